@@ -114,8 +114,9 @@ func (r *Relist[T]) Set(id meta.Identity, obj T) {
 	}
 }
 
-// Replace is Set for a server that was rolled back to an older state, and so reuses resource versions: an object with the
-// cached version stays the same reference only if its content is the same too.
+// Replace is Set for an object whose version says nothing: the server was rolled back to an older state, and so reuses resource
+// versions, or the object has no version. An object with the cached version stays the same reference only if its content is the
+// same too.
 func (r *Relist[T]) Replace(id meta.Identity, obj T) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -126,8 +127,8 @@ func (r *Relist[T]) Replace(id meta.Identity, obj T) {
 	key := id.Key()
 	tag := tagOf(r.s.seed, key)
 	old := r.s.items.find(tag, key)
-	if old != nil && old.same(id.UID, id.ResourceVersion) && firstDifference(old.obj, obj) == "" {
-		r.keep(id, old)
+	if old != nil && old.uid == id.UID && old.version == id.ResourceVersion && firstDifference(old.obj, obj) == "" {
+		r.keeps(old)
 		return
 	}
 	r.stage(&entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}, old)
@@ -247,16 +248,21 @@ func (r *Relist[T]) differences() ([]delta[T], Changes) {
 	return deltas, c
 }
 
-// keep marks old and returns it if it is in the state of id, and otherwise returns nil.
-func (r *Relist[T]) keep(id meta.Identity, old *entry[T]) *entry[T] {
-	if old == nil || !old.same(id.UID, id.ResourceVersion) {
-		return nil
-	}
+// keeps marks old, and takes back what was staged for its key.
+func (r *Relist[T]) keeps(old *entry[T]) {
 	r.see(old)
 	if was := r.find(old.tag, old.key, old); was != nil {
 		r.staged[was.row] = nil
 		r.at.drop(was)
 	}
+}
+
+// keep marks old and returns it if it is in the state of id, and otherwise returns nil.
+func (r *Relist[T]) keep(id meta.Identity, old *entry[T]) *entry[T] {
+	if old == nil || !old.same(id.UID, id.ResourceVersion) {
+		return nil
+	}
+	r.keeps(old)
 	return old
 }
 

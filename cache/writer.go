@@ -141,6 +141,25 @@ func (p *Writer[T]) RelistOf(of func(meta.Identity) bool) *Relist[T] {
 	return r
 }
 
+// Expire makes a subscription that is made from now on wait for the next Commit, or for [Writer.Confirm], before it becomes synced:
+// nobody knows whether the objects are still those of the server. The objects stay, and so do subscriptions that are synced.
+func (p *Writer[T]) Expire() {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	p.committed = false
+}
+
+// Confirm says that the objects of an expired writer are current. It does nothing if nothing has been committed before.
+func (p *Writer[T]) Confirm() {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	if p.ended || p.committed || p.version == "" {
+		return
+	}
+	p.committed = true
+	p.s.arm()
+}
+
 // ResourceVersion returns the version that the writer is current to: that of its last relist, object, deletion or
 // bookmark. It is empty before the first of them.
 func (p *Writer[T]) ResourceVersion() string {

@@ -110,6 +110,9 @@ func (r Resource[T]) eachEvent(
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if o.OnOpen != nil {
+		o.OnOpen()
+	}
 	if !o.InitialEvents {
 		reuse = nil
 	}
@@ -151,6 +154,9 @@ type WatchOptions struct {
 	Timeout time.Duration
 	// KeepManagedFields leaves metadata.managedFields in the objects.
 	KeepManagedFields bool
+	// OnOpen, if set, is called once the server has answered that it watches, before the first event. A watch of a collection in
+	// which nothing happens brings nothing else for a long time. The goroutine that calls fn calls it.
+	OnOpen func()
 	// Skip, if set, is called with the identity of each object before it is decoded. If it returns true, the event has no Object and is
 	// marked Reused, whatever its type. The goroutine that calls reuse calls it, before that.
 	Skip func(meta.Identity) bool

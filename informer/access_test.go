@@ -101,6 +101,7 @@ func TestAnInformerWhoseRightsComeAndGo(t *testing.T) {
 				jane.are("list", "watch")
 				r.within(soon, "it is current again", func() bool { return i.difference() == "" })
 				i.tells("add d", "delete a")
+				r.pass(2 * time.Second)
 				if s := i.Status(); s.Err != nil {
 					r.Errorf("in the end the status is %v", s)
 				}

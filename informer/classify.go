@@ -29,6 +29,10 @@ func classify(err error) outcome {
 		return older
 	case errors.Is(err, errSilent):
 		return silent
+	case errors.Is(err, errUnproven):
+		return unproven
+	case errors.Is(err, errDue):
+		return due
 	case errors.Is(err, errUnended):
 		return unended
 	case errors.Is(err, errUnmarked):
@@ -61,7 +65,9 @@ func classifyCode(code int, inStream bool) outcome {
 	case code == http.StatusInternalServerError && inStream:
 		// The server fails at the next event. That may pass; if not, a list gets around it.
 		return inapplicable
-	case code == http.StatusUnauthorized, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout:
+	case code == http.StatusTooManyRequests:
+		return busy
+	case code == http.StatusUnauthorized, code == http.StatusRequestTimeout:
 		return transient
 	case code == http.StatusForbidden:
 		return forbidden

@@ -39,6 +39,11 @@ type Group struct {
 	// controller fills its queue while it waits for leadership, so that its workers start at once then.
 	Runners []Runner
 
+	// MustBeFresh are the caches that [Group.Ready] wants to be fresh; see Options.StaleAfter of informers. A controller stands for the
+	// caches that it needs, those of clusters included. Nil means the caches that the controllers of the group need, and empty and not
+	// nil means none: for a process that also answers requests, such as webhooks, and can do so without its server.
+	MustBeFresh []Runner
+
 	// StopTimeout is how long the end may take. After that, Run returns a *StopError, although parts of the program still
 	// run, and the program should exit. 0 means no bound: Run waits for all.
 	StopTimeout time.Duration
@@ -106,6 +111,7 @@ type part struct {
 	// ended and running are guarded by Group.mu. ended is the Err of the part's context, nil before the part runs.
 	ended   func() error
 	running bool
+	fresh   bool // Ready wants it to be fresh
 }
 
 // Run runs the group until ctx ends or a part returns an error, and then ends it. It returns nil if ctx has ended, and
@@ -195,6 +201,13 @@ func (g *Group) begin() (p phases, err error) {
 	if err := distinct(p.services, p.runners); err != nil {
 		return p, err
 	}
+	fresh := g.MustBeFresh
+	if fresh == nil {
+		fresh = slices.Concat(g.Services, g.Runners)
+	}
+	if err := p.demand(fresh, g.MustBeFresh); err != nil {
+		return p, err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.state == groupRunning || g.state == groupStopping {
@@ -209,6 +222,23 @@ func (g *Group) begin() (p phases, err error) {
 		g.parts = append(g.parts, p.elector)
 	}
 	return p, nil
+}
+
+// demand marks the parts that must be fresh: those that some runners need, and those that are named.
+func (p phases) demand(some, named []Runner) error {
+	all := slices.Concat(p.needed, p.named, p.services, p.runners)
+	for i, r := range named {
+		if !slices.ContainsFunc(all, func(one *part) bool { return contains([]Runner{r}, one.what.(Runner)) }) {
+			return fmt.Errorf("MustBeFresh[%d] must be a part of the group, or what a part needs", i)
+		}
+	}
+	needed := needs(some)
+	for _, one := range all {
+		r := one.what.(Runner)
+		_, controls := r.(needy)
+		one.fresh = contains(needed, r) || contains(named, r) || controls && contains(some, r)
+	}
+	return nil
 }
 
 func parts(rs []Runner) (all []*part) {

@@ -20,12 +20,13 @@ import (
 // such reason, because a restart would not bring it back. A Group that has not been run is alive.
 func (g *Group) Live() error { return failures(g.live()) }
 
-// Ready returns nil while the Group runs, each cache holds a complete list, and no part has a method
+// Ready returns nil while the Group runs, each cache holds a complete list, those of MustBeFresh are fresh, and no part has a
+// method
 //
 //	Ready() error
 //
-// that returns an error. Otherwise it returns what it waits for. A process that does not lead is ready once its caches are
-// complete, so that a rolling update goes on.
+// that returns an error. Otherwise it returns what it waits for, or what is stale. A process that does not lead is ready once its
+// caches are complete, so that a rolling update goes on.
 func (g *Group) Ready() error { return failures(g.ready()) }
 
 // Handler answers probes: GET requests for a path that ends in /livez or /healthz with [Group.Live], and in /readyz with
@@ -111,11 +112,20 @@ func (g *Group) ready() (all []check) {
 		return []check{{"group", errors.New("it has stopped")}}
 	}
 	for _, p := range parts {
+		one, checked := check{name: p.name}, true
 		switch what := p.what.(type) {
 		case interface{ Ready() error }:
-			all = append(all, check{p.name, what.Ready()})
+			one.err = what.Ready()
 		case interface{ Unsynced() error }:
-			all = append(all, check{p.name, what.Unsynced()})
+			one.err = what.Unsynced()
+		default:
+			checked = false
+		}
+		if s, ok := p.what.(interface{ Stale() error }); ok && p.fresh && one.err == nil {
+			one.err, checked = s.Stale(), true
+		}
+		if checked {
+			all = append(all, one)
 		}
 	}
 	return all

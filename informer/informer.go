@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -36,10 +37,12 @@ type Informer[T meta.Object] struct {
 	mu      sync.Mutex           // guards the rest
 	running bool                 // Run is under way
 	span    *span                // of the current Run, or of the last one
+	over    bool                 // the last Run has ended
 	want    []string             // the namespaces to follow, ordered; one empty name stands for all of them
 	listed  map[string]bool      // those of want that have been listed completely
+	expired map[string]bool      // those of listed that have not been current in this Run
 	scopes  map[string]*scope[T] // by namespace; a holder of shape may read them without mu
-	synced  chan struct{}        // closed while all of want are listed
+	synced  chan struct{}        // closed while all of want are listed and current
 	shares  shares               // with Options.Shards
 
 	// leaving are the namespaces that are about to leave the cache, ordered: a list of one of them that completes now is too
@@ -58,9 +61,39 @@ type Informer[T meta.Object] struct {
 type span struct {
 	ended chan struct{} // closed when the Run ends
 	err   error         // the reason; written before ended is closed, read after
+	next  chan struct{} // closed when the next Run begins
 }
 
-func newSpan() *span { return &span{ended: make(chan struct{})} }
+func newSpan() *span { return &span{ended: make(chan struct{}), next: make(chan struct{})} }
+
+// follows returns the span of the next Run, which begins.
+func (s *span) follows() *span {
+	close(s.next)
+	return newSpan()
+}
+
+// nextRun is how long a wait that begins between two Runs waits for the second one.
+const nextRun = 5 * time.Second
+
+// waitNext returns at once unless the Run has ended with its context, for the reason stopped. It then waits for the next Run for a
+// while: a program that runs an informer again may wait for it a moment before that.
+func (s *span) waitNext(ctx context.Context, stopped error) {
+	select {
+	case <-s.ended:
+	default:
+		return
+	}
+	if !errors.Is(s.err, stopped) {
+		return
+	}
+	patience := time.NewTimer(nextRun)
+	defer patience.Stop()
+	select {
+	case <-s.next:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+}
 
 // sampledInTests is how many objects an informer checks at a time where clienttest has a test to fail. It bounds the cost
 // in tests with large caches.
@@ -70,7 +103,7 @@ const sampledInTests = 1000
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i := &Informer[T]{
 		source: src, o: o, store: cache.NewStore[T](), test: inside.Of(src).Test, log: report.New(o.Logger),
-		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool),
+		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool), expired: make(map[string]bool),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1),
 	}
 	if o.Namespaces != nil {
@@ -90,7 +123,10 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 
 // Run keeps the cache current and calls the subscribers' handlers until ctx ends; then it returns nil, after every handler
 // has returned. No failure of the server ends Run. It returns an error at once if the options or the source are invalid,
-// or if it is running already. It may be run again later: it then resumes where it was, with the cache that it had.
+// or if it is running already.
+//
+// It may be run again later. It then resumes with the cache that it had, which can be read all the time, but it is not synced until
+// that is current again: when the watch has come to the version that the server had when Run asked it, or else after a list.
 func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	if err := i.begin(); err != nil {
 		return err
@@ -139,10 +175,10 @@ func (i *Informer[T]) begin() error {
 	}
 	select {
 	case <-i.span.ended:
-		i.span = newSpan()
+		i.span = i.span.follows()
 	default: // this is the first Run
 	}
-	i.running = true
+	i.running, i.over, i.shares.known = true, false, false
 	return nil
 }
 
@@ -155,6 +191,7 @@ func (i *Informer[T]) end(err error) {
 	}
 	for done := false; !done; {
 		i.arrange(nil)
+		i.expire()
 		done = i.leave(err)
 	}
 	i.store.EndWaits(func(string) bool { return true })
@@ -174,6 +211,25 @@ func (i *Informer[T]) leave(err error) bool {
 	return true
 }
 
+// expire ends what the Run has shown: nobody keeps the cache current until the next one.
+func (i *Informer[T]) expire() {
+	i.shape.Lock()
+	defer i.shape.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for ns := range i.listed {
+		i.expired[ns] = true
+	}
+	i.over = true
+	for _, s := range i.scopes {
+		s.writer.Expire()
+		s.record.expire()
+		s.at.unproven = s.at.version != ""
+		s.at.ask = s.at.unproven
+	}
+	i.settle()
+}
+
 // Shards returns Options.Shards, which limits the cache to some ranges; nil if the cache has all objects. A controller that watches a
 // cache with Shards must have the same ones, because objects leave the cache when their range passes to another replica.
 func (i *Informer[T]) Shards() interface{ By() meta.ShardBy } { return i.o.Shards }
@@ -191,9 +247,28 @@ func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	return i.store.Reader().Subscribe(h)
 }
 
-// Away returns Status().Err: the last error of a list or a watch, or nil if the server has sent something since. A server that comes
-// back sends something within a minute or so.
-func (i *Informer[T]) Away() error { return i.Status().Err }
+// Away returns why the cache may not be current: the last error of a list or a watch, or what [Informer.Stale] returns. It is nil
+// if the server has sent something since, or has opened a watch, and while the informer polls and its lists succeed.
+func (i *Informer[T]) Away() error {
+	s := i.Status()
+	if s.Err != nil && (s.Polling == nil || !errors.Is(s.Err, s.Polling)) {
+		return s.Err
+	}
+	return i.stale(s)
+}
+
+// Stale returns nil unless the cache is stale; see Options.StaleAfter. Otherwise it says since when, and why.
+func (i *Informer[T]) Stale() error { return i.stale(i.Status()) }
+
+func (i *Informer[T]) stale(s Status) error {
+	if !s.Stale {
+		return nil
+	}
+	if s.Err == nil {
+		return fmt.Errorf("the cache was last renewed %v ago", time.Since(s.Renewed).Round(time.Second))
+	}
+	return fmt.Errorf("the cache was last renewed %v ago: %w", time.Since(s.Renewed).Round(time.Second), s.Err)
+}
 
 // Status returns the informer's current condition.
 func (i *Informer[T]) Status() Status {
@@ -203,7 +278,7 @@ func (i *Informer[T]) Status() Status {
 	for _, s := range i.scopes {
 		scopes = append(scopes, s)
 	}
-	synced, shares := i.allListed(), i.shares
+	synced, shares := i.allCurrent(), i.shares
 	i.mu.Unlock()
 
 	r := i.store.Reader()
@@ -211,6 +286,7 @@ func (i *Informer[T]) Status() Status {
 	for _, s := range scopes {
 		part := s.record.copy()
 		part.Objects, part.ResourceVersion = i.store.Count(s.namespace), s.writer.ResourceVersion()
+		part.Stale = part.Synced && i.o.isStale(part.Renewed)
 		parts[s.namespace] = part
 	}
 	if i.o.Namespaces == nil {

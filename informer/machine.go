@@ -14,28 +14,50 @@ import "time"
 //	 │  ▼                                  ▼   │
 //	 └─ Waiting ◀──────────────────────────┘   │
 //	       └───────────────────────────────────┘
-//	        (to list, or to watch again at the same version)
+//	        (to list, or to watch again at the same version; after an outage, the server is asked for its version before that)
 //
 // The results of a watch or a list, and the next step:
 //
 //	                                           in a watch                in a list
 //	done: its clean end; the list is complete  watch; mute thrice: list  watch
-//	transient: reset, EOF, 401, 429, 5xx       watch at the same version list again
+//	transient: reset, EOF, 401, 5xx            ask, and watch at the     list again
+//	                                             same version
+//	busy: 429                                  watch at the same version list again
 //	expired: 410                               list                      list, not stale
 //	outdated: 410 of a later page              -                         list again; after two, in one page
 //	tooLarge: a version from the future        list                      list, not stale
 //	absent: 404                                list, slowly              list, slowly
-//	forbidden: 403                             watch, slowly             list, slowly; a streaming one: paged, at once
-//	refused: any other 4xx; 501                watch, slowly             list, slowly; a streaming one: paged, at once
-//	inapplicable: not a valid event, or an     watch; the third: list    list; the third of streaming ones: paged, at once
+//	forbidden: 403                             poll                      list, slowly; a streaming one: paged, at once
+//	refused: any other 4xx; 501                poll                      list, slowly; a streaming one: paged, at once
+//	inapplicable: not a valid event, or an     watch; the third: list    list
 //	  in-stream 500
 //	silent: not even bookmarks                 watch; the third: list    -
 //	unended: a streaming list without its end  -                         paged, at once
 //	older: than what the cache is current to   list afresh               list afresh; a stale one: a consistent one
 //	unordered: a version without an order      -                         list all, if the list was to add ranges only
+//	unversioned: the list has no version, and  -                         poll
+//	  the server serves no watch
+//	unproven: a further Run, of which the      list                      -
+//	  watch does not show that it is current
+//	due: a poll is due                         list                      -
 //	unusable: the source cannot be asked       stop                      stop
 //
 // Every step but "at once" waits first: see pace.
+//
+// The third streaming list in a row that fails is followed by a paged one: at once if the server has answered, and otherwise,
+// and after a 429, after the wait. Whether the server serves streaming lists is then as unknown as before.
+//
+// To ask is to read the server's present version, with a list of one object. It shows whether the server was rolled back while it
+// was away. It also tells an outage from a server that answers lists and serves no watch: the third watch in a row that fails
+// although the server has answered just before leads to polling. A 429, and a watch without an answer, does so only after it has
+// lasted for lasting, and one that cannot connect never does.
+//
+// To poll is to list again and again, page by page, and to try the watch after each list. A watch that opens ends it. It also begins
+// with a list that finds changes after watches that were mute, or that ended at once. After mute ones the watch is deaf: then only a
+// watch that brings something, or a list without changes, ends it.
+//
+// A further Run asks, and watches from the version that the cache is current to. When the watch has come to the version of the
+// answer, the cache is current for this Run.
 //
 // A list that adds ranges (see portion) is followed by a watch from the version that was reached before it. If it fails, it
 // is tried again like any list, but after a 404 or a rollback the whole collection is listed.
@@ -89,6 +111,10 @@ const (
 	Refused Cause = "Refused"
 	// Grown: ranges were added (Options.Shards), and only these were listed.
 	Grown Cause = "Grown"
+	// Polled: the server lists and serves no watch; see Status.Polling.
+	Polled Cause = "Polled"
+	// Resumed: a further Run could not show soon, by its watch, that the cache of the Run before is current.
+	Resumed Cause = "Resumed"
 	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back sends nothing to a
 	// watch from a version that it no longer has. A server that sends no bookmarks at all causes one such relist.
 	Silent Cause = "Silent"
@@ -99,7 +125,8 @@ type outcome int
 
 const (
 	done         outcome = iota // a complete list; the clean end of a watch
-	transient                   // resets, EOF, 429, 5xx, 401, timeouts, anything else that may pass
+	transient                   // resets, EOF, 5xx, 401, timeouts, anything else that may pass
+	busy                        // 429
 	expired                     // 410
 	outdated                    // 410 of a page after the first: the token has expired
 	tooLarge                    // "Too large resource version"
@@ -112,6 +139,10 @@ const (
 	unended                     // a streaming list that ended, or brought nothing more, before its end bookmark
 	older                       // a list or bookmark with a version before the cache's, not applied
 	unordered                   // a list that adds ranges, with a version that has no order
+	unversioned                 // a complete list without a version, of a server that serves no watch
+	unproven                    // a watch has not shown in time that the cache is current
+	due                         // a deaf watch was open until the next poll
+	stopped                     // the context of the reflector has ended; it may go on from here later
 )
 
 // answer is whether a server is known to support something.
@@ -144,6 +175,7 @@ type state struct {
 	stale   bool   // the next list may be older than the present, by Options.AllowStale
 	afresh  bool   // the next list treats no object as unchanged: the server reuses versions
 	doubt   bool   // a streaming list did not end: if the current paged one works, the server has none
+	plain   bool   // the next list is a paged one, because streaming lists have failed
 	expired int    // paged lists in a row whose token expired
 	empty   int    // watches in a row that ended at once and without an event
 	broken  int    // watches in a row with something inapplicable, or streaming lists also without an end
@@ -152,6 +184,18 @@ type state struct {
 	lacking string // why lists are not streaming, if this Run found out
 	grow    bool   // the list adds ranges to those that the cache covers; the watch then resumes from version
 	ahead   string // the version of such a list, until the watch has reached it
+
+	ask     bool // the server has to be asked for its version before the next watch
+	asking  bool // it is being asked
+	unasked int  // questions in a row without an answer
+	unheard bool // since the last watch, which has failed, the server has answered neither a list nor a question
+	failed  int  // watches in a row that failed to open although it had
+
+	polling bool // the server lists and serves no watch
+	deaf    bool // the same, although it opens watches
+
+	unproven bool   // the cache is of an earlier Run, and not yet known to be current
+	proof    string // then: it is current when the watch has come to this; empty if that is not known
 }
 
 // input is an event for the machine.
@@ -159,6 +203,14 @@ type input struct {
 	outcome outcome
 	// version is the list's, or that of the last event that was applied; empty when none was.
 	version string
+	// changed says that a complete list differs from what the cache held.
+	changed bool
+	// answered says that an error is an answer of the server.
+	answered bool
+	// unreached says that the failure was one to connect.
+	unreached bool
+	// away is how long ago a list or a watch last worked.
+	away time.Duration
 	// delivered says that the watch had brought an event or a bookmark.
 	delivered bool
 	// mute says that the watch was open for long and brought nothing, not even a bookmark, and that the server is not known
@@ -166,13 +218,14 @@ type input struct {
 	mute bool
 	// early says that the server ended the watch long before the requested time, as a stopping server does.
 	early bool
-	// lived is how long the watch was open.
+	// lived is how long the watch was open; 0 if it failed before the server had opened it.
 	lived time.Duration
 	// floor is how long the server asks to wait.
 	floor time.Duration
 	// streams is what is known about whether the server serves streaming lists.
 	streams answer
-	// said is the error for people.
+	// err is the error to report, and said is its text.
+	err  error
 	said string
 }
 
@@ -183,6 +236,7 @@ const (
 	list   action = iota // read all pages
 	stream               // read a streaming list
 	watch
+	ask    // ask the server for its present version
 	follow // the list is complete, its stream is now the watch; the reader of the stream performs it
 	wait
 	stop
@@ -195,6 +249,7 @@ const (
 	backoff pace = iota // exponential with full jitter
 	gentle              // up to the first step of the backoff, which does not grow: the watch or list had worked
 	slow                // 5 to 30 s: somebody has to fix something
+	polls               // until the next poll
 )
 
 // effect is the machine's instruction to the loop.
@@ -216,7 +271,10 @@ const settled = 10 * time.Second
 // lists to a paged one.
 const patience = 3
 
-// start returns where a reflector begins: with a list, or where an earlier Run stopped. The version of the cache alone
+// lasting is how long a 429, or no answer at all, must last before it counts as a fault that does not pass.
+const lasting = 2 * time.Minute
+
+// start returns where a reflector begins: with a list, or where it or an earlier Run stopped. The version of the cache alone
 // does not decide that: a relist that was due then is still due.
 func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) {
 	s.mode, s.lacking = mode, ""
@@ -225,8 +283,7 @@ func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) 
 		s.cause = Grown
 		return begin(s, streams)
 	case s.version != "":
-		s.phase = Watching
-		return s, effect{action: watch}
+		return resume(s)
 	case s.cause == "":
 		s.cause, s.stale = Initial, allowStale
 	}
@@ -246,11 +303,13 @@ func next(s state, in input) (state, effect) {
 		}
 		return afterList(s, in)
 	case Watching:
+		if s.asking {
+			return afterQuestion(s, in)
+		}
 		return afterWatch(s, in)
 	case Waiting:
 		if s.then == Watching {
-			s.phase = Watching
-			return s, effect{action: watch}
+			return resume(s)
 		}
 		return begin(s, in.streams)
 	case Idle:

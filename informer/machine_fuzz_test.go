@@ -21,13 +21,17 @@ func FuzzMachine(f *testing.F) {
 		for i := 0; i+1 < len(script); i += 2 {
 			b := script[i+1]
 			in := input{
-				outcome: outcome(script[i] % byte(unordered+1)), streams: answer(script[i] / 16 % 3),
+				outcome: outcome(script[i] % byte(stopped+1)), streams: answer(script[i] / 16 % 3),
+				answered: b&0x04 != 0, changed: b&0x02 != 0, unreached: b&0x01 != 0, away: time.Duration(b&0x20) * time.Minute,
 				delivered: b&0x80 != 0, early: b&0x10 != 0, mute: b&0x98 == 0x08,
 				lived: time.Duration(b&0x40) * time.Second, floor: time.Duration(b&0x20) * time.Second,
 			}
 			version := fmt.Sprint(i + 10)
 			if script[i] == 0xee && s.version != "" { // Run has stopped the loop, because ranges were added
 				s.grow = true
+				s, todo = start(s, s.mode, false, in.streams)
+			} else if script[i] == 0xdd && s.version != "" { // a further Run
+				s.unproven, s.ask, s.grow = true, true, false
 				s, todo = start(s, s.mode, false, in.streams)
 			}
 			switch todo.action {
@@ -43,6 +47,14 @@ func FuzzMachine(f *testing.F) {
 					if in.version = version; !s.grow {
 						applied = version
 					}
+				}
+			case ask:
+				in.version = version
+				if s.outdates(version) && in.outcome == done {
+					in.outcome = older
+				}
+				if in.outcome == done && s.unproven && b&0x40 != 0 {
+					in.version = applied // nothing has happened
 				}
 			case watch, follow:
 				if s.version == "" {
@@ -86,6 +98,10 @@ func FuzzMachine(f *testing.F) {
 			check(todo.action != stream || s.mode != Paged, "a streaming list that must not be")
 			check(todo.action != list || s.mode != Streaming, "a paged list that must not be")
 			check(todo.action != stream || s.mode != Auto || in.streams != lacks, "a streaming list of a server without them")
+			check(todo.action != watch || !s.unproven || s.proof != "", "a watch of a further Run that can prove nothing")
+			check(!before.unproven || s.unproven || did.action == ask && in.version == before.version || listed && in.outcome == done ||
+				did.action == watch && in.version == version, "a cache that counts as current without a proof")
+			check(todo.action != stream || !s.polling || s.mode == Streaming, "a streaming list of a server that serves no watch")
 			check(todo.learned != has || todo.action == follow || before.grow, "a server that has not shown that it can")
 			check(todo.learned != lacks || before.way == streamed && in.outcome == refused || before.doubt && in.outcome == done,
 				"a server that has not shown that it cannot")
@@ -93,8 +109,13 @@ func FuzzMachine(f *testing.F) {
 			check(todo.floor == 0 || todo.floor == in.floor, "another floor than the server's")
 			if !listed && did.action != wait && s.version == "" && todo.action != stop {
 				switch in.outcome {
-				case transient, forbidden, refused, unended:
-					check(false, "a relist for what needs none")
+				case forbidden, refused, transient, busy:
+					if did.action == ask && before.unproven {
+						break
+					}
+					check(s.mode != Streaming && s.cause == Polled && todo.pace == polls && !in.delivered, "a relist for what needs none")
+				case unended, stopped:
+					check(did.action == ask && before.unproven && in.outcome == unended, "a relist for what needs none")
 				}
 			}
 			if s.seen != before.seen && before.seen != "" && s.seen == "" {

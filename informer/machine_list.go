@@ -8,7 +8,7 @@ import "github.com/bowline-go/bowline/client/meta"
 func begin(s state, streams answer) (state, effect) {
 	s.phase = Listing
 	switch {
-	case s.mode == Streaming, s.mode == Auto && streams != lacks:
+	case s.mode == Streaming, s.mode == Auto && streams != lacks && !s.plain && !s.polling:
 		s.way = streamed
 		return s, effect{action: stream, why: s.why(streams)}
 	case s.expired >= 2:
@@ -28,6 +28,8 @@ const (
 	// The server's error follows these.
 	unserved    = "server does not serve streaming lists: "
 	unpermitted = "a streaming list takes the permission to watch: "
+	failing     = "streaming lists have failed three times in a row: "
+	unwatched   = "server serves no watch: "
 )
 
 // why returns why the list that begins is read in this way.
@@ -55,14 +57,18 @@ func (s state) outdates(version string) bool {
 
 // afterList follows a list, paged or in one page.
 func afterList(s state, in input) (state, effect) {
-	if in.outcome == done {
+	switch in.outcome {
+	case done:
 		to, todo := listed(s, in), effect{action: watch}
 		if s.doubt {
 			todo.learned = lacks
 		}
 		return to, todo
+	case unversioned:
+		return poll(listed(s, in), in)
+	default:
 	}
-	s.doubt = false // one cause may have stopped both lists
+	s.doubt, s.plain = false, false // one cause may have stopped both lists
 	return again(s, in)
 }
 
@@ -110,14 +116,34 @@ func afterStream(s state, in input) (state, effect) {
 		}
 		s.broken, s.doubt = 0, true
 		return begin(s, lacks)
+	case older, unordered, stopped:
 	default:
+		if s.mode == Streaming {
+			break
+		}
+		if s.broken++; s.broken < patience {
+			break
+		}
+		s.broken, s.plain, s.lacking = 0, true, failing+in.said
+		if in.answered && in.outcome != busy {
+			return begin(s, in.streams)
+		}
 	}
 	return again(s, in)
 }
 
 // listed follows a complete list. It forgets the history of the list, except why it was not a streaming one.
 func listed(s state, in input) state {
-	to := state{phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial, lacking: s.lacking}
+	to := state{
+		phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial, lacking: s.lacking,
+		polling: s.polling, deaf: s.deaf,
+	}
+	switch missed := in.changed && (s.cause == Silent || s.cause == Refused); { // the watches should have brought that
+	case missed:
+		to.polling, to.deaf = true, s.cause == Silent
+	case s.deaf && !in.changed:
+		to.polling, to.deaf = false, false
+	}
 	if s.grow {
 		to.version, to.ahead, to.relist = s.version, in.version, s.relist
 	}

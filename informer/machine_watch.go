@@ -6,9 +6,59 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// This file has the transitions of the machine from a watch, the rest of a streaming list included.
+// This file has the transitions of the machine from a watch, the rest of a streaming list included, and from the question for the
+// server's version that may come before a watch.
+
+// resume watches from the version that the cache is current to. If it has to be known whether the server has that version, the server
+// is asked first. That is also so while the watch is behind a list of added ranges: if the server was rolled back to a state between
+// the two, the changes that it sends then would be taken for those that the list has.
+func resume(s state) (state, effect) {
+	s.phase = Watching
+	if s.asking = s.ask || (state{seen: s.ahead}).outdates(s.version); s.asking {
+		return s, effect{action: ask}
+	}
+	return s, effect{action: watch}
+}
+
+// afterQuestion follows the question for the server's version.
+func afterQuestion(s state, in input) (state, effect) {
+	s.asking = false
+	switch in.outcome {
+	case done:
+		s.ask, s.unheard, s.unasked = false, false, 0
+		if !s.unproven {
+			return s, effect{action: watch}
+		}
+		switch order, ok := meta.CompareVersions(in.version, s.version); {
+		case !ok:
+			return relist(s, Resumed, in.floor)
+		case order > 0:
+			s.proof = in.version
+		default: // nothing has happened since
+			s.unproven = false
+		}
+		return s, effect{action: watch}
+	case older:
+		return relist(rolledBack(s), Reset, in.floor)
+	case stopped:
+		return pause(s, Watching, backoff, 0)
+	case transient, busy:
+		if s.unasked++; s.unasked < patience {
+			return pause(s, Watching, backoff, in.floor)
+		}
+	default: // a program may be allowed to watch and not to list
+		s.ask = false
+	}
+	if s.unproven {
+		return relist(s, Resumed, in.floor)
+	}
+	return s, effect{action: watch}
+}
 
 func afterWatch(s state, in input) (state, effect) {
+	if s.proof != "" && !(state{seen: s.proof}).outdates(in.version) && in.version != "" {
+		s.proof, s.unproven = "", false
+	}
 	progress := s.precedes(in.version)
 	if in.version != "" {
 		s.version, s.seen = in.version, in.version
@@ -30,18 +80,27 @@ func afterWatch(s state, in input) (state, effect) {
 	if in.delivered {
 		s.empty = 0
 	}
+	opened := in.delivered || in.lived >= shortWatch
+	if opened {
+		s.failed = 0
+		s.deaf = s.deaf && !in.delivered
+		s.polling = s.deaf
+	}
 	if progress { // a bookmark at the old version does not show that the fault has passed
 		s.broken = 0
 		p = gentle
 	}
+	s.ask = s.unproven
 	switch in.outcome {
 	case done:
 		switch {
+		case s.deaf && !opened:
+			return poll(s, in)
 		case s.mute >= patience:
 			return relist(s, Silent, in.floor)
 		case in.lived >= shortWatch && !in.early:
 			s.empty, s.broken = 0, 0
-			return s, effect{action: watch}
+			return resume(s)
 		case in.lived >= shortWatch: // the server stops and ends all watches: spread out
 			s.empty, s.broken = 0, 0
 			p = gentle
@@ -58,8 +117,30 @@ func afterWatch(s state, in input) (state, effect) {
 		return relist(s, Absent, in.floor)
 	case older:
 		return relist(rolledBack(s), Reset, in.floor)
+	case unproven:
+		return relist(s, Resumed, in.floor)
+	case due:
+		return relist(s, Polled, in.floor)
 	case forbidden, refused:
+		if s.mode != Streaming {
+			return poll(s, in)
+		}
 		p = slow
+	case transient, busy:
+		passes := in.away < lasting && !s.polling
+		if in.outcome == busy && passes {
+			break
+		}
+		s.ask = true
+		if opened || in.unreached || !in.answered && passes || s.mode == Streaming {
+			break
+		}
+		if !s.unheard {
+			s.failed++
+		}
+		if s.unheard = true; s.failed >= patience || s.polling {
+			return poll(s, in)
+		}
 	case inapplicable:
 		if s.broken++; s.broken >= patience {
 			return relist(s, Reset, in.floor)
@@ -68,10 +149,19 @@ func afterWatch(s state, in input) (state, effect) {
 		if s.mute >= patience {
 			return relist(s, Silent, in.floor)
 		}
-		p = gentle // the silence itself was a wait
+		p, s.ask = gentle, true // the silence itself was a wait
 	default:
 	}
 	return pause(s, Watching, p, in.floor)
+}
+
+// poll lists, after a wait, because the server serves no watch. It forgets the version.
+func poll(s state, in input) (state, effect) {
+	s = s.everything(Polled)
+	s.empty, s.broken, s.mute, s.failed = 0, 0, 0, 0
+	s.polling, s.ask, s.unheard = true, false, false
+	s.lacking = unwatched + in.said
+	return pause(s, Listing, polls, in.floor)
 }
 
 // precedes reports whether version is later than the one from which the watch began. If the two have no order, any
@@ -93,6 +183,9 @@ func relist(s state, cause Cause, floor time.Duration) (state, effect) {
 	s.empty, s.broken, s.mute = 0, 0, 0
 	p := gentle
 	switch {
+	case cause == Polled: // the watch itself was the wait
+	case s.polling:
+		p = polls
 	case cause == Absent:
 		p = slow
 	case s.relist:

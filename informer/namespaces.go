@@ -152,6 +152,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 			say = append(say, func() {
 				i.log.GivenUp(aboutServer + s.namespace)
 				i.log.GivenUp(aboutObjects + s.namespace)
+				i.log.GivenUp(aboutPolling + s.namespace)
 			})
 		}
 	}
@@ -201,6 +202,7 @@ func (i *Informer[T]) plan() (want, left []string, over []*scope[T]) {
 			if !among(i.want, ns) {
 				left = append(left, ns)
 				delete(i.listed, ns)
+				delete(i.expired, ns)
 			}
 		}
 	}
@@ -219,7 +221,7 @@ func (i *Informer[T]) split(want []string) []string {
 
 // settle updates the signals for waiters and readers to the current state. The caller holds mu.
 func (i *Informer[T]) settle() {
-	all := i.allListed()
+	all, current := i.allListed(), i.allCurrent()
 	if all || i.warned || i.o.AllowEarlyReads {
 		i.store.OnRead(nil)
 	} else {
@@ -227,11 +229,11 @@ func (i *Informer[T]) settle() {
 	}
 	select {
 	case <-i.synced:
-		if !all {
+		if !current {
 			i.synced = make(chan struct{})
 		}
 	default:
-		if all {
+		if current {
 			close(i.synced)
 		}
 	}
@@ -243,6 +245,14 @@ func (i *Informer[T]) allListed() bool {
 		return i.shares.known && i.shares.want.Minus(i.shares.has) == (meta.Ranges{})
 	}
 	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.listed[ns] })
+}
+
+// allCurrent reports whether that list has been current in this Run. The caller holds mu.
+func (i *Informer[T]) allCurrent() bool {
+	if i.o.Shards != nil {
+		return i.allListed() && !i.over // a Run lists its ranges anew
+	}
+	return i.allListed() && !slices.ContainsFunc(i.want, func(ns string) bool { return i.expired[ns] })
 }
 
 // listedOf returns those of these namespaces that have been listed completely; the result is never nil.
@@ -260,6 +270,7 @@ func (i *Informer[T]) wasListed(namespaces []string) {
 	for _, ns := range namespaces {
 		if !among(i.leaving, ns) {
 			i.listed[ns] = true
+			delete(i.expired, ns)
 		}
 	}
 	i.settle()
@@ -274,6 +285,7 @@ func (i *Informer[T]) renew() {
 	old := i.scopes
 	i.scopes, i.span, i.shares = nil, newSpan(), shares{}
 	clear(i.listed)
+	clear(i.expired)
 	i.settle()
 	i.mu.Unlock()
 	i.beVacant(false)

@@ -282,7 +282,7 @@ func TestRunEndsWhenAllThatWasNamedHas(t *testing.T) {
 		if err := informer.Run(r.Context(), job); err != nil {
 			r.Error(err)
 		}
-		if s := job.inf.Status(); s.State != informer.Idle || !s.Synced {
+		if s := job.inf.Status(); s.State != informer.Idle || s.Lists != 1 {
 			r.Errorf("the informer is %v", s)
 		}
 	})

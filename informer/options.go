@@ -43,6 +43,9 @@ type Options struct {
 	// AllowStale lets the server answer the first list from its cache. That is cheaper for the server, but after a restart
 	// the cache may start with an older state than this program has seen before.
 	AllowStale bool
+	// StaleAfter is how long the cache may go without being renewed before it counts as stale; see Status.Renewed and
+	// [Group.MustBeFresh]. 0 means DefaultStaleAfter, and a negative duration that it never counts as stale.
+	StaleAfter time.Duration
 	// KeepManagedFields keeps metadata.managedFields, which otherwise never reaches the cache.
 	KeepManagedFields bool
 	// CheckMutations detects handlers and readers that change objects of the cache, which nobody may do. It copies one object
@@ -79,6 +82,22 @@ type Options struct {
 	// Logger receives errors if OnError is nil, and changes of state at V(4). If it is the zero Logger, which logr.Discard()
 	// returns too, the informer uses the logger of Run's context (logr.NewContext), or else slog.Default().
 	Logger logr.Logger
+}
+
+// DefaultStaleAfter is the zero value of Options.StaleAfter.
+const DefaultStaleAfter = 5 * time.Minute
+
+// staleAfter returns StaleAfter, or its default. It is negative for never.
+func (o Options) staleAfter() time.Duration {
+	if o.StaleAfter == 0 {
+		return DefaultStaleAfter
+	}
+	return o.StaleAfter
+}
+
+// isStale reports whether a cache that was renewed at a time is stale.
+func (o Options) isStale(renewed time.Time) bool {
+	return o.staleAfter() > 0 && time.Since(renewed) > o.staleAfter()
 }
 
 func (o Options) validate() error {

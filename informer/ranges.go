@@ -131,27 +131,6 @@ func (r *reflector[T]) overtaken(id meta.Identity) bool {
 	return found && bad.UID != id.UID && p.precedes(id.ResourceVersion, bad)
 }
 
-// sameHistory returns an error if the server may have been rolled back since the ranges were added whose list the watch has not
-// reached. A watch resumes at its own version, which is older. If the server was rolled back to a state between the two, it would
-// take that version, and the changes that it sends then would be taken for those that the list has. So it is asked for its version
-// before each such watch; a rollback ends the watch. A program that may not list cannot ask.
-func (r *reflector[T]) sameHistory(ctx context.Context) error {
-	listed := state{seen: r.s.ahead}
-	if !listed.outdates(r.s.version) {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, noProgress)
-	defer cancel()
-	version, err := r.present(ctx)
-	switch {
-	case errors.Is(err, apierrors.Forbidden):
-		return nil
-	case err == nil && listed.outdates(version):
-		err = r.fail("watch", &RollbackError{Was: r.s.ahead, Is: version})
-	}
-	return err
-}
-
 var errUnordered = errors.New("server sent versions that have no order, so the added ranges alone cannot be listed")
 
 // selected returns the source for the list or the watch of a state. It is also returned as an excerpt, unless it is the whole source.

@@ -25,6 +25,9 @@ type record struct {
 	s   Status
 	bad map[meta.Key]Undecodable
 
+	watch     any  // the watch that is open and follows changes; nil if none is
+	bookmarks bool // the server sends bookmarks
+
 	works func() // called by the reflector when Status.Err has become nil; nil before it runs
 }
 
@@ -54,7 +57,7 @@ func (r *record) listing(m Mode) {
 // listed notes that a list is complete and in the cache.
 func (r *record) listed(cause Cause) {
 	r.update(func(s *Status) {
-		s.Synced, s.Err, s.LastEvent, s.Progress.Remaining = true, nil, time.Now(), 0
+		s.Synced, s.Err, s.LastEvent, s.Renewed, s.Progress.Remaining = true, s.Polling, time.Now(), time.Now(), 0
 		if cause != Initial {
 			if s.Relists == nil {
 				s.Relists = make(map[Cause]int)
@@ -62,6 +65,60 @@ func (r *record) listed(cause Cause) {
 			s.Relists[cause]++
 		}
 	})
+}
+
+// proven notes that the cache of an earlier Run is current in this one.
+func (r *record) proven() {
+	r.update(func(s *Status) { s.Synced, s.Err, s.Renewed = true, nil, time.Now() })
+}
+
+// expire notes that the Run has ended.
+func (r *record) expire() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.s.Synced, r.s.Polling, r.s.PollingSince = false, nil, time.Time{}
+}
+
+// watching notes the watch that is open, or with nil that none is.
+func (r *record) watching(w any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.watch != nil && !r.bookmarks {
+		r.s.Renewed = time.Now()
+	}
+	r.watch = w
+}
+
+// lasts notes that w has been open for a moment, and reports whether it still is.
+func (r *record) lasts(w any) (open bool) {
+	r.update(func(s *Status) {
+		if open = r.watch == w; open {
+			s.Err = nil
+		}
+	})
+	return open
+}
+
+// polls notes why the collection is polled; nil ends it. It reports whether it was polled before.
+func (r *record) polls(why error) (before bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before = r.s.Polling != nil
+	r.s.Polling = why
+	switch {
+	case why == nil:
+		r.s.PollingSince = time.Time{}
+	case !before:
+		r.s.PollingSince = time.Now()
+	}
+	return before
+}
+
+// sendsBookmarks notes whether the server sends bookmarks.
+func (r *record) sendsBookmarks(does bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bookmarks = does
 }
 
 // sharded notes where the ranges are selected.
@@ -91,7 +148,7 @@ func (r *record) page(remaining *int64) {
 // event notes that a watch has brought a usable event or bookmark; idle says that it changed nothing in the cache.
 func (r *record) event(idle bool) {
 	r.update(func(s *Status) {
-		s.Err, s.LastEvent = nil, time.Now()
+		s.Err, s.LastEvent, s.Renewed = nil, time.Now(), time.Now()
 		if !idle {
 			s.Events++
 		}
@@ -156,6 +213,9 @@ func (r *record) copy() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.s
+	if r.watch != nil && !r.bookmarks {
+		s.Renewed = time.Now()
+	}
 	s.Relists = maps.Clone(s.Relists)
 	s.Undecodable = slices.SortedFunc(maps.Values(r.bad), func(a, b Undecodable) int {
 		return a.Identity.Key().Compare(b.Identity.Key())

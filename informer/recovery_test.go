@@ -34,6 +34,7 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		relists causes
 		watches int // how many are opened at most, the last one included
 		compact bool
+		polled  bool // the server answers lists meanwhile, so the informer polls, unless lists must be watches too
 		err     string
 	}{
 		{name: "cut in the middle of a frame (fault F2)", within: 800 * time.Millisecond, watches: 1},
@@ -51,31 +52,31 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		},
 		{
 			name: "ten minutes of 500 (fault F8)", fault: failure(500, "InternalError", "etcd"),
-			lasts: 10 * time.Minute, within: 35 * time.Second, watches: 100, err: "InternalError (500)",
+			lasts: 10 * time.Minute, within: 35 * time.Second, polled: true, watches: 100, err: "InternalError (500)",
 		},
 		{
 			name: "ten minutes of 500, and the history is gone (faults F8, F14)", fault: failure(500, "InternalError", "etcd"), compact: true,
-			lasts: 10 * time.Minute, within: 35 * time.Second, relists: causes{informer.Expired: 1}, watches: 100, err: "InternalError (500)",
+			lasts: 10 * time.Minute, within: 35 * time.Second, relists: causes{informer.Expired: 1}, polled: true, watches: 100, err: "InternalError (500)",
 		},
 		{
 			name: "ten minutes of 503 (fault F8)", fault: failure(503, "ServiceUnavailable", "starting"),
-			lasts: 10 * time.Minute, within: 35 * time.Second, watches: 100, err: "ServiceUnavailable (503)",
+			lasts: 10 * time.Minute, within: 35 * time.Second, polled: true, watches: 100, err: "ServiceUnavailable (503)",
 		},
 		{
 			name: "hours of 403, then mended (fault F29)", fault: failure(403, "Forbidden", "not yours"),
-			lasts: 5 * time.Hour, within: 35 * time.Second, watches: 1700, err: "watch configmaps: server said Forbidden (403): not yours",
+			lasts: 5 * time.Hour, within: 35 * time.Second, polled: true, watches: 1700, err: "watch configmaps: server said Forbidden (403): not yours",
 		},
 		{
 			name: "hours of 401, then mended (fault F29)", fault: failure(401, "Unauthorized", "who is that"),
-			lasts: 5 * time.Hour, within: 35 * time.Second, watches: 1700, err: "Unauthorized (401)",
+			lasts: 5 * time.Hour, within: 35 * time.Second, polled: true, watches: 1700, err: "Unauthorized (401)",
 		},
 		{
 			name: "the page of a proxy (fault F25)", fault: html,
-			lasts: 10 * time.Minute, within: 35 * time.Second, watches: 100, err: "text/html",
+			lasts: 10 * time.Minute, within: 35 * time.Second, polled: true, watches: 100, err: "text/html",
 		},
 		{
 			name: "no answer at all (behaviour 196, fault F3)", fault: clienttest.Hang(),
-			lasts: time.Hour, within: 2 * time.Minute, watches: 80, err: "server stalled: no answer within 1m15s",
+			lasts: time.Hour, within: 2 * time.Minute, polled: true, watches: 80, err: "server stalled: no answer within 1m15s",
 		},
 		{
 			name: "410 (fault F6)", fault: failure(410, "Expired", "too old"),
@@ -144,7 +145,7 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		},
 		{
 			name: "503 in the stream", fault: frames(false, errorEvent(503, "ServiceUnavailable", "")),
-			lasts: time.Minute, within: 35 * time.Second, watches: 30, err: "ServiceUnavailable (503)",
+			lasts: time.Minute, within: 35 * time.Second, polled: true, watches: 30, err: "ServiceUnavailable (503)",
 		},
 		{
 			name: "a version that the server does not have, by the message of a cause (behaviour 174, fault F9)", fault: tooLarge(1),
@@ -156,10 +157,15 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		},
 		{
 			name: "watches that end at once and empty (behaviour 179, fault F4)", fault: frames(false),
-			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Refused: 1}, watches: 30,
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Refused: 1}, polled: true, watches: 30,
 		},
 	} {
 		run := func(t *testing.T, mode informer.Mode) {
+			polled := test.polled && mode != informer.Streaming
+			test := test
+			if polled && test.compact {
+				test.relists = nil
+			}
 			bubble(t, func(r *rig) {
 				r.put("a")
 				r.put("b")
@@ -185,7 +191,10 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 					if s := i.Status(); test.err != "" && test.relists == nil && (s.Err == nil || !strings.Contains(s.Err.Error(), test.err)) {
 						r.Errorf("in the fault the status says %v, want %q", s, test.err)
 					}
-					if test.relists == nil && len(i.held()) != 3 {
+					if s := i.Status(); polled && (i.difference() != "" || s.Polling == nil || !strings.Contains(s.Polling.Error(), test.err) || s.PollingSince.IsZero()) {
+						r.Errorf("in the fault the cache is not current, or the status does not say how: %v, %s", s, i.difference())
+					}
+					if !polled && test.relists == nil && len(i.held()) != 3 {
 						r.Errorf("in the fault the cache holds %v, want what it held", i.held())
 					}
 				}
@@ -194,14 +203,14 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 				i.tells("add d", "delete b", "update a")
 
 				s := i.Status()
-				if test.relists == nil {
+				if test.relists == nil && !polled {
 					i.relisted(nil)
 					if n := s.Events - before.Events; n != 3 {
 						r.Errorf("%d events were applied, want each of the three once", n)
 					}
 				}
 				for cause := range s.Relists {
-					if test.relists[cause] == 0 {
+					if test.relists[cause] == 0 && !(polled && cause == informer.Polled) {
 						r.Errorf("a relist because of %s", cause)
 					}
 				}
@@ -217,6 +226,9 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 				}
 				if r.pass(2 * time.Minute); i.Status().Err != nil || r.server.Watches() != 1 {
 					r.Errorf("afterwards the status is %v, with %d watches", i.Status(), r.server.Watches())
+				}
+				if s := i.Status(); polled && (s.Relists[informer.Polled]+s.Relists[informer.Refused] == 0 || s.Polling != nil || !s.PollingSince.IsZero()) {
+					r.Errorf("after it was polled, the status is %v", s)
 				}
 				i.current()
 			})
@@ -697,7 +709,7 @@ func TestHealthMakesTheNextWaitShort(t *testing.T) {
 	for _, bookmarks := range []bool{true, false} {
 		t.Run(fmt.Sprint("bookmarks: ", bookmarks), func(t *testing.T) {
 			bubble(t, func(r *rig) {
-				i := r.start(informer.Options{Mode: informer.Paged})
+				i := r.start(informer.Options{Mode: informer.Streaming})
 				r.on("watch", failure(500, "InternalError", ""))
 				r.server.DropWatches()
 				r.pass(10 * time.Minute)

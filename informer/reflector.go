@@ -23,11 +23,21 @@ const (
 	// slowBackoff and maxSlowBackoff apply to faults that somebody has to fix.
 	slowBackoff    = 5 * time.Second
 	maxSlowBackoff = 30 * time.Second
+	// firstPoll is the first interval between two polls. They grow to maxPoll, or to pollShare times what the last list took, whichever
+	// is longer: then a server spends no more than a twentieth of the time on the polls of an informer.
+	firstPoll = time.Second
+	maxPoll   = 30 * time.Second
+	pollShare = 20
+	// answerTime is how long the server may take to answer the question for its version.
+	answerTime = 10 * time.Second
 	// stalled is how long a paged list may go without an object. An API server gives a whole page a minute.
 	stalled = 2 * time.Minute
 )
 
-var errStalled = &silence{fmt.Sprintf("server sent nothing for %v", stalled)}
+var (
+	errStalled  = &silence{fmt.Sprintf("server sent nothing for %v", stalled)}
+	errNoAnswer = &silence{fmt.Sprintf("server did not say its version within %v", answerTime)}
+)
 
 // reflector makes the store's content of a scope equal to the source. It is the loop around the machine: it performs
 // effects and reports the results. One goroutine uses it. This file has the loop and the paged list, stream.go the watch
@@ -40,12 +50,15 @@ type reflector[T meta.Object] struct {
 	writer    *cache.Writer[T]
 	record    *record
 	portion   *portion // nil if every range is followed
-	synced    func()   // called after each complete list
+	synced    func()   // called after each complete list, and when the cache of an earlier Run has turned out to be current
 
 	backoff   *retry.Backoff
 	slow      *retry.Backoff
 	dog       watchdog
 	streaming *inside.Feature // whether the server has streaming lists
+	poll      time.Duration   // the last interval between two polls
+	took      time.Duration   // by the last complete list
+	worked    time.Time       // when a list or a watch last worked, or the Run began
 
 	s state // of the machine; only advance changes it
 }
@@ -55,6 +68,7 @@ type reflector[T meta.Object] struct {
 func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 	r.backoff = retry.New(retry.Policy{Base: firstBackoff, Max: maxBackoff, Reset: healthy})
 	r.slow = retry.New(retry.Policy{Base: 2 * slowBackoff, Max: maxSlowBackoff, Reset: healthy})
+	r.worked = time.Now()
 	defer r.record.update(func(st *Status) { st.State = Idle }) // also if an index function panics
 	var todo effect
 	r.s, todo = start(s, r.o.Mode, r.o.AllowStale, r.streams())
@@ -78,6 +92,8 @@ func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 		return r.stream(ctx)
 	case watch:
 		return r.watch(ctx)
+	case ask:
+		return r.question(ctx)
 	case wait:
 		_ = retry.Sleep(ctx, r.pause(todo))
 	case follow, stop: // the reader of a stream performs follow, and run performs stop
@@ -87,14 +103,26 @@ func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 
 // advance passes in to the machine, and remembers what it has learned about the server.
 func (r *reflector[T]) advance(in input) effect {
-	in.streams = r.streams()
+	in.streams, in.away = r.streams(), time.Since(r.worked)
+	was := r.s
 	var todo effect
 	r.s, todo = next(r.s, in)
 	if todo.learned != unknown {
 		r.streaming.Set(todo.learned == has)
 	}
+	r.reports(was, in, todo)
+	if was.unproven && was.version == r.s.version && !r.s.unproven { // the server says that nothing has happened since
+		r.proven()
+	}
 	r.enter(todo)
 	return todo
+}
+
+// proven notes that the cache of an earlier Run is current in this one.
+func (r *reflector[T]) proven() {
+	r.writer.Confirm()
+	r.record.proven()
+	r.synced()
 }
 
 // streams returns whether the server is known to serve streaming lists.
@@ -110,8 +138,14 @@ func (r *reflector[T]) streams() answer {
 
 // enter publishes the reflector's state, and the reason for its next step.
 func (r *reflector[T]) enter(todo effect) {
+	if !r.s.polling {
+		r.pollsNoMore()
+	}
 	r.record.update(func(st *Status) {
 		st.State = r.s.phase
+		if r.s.asking { // no watch is open
+			st.State = Waiting
+		}
 		if todo.why != "" {
 			st.Why = todo.why
 		}
@@ -127,9 +161,36 @@ func (r *reflector[T]) pause(e effect) time.Duration {
 		return e.floor + rand.N(firstBackoff)
 	case slow:
 		return max(slowBackoff, r.slow.Next(e.floor))
+	case polls:
+		return max(e.floor, r.nextPoll())
 	case backoff:
 	}
 	return r.backoff.Next(e.floor)
+}
+
+// nextPoll returns the time until the next poll.
+func (r *reflector[T]) nextPoll() time.Duration {
+	r.poll = min(max(2*r.poll, firstPoll, r.took), max(maxPoll, pollShare*r.took))
+	return r.poll + rand.N(r.poll/4+1)
+}
+
+// question asks the server for its present version, and compares it with what the cache is current to.
+func (r *reflector[T]) question(ctx context.Context) input {
+	limited, cancel := context.WithTimeoutCause(ctx, answerTime, errNoAnswer)
+	defer cancel()
+	version, err := r.present(limited)
+	switch {
+	case err == nil && r.s.outdates(version):
+		err = r.fail("watch", &RollbackError{Was: r.s.seen, Is: version})
+	case err != nil && limited.Err() != nil && ctx.Err() == nil:
+		in := r.failed(ctx, r.fail("list", context.Cause(limited)))
+		in.outcome = silent // a server that is away would have refused
+		return in
+	}
+	if err != nil {
+		return r.failed(ctx, err)
+	}
+	return input{outcome: done, version: version}
 }
 
 // list reads the whole collection page by page, or in one page.
@@ -164,7 +225,10 @@ func (r *reflector[T]) list(ctx context.Context) input {
 		}
 		return nil
 	})
+	stall.Stop()
 	switch {
+	case err == nil && m.ResourceVersion == "":
+		return r.unversioned(ctx, g)
 	case err == nil:
 		excerpt.judge(r)
 		err = r.fail("list", g.commit(m.ResourceVersion))
@@ -174,7 +238,30 @@ func (r *reflector[T]) list(ctx context.Context) input {
 	if err != nil {
 		return g.failed(ctx, err)
 	}
-	return input{outcome: done, version: m.ResourceVersion}
+	return input{outcome: done, version: m.ResourceVersion, changed: g.changed}
+}
+
+// unversioned ends a list that is complete and has no version, as those of the metrics API. No watch can follow it, so it counts only
+// if the server serves none.
+func (r *reflector[T]) unversioned(ctx context.Context, g *staging[T]) input {
+	w, o := r.open(ctx)
+	defer w.cancel(nil)
+	opened := false
+	o.OnOpen = func() {
+		opened = true
+		w.cancel(errNoVersion)
+	}
+	err := w.source.WatchEach(w.ctx, o, nil, func(client.Event[T]) error { return errNoVersion })
+	if opened || err == nil || errors.Is(err, errNoVersion) {
+		return g.failed(ctx, r.fail("list", errNoVersion))
+	}
+	in := r.failed(ctx, err)
+	if in.err == nil || in.outcome == unusable {
+		return in
+	}
+	g.put("")
+	in.outcome = unversioned
+	return in
 }
 
 // fail wraps an error that was found here in the operation that failed.
@@ -185,28 +272,19 @@ func (r *reflector[T]) fail(verb string, err error) error {
 	return &client.OpError{Verb: verb, Resource: r.source.GVR(), Key: meta.Key{Namespace: r.namespace}, Err: err}
 }
 
-// failed reports an error, and returns its meaning. The end of ctx is not reported.
+// failed returns the meaning of an error. The end of ctx is none.
 func (r *reflector[T]) failed(ctx context.Context, err error) input {
 	if ctx.Err() != nil {
-		return input{outcome: transient}
+		return input{outcome: stopped}
 	}
-	in := input{outcome: classify(err), said: err.Error()}
+	in := input{outcome: classify(err), said: err.Error(), err: err}
+	in.answered = errors.As(err, new(*apierrors.StatusError)) || errors.As(err, new(*client.AnswerError))
+	switch apierrors.NetworkOf(err) {
+	case apierrors.NetworkLookup, apierrors.NetworkRefused, apierrors.NetworkUnreachable:
+		in.unreached = true
+	default:
+	}
 	in.floor, _ = apierrors.RetryAfter(err)
-	verb := "watch"
-	r.record.update(func(st *Status) {
-		st.Err, st.Since = err, time.Now()
-		if in.outcome == older {
-			st.Resets++
-		}
-		if st.State == Listing {
-			verb = "list"
-		}
-	})
-	if in.outcome == unusable { // Run returns it
-		r.informer.hand(err)
-	} else {
-		r.failedTo(verb, err)
-	}
 	return in
 }
 
@@ -217,6 +295,7 @@ func (r *reflector[T]) undecodable(id meta.Identity, err error) {
 }
 
 func (r *reflector[T]) healthy() {
+	r.worked = time.Now()
 	r.backoff.Healthy()
 	r.slow.Healthy()
 }

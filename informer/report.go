@@ -3,6 +3,7 @@ package informer
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/internal/report"
@@ -58,11 +59,70 @@ func (i *Informer[T]) where(namespace string) string {
 // Keys of topics. Each namespace has its own.
 const (
 	aboutServer  = "server/"
+	aboutPolling = "polling/"
 	aboutObjects = "objects/"
 )
 
 // verbs do not distinguish errors: a streaming list is a watch to the server, and a paged one follows if it is refused.
 var verbs = []string{"list ", "watch "}
+
+// reports reports the error of a list, a watch or a question, after which the machine went on from was with todo.
+func (r *reflector[T]) reports(was state, in input, todo effect) {
+	switch {
+	case in.err == nil && r.s.polling && !was.polling:
+		r.record.update(func(st *Status) { st.Err, st.Since = errDeaf, time.Now() })
+		r.pollsBecause(errDeaf)
+		return
+	case in.err == nil, in.outcome == unproven, in.outcome == due: // the last two are no failures
+		return
+	case in.outcome == unusable: // Run returns it
+		r.record.update(func(st *Status) { st.Err, st.Since = in.err, time.Now() })
+		r.informer.hand(in.err)
+		return
+	case todo.action == list && in.outcome != forbidden: // another way, at once; Status.Why says so
+		r.informer.log.Logger().V(1).Info(r.informer.where(r.namespace)+": no streaming list, so it lists page by page", "why", in.err)
+		return
+	}
+	r.record.update(func(st *Status) {
+		st.Err, st.Since = in.err, time.Now()
+		if in.outcome == older {
+			st.Resets++
+		}
+	})
+	if r.s.polling && (was.phase == Watching || in.outcome == unversioned) {
+		r.pollsBecause(in.err)
+		return
+	}
+	verb := "watch"
+	if was.phase == Listing || was.asking {
+		verb = "list"
+	}
+	r.failedTo(verb, in.err)
+}
+
+var errDeaf = errors.New("a list has found changes that the watches before it did not bring")
+
+// pollsBecause reports that the collection is polled, because a watch has failed.
+func (r *reflector[T]) pollsBecause(err error) {
+	if !r.record.polls(err) {
+		r.informer.log.GivenUp(aboutServer + r.namespace) // the next list is no sign that the watch works
+	}
+	if r.informer.hand(err) {
+		return
+	}
+	where := r.informer.where(r.namespace)
+	r.informer.log.Failed(report.Topic{
+		Key: aboutPolling + r.namespace, Fails: where + ": watch fails, so the informer polls",
+		Works: where + ": watch works again, the informer polls no more",
+	}, err, verbs)
+}
+
+// pollsNoMore notes that the collection is not polled. Any goroutine may call it.
+func (r *reflector[T]) pollsNoMore() {
+	if r.record.polls(nil) {
+		r.informer.log.Works(aboutPolling + r.namespace)
+	}
+}
 
 // failedTo reports that a list or a watch of a scope has failed.
 func (r *reflector[T]) failedTo(verb string, err error) {

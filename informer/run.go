@@ -52,7 +52,22 @@ func Run(ctx context.Context, rs ...Runner) error { return (&Group{Runners: rs})
 // order returns the caches among rs, which are informers and what others need, and the needed runners that are not named.
 // Each appears once.
 func order(rs []Runner) (named, only []Runner) {
-	var needed []Runner
+	needed := needs(rs)
+	for _, r := range rs {
+		if (isInformer(r) || contains(needed, r)) && !contains(named, r) {
+			named = append(named, r)
+		}
+	}
+	for _, r := range needed {
+		if !contains(named, r) {
+			only = append(only, r)
+		}
+	}
+	return named, only
+}
+
+// needs returns the runners that rs need, each once.
+func needs(rs []Runner) (needed []Runner) {
 	var visit func(r Runner)
 	visit = func(r Runner) {
 		n, ok := r.(needy)
@@ -69,17 +84,7 @@ func order(rs []Runner) (named, only []Runner) {
 	for _, r := range rs {
 		visit(r)
 	}
-	for _, r := range rs {
-		if (isInformer(r) || contains(needed, r)) && !contains(named, r) {
-			named = append(named, r)
-		}
-	}
-	for _, r := range needed {
-		if !contains(named, r) {
-			only = append(only, r)
-		}
-	}
-	return named, only
+	return needed
 }
 
 // isInformer reports whether r must outlive its users.

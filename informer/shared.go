@@ -130,7 +130,7 @@ func (u *Shared[T]) begin() error {
 	}
 	select {
 	case <-u.span.ended:
-		u.span = newSpan()
+		u.span = u.span.follows()
 	default: // this is the first Run
 	}
 	u.running = true
@@ -174,8 +174,12 @@ var errUserStopped = errors.New("its Run has ended")
 
 // WaitSynced returns nil when the cache holds a complete list. It may be called before Run, and before Factory.Run. When
 // ctx ends first, it returns ctx's cause and the reason why there is no list: the Factory does not run, or the last error
-// of the server. When Run ends first, or has ended and was not called again, it returns Run's error, or the server's.
+// of the server. When Run ends first, or has ended and is not called again within a moment, it returns Run's error, or the server's.
 func (u *Shared[T]) WaitSynced(ctx context.Context) error {
+	u.mu.Lock()
+	last := u.span
+	u.mu.Unlock()
+	last.waitNext(ctx, errUserStopped)
 	u.mu.Lock()
 	span, joined := u.span, u.joined
 	u.mu.Unlock()
@@ -274,6 +278,9 @@ func isDone(s *cache.Subscription) bool {
 
 // Away returns Status().Err; see [Informer.Away].
 func (u *Shared[T]) Away() error { return u.informer.Away() }
+
+// Stale returns nil unless the cache is stale; see [Informer.Stale].
+func (u *Shared[T]) Stale() error { return u.informer.Stale() }
 
 // Status returns the condition of the informer, whichever handle it runs for.
 func (u *Shared[T]) Status() Status { return u.informer.Status() }

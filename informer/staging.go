@@ -10,6 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
+var errNoVersion = errors.New("server sent a list without a resource version")
+
 // staging is a list on its way into the cache, however it is read: references to unchanged objects, and the changed ones.
 // The cache changes at once when the list is complete, and not at all if it never is.
 type staging[T meta.Object] struct {
@@ -18,10 +20,13 @@ type staging[T meta.Object] struct {
 	relist *cache.Relist[T]
 	bad    map[meta.Key]bool // listed, but do not decode
 	began  time.Time
+
+	changed bool // the committed list differs from what the cache held
 }
 
 func (r *reflector[T]) stage(s state) *staging[T] {
 	if s.cause == Silent {
+		r.record.sendsBookmarks(false)
 		r.dog.mute() // a server that no longer sends bookmarks must not cause one list after the other
 	}
 	g := &staging[T]{r: r, s: s, bad: make(map[meta.Key]bool), began: time.Now()}
@@ -44,14 +49,22 @@ func (g *staging[T]) reuse() func(meta.Identity) (T, bool) {
 	if g.s.afresh {
 		return nil
 	}
-	return g.relist.Keep
+	return g.keep
+}
+
+// keep keeps the object that the cache holds, if it is in the state of id. A state without a version may be any.
+func (g *staging[T]) keep(id meta.Identity) (obj T, kept bool) {
+	if id.ResourceVersion == "" {
+		return obj, false
+	}
+	return g.relist.Keep(id)
 }
 
 // keepAgain stages an unchanged object, in the order of events. The reuse function has kept it already, but that may be
 // some hundred events ahead: an earlier event may have undone that since, such as the deletion of an object that was
 // created again.
 func (g *staging[T]) keepAgain(id meta.Identity) {
-	if _, kept := g.relist.Keep(id); kept {
+	if _, kept := g.keep(id); kept {
 		delete(g.bad, id.Key())
 	}
 }
@@ -59,7 +72,7 @@ func (g *staging[T]) keepAgain(id meta.Identity) {
 // set stages the state of an object.
 func (g *staging[T]) set(id meta.Identity, obj T) {
 	delete(g.bad, id.Key())
-	if g.s.afresh {
+	if g.s.afresh || id.ResourceVersion == "" {
 		g.relist.Replace(id, obj)
 	} else {
 		g.relist.Set(id, obj)
@@ -84,7 +97,7 @@ func (g *staging[T]) delete(id meta.Identity) {
 func (g *staging[T]) commit(version string) error {
 	switch {
 	case version == "":
-		return errors.New("server sent a list without a resource version")
+		return errNoVersion
 	case g.s.outdates(version):
 		return &RollbackError{Was: g.s.seen, Is: version}
 	}
@@ -92,17 +105,26 @@ func (g *staging[T]) commit(version string) error {
 		if _, ok := meta.CompareVersions(version, g.s.version); !ok {
 			return fmt.Errorf("%w: %q and %q", errUnordered, g.s.version, version)
 		}
-		g.relist.Commit(g.s.version) // of what stays, this is current to no more than before
-	} else {
-		g.relist.Commit(version)
 	}
+	g.put(version)
+	return nil
+}
+
+// put replaces the content of the cache by what is staged. The list is of this version, which is empty if the list has none.
+func (g *staging[T]) put(version string) {
+	reached := version
+	if g.s.grow {
+		reached = g.s.version // of what stays, the cache is current to no more than before
+	}
+	c := g.relist.Commit(reached)
+	g.changed = c.Added+c.Updated+c.Deleted > 0
+	g.r.took = time.Since(g.began)
 	g.r.decodes(g.r.record.keepUndecodable(func(id meta.Identity) bool { return g.bad[id.Key()] || !g.lists(id) }))
 	g.r.portion.listed(g.s.grow, version)
 	g.r.record.listed(g.s.cause)
 	g.ended(nil)
 	g.r.healthy()
 	g.r.synced()
-	return nil
 }
 
 // failed reports why a list is not complete, and returns the meaning. An older list is not an error if stale ones were

@@ -15,14 +15,23 @@ import (
 // attributes for log/slog and logr.
 //
 // The Status of an informer of several namespaces sums up those in Namespaces: counts are added, Synced is true if all are
-// synced, State is the least advanced, Err, Since and LastEvent are the latest.
+// synced, Stale if one is stale, State is the least advanced, Err, Since and LastEvent are the latest, Renewed is the earliest, and
+// Polling is that of the namespace that has been polled for the longest time.
 type Status struct {
 	// Name is Options.Name.
 	Name string
 	// State is what the informer is doing.
 	State State
-	// Synced says that the cache holds a complete list, however old.
+	// Synced says that the cache holds a complete list, and that it has been current in this Run. It is false between two Runs.
 	Synced bool
+	// Stale says that the cache is synced and has not been renewed for Options.StaleAfter. Renewed is when it was renewed last: by a
+	// list, an event or a bookmark, or now while a watch is open at a server that sends no bookmarks. It is zero before that.
+	Stale   bool
+	Renewed time.Time
+	// Polling is why the informer reads the collection again and again instead of following a watch: the last error of a watch. It
+	// is nil if the informer follows a watch or waits for one. PollingSince is when that began.
+	Polling      error
+	PollingSince time.Time
 	// Mode is how the collection was listed last, or is being listed: Paged or Streaming; Auto before the first list, and
 	// where the namespaces differ. Why gives the reason.
 	Mode Mode
@@ -37,8 +46,9 @@ type Status struct {
 	Sharded Sharding
 	// Progress is how far the current list has come, or how far the last one came.
 	Progress Progress
-	// Err is the last error of a list or a watch. It is nil after a later list, event or clean end of a watch. Since is the
-	// time of the last error, whether or not Err still has it.
+	// Err is the last error of a list or a watch. It is nil after a later list or event, and when a later watch has been open for a
+	// second. While the informer polls, a list makes it Polling again. Since is the time of the last error, whether or not Err still
+	// has it.
 	Err   error
 	Since time.Time
 	// LastEvent is when something last came from the server: a list, an event or a bookmark.
@@ -84,6 +94,9 @@ func (s Status) attributes() []attribute {
 		all = append(all, attribute{"name", s.Name})
 	}
 	all = append(all, attribute{"synced", s.Synced})
+	if s.Stale {
+		all = append(all, attribute{"stale", s.Stale}, attribute{"renewed", s.Renewed.Format(time.RFC3339)})
+	}
 	if s.State == Listing {
 		all = append(all, attribute{"items", s.Progress.Items}, attribute{"remaining", s.Progress.Remaining})
 	}
@@ -123,6 +136,9 @@ func (s Status) attributes() []attribute {
 	}
 	if unsynced := s.unsynced(); len(unsynced) > 0 {
 		all = append(all, attribute{"unsynced", strings.Join(unsynced, ", ")})
+	}
+	if s.Polling != nil {
+		all = append(all, attribute{"pollingSince", s.PollingSince.Format(time.RFC3339)}, attribute{"polling", s.Polling.Error()})
 	}
 	if s.Err != nil {
 		all = append(all, attribute{"error", s.Err.Error()})
@@ -203,7 +219,14 @@ func summary(parts map[string]Status) Status {
 		case s.Mode != all.Mode:
 			all.Mode, all.Why = Auto, ""
 		}
+		if first || s.Renewed.Before(all.Renewed) {
+			all.Renewed = s.Renewed
+		}
 		first = false
+		if s.Polling != nil && (all.Polling == nil || s.PollingSince.Before(all.PollingSince)) {
+			all.Polling, all.PollingSince = s.Polling, s.PollingSince
+		}
+		all.Stale = all.Stale || s.Stale
 		all.Synced = all.Synced && s.Synced
 		all.Progress.Items += s.Progress.Items
 		all.Progress.Remaining += s.Progress.Remaining

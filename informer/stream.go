@@ -28,12 +28,16 @@ const (
 	// doubtful is how long a streaming list may bring only objects that may be new before the server is asked for its
 	// version.
 	doubtful = noProgress / 3
+	// proofTime is how long a watch of a further Run may take to show that the cache is current. Then a list decides.
+	proofTime = 2 * time.Second
 )
 
 var (
 	errUnended  = errors.New("server did not send the bookmark that ends a streaming list")
 	errGrown    = errors.New("the ranges have been listed") // ends the stream, and nobody sees it
 	errUnmarked = errors.New("server sent an ordinary bookmark instead of the end of a streaming list")
+	errUnproven = errors.New("the watch has not shown that the cache of an earlier Run is current") // nobody sees it, nor the next
+	errDue      = errors.New("the next poll is due")
 )
 
 // open is one watch while it is open.
@@ -48,12 +52,15 @@ type open[T meta.Object] struct {
 	opened  time.Time
 
 	version    string    // the watch would resume here
-	began      time.Time // when it began to follow changes
+	began      time.Time // when it began to follow changes, or the server opened it if that was later
+	isOpen     bool      // the server has opened it
 	bookmarked time.Time // when the last bookmark came
 	in         input
 
 	timer *time.Timer   // cancels
 	limit time.Duration // the timer fires after this time
+	lasts *time.Timer   // fires when the watch has been open for a moment; nil before it is open
+	given *time.Timer   // cancels a watch that has only some time to show what it can; nil for others
 }
 
 // open begins a watch, and returns the options to request it with.
@@ -66,12 +73,46 @@ func (r *reflector[T]) open(ctx context.Context) (*open[T], client.WatchOptions)
 	w := &open[T]{r: r, outer: ctx, asked: o.Timeout, opened: time.Now()}
 	w.source, w.excerpt = r.selected(r.s)
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	o.OnOpen = w.opens
 	return w, o
 }
 
 func (w *open[T]) close() {
 	w.timer.Stop()
+	if w.given != nil {
+		w.given.Stop()
+	}
+	if w.lasts != nil {
+		w.lasts.Stop()
+		w.r.record.watching(nil)
+	}
 	w.cancel(nil)
+}
+
+// opens notes that the server has opened the watch.
+func (w *open[T]) opens() {
+	w.isOpen = true
+	if !w.began.IsZero() { // or it is still a list
+		w.began = time.Now()
+		w.works()
+	}
+}
+
+// works notes that the watch follows changes. Once it has been open for a moment that shows that watches work, although nothing may
+// come for long.
+func (w *open[T]) works() {
+	w.r.record.watching(w)
+	deaf := w.r.s.deaf
+	w.lasts = time.AfterFunc(shortWatch, func() {
+		if w.r.record.lasts(w) && !deaf {
+			w.r.pollsNoMore()
+		}
+	})
+}
+
+// give ends the watch with an error after a time, unless it has shown by then what it can.
+func (w *open[T]) give(d time.Duration, err error) {
+	w.given = time.AfterFunc(d, func() { w.cancel(err) })
 }
 
 // read reads the watch to its end. A cancelled watch returns the cause of the cancellation, even if the server ended it
@@ -122,7 +163,7 @@ func (i *initial) goesOn(version string) bool {
 //
 // A streaming list that takes long and brings only ever higher versions asks so. It is either a slow list of objects that were
 // created in the order of their keys, or a list that never ends, followed by objects that are created meanwhile. See also
-// sameHistory.
+// question.
 func (r *reflector[T]) present(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -148,14 +189,17 @@ func (w *open[T]) expect(limit time.Duration, err error) {
 
 // watch applies events to the cache until the watch ends.
 func (r *reflector[T]) watch(ctx context.Context) input {
-	if err := r.sameHistory(ctx); err != nil {
-		return r.failed(ctx, err)
-	}
 	r.record.update(func(st *Status) { st.Watches++ })
 	w, o := r.open(ctx)
 	o.ResourceVersion = r.s.version
 	w.follow(r.s.version)
 	defer w.close()
+	switch {
+	case r.s.proof != "":
+		w.give(proofTime, errUnproven)
+	case r.s.deaf:
+		w.give(r.nextPoll(), errDue)
+	}
 	return w.end(ctx, w.read(o, nil, w.event))
 }
 
@@ -249,6 +293,9 @@ func (g *staging[T]) event(e client.Event[T]) {
 // follow applies all further events to the cache, which is current to version.
 func (w *open[T]) follow(version string) {
 	w.version, w.began = version, time.Now()
+	if w.isOpen { // it was a list until now
+		w.works()
+	}
 	w.expect(w.r.dog.limit(w.asked))
 }
 
@@ -277,10 +324,27 @@ func (w *open[T]) event(e client.Event[T]) error {
 	if version != "" { // an object that is too large may lack it
 		w.version, w.in.version = version, version
 	}
+	if w.r.s.polling && !w.in.delivered {
+		w.r.pollsNoMore()
+	}
 	w.in.delivered = true
+	w.shows()
 	w.r.record.event(e.Type == client.Bookmark || !news)
 	w.r.healthy()
 	return nil
+}
+
+// shows ends the time that the watch was given, if it has shown what it was to show.
+func (w *open[T]) shows() {
+	s := w.r.s
+	if w.given == nil || s.proof != "" && (w.version == "" || (state{seen: s.proof}).outdates(w.version)) {
+		return
+	}
+	w.given.Stop()
+	w.given = nil
+	if s.proof != "" {
+		w.r.proven()
+	}
 }
 
 // bookmark moves the cache to a version up to which everything has come. A bookmark before the last version belongs to
@@ -294,6 +358,7 @@ func (w *open[T]) bookmark(version string) error {
 		gap = now.Sub(w.bookmarked)
 	}
 	w.r.dog.bookmark(gap)
+	w.r.record.sendsBookmarks(true)
 	w.bookmarked = now
 	w.expect(w.r.dog.limit(w.asked))
 	w.r.writer.Bookmark(version)
@@ -303,21 +368,25 @@ func (w *open[T]) bookmark(version string) error {
 // end returns the meaning of the end of the watch.
 func (w *open[T]) end(ctx context.Context, err error) input {
 	in := w.in
-	in.lived = time.Since(w.began)
+	if w.isOpen || in.delivered || err == nil {
+		in.lived = time.Since(w.began)
+	}
 	in.mute = !in.delivered && !w.r.dog.none && (err == nil && in.lived >= minWatch-earlyEnd || errors.Is(err, errSilent))
 	if err != nil && !(errors.Is(err, errEndless) && in.delivered) {
 		failed := w.r.failed(ctx, err)
-		in.outcome, in.floor = failed.outcome, failed.floor
-		return in
+		failed.version, failed.delivered, failed.mute, failed.lived = in.version, in.delivered, in.mute, in.lived
+		return failed
 	}
 	in.early = time.Since(w.opened) < w.asked-earlyEnd
 	// Without bookmarks, the end of a watch may be the only sign that an idle resource's server is healthy.
 	if in.lived >= shortWatch {
+		w.r.worked = time.Now()
 		w.r.record.update(func(st *Status) { st.Err = nil })
 	}
 	if in.lived >= healthy {
 		w.r.backoff.Reset()
 		w.r.slow.Reset()
+		w.r.poll = 0
 	}
 	return in
 }

@@ -154,6 +154,9 @@ func key(name string) meta.Key { return meta.Key{Namespace: "default", Name: nam
 // asks returns what a request asks for: a verb, or "stream" for a watch that begins with the whole collection.
 func asks(q *http.Request) string {
 	verb := clienttest.RequestOf(q).Verb
+	if verb == "list" && q.URL.Query().Get("limit") == "1" {
+		return "version" // the question for the server's version
+	}
 	if verb == "watch" && q.URL.Query().Get("sendInitialEvents") == "true" {
 		return "stream"
 	}

@@ -9,14 +9,18 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// WaitSynced returns nil when the cache holds a complete list, of an earlier Run included; with several namespaces, a list
-// of each that is wanted at present. It may be called before Run. When ctx ends first, it returns ctx's cause and the last
-// error of the server, for each missing namespace. When Run ends first, or has ended and was not called again, it returns
-// Run's error, or the server's.
+// WaitSynced returns nil when the cache holds a complete list and has been current in this Run; with several namespaces, a list
+// of each that is wanted at present. It may be called before Run, and between two Runs. When ctx ends first, it returns ctx's
+// cause and the last error of the server, for each missing namespace. When Run ends first, or has ended and is not called
+// again within a moment, it returns Run's error, or the server's.
 func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.waitSynced(ctx, nil) }
 
 // waitSynced is WaitSynced that also ends with user, unless it is nil.
 func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
+	i.mu.Lock()
+	last := i.span
+	i.mu.Unlock()
+	last.waitNext(ctx, errStopped)
 	i.mu.Lock()
 	span, synced := i.span, i.synced
 	i.mu.Unlock()
@@ -55,11 +59,11 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 	return fmt.Errorf("sync %s: %w", i.name(), why)
 }
 
-// Unsynced returns nil when the cache holds a complete list. Otherwise it returns why it does not: the last error of the
+// Unsynced returns nil when WaitSynced would. Otherwise it returns why it does not: the last error of the
 // server, for each missing namespace; or how far the list has come; or that nobody runs the informer. It does not wait.
 func (i *Informer[T]) Unsynced() error {
 	i.mu.Lock()
-	done, running, span := i.allListed(), i.running, i.span
+	done, running, span := i.allCurrent(), i.running, i.span
 	i.mu.Unlock()
 	if done {
 		return nil
@@ -93,7 +97,7 @@ func (i *Informer[T]) missing() error {
 	var names []string
 	scopes := make(map[string]*scope[T])
 	for _, ns := range i.want {
-		if i.listed[ns] {
+		if i.listed[ns] && !i.expired[ns] {
 			continue
 		}
 		names = append(names, ns)

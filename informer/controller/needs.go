@@ -113,6 +113,26 @@ func (n *needs) end() {
 	}
 }
 
+// Stale returns nil unless a cache is stale that an added source needs, such as one of a cluster; see informer.Options.StaleAfter. A
+// Group says so of all others itself.
+func (c *Controller[K]) Stale() error {
+	var errs []error
+	var seen []runner
+	for _, f := range c.allFeeds() {
+		for _, r := range f.needy {
+			s, ok := r.(interface{ Stale() error })
+			if !ok || has(seen, r) {
+				continue
+			}
+			seen = append(seen, r)
+			if err := s.Stale(); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", runnerName(r), err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // hanging returns the names of those that have not returned.
 func (n *needs) hanging() (names []string) {
 	n.mu.Lock()

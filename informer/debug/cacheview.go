@@ -47,6 +47,7 @@ type namespaceModel struct {
 	Name      string     `json:"name"`
 	State     string     `json:"state"`
 	Synced    bool       `json:"synced"`
+	Stale     bool       `json:"stale,omitempty"`
 	Objects   int        `json:"objects"`
 	Version   string     `json:"resourceVersion,omitempty"`
 	LastEvent *time.Time `json:"lastEvent,omitempty"`
@@ -122,7 +123,7 @@ func (v *cacheView) namespaces(s informer.Status) {
 	for _, name := range names {
 		n := s.Namespaces[name]
 		m := namespaceModel{
-			Name: clean(cmp.Or(name, "(one watch for all)")), State: strings.ToLower(n.State.String()), Synced: n.Synced, Objects: n.Objects,
+			Name: clean(cmp.Or(name, "(one watch for all)")), State: stateOf(n), Stale: n.Stale, Synced: n.Synced, Objects: n.Objects,
 			Version: clean(n.ResourceVersion), LastEvent: at(n.LastEvent), Err: clean(errorText(n.Err)),
 		}
 		for _, times := range n.Relists {

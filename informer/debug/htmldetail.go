@@ -28,6 +28,13 @@ func (v cacheView) body(m *markup) {
 	}
 	m.factText("Memory, estimated", size(v.Memory)).factText("Version", v.Version)
 	m.fact("Last event", func() { m.ago(v.LastEvent, v.At) })
+	if v.Stale {
+		m.fact("Stale, last renewed", func() { m.ago(v.Renewed, v.At) })
+	}
+	if v.Polling != "" {
+		m.fact("Polls since", func() { m.ago(v.PollsSince, v.At) })
+		m.factText("Why it polls", v.Polling)
+	}
 	m.factNumber("Events", v.Events).factNumber("Lists", v.Lists).factNumber("Watches", v.Watches)
 	text, _ := relists(v.Relists)
 	m.factText("Relists", text)
@@ -161,7 +168,7 @@ func (v cacheView) namespaceTable(m *markup) {
 		case "Namespace":
 			m.text(n.Name)
 		case "State":
-			cacheRow{Running: true, State: n.State, Synced: n.Synced, Err: n.Err}.badge(m)
+			cacheRow{Running: true, State: n.State, Synced: n.Synced, Stale: n.Stale, Err: n.Err}.badge(m)
 		case "Objects":
 			m.number(n.Objects)
 		case "Version":

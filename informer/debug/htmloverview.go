@@ -89,7 +89,9 @@ func (c cacheRow) badge(m *markup) {
 	switch {
 	case !c.Running:
 		m.badge(quiet, "ended")
-	case c.Err != "" && c.State != "watching":
+	case c.Stale:
+		m.badge(bad, c.State+", stale")
+	case c.Err != "" && c.State != "watching" && c.State != "polling":
 		m.badge(bad, c.State)
 	case c.State == "watching" && c.Synced && !c.shaky:
 		m.badge(good, c.State)

@@ -63,6 +63,10 @@ type cacheRow struct {
 	Running     bool           `json:"running"`
 	State       string         `json:"state"`
 	Synced      bool           `json:"synced"`
+	Stale       bool           `json:"stale,omitempty"`
+	Renewed     *time.Time     `json:"renewed,omitempty"`
+	Polling     string         `json:"polling,omitempty"` // why it reads the collection again and again
+	PollsSince  *time.Time     `json:"pollsSince,omitempty"`
 	Objects     int            `json:"objects"`
 	Ranges      int            `json:"ranges,omitempty"` // that it has a complete list of, with Options.Shards
 	Which       string         `json:"which,omitempty"`
@@ -198,7 +202,8 @@ func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Tim
 		row.Memory = p.caches.meters.of(e.id, e.info, s.Objects, now)
 		row.Backlog, row.BacklogAge = e.info.Backlog()
 	}
-	row.State, row.Synced, row.Objects, row.Version = strings.ToLower(s.State.String()), s.Synced, s.Objects, clean(s.ResourceVersion)
+	row.State, row.Synced, row.Objects, row.Version = stateOf(s), s.Synced, s.Objects, clean(s.ResourceVersion)
+	row.Stale, row.Renewed, row.Polling, row.PollsSince = s.Stale, at(s.Renewed), clean(errorText(s.Polling)), at(s.PollingSince)
 	if !e.running {
 		row.State, row.Objects = "ended", 0
 	} else if s.Sharded != "" || s.Ranges != (meta.Ranges{}) {
@@ -221,6 +226,14 @@ func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Tim
 		row.shaky = e.running && s.Synced && s.State == informer.Watching && now.Sub(s.Since) < shakyFor
 	}
 	return row
+}
+
+// stateOf names what an informer does. One that polls does so all the time, whatever step it is at.
+func stateOf(s informer.Status) string {
+	if s.Polling != nil {
+		return "polling"
+	}
+	return strings.ToLower(s.State.String())
 }
 
 func newControllerRow(e entry[controller.RunInfo, controller.Status]) controllerRow {

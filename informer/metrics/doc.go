@@ -40,6 +40,8 @@
 //
 //	bowline_informer_objects                      resource, informer: objects in the caches
 //	bowline_informer_synced                       resource, informer: 1 if each cache holds a complete list, else 0
+//	bowline_informer_stale                        resource, informer: caches that have not been renewed for informer.Options.StaleAfter
+//	bowline_informer_polling                      resource, informer: caches that are listed again and again, because the server serves no watch
 //	bowline_informer_events_total                 resource, informer: applied events
 //	bowline_informer_lists_total                  resource, informer, cause, result (success, error)
 //	bowline_informer_list_duration_seconds        resource, informer: of complete lists

@@ -45,6 +45,8 @@ func (c *counts) add(s informer.Status, sign int) {
 var (
 	objectsDesc     = describe("objects", "Objects in the caches.", "resource", "informer")
 	syncedDesc      = describe("synced", "1 if each cache holds a complete list, else 0.", "resource", "informer")
+	staleDesc       = describe("stale", "Caches that have not been renewed for informer.Options.StaleAfter.", "resource", "informer")
+	pollingDesc     = describe("polling", "Caches that are listed again and again, because the server serves no watch.", "resource", "informer")
 	eventsDesc      = describe("events_total", "Events that have been applied to the caches.", "resource", "informer")
 	relistsDesc     = describe("relists_total", "Complete lists after the first one, by cause.", "resource", "informer", "cause")
 	eventAgeDesc    = describe("event_age_seconds", "Time since something last came from the server.", "resource", "informer")
@@ -117,7 +119,7 @@ func (i *informers) past(r informer.RunInfo) *counts {
 func (i *informers) Describe(to chan<- *prometheus.Desc) {
 	i.group.Describe(to)
 	for _, d := range []*prometheus.Desc{
-		objectsDesc, syncedDesc, eventsDesc, relistsDesc, eventAgeDesc, rangesInDesc, undecodableDesc, backlogDesc, backlogAgeDesc,
+		objectsDesc, syncedDesc, staleDesc, pollingDesc, eventsDesc, relistsDesc, eventAgeDesc, rangesInDesc, undecodableDesc, backlogDesc, backlogAgeDesc,
 	} {
 		to <- d
 	}
@@ -127,6 +129,7 @@ func (i *informers) Describe(to chan<- *prometheus.Desc) {
 type gauges struct {
 	objects, undecodable, backlog int
 	unsynced, events              bool
+	stale, polling                int
 	eventAge, backlogAge          time.Duration
 	ranges                        map[informer.Sharding]int // by where they are selected
 }
@@ -163,6 +166,8 @@ func (i *informers) Collect(to chan<- prometheus.Metric) {
 		}
 		send(objectsDesc, prometheus.GaugeValue, float64(g.objects), name)
 		send(syncedDesc, prometheus.GaugeValue, synced, name)
+		send(staleDesc, prometheus.GaugeValue, float64(g.stale), name)
+		send(pollingDesc, prometheus.GaugeValue, float64(g.polling), name)
 		send(undecodableDesc, prometheus.GaugeValue, float64(g.undecodable), name)
 		send(backlogDesc, prometheus.GaugeValue, float64(g.backlog), name)
 		send(backlogAgeDesc, prometheus.GaugeValue, g.backlogAge.Seconds(), name)
@@ -185,6 +190,12 @@ func (g *gauges) add(s informer.Status) {
 	g.objects += s.Objects
 	g.undecodable += len(s.Undecodable)
 	g.unsynced = g.unsynced || !s.Synced
+	if s.Stale {
+		g.stale++
+	}
+	if s.Polling != nil {
+		g.polling++
+	}
 	if s.Sharded != "" {
 		if g.ranges == nil {
 			g.ranges = make(map[informer.Sharding]int)
