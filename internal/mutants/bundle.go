@@ -65,8 +65,8 @@ func (b *bundle) settle(ctx context.Context) error {
 			return err
 		}
 		// -e: all errors, and not only the first ten.
-		check := exec.CommandContext(ctx, "go", "build", "-gcflags=-e", "-overlay", b.overlay(), "./"+b.dir)
-		check.Dir = b.root
+		check := exec.CommandContext(ctx, "go", "build", "-gcflags=-e", "-overlay", b.overlay(), ".")
+		check.Dir = filepath.Join(b.root, filepath.FromSlash(b.dir)) // which may belong to a nested module
 		out, err := check.CombinedOutput()
 		if err == nil {
 			return nil

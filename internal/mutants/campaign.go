@@ -58,10 +58,14 @@ func (c *campaign) do(ctx context.Context) error {
 	if len(chosen) == 0 {
 		return fmt.Errorf("-packages must name packages of the campaign, got %q", c.packages)
 	}
+	whole := 0
+	for _, g := range targets() {
+		whole += g.part
+	}
 	var total tally
 	var rows []string
 	for _, g := range chosen {
-		n, err := c.target(ctx, root, g)
+		n, err := c.target(ctx, root, g, c.n*g.part/whole)
 		if err != nil {
 			return err
 		}
@@ -89,8 +93,8 @@ func row(name string, n tally) string {
 	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t", name, n.tried, n.killed, n.argued, n.open)
 }
 
-// target tries the mutants of one package.
-func (c *campaign) target(ctx context.Context, root string, g target) (n tally, _ error) {
+// target tries the mutants of one package: as many as want says, unless others are asked for.
+func (c *campaign) target(ctx context.Context, root string, g target, want int) (n tally, _ error) {
 	all, err := mutantsOf(root, g.dir, g.has)
 	if err != nil {
 		return n, err
@@ -99,7 +103,6 @@ func (c *campaign) target(ctx context.Context, root string, g target) (n tally, 
 	for _, m := range all {
 		known[m.String()] = true
 	}
-	want := c.n * g.part / 100
 	if c.run != "" {
 		all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.String(), c.run) })
 		want = len(all)

@@ -19,7 +19,7 @@ func main() {
 	defer stop()
 	c := campaign{w: os.Stdout}
 	only, again, tests := "", "", ""
-	flag.IntVar(&c.n, "n", 600, "how many mutants to try, in all packages together")
+	flag.IntVar(&c.n, "n", 720, "how many mutants to try, in all packages together")
 	flag.IntVar(&c.seed, "seed", 1, "which mutants are tried")
 	flag.IntVar(&c.jobs, "jobs", 2, "how many mutants to try at once")
 	flag.StringVar(&only, "packages", "", "try the mutants of these packages alone, separated by commas")

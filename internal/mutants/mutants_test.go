@@ -144,6 +144,14 @@ func TestAbs(t *testing.T) {
 	}
 }
 `)
+	write("high/go.mod", `module example.com/m/high
+
+go 1.26
+
+require example.com/m v0.0.0
+
+replace example.com/m => ..
+`)
 	write("high/high_test.go", `package high
 
 import (
@@ -202,6 +210,29 @@ func TestPositive(t *testing.T) {
 		if tried.b.out[i+1] != c.alone {
 			t.Errorf("%s: compiled alone %t, want %t", c.mutant, tried.b.out[i+1], c.alone)
 		}
+	}
+}
+
+// A package of a nested module is compiled in that module.
+func TestAMutantOfANestedModuleIsTried(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":         "module example.com/m\n\ngo 1.26\n",
+		"in/go.mod":      "module example.com/m/in\n\ngo 1.26\n",
+		"in/p/p.go":      "package p\n\nfunc one() int { return 1 }\n",
+		"in/p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {\n\tif one() != 1 {\n\t\tt.Fail()\n\t}\n}\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var c strings.Builder
+	n, err := (&campaign{w: &c}).target(t.Context(), root, target{dir: "in/p"}, 1)
+	if want := (tally{tried: 1, killed: 1}); n != want || err != nil {
+		t.Errorf("%+v, %v; want %+v\n%s", n, err, want, c.String())
 	}
 }
 

@@ -10,19 +10,24 @@ type target struct {
 	dir   string
 	files []string // prefixes of the names of its files; nil for all of them
 	also  []string // packages above it, whose tests are asked if its own notice nothing
-	part  int      // how many of 100 mutants of the campaign are its
+	part  int      // its share of the campaign's mutants, beside the parts of the other packages
 }
 
 // targets returns the packages of the campaign: the cache, delivery, queues, recovery, leader election, records,
-// writes, connections into containers, credentials, patches, decoding.
+// writes, connections into containers, credentials, patches, decoding, the division of work, and what joins Bowline to other
+// programs. A package may belong to a nested module.
 func targets() []target {
 	return []target{
 		{dir: "cache", also: []string{"informer"}, part: 14},
 		{dir: "workqueue", also: []string{"informer/controller"}, part: 8},
 		{dir: "informer", part: 15},
 		{dir: "informer/controller", part: 8},
+		{dir: "informer/clusters", part: 3},
+		{dir: "informer/debug", part: 3},
+		{dir: "informer/ctrlcache", part: 4},
 		{dir: "client/leader", part: 4},
 		{dir: "client/recorder", part: 2},
+		{dir: "client/shards", part: 3},
 		{
 			dir: "client",
 			files: []string{
@@ -41,6 +46,9 @@ func targets() []target {
 		{dir: "internal/codec", also: []string{"client"}, part: 6},
 		{dir: "internal/jsonlex", part: 2},
 		{dir: "internal/jsonstream", also: []string{"client"}, part: 4},
+		{dir: "internal/protostream", also: []string{"client/protobuf"}, part: 3},
+		{dir: "internal/protobuf", also: []string{"client/protobuf"}, part: 3},
+		{dir: "client/protobuf", part: 1},
 	}
 }
 

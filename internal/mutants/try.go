@@ -119,8 +119,8 @@ type compileError struct{ output string }
 func (e *compileError) Error() string { return "does not compile:\n" + e.output }
 
 func (t *trier) compile(ctx context.Context, pkg, overlay, binary string) error {
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+pkg)
-	build.Dir = t.b.root
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, ".")
+	build.Dir = filepath.Join(t.b.root, filepath.FromSlash(pkg)) // which may belong to a nested module
 	out, err := build.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
