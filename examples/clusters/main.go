@@ -135,7 +135,7 @@ func run(ctx context.Context, out io.Writer) error {
 func main() {
 	log.SetFlags(0)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	if err := run(ctx, os.Stdout); err != nil {
 		log.Fatalf("clusters: %v", err)
 	}

@@ -54,7 +54,7 @@ func run(ctx context.Context, cfg client.Config) error {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	loaded, err := kubeconfig.Load(kubeconfig.Options{})
 	if err == nil {
 		err = run(ctx, loaded.Config)

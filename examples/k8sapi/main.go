@@ -23,7 +23,7 @@ func main() {
 	path := flag.String("kubeconfig", "", "read the pods of the cluster that this `file` names")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	if err := run(ctx, *path, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "k8sapi:", err)
 		os.Exit(1)

@@ -149,7 +149,7 @@ func main() {
 	address := flag.String("address", ":8080", "the address for /livez, /readyz and /metrics")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	if err := start(ctx, *namespace, *address); err != nil {
 		log.Print(err)
 		os.Exit(1)

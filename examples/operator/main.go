@@ -150,7 +150,7 @@ func main() {
 	address := flag.String("probes", "", "the address for /livez and /readyz; empty means none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	loaded, err := kubeconfig.Load(kubeconfig.Options{})
 	var probes net.Listener
 	if err == nil && *address != "" {

@@ -42,7 +42,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	os.Exit(run(ctx, o, os.Stdout, os.Stderr))
 }
 

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 
 	// The time limit of the go command counts the start too, builds included, but ends it without a word.
 	flag.Parse()
@@ -74,6 +74,6 @@ func run(m *testing.M) (code int) {
 		_ = plane.Stop() // what it could say, the interrupt explains
 		os.Exit(1)
 	})
-	defer forget() // before the deferred stop, which ends ctx too
+	defer forget() // before the deferred stop of the plane: an interrupt need not do the same at once
 	return m.Run()
 }

@@ -16,7 +16,7 @@ var arguments string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	c := campaign{w: os.Stdout}
 	only, again, tests := "", "", ""
 	flag.IntVar(&c.n, "n", 720, "how many mutants to try, in all packages together")

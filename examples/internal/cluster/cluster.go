@@ -35,11 +35,12 @@ type Example struct {
 }
 
 // Main is the main function of an example, which has declared the flags of its own. It adds -kubeconfig and -context, reads the
-// flags, and does Work on the cluster that those two name, or else Demo. An interrupt ends the context of both. Any other error ends
+// flags, and does Work on the cluster that those two name, or else Demo. An interrupt ends the context of both, and a second one
+// the program. Any other error ends
 // the program with status 1.
 func (e Example) Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	var o kubeconfig.Options
 	flag.StringVar(&o.Path, "kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
 	flag.StringVar(&o.Context, "context", "", "the kubeconfig's context; empty is its current one")

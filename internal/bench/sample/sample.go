@@ -74,7 +74,7 @@ func Main(jobs map[string]Job) {
 	params := flag.String("params", "{}", "the sample.Params, in JSON")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	if err := run(ctx, jobs[*name], *params); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", *name, err)
 		os.Exit(1)

@@ -28,7 +28,7 @@ func main() {
 	others := flag.Int("others", 10_000, "how many deployments or jobs of others the server has")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	if err := run(ctx, *tutorial, *others); err != nil {
 		log.Fatal(err)
 	}

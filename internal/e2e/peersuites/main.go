@@ -29,7 +29,7 @@ var (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	directory := flag.String("copy", "", "where to make the copy, which stays; empty means a temporary directory")
 	only := flag.String("suite", "", "the only suite to run; empty means all")
 	focus := flag.String("focus", "", "the only specs to run, as a regular expression on their names; empty means all")

@@ -22,7 +22,7 @@ var operators = []*operator{machineSetOperator, autoscalerOperator}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	p := plan{}
 	flag.StringVar(&p.directory, "copy", "", "where to make the copies, builds and logs, which stay; empty means a temporary directory")
 	flag.StringVar(&p.only, "operator", "", "the only operator to run; empty means all")

@@ -64,7 +64,7 @@ func main() {
 		*pods, *rounds = 2_000, 1
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	if err := run(ctx, *pods, *rounds, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "shares:", err)
 		os.Exit(1)

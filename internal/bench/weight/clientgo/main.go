@@ -27,7 +27,7 @@ func main() {
 	workers := flag.Int("workers", 4, "how many pods are reconciled at a time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	if err := run(ctx, *path, *workers); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

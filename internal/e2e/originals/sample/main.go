@@ -17,7 +17,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	loaded, err := kubeconfig.Load(kubeconfig.Options{})
 	if err == nil {
 		err = run(ctx, loaded.Config)
