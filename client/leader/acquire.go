@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
@@ -57,16 +58,35 @@ func (l *lock) term(r record) time.Duration {
 	return r.duration
 }
 
+// excluded reports, at growing intervals, that the lease excludes this process for much longer than it would by its own Config,
+// although nobody renews it. Somebody may have edited its duration, and may not know that nobody leads.
+func (l *lock) excluded(do step, wait time.Duration) {
+	term, own := l.term(l.seen), l.e.config.LeaseDuration
+	if do != stepWait || min(wait, term-wait) <= own {
+		l.pause = 0
+		l.e.waits(nil)
+		l.e.works(aboutDuration)
+		return
+	}
+	err := &DurationError{Lease: l.e.key, Holder: l.seen.holder, Duration: term, Silent: term - wait, Deleted: l.lease == nil}
+	l.e.waits(err)
+	if now := l.e.clock.mono(); l.pause == 0 || now-l.reported >= l.pause {
+		l.reported, l.pause = now, report.Next(l.pause)
+		l.e.failed(report.Topic{Key: aboutDuration, Fails: l.e.String() + " waits", Works: l.e.String() + ": the lease does not exclude for so long any more"}, err)
+	}
+}
+
 // acquire waits until the lease is ours. It returns false without an error when ctx ends.
 func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 	config, pace, limit := l.e.config, newPace(l.e.config), l.e.config.RenewDeadline*3/4
 	read, polled := true, false // polled: news should have come by the watch
 	late := 0                   // how many claims in a row were answered too late to lead
+	defer l.e.waits(nil)
 	for ctx.Err() == nil {
 		if read {
 			before := l.version()
 			if err := l.attempt(ctx, limit, l.read); err != nil {
-				l.pause(ctx, pace, err)
+				l.rest(ctx, pace, err)
 				continue
 			}
 			if polled && l.version() != before {
@@ -75,6 +95,7 @@ func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 			read, polled = false, false
 		}
 		do, wait, err := l.step()
+		l.excluded(do, wait)
 		switch {
 		case err != nil:
 			return false, err
@@ -87,7 +108,7 @@ func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 			if e := l.free(ctx, limit); e != nil {
 				err = e
 			}
-			l.pause(ctx, pace, err)
+			l.rest(ctx, pace, err)
 		case do == stepClaim:
 			late++
 			switch err := l.attempt(ctx, limit, l.claim); {
@@ -97,7 +118,7 @@ func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 				_ = retry.Sleep(ctx, pace.conflict.Next(0)) // the loop asks ctx
 			default:
 				late, read = 0, true
-				l.pause(ctx, pace, err)
+				l.rest(ctx, pace, err)
 			}
 		default:
 			// A holder that lives renews once in RetryPeriod, and the watch tells. If it is silent for longer, one of them does not work.
@@ -147,8 +168,8 @@ func (l *lock) attempt(ctx context.Context, limit time.Duration, do func(context
 	return err
 }
 
-// pause reports an error, and waits before the next attempt.
-func (l *lock) pause(ctx context.Context, pace pace, err error) {
+// rest reports an error, and waits before the next attempt.
+func (l *lock) rest(ctx context.Context, pace pace, err error) {
 	if ctx.Err() != nil {
 		return
 	}

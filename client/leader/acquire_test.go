@@ -1,8 +1,10 @@
 package leader_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -14,6 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/go-logr/logr"
 )
 
 // heldBy is the spec of a lease, as its holder has written it at a moment that the contender's clock cannot confirm.
@@ -43,7 +46,8 @@ func TestALeaseIsTakenWhenItIsFree(t *testing.T) {
 		{"negative duration", map[string]any{"holderIdentity": "other", "leaseDurationSeconds": -3, "leaseTransitions": 7}, 15 * time.Second, 8},
 		{"short duration", map[string]any{"holderIdentity": "other", "leaseDurationSeconds": 3, "leaseTransitions": 7}, 3 * time.Second, 8},
 		{"negative count", map[string]any{"holderIdentity": "", "leaseTransitions": -4}, 0, 0},
-		{"count without room for more", map[string]any{"holderIdentity": "", "leaseTransitions": 1<<31 - 1}, 0, 0},
+		{"count with room for one more", map[string]any{"holderIdentity": "", "leaseTransitions": 1<<31 - 2}, 0, 1<<31 - 1},
+		{"count without room for more", map[string]any{"holderIdentity": "", "leaseTransitions": 1<<31 - 1}, 0, 1<<31 - 1},
 		// An earlier process of this name may still run.
 		{"own identity", heldBy("a", ago), 15 * time.Second, 8},
 	} {
@@ -76,6 +80,116 @@ func TestALeaseIsTakenWhenItIsFree(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A store that has seen a number refuses the writes of lower ones, so a number that went back to 0 locked out every later leader.
+func TestTheNumberOfATermNeverGoesBack(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.put(map[string]any{"leaseTransitions": 1<<31 - 2})
+		for range 3 {
+			var said bytes.Buffer
+			a := w.contend("a", func(c *leader.Config) { c.Logger = logr.FromSlogHandler(slog.NewTextHandler(&said, nil)) }, nil).run()
+			w.until(w.since() + 20*time.Second)
+			if term, ok := leader.TermOf(a.ctx()); !ok || term.Number != 1<<31-1 {
+				t.Errorf("the term is %+v", term)
+			}
+			if err := a.stop(); err != nil {
+				t.Error(err)
+			}
+			if text := "spec.leaseTransitions has no room for more"; strings.Count(said.String(), text) != 1 {
+				t.Errorf("want %q once in the log:\n%s", text, said.String())
+			}
+		}
+	})
+}
+
+// A lease whose duration somebody has edited to years excludes all others if its holder ends before the next renewal.
+func TestALeaseThatExcludesForYearsIsReported(t *testing.T) {
+	const year = 365 * 24 * 3600
+	for _, tc := range []struct {
+		name    string
+		seconds int
+		reports bool
+	}{{"years", 10 * year, true}, {"the longest", 1<<31 - 1, true}, {"a minute", 60, true}, {"twice the own duration", 30, false}} {
+		t.Run(tc.name, func(t *testing.T) {
+			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+				spec := heldBy("other", w.start)
+				spec["leaseDurationSeconds"] = tc.seconds
+				w.put(spec)
+				a := w.contend("a", nil, nil).run()
+				w.until(15 * time.Second)
+				if errs := a.errors(); len(errs) > 0 || a.Status().Err != nil {
+					t.Errorf("the holder has had no time to renew: %v, status %v", errs, a.Status().Err)
+				}
+				w.until(29 * time.Second)
+				if !tc.reports {
+					if errs := a.errors(); len(errs) > 0 {
+						t.Errorf("errors: %v", errs)
+					}
+					w.until(31 * time.Second)
+				} else if tc.seconds > year {
+					long := (*leader.DurationError)(nil)
+					if !errors.As(a.Status().Err, &long) || long.Holder != "other" || long.Duration != time.Duration(tc.seconds)*time.Second || long.Silent < 15*time.Second || long.Deleted {
+						t.Errorf("status has the error %#v", a.Status().Err)
+					}
+					w.until(time.Hour)
+					if n := len(a.errors()); n < 7 || n > 10 { // after 5 s, 15 s, 45 s and so on to a quarter of an hour
+						t.Errorf("%d reports in an hour", n)
+					}
+					w.edit(func(l *meta.Unstructured) { _ = l.SetNested("", "spec", "holderIdentity") }) // as the error says
+					w.until(w.since() + time.Second)
+				} else {
+					if n := len(a.errors()); n == 0 {
+						t.Error("no report")
+					}
+					w.until(61 * time.Second)
+				}
+				if a.ctx() == nil || a.Status().Err != nil {
+					t.Errorf("lead was called: %v; status has the error %v", a.ctx() != nil, a.Status().Err)
+				}
+			})
+		})
+	}
+}
+
+// A holder that is alive puts the duration right, so nothing is reported.
+func TestALongLeaseThatIsRenewedIsNotReported(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.put(map[string]any{"holderIdentity": "other", "leaseDurationSeconds": 3600})
+		a := w.contend("a", nil, nil).run()
+		for n := range 20 {
+			w.until(time.Duration(n+1) * 10 * time.Second)
+			w.edit(func(l *meta.Unstructured) { _ = l.SetNested(meta.MicroTime{Time: time.Now()}, "spec", "renewTime") })
+		}
+		if errs := a.errors(); len(errs) > 0 || a.Status().Err != nil {
+			t.Errorf("errors %v, status %v", errs, a.Status().Err)
+		}
+	})
+}
+
+// A lease that is deleted excludes for as long, because its holder may not know it. A process that has not seen it does not wait.
+func TestALongLeaseThatIsDeletedIsReported(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.put(map[string]any{"holderIdentity": "other", "leaseDurationSeconds": 1 << 30})
+		a := w.contend("a", nil, nil).run()
+		w.until(10 * time.Second)
+		if err := w.leases.Delete(t.Context(), leaseKey, client.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.until(time.Minute)
+		long := (*leader.DurationError)(nil)
+		if err := a.Status().Err; !errors.As(err, &long) || !long.Deleted || !strings.Contains(err.Error(), "start this process again") {
+			t.Errorf("status has the error %v", err)
+		}
+		if err := a.stop(); err != nil || a.Status().Err != nil {
+			t.Errorf("Run returned %v, and status has the error %v", err, a.Status().Err)
+		}
+		b := w.contend("b", nil, nil).run()
+		w.until(w.since() + time.Second)
+		if b.ctx() == nil {
+			t.Error("lead was not called")
+		}
+	})
 }
 
 // behaviour 343: a holder that renews keeps the lease, however slowly and whatever it writes into the times.

@@ -50,6 +50,7 @@ type Config struct {
 	//
 	//   - an error of a read, a write or a watch of the lease, which is tried again;
 	//   - an error of the release of the lease, when it is given up;
+	//   - a *DurationError, while the lease excludes this process for much longer than LeaseDuration, and nobody renews it;
 	//   - a *HangError, while lead goes on after its context has ended.
 	//
 	// Several goroutines call it at once. It should return soon, because renewals may wait for it; if it does not, the lease is

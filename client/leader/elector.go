@@ -30,6 +30,7 @@ type Elector struct {
 	term     *term      // of lead, while it runs
 	status   Status     // without what Status fills in
 	observed record     // that status.Observed is of
+	long     error      // a *DurationError while that keeps this process waiting, or nil
 }
 
 // New returns an Elector. It does no I/O. Run, not New, reports an invalid Config.

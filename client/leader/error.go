@@ -87,6 +87,32 @@ func (e *CoordinatedError) Error() string {
 		e.Lease, shown.Text(e.Strategy))
 }
 
+// DurationError says that nobody renews a lease, and that nobody else may take it for long: its spec.leaseDurationSeconds is much more
+// than the Config.LeaseDuration of this process, as after somebody has edited it. It is reported when the lease has not been renewed for
+// Config.LeaseDuration and excludes this process for longer than that again, and then at growing intervals.
+type DurationError struct {
+	// Lease is the lease.
+	Lease meta.Key
+	// Holder is its holder.
+	Holder string
+	// Duration is how long the lease excludes others after its last renewal.
+	Duration time.Duration
+	// Silent is how long this process has seen no renewal.
+	Silent time.Duration
+	// Deleted says that the lease has been deleted since. Its holder may not know it yet, so the duration still counts.
+	Deleted bool
+}
+
+// Error names the lease, the holder and the durations, and says what helps if the holder has ended.
+func (e *DurationError) Error() string {
+	helps := "remove spec.holderIdentity from the lease"
+	if e.Deleted {
+		helps = "start this process again, as the lease is deleted"
+	}
+	return fmt.Sprintf("lead by lease %q: %q has not renewed it for %v, and its spec.leaseDurationSeconds keeps all others waiting for %v more; if the holder has ended, %s",
+		e.Lease, shown.Text(e.Holder), e.Silent.Round(time.Second), (e.Duration - e.Silent).Round(time.Second), helps)
+}
+
 // HangError says that lead goes on after its context has ended. Run waits for it.
 type HangError struct {
 	// Lease is the lease.

@@ -68,10 +68,9 @@ func (r record) setIn(lease *meta.Unstructured) error {
 	return nil
 }
 
-// nextTransitions returns the number of the term after that of r. It begins anew where the field has no room for more.
-func (r record) nextTransitions() int64 {
-	if r.transitions < 0 || r.transitions >= math.MaxInt32 {
-		return 0
-	}
-	return r.transitions + 1
-}
+// maxTransitions is the most that the field holds.
+const maxTransitions = math.MaxInt32
+
+// nextTransitions returns the number of the term after that of r. It never goes back, because stores refuse the writes of lower
+// numbers than they have seen: it stays where the field has no room for more.
+func (r record) nextTransitions() int64 { return min(max(r.transitions, -1)+1, maxTransitions) }

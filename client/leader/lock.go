@@ -34,6 +34,9 @@ type lock struct {
 	since    time.Duration // when that was first seen, by the monotonic clock
 	restored bool          // the last state of the lease is older than one before
 	foreign  int           // how many records under this identity have been seen that this process did not write
+
+	reported time.Duration // when a *DurationError was, by the monotonic clock
+	pause    time.Duration // before the next one; 0 if the lease does not exclude for long
 }
 
 // claim is a record that this process has sent as the holder.

@@ -14,10 +14,11 @@ import (
 
 // Keys of topics.
 const (
-	aboutLease   = "lease"
-	aboutWatch   = "watch"
-	aboutRelease = "release"
-	aboutHang    = "hang"
+	aboutLease    = "lease"
+	aboutWatch    = "watch"
+	aboutRelease  = "release"
+	aboutHang     = "hang"
+	aboutDuration = "duration"
 )
 
 // failed reports an error that Run does not return. No lock is held.
@@ -45,6 +46,13 @@ func (e *Elector) leaseWorks() {
 	e.status.Err = nil
 	e.mu.Unlock()
 	e.works(aboutLease)
+}
+
+// waits notes why this process waits for the lease for long; nil if it does not.
+func (e *Elector) waits(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.long = err
 }
 
 // slowest bounds the waits after a refusal that somebody has to do something about.

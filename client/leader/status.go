@@ -28,7 +28,8 @@ type Status struct {
 	Observed time.Time
 	// Left is how long this process leads without another renewal; 0 if it does not lead.
 	Left time.Duration
-	// Err is the error of the last read or write of the lease; nil if it succeeded.
+	// Err is the error of the last read or write of the lease. If that succeeded, it is a *DurationError while the lease keeps this
+	// process waiting for that reason, and otherwise nil.
 	Err error
 }
 
@@ -36,6 +37,9 @@ type Status struct {
 func (e *Elector) Status() Status {
 	e.mu.Lock()
 	s, t := e.status, e.term
+	if s.Err == nil {
+		s.Err = e.long
+	}
 	e.mu.Unlock()
 	s.Lease, s.Identity = e.key, e.config.Identity
 	if t != nil && t.open() == nil {
@@ -80,6 +84,9 @@ func (e *Elector) saw(ctx context.Context, l *lock) {
 	switch logger := e.log.Logger(); {
 	case info.Self:
 		logger.Info(e.String()+": this process leads", "identity", info.Leader, "term", info.Term)
+		if info.Term >= maxTransitions {
+			logger.Info(e.String() + ": spec.leaseTransitions has no room for more, so the number of the next term will be the same; delete the lease to begin anew")
+		}
 	case info.Leader != "":
 		logger.Info(e.String()+": another process leads", "identity", info.Leader, "term", info.Term)
 	default:

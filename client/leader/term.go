@@ -14,7 +14,9 @@ import (
 type Term struct {
 	// Number is how often the lease has passed to another holder (spec.leaseTransitions). Each term of a lease has a higher
 	// number than the one before. Use it as a fencing token: a store that refuses a write with a lower number than it has seen
-	// is safe from the late write of a former leader. It begins anew if somebody deletes the lease; UID then differs.
+	// is safe from the late write of a former leader. It begins anew if somebody deletes the lease; UID then differs. It stays at
+	// 2147483647, the most that a lease can hold, which no lease reaches unless somebody writes it: such terms have one number,
+	// and the log says so. Deleting the lease mends that.
 	Number int64
 	// UID is that of the Lease object.
 	UID string
