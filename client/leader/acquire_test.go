@@ -358,6 +358,71 @@ func TestAMissingPermissionIsReportedAtOnceAndTriedAgainSlowly(t *testing.T) {
 	}
 }
 
+// A lease in a watch that does not decode ends that watch with an error, and neither the lead nor the contention.
+func TestALeaseThatDoesNotDecodeIsReported(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		var broken atomic.Bool
+		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if !broken.Load() || clienttest.RequestOf(r).Verb != "watch" {
+				return nil
+			}
+			deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
+			return clienttest.Frames(true, `{"type":"MODIFIED","object":{"apiVersion":"coordination.k8s.io/v1","kind":"Lease",`+
+				`"metadata":{"namespace":"default","name":"web","uid":"x","resourceVersion":"999"},"spec":{"deep":`+deep+`}}}`)
+		})
+		a := w.contend("a", nil, nil).run()
+		w.until(time.Second)
+		b := w.contend("b", nil, nil).run()
+		w.until(10 * time.Second)
+		broken.Store(true)
+		w.server.DropWatches()
+		w.until(5 * time.Minute)
+		for _, p := range []*contender{a, b} {
+			decode := (*client.DecodeError)(nil)
+			if errs := p.errors(); len(errs) < 3 || len(errs) > 100 || !errors.As(errs[len(errs)-1], &decode) {
+				t.Errorf("%s has %d errors: %v", p.Identity(), len(errs), errs)
+			}
+		}
+		if a.cause() != nil || b.ctx() != nil {
+			t.Errorf("the leader: %v; the other leads: %v", a.cause(), b.ctx() != nil)
+		}
+		_ = a.stop()
+		w.until(w.since() + 5*time.Second)
+		if b.ctx() == nil {
+			t.Error("the other contender does not poll")
+		}
+	})
+}
+
+// An answer that would be the same again is asked for slowly, and one that may pass in each RetryPeriod.
+func TestThePaceAfterAnAnswer(t *testing.T) {
+	for _, tc := range []struct {
+		code int
+		slow bool
+	}{{400, true}, {403, true}, {408, false}, {422, true}, {429, false}, {499, true}, {500, false}, {503, false}} {
+		t.Run(http.StatusText(tc.code), func(t *testing.T) {
+			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+				attempts := 0
+				w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+					if clienttest.RequestOf(r).Verb != "get" {
+						return nil
+					}
+					attempts++
+					return clienttest.Answer(meta.Status{Code: tc.code, Reason: "Odd", Message: "no"})
+				})
+				a := w.contend("a", nil, nil).run()
+				w.until(10 * time.Minute)
+				if tc.slow && attempts > 40 || !tc.slow && attempts < 250 {
+					t.Errorf("%d attempts in ten minutes", attempts)
+				}
+				if len(a.errors()) < attempts {
+					t.Errorf("%d errors of %d attempts", len(a.errors()), attempts)
+				}
+			})
+		})
+	}
+}
+
 func TestAMissingNamespaceIsReportedAndMayAppear(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		a := w.contend("a", func(c *leader.Config) { c.Namespace = "later" }, nil).run()
