@@ -218,3 +218,53 @@ func TestAWriteToOneServerDoesNotWaitForAnother(t *testing.T) {
 		stop()
 	})
 }
+
+// odd is an informer of a type whose values cannot be compared.
+type odd struct {
+	errs []error
+}
+
+func (o odd) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+func (o odd) Away() error { return o.errs[0] }
+
+// needing is a source that needs runners.
+type needing struct {
+	controller.Source[meta.Key]
+	of []runner
+}
+
+type runner = interface {
+	Run(ctx context.Context) error
+}
+
+func (n needing) Runners() []runner { return n.of }
+
+// Each runner is listed once, and one that cannot be compared counts as another one each time.
+func TestSourcesNeedRunnersOfAnyType(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		did := &log{}
+		c := clusters.New("c", controller.Options{}, did.note)
+		one, two := odd{[]error{errors.New("one")}}, odd{[]error{errors.New("two")}}
+		same := &odd{[]error{errors.New("same")}}
+		every := func(of ...runner) controller.Source[meta.Key] {
+			return needing{controller.Every(time.Hour, at("x")), of}
+		}
+		if err := c.Add("a", nil, every(one, same, nil), every(two, same, one)); err != nil {
+			t.Fatal(err)
+		}
+		stop := start(t, c)
+		did.want(t, "at the start", "a:x")
+		var away []string
+		for line := range strings.Lines(c.Clusters()[0].Away.Error()) {
+			away = append(away, line[strings.LastIndex(line, " ")+1:])
+		}
+		if got := strings.Join(away, ""); got != "one\nsame\ntwo\none" {
+			t.Errorf("away: %q", got)
+		}
+		mustRemove(t, c, "a")
+		stop()
+	})
+}
