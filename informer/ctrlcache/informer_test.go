@@ -15,6 +15,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/ctrlcache"
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
@@ -127,7 +129,9 @@ func TestAnInformerIsASharedIndexInformer(t *testing.T) {
 		must(t, err)
 		r.want(t, "the present objects", "add a true, add b true, add c true")
 		must(t, w.Delete(t.Context(), pod("web", "c", ""), client.GracePeriodSeconds(0)))
-		r.want(t, "a deletion", "delete c")
+		if got := r.take(true); got != "delete c" && got != "delete c, update c false" { // the server first says that it is being deleted
+			t.Errorf("a deletion: got %q", got)
+		}
 		wait(t, 61*time.Minute)
 		r.want(t, "a resync", "update a true, update b true")
 	})
@@ -181,6 +185,25 @@ func TestANewInformerTakesItsTransformAndItsErrorHandler(t *testing.T) {
 		r.want(t, "the present objects", "add a true")
 		wait(t, 61*time.Minute)
 		r.want(t, "a resync", "update a true")
+	})
+}
+
+// An error that no handler takes goes to the logger of Run's context.
+func TestErrorsThatNobodyTakesAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return false, "not you" }})
+		shared, _ := ctrlcache.NewInformer(w.source(), informer.Options{}, 0)
+		var lines []string
+		log := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+		ctx, stop := context.WithCancel(logr.NewContext(t.Context(), log))
+		done := make(chan struct{})
+		go func() { defer close(done); shared.RunWithContext(ctx) }()
+		wait(t, time.Second)
+		stop()
+		<-done
+		if text := strings.Join(lines, "\n"); !strings.Contains(text, "the informer reports an error") || !strings.Contains(text, "not you") {
+			t.Errorf("the log is %q", text)
+		}
 	})
 }
 

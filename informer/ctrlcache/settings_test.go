@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,6 +48,13 @@ func (w *world) watched() *watched {
 		return nil
 	})
 	return l
+}
+
+// each runs a test with streaming lists and with paged ones.
+func each(t *testing.T, name string, test func(t *testing.T, lists clienttest.StreamingLists)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { test(t, clienttest.StreamingServed) })
+	t.Run(name+", in pages", func(t *testing.T) { test(t, clienttest.StreamingRefused) })
 }
 
 func TestEachNamespaceHasItsConfiguration(t *testing.T) {
@@ -99,9 +107,9 @@ func TestEachNamespaceHasItsConfiguration(t *testing.T) {
 			inA + " app=db; " + all + " metadata.namespace!=a", "a-db b-db b-web",
 		},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		each(t, test.name, func(t *testing.T, lists clienttest.StreamingLists) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, clienttest.Options{})
+				w := newWorld(t, clienttest.Options{StreamingLists: lists})
 				w.create(namespace("a"), namespace("b"))
 				for _, p := range []string{"a-db", "a-web", "b-db", "b-web"} {
 					w.create(pod(p[:1], p, "n1", "app", p[2:]))
@@ -162,6 +170,9 @@ func TestTheInformersOfAnEntryAreOne(t *testing.T) {
 		must(t, inf.RemoveEventHandler(handle))
 		w.create(pod("a", "x2", "n1"), pod("b", "y2", "n1"))
 		r.want(t, "a removed handler", "")
+		if err := inf.AddIndexers(toolscache.Indexers{"field:node": func(any) ([]string, error) { return nil, nil }}); err == nil {
+			t.Error("an index takes the name of another one")
+		}
 		if err := inf.RemoveEventHandler(nil); err == nil {
 			t.Error("a registration of nobody is removed")
 		}
@@ -174,8 +185,12 @@ func TestTheInformersOfAnEntryAreOne(t *testing.T) {
 }
 
 func TestTransformsChangeWhatIsCached(t *testing.T) {
+	each(t, "the first list", testTransforms)
+}
+
+func testTransforms(t *testing.T, lists clienttest.StreamingLists) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+		w := newWorld(t, clienttest.Options{StreamingLists: lists})
 		w.create(pod("default", "a", "n1"), pod("default", "b", "n1"), pod("default", "c", "n1"), pod("default", "d", "n1"))
 		errs := make(chan error, 10)
 		own := ctrlcache.Options{OnError: func(_ schema.GroupVersionKind, err error) { errs <- err }}
@@ -199,7 +214,8 @@ func TestTransformsChangeWhatIsCached(t *testing.T) {
 			t.Errorf("got %v", list.Items)
 		}
 		var all []string
-		for range 3 {
+		synctest.Wait()
+		for len(errs) > 0 {
 			err := <-errs
 			all = append(all, err.Error())
 			if strings.Contains(err.Error(), "not this one") && !errors.Is(err, bad) {
@@ -283,8 +299,10 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 				t.Errorf("%s: %v", test.name, err)
 			}
 		}
-		if _, err := ctrlcache.New(nil, cache.Options{}); err == nil {
-			t.Error("a nil rest.Config is accepted")
+		for _, cfg := range []*rest.Config{nil, {Host: "ftp://example.com"}} {
+			if c, err := ctrlcache.New(cfg, cache.Options{HTTPClient: w.http}); err == nil || c != nil {
+				t.Errorf("%v is accepted: %v", cfg, err)
+			}
 		}
 	})
 }
