@@ -373,6 +373,10 @@ func TestALeaseThatDoesNotDecodeIsReported(t *testing.T) {
 		a := w.contend("a", nil, nil).run()
 		w.until(time.Second)
 		b := w.contend("b", nil, nil).run()
+		var said bytes.Buffer
+		w.contend("c", func(c *leader.Config) {
+			c.OnError, c.Logger = nil, logr.FromSlogHandler(slog.NewTextHandler(&said, nil))
+		}, nil).run()
 		w.until(10 * time.Second)
 		broken.Store(true)
 		w.server.DropWatches()
@@ -383,13 +387,21 @@ func TestALeaseThatDoesNotDecodeIsReported(t *testing.T) {
 				t.Errorf("%s has %d errors: %v", p.Identity(), len(errs), errs)
 			}
 		}
+		broken.Store(false)
+		w.until(7 * time.Minute)
+		if text := said.String(); !strings.Contains(text, "watch fails") || strings.Count(text, "watch works again") != 1 {
+			t.Errorf("the log is\n%s", text)
+		}
+		broken.Store(true)
+		w.server.DropWatches()
+		w.until(8 * time.Minute)
 		if a.cause() != nil || b.ctx() != nil {
 			t.Errorf("the leader: %v; the other leads: %v", a.cause(), b.ctx() != nil)
 		}
 		_ = a.stop()
 		w.until(w.since() + 5*time.Second)
-		if b.ctx() == nil {
-			t.Error("the other contender does not poll")
+		if w.holder() == "a" || w.holder() == "" {
+			t.Error("the other contenders do not poll")
 		}
 	})
 }
