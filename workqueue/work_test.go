@@ -237,3 +237,45 @@ func TestDrainAndDoWaitSideBySide(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// A queue has no state that workers leave behind: others go on where they have stopped, also with what became due in between.
+func TestAQueueIsWorkedOnAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := workqueue.New(workqueue.Options[string]{MinBackoff: time.Second})
+		var did []string
+		fails := true
+		work := func(d time.Duration, run func(ctx context.Context, fn func(context.Context, string) error) error) error {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			defer cancel()
+			did = nil
+			return run(ctx, func(_ context.Context, k string) error {
+				did = append(did, k)
+				if k == "fails" && fails {
+					return errors.New("so it is")
+				}
+				return nil
+			})
+		}
+		want := func(what string, err, wantErr error, keys ...string) {
+			t.Helper()
+			if !errors.Is(err, wantErr) || !slices.Equal(did, keys) {
+				t.Errorf("%s: %v, and did %q; want %v and %q", what, err, did, wantErr, keys)
+			}
+		}
+		q.Add("fails")
+		q.AddAfter("later", time.Minute)
+		want("the first worker", work(10*time.Millisecond, q.Work), context.DeadlineExceeded, "fails")
+		time.Sleep(time.Hour) // nobody works
+		q.Add("new")
+		fails = false
+		want("the second worker", work(time.Millisecond, q.Work), context.DeadlineExceeded, "fails", "later", "new")
+		if n := q.Failures("fails"); n != 0 || q.Stats().InProgress != 0 {
+			t.Errorf("%d failures, %+v", n, q.Stats())
+		}
+		for range 2 {
+			q.Add("a")
+			want("a drain", work(time.Second, q.Drain), nil, "a")
+		}
+		want("a drain of nothing", work(time.Second, q.Drain), nil)
+	})
+}

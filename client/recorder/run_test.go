@@ -200,6 +200,41 @@ func TestARecorderRunsOnce(t *testing.T) {
 	})
 }
 
+// A second Run sends what is made in it. What was made between the two is dropped, as the documentation says, and told by the second.
+func TestARecorderRunsAgain(t *testing.T) {
+	bubble(t, recorder.Options{}, func(r *rig) {
+		r.pages.Normal(page("a"), "A", "")
+		stop := r.start()
+		r.pages.Normal(page("a"), "A", "")
+		after(time.Second)
+		stop()
+		r.pages.Normal(page("a"), "Between", "")
+		r.pages.Normal(page("a"), "Between", "")
+		if told := r.told(); len(told) > 0 {
+			r.Errorf("told %v without a Run", told)
+		}
+		time.Sleep(time.Hour)
+		stop = r.start()
+		r.pages.Normal(page("a"), "A", "")
+		r.pages.Normal(page("b"), "B", "")
+		after(time.Minute)
+		r.want("a A x2", "a A x1", "b B x1") // the first series is an hour old
+		var dropped *recorder.DropError
+		if told := r.told(); len(told) != 1 || !errors.As(told[0], &dropped) || dropped.Cause != recorder.Stopped || dropped.Count != 2 {
+			r.Errorf("told %v", told)
+		}
+		r.wantStatus("recorded 6, sent 4, waiting 0, dropped 2 (Stopped)")
+		stop()
+		for range 3 { // a Run in which nothing is made
+			r.start()()
+		}
+		r.wantStatus("recorded 6, sent 4, waiting 0, dropped 2 (Stopped)")
+		if s := r.recorder.Status(); s.Running {
+			r.Error("it runs")
+		}
+	})
+}
+
 // behaviour 347: a hook that hangs, and a server that does, delay nobody who records.
 func TestRecordingNeverBlocks(t *testing.T) {
 	var release chan struct{} // made within the bubble
