@@ -60,9 +60,10 @@ func (l *lock) term(r record) time.Duration {
 
 // excluded reports, at growing intervals, that the lease excludes this process for much longer than it would by its own Config,
 // although nobody renews it. Somebody may have edited its duration, and may not know that nobody leads.
-func (l *lock) excluded(do step, wait time.Duration) {
+// wait is how long it does.
+func (l *lock) excluded(wait time.Duration) {
 	term, own := l.term(l.seen), l.e.config.LeaseDuration
-	if do != stepWait || min(wait, term-wait) <= own {
+	if min(wait, term-wait) <= own {
 		l.pause = 0
 		l.e.waits(nil)
 		l.e.works(aboutDuration)
@@ -70,7 +71,7 @@ func (l *lock) excluded(do step, wait time.Duration) {
 	}
 	err := &DurationError{Lease: l.e.key, Holder: l.seen.holder, Duration: term, Silent: term - wait, Deleted: l.lease == nil}
 	l.e.waits(err)
-	if now := l.e.clock.mono(); l.pause == 0 || now-l.reported >= l.pause {
+	if now := l.e.clock.mono(); now-l.reported >= l.pause {
 		l.reported, l.pause = now, report.Next(l.pause)
 		l.e.failed(report.Topic{Key: aboutDuration, Fails: l.e.String() + " waits", Works: l.e.String() + ": the lease does not exclude for so long any more"}, err)
 	}
@@ -95,7 +96,7 @@ func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 			read, polled = false, false
 		}
 		do, wait, err := l.step()
-		l.excluded(do, wait)
+		l.excluded(wait)
 		switch {
 		case err != nil:
 			return false, err

@@ -129,7 +129,7 @@ func TestALeaseThatExcludesForYearsIsReported(t *testing.T) {
 					w.until(31 * time.Second)
 				} else if tc.seconds > year {
 					long := (*leader.DurationError)(nil)
-					if !errors.As(a.Status().Err, &long) || long.Holder != "other" || long.Duration != time.Duration(tc.seconds)*time.Second || long.Silent < 15*time.Second || long.Deleted {
+					if !errors.As(a.Status().Err, &long) || long.Holder != "other" || long.Duration != time.Duration(tc.seconds)*time.Second || long.Silent < 15*time.Second || long.Silent > 30*time.Second || long.Deleted {
 						t.Errorf("status has the error %#v", a.Status().Err)
 					}
 					w.until(time.Hour)
@@ -150,6 +150,34 @@ func TestALeaseThatExcludesForYearsIsReported(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A renewal ends the report, and the next silence begins another one.
+func TestALongLeaseThatIsRenewedLateIsReportedAgain(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.put(map[string]any{"holderIdentity": "other", "leaseDurationSeconds": 1 << 30})
+		var said bytes.Buffer
+		a := w.contend("a", nil, nil).run()
+		w.contend("b", func(c *leader.Config) {
+			c.OnError, c.Logger = nil, logr.FromSlogHandler(slog.NewTextHandler(&said, nil))
+		}, nil).run()
+		for n := range 2 {
+			w.until(w.since() + time.Hour)
+			before := len(a.errors())
+			w.edit(func(l *meta.Unstructured) { _ = l.SetNested(meta.MicroTime{Time: time.Now()}, "spec", "renewTime") })
+			w.until(w.since() + 5*time.Second)
+			if err := a.Status().Err; err != nil {
+				t.Errorf("the lease has been renewed, and status has the error %v", err)
+			}
+			w.until(w.since() + 40*time.Second)
+			if again := len(a.errors()) - before; again < 2 || a.Status().Err == nil {
+				t.Errorf("%d reports in the next silence, status has the error %v", again, a.Status().Err)
+			}
+			if got := strings.Count(said.String(), "does not exclude for so long any more"); got != n+1 {
+				t.Errorf("%d lines say that it is over, want %d:\n%s", got, n+1, said.String())
+			}
+		}
+	})
 }
 
 // A holder that is alive puts the duration right, so nothing is reported.
@@ -411,7 +439,7 @@ func TestThePaceAfterAnAnswer(t *testing.T) {
 	for _, tc := range []struct {
 		code int
 		slow bool
-	}{{400, true}, {403, true}, {408, false}, {422, true}, {429, false}, {499, true}, {500, false}, {503, false}} {
+	}{{400, true}, {403, true}, {408, false}, {409, false}, {422, true}, {429, false}, {499, true}, {500, false}, {503, false}} {
 		t.Run(http.StatusText(tc.code), func(t *testing.T) {
 			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 				attempts := 0

@@ -271,6 +271,67 @@ func TestTheLeaseOfAnEarlierRunIsTakenAgain(t *testing.T) {
 	})
 }
 
+// A second Run is another term. The context of the first one stays ended, and what the first has lost is not in the status.
+func TestAnElectorRunsAgain(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		c := w.client(nil)
+		a := leader.New(c, leader.Config{Namespace: leaseKey.Namespace, Name: leaseKey.Name, Identity: "a", OnError: func(error) {}})
+		var first context.Context
+		var lost *leader.LostError
+		err := a.Run(quiet(t), func(ctx context.Context) error {
+			first = ctx
+			w.server.BlackHole(true)
+			w.server.Freeze()
+			<-ctx.Done()
+			return nil
+		})
+		if !errors.As(err, &lost) || lost.Reason != leader.Expired {
+			t.Errorf("the first Run returned %v", err)
+		}
+		if s := a.Status(); s.Running || s.Leading || s.Left != 0 || s.Err == nil {
+			t.Errorf("after the first Run: %+v", s)
+		}
+		w.server.BlackHole(false)
+		for n := range 5 {
+			term := leader.Term{}
+			err = a.Run(quiet(t), func(ctx context.Context) error {
+				term, _ = leader.TermOf(ctx)
+				if err := leader.Check(first); !errors.As(err, &lost) {
+					t.Errorf("the context of the first Run: %v", err)
+				}
+				if _, err := client.For(c, Leases).Get(first, leaseKey); !errors.As(err, &lost) {
+					t.Errorf("a request with the context of the first Run: %v", err)
+				}
+				if s := a.Status(); !s.Leading || s.Err != nil || s.Term != term.Number || leader.Check(ctx) != nil || a.Live() != nil {
+					t.Errorf("in Run %d: %+v, %v", n, s, leader.Check(ctx))
+				}
+				return nil
+			})
+			if err != nil || term.Number != int64(n+1) {
+				t.Errorf("Run %d returned %v, its term is %+v", n, err, term)
+			}
+		}
+		if s := a.Status(); s.Running || s.Leading || s.Leader != "" {
+			t.Errorf("at the end: %+v", s)
+		}
+	})
+}
+
+// An Elector remembered a record of each of its Runs for ever.
+func TestAnElectorThatRunsOftenRemembersLittle(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		a := w.contend("a", nil, nil)
+		for range 200 {
+			if err := a.Run(quiet(t), func(context.Context) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := leader.Remembered(a.Elector); n == 0 || n > 64 {
+			t.Errorf("it remembers %d records after 200 Runs", n)
+		}
+	})
+}
+
 func TestTheHookOfLeadersTellsEachChange(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		var mu sync.Mutex

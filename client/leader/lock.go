@@ -233,7 +233,7 @@ func (l *lock) fill(lease *meta.Unstructured, r record) error {
 // isOurs reports whether r was written by this Elector, for work that has ended.
 func (l *lock) isOurs(r record) bool { return r.is(l.held.record) || slices.ContainsFunc(l.ours, r.is) }
 
-// written returns the records of this process that the server may have.
+// written returns the records of this process that the server may have, of the last ones: an Elector may run again and again for years.
 func (l *lock) written() []record {
 	all := slices.Clone(l.ours)
 	if l.held.record.holder != "" {
@@ -242,5 +242,5 @@ func (l *lock) written() []record {
 	for _, c := range l.tries {
 		all = append(all, c.record)
 	}
-	return all
+	return all[max(0, len(all)-2*maxTries):]
 }

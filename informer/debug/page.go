@@ -32,6 +32,9 @@ type Page struct {
 	streams  chan struct{} // holds a token for each open stream
 }
 
+// seen is the key of a value in contexts that have been through Context of a Page.
+type seen struct{ *Page }
+
 // Handler returns a Page. It shows what runs with a context of [Page.Context]. The error says which field of o is invalid.
 func Handler(o Options) (*Page, error) {
 	o, err := o.withDefaults()
@@ -42,9 +45,13 @@ func Handler(o Options) (*Page, error) {
 }
 
 // Context returns a context for the program. The page shows the informers, controllers, elections and groups of replicas that run with it or with a
-// context derived from it, and the requests that they make. Hooks that ctx carries are called as well. Call it once for a
-// program; with the same Page and a context that has been through Context already, everything is shown twice.
+// context derived from it, and the requests that they make. Hooks that ctx carries are called as well. A context that has been through
+// Context of the same Page already is returned as it is.
 func (p *Page) Context(ctx context.Context) context.Context {
+	if ctx.Value(seen{p}) != nil {
+		return ctx
+	}
+	ctx = context.WithValue(ctx, seen{p}, true)
 	ctx = client.WithHooks(ctx, p.requestHooks())
 	ctx = informer.WithHooks(ctx, p.informerHooks())
 	ctx = controller.WithHooks(ctx, p.controllerHooks())

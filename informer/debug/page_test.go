@@ -286,6 +286,38 @@ func TestThePageShowsWhoLeads(t *testing.T) {
 	})
 }
 
+// A program that called Context twice saw everything twice. An informer and an election that run again are shown once.
+func TestThePageIsUsedTwice(t *testing.T) {
+	bubble(t, debug.Options{}, func(r *rig) {
+		ctx := r.page.Context(r.Context())
+		type mine struct{}
+		deeper := context.WithValue(ctx, mine{}, 1)
+		if r.page.Context(deeper) != deeper {
+			t.Error("a context that the page knows is another one")
+		}
+		other := newPage(t, debug.Options{})
+		inf := informer.New(client.For(r.client, configMaps), informer.Options{})
+		for range 2 {
+			ctx, stop := context.WithCancel(r.page.Context(other.Context(deeper)))
+			done := make(chan error)
+			go func() { done <- informer.Run(ctx, inf) }()
+			synctest.Wait()
+			for _, page := range []*debug.Page{r.page, other} {
+				shown := &rig{T: r.T, page: page}
+				if n := len(shown.JSON("/", "caches").([]any)); n != 1 {
+					t.Errorf("the page shows %d caches", n)
+				}
+				shown.is(true, "/", "caches", 0, "synced")
+			}
+			_, _ = client.For(r.client, configMaps).Get(ctx, meta.Key{Namespace: "default", Name: "none"})
+			stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 func TestThePageShowsRequests(t *testing.T) {
 	bubble(t, debug.Options{}, func(r *rig) {
 		things := client.For(r.client, configMaps)
