@@ -2,11 +2,13 @@ package informer_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -96,6 +98,49 @@ func TestChangingACachedObjectFailsTheTest(t *testing.T) {
 					!strings.Contains(f.failures[0], test.want) {
 					t.Errorf("failures are %q, want one with the object and %s", f.failures, test.want)
 				}
+			})
+		})
+	}
+}
+
+// A wait for a cache that is never complete kept a processor busy until the time limit of go test, without a word.
+func TestAWaitWithoutAnEndFailsTheTest(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		runs bool
+		want string
+	}{{"refused", true, "not you"}, {"not run", false, "no deadline"}} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &failing{T: t}
+				server := clienttest.Start(f, clienttest.Options{Authorize: func(clienttest.Access) (bool, string) { return false, "not you" }})
+				c, err := client.New(server.Config())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				inf := informer.New(client.For(c, things), informer.Options{OnError: func(error) {}})
+				ctx, stop := context.WithCancel(t.Context())
+				var running sync.WaitGroup
+				if test.runs {
+					running.Go(func() { _ = inf.Run(ctx) })
+				} else {
+					bounded, cancel := context.WithTimeout(t.Context(), 30*time.Hour)
+					if err := inf.WaitSynced(bounded); !errors.Is(err, context.DeadlineExceeded) || len(f.failures) > 0 {
+						t.Errorf("with a deadline: %v; failures %q", err, f.failures)
+					}
+					cancel()
+				}
+				begun := time.Now()
+				err = inf.WaitSynced(t.Context())
+				if err == nil || !strings.Contains(err.Error(), "no deadline") || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("WaitSynced returned %v", err)
+				}
+				if len(f.failures) != 1 || !strings.Contains(f.failures[0], "no deadline") || time.Since(begun) != 24*time.Hour {
+					t.Errorf("after %v the failures are %q", time.Since(begun), f.failures)
+				}
+				stop()
+				running.Wait()
 			})
 		})
 	}

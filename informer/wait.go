@@ -13,6 +13,8 @@ import (
 // of each that is wanted at present. It may be called before Run, and between two Runs. When ctx ends first, it returns ctx's
 // cause and the last error of the server, for each missing namespace. When Run ends first, or has ended and is not called
 // again within a moment, it returns Run's error, or the server's.
+//
+// In a test with clienttest.Start it fails the test, and returns an error, when it has waited for a day with a ctx without a deadline.
 func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.waitSynced(ctx, nil) }
 
 // waitSynced is WaitSynced that also ends with user, unless it is nil.
@@ -29,8 +31,16 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 		left = user.ended
 	}
 	var why error
+	forever, stop := i.patience(ctx)
+	defer stop()
 	select {
 	case <-synced:
+	case <-forever:
+		err := i.waitSynced(ended(fmt.Errorf("waited for %v, and the context of WaitSynced has no deadline", longestWait)), user)
+		if err != nil {
+			i.test.Misused(err)
+		}
+		return err
 	case <-left:
 		why = user.err
 	case <-span.ended:
@@ -57,6 +67,26 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 		return fmt.Errorf("sync %s: %w; last error: %w", i.name(), why, last)
 	}
 	return fmt.Errorf("sync %s: %w", i.name(), why)
+}
+
+// longestWait is how long WaitSynced waits in a test. In virtual time a wait without an end is a loop that keeps a processor busy, and the
+// testing package ends it after ten minutes without a word.
+const longestWait = 24 * time.Hour
+
+// patience returns a channel that receives when a test has waited for too long; nil outside of tests, or if ctx ends by itself.
+func (i *Informer[T]) patience(ctx context.Context) (<-chan time.Time, func()) {
+	if _, ends := ctx.Deadline(); i.test == nil || ends || ctx.Err() != nil {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(longestWait)
+	return timer.C, func() { timer.Stop() }
+}
+
+// ended returns a context that has ended for that reason.
+func ended(why error) context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(why)
+	return ctx
 }
 
 // Unsynced returns nil when WaitSynced would. Otherwise it returns why it does not: the last error of the

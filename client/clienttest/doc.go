@@ -128,6 +128,21 @@
 // The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless [Options.EndBookmarkAfter]
 // is set.
 //
+// # Waits that never end
+//
+// In a bubble of testing/synctest, time goes on as soon as everybody waits. So a program that tries again and again, such as an informer
+// whose list the server refuses, keeps a processor busy, and a test that waits for it ends only with the time limit of go test, ten minutes
+// of real time, which names no reason. Give each wait a context with a timeout; in virtual time it costs nothing:
+//
+//	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+//	defer cancel()
+//	if err := inf.WaitSynced(ctx); err != nil {
+//		t.Fatal(err) // says why
+//	}
+//
+// An informer whose client has the Config of a server of [Start] fails the test when WaitSynced has waited for a day with a context
+// without a deadline.
+//
 // # Faults
 //
 // Methods of the server cause its faults:
