@@ -180,7 +180,8 @@ func refused(err error) bool {
 		return true
 	}
 	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {
-		if code := status.Status.Code; code >= 400 && code < 500 && code != http.StatusRequestTimeout {
+		code := status.Status.Code
+		if code >= 400 && code < 500 && code != http.StatusRequestTimeout || status.Is(apierrors.RequestEntityTooLarge) {
 			return true
 		}
 	}

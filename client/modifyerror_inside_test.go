@@ -74,6 +74,7 @@ func TestWhatProvesThatNothingWasWritten(t *testing.T) {
 		{status(399), false},
 		{status(http.StatusInternalServerError), false},
 		{status(http.StatusGatewayTimeout), false},
+		{apierrors.FromStatus(meta.Status{Code: http.StatusInternalServerError, Message: "etcdserver: request is too large"}), true},
 		{syscall.ECONNRESET, false},
 		{errors.New("something else"), false},
 	} {

@@ -139,6 +139,8 @@ func TestModifySaysWhetherItMayHaveWritten(t *testing.T) {
 		{"not now", []outcome{refuses(429, "TooManyRequests")}, false},
 		{"a refused connection", []outcome{{err: syscall.ECONNREFUSED}}, false},
 		{"an error within", []outcome{refuses(500, "InternalError")}, true},
+		{"too large for the store", []outcome{{answer: answer{code: 500, body: status(500, "", "etcdserver: request is too large")}}}, false},
+		{"a full store", []outcome{{answer: answer{code: 500, body: status(500, "", "etcdserver: mvcc: database space exceeded")}}}, true},
 		{"a timeout of the server's", []outcome{refuses(504, "Timeout")}, true},
 		{"a timeout of the request", []outcome{refuses(408, "")}, true},
 		{"a gateway", []outcome{{answer: answer{code: 502, body: "bad gateway"}}}, true},

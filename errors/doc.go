@@ -12,6 +12,17 @@
 // [IsTooLargeResourceVersion], and [NetworkOf] for failures without any answer. Each of them takes any error, and returns
 // its negative result for nil and for errors that have nothing to do with the API.
 //
+// Joined errors, as errors.Join, fmt.Errorf with several %w and types with a method Unwrap() []error or Errors() []error make,
+// are several failures. A function that permits something asks all of them, and the others look for one:
+//
+//	Ignore                            nil only if each of them is one of the reasons
+//	SafeToRetry                       at least one is safe, and none is unsafe
+//	RetryAfter                        the longest time
+//	FieldConflicts                    those of all
+//	ReasonOf, NetworkOf, Cause        the first that is found
+//	IsTooLargeResourceVersion         one of them says so
+//	errors.Is, errors.As              one of them matches
+//
 // The package does no I/O and keeps no state. Text that came from a server is cleaned of control characters and terminal
 // escapes, made one line and cut to 2048 bytes before it becomes part of an error's text.
 package errors

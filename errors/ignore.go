@@ -1,6 +1,9 @@
 package errors
 
-import "errors"
+import (
+	stderrors "errors"
+	"slices"
+)
 
 // Ignore returns nil if err is one of the reasons, and err otherwise. Use it for errors that mean that there is nothing
 // left to do:
@@ -10,12 +13,59 @@ import "errors"
 //
 // client.DeletingError and client.PreconditionError count as a Conflict.
 //
-// Without a reason it returns err. An error that joins several, as errors.Join makes, is ignored if one of them is.
+// Without a reason it returns err. An error that joins several, as errors.Join and fmt.Errorf with several %w make, is
+// ignored only if each of them is; otherwise Ignore returns all of it. So a cleanup can join the errors of its steps:
+//
+//	return apierrors.Ignore(errors.Join(deleted, closed), apierrors.NotFound) // nil only if there is no other failure
+//
+// An error that unwraps to several errors and has the text of one of them is one failure with several identities: it is
+// ignored if one of them is.
 func Ignore(err error, reasons ...Reason) error {
-	for _, r := range reasons {
-		if errors.Is(err, r) {
-			return nil
-		}
+	if ignored(err, reasons) {
+		return nil
 	}
 	return err
+}
+
+func ignored(err error, reasons []Reason) bool {
+	if err == nil {
+		return true
+	}
+	parts, joined := joinedIn(err)
+	if joined {
+		some := false
+		for _, part := range parts {
+			if part == nil {
+				continue
+			}
+			if !ignored(part, reasons) {
+				return false
+			}
+			some = true
+		}
+		return some
+	}
+	for _, r := range reasons {
+		if says, ok := err.(interface{ Is(target error) bool }); err == error(r) || ok && says.Is(r) {
+			return true
+		}
+	}
+	for _, part := range parts { // identities of the same failure
+		if part != nil && ignored(part, reasons) {
+			return true
+		}
+	}
+	child := stderrors.Unwrap(err)
+	return child != nil && ignored(child, reasons)
+}
+
+// joinedIn returns the errors that err unwraps to, if it is a type that has several, and whether they are several failures.
+func joinedIn(err error) (parts []error, joined bool) {
+	parts = several(err)
+	if len(parts) == 0 {
+		return nil, false
+	}
+	text := err.Error()
+	same := func(part error) bool { return part != nil && part.Error() == text }
+	return parts, !slices.ContainsFunc(parts, same)
 }

@@ -40,7 +40,9 @@ const (
 	Gone Reason = "Gone"
 	// Expired (410): the resource version or the continue token is too old for the server's history. List again.
 	Expired Reason = "Expired"
-	// RequestEntityTooLarge (413): the request's body is larger than the server takes.
+	// RequestEntityTooLarge (413): the request's body, or the object that it makes, is larger than the server or its store takes.
+	// Nothing was written, and the same request never succeeds. The store's own refusals come with the code 500 and without a
+	// reason; [FromResponse] and [FromStatus] give them this one.
 	RequestEntityTooLarge Reason = "RequestEntityTooLarge"
 	// UnsupportedMediaType (415): the server does not read the request's content type here.
 	UnsupportedMediaType Reason = "UnsupportedMediaType"
@@ -154,10 +156,14 @@ func reasonOfCode(code int, method string) Reason {
 }
 
 // ReasonOf returns the reason of the first [*StatusError] in err, or of a Reason that err wraps. It is empty if err is nil
-// or has nothing to do with an answer of the API, and Unknown if an answer gives no reason.
+// or has nothing to do with an answer of the API, and Unknown if an answer gives no reason. The other errors that err joins may
+// have other reasons: [Ignore] asks all of them.
 func ReasonOf(err error) Reason {
 	var e *StatusError
 	if stderrors.As(err, &e) && e != nil {
+		return e.reason()
+	}
+	for e := range all(err) { // in a type that errors.As does not look into
 		return e.reason()
 	}
 	var r Reason

@@ -40,7 +40,9 @@ type StatusError struct {
 func FromStatus(s meta.Status) *StatusError { return fromStatus(s, "") }
 
 func fromStatus(s meta.Status, method string) *StatusError {
-	if r := reasonOfCode(s.Code, method); s.Reason == "" && r != Unknown {
+	if refusesSize(s, method) {
+		s.Reason = string(RequestEntityTooLarge)
+	} else if r := reasonOfCode(s.Code, method); s.Reason == "" && r != Unknown {
 		s.Reason = string(r)
 	}
 	s.Code = cmp.Or(s.Code, Reason(s.Reason).Code())
@@ -124,11 +126,23 @@ func visit(err error, yield func(*StatusError) bool) bool {
 
 // unwrap returns the errors that err wraps or joins; nothing for nil and for a leaf.
 func unwrap(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
+	if parts := several(err); parts != nil {
+		return parts
 	}
 	if child := stderrors.Unwrap(err); child != nil {
 		return []error{child}
+	}
+	return nil
+}
+
+// several returns the errors that err has, if it is a type that has several: by Unwrap, or by Errors, as aggregates have it that
+// do not unwrap.
+func several(err error) []error {
+	switch joined := err.(type) {
+	case interface{ Unwrap() []error }:
+		return joined.Unwrap()
+	case interface{ Errors() []error }:
+		return joined.Errors()
 	}
 	return nil
 }

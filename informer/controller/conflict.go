@@ -2,11 +2,7 @@
 
 package controller
 
-import (
-	"errors"
-
-	apierrors "github.com/bowline-go/bowline/errors"
-)
+import apierrors "github.com/bowline-go/bowline/errors"
 
 // loudConflicts is from which failure in a row on a conflict counts as an error like others. One or two come
 // from a cache that is behind, or from another writer. If the fifth attempt fails too, the reconcile does not get through.
@@ -14,18 +10,4 @@ const loudConflicts = 5
 
 // isConflict reports whether err says that somebody else has written the object first. If err joins several errors, all of
 // them must say so.
-func isConflict(err error) bool {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			if !isConflict(e) {
-				return false
-			}
-		}
-		return len(joined.Unwrap()) > 0
-	}
-	if !errors.Is(err, apierrors.Conflict) {
-		return false
-	}
-	inner := errors.Unwrap(err)
-	return inner == nil || !errors.Is(inner, apierrors.Conflict) || isConflict(inner)
-}
+func isConflict(err error) bool { return apierrors.Ignore(err, apierrors.Conflict) == nil && err != nil }

@@ -1,0 +1,36 @@
+package errors
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// refusesSize reports whether a Status passes on that the store, etcd, refuses an object because of its size. The API server
+// has no reason for that: it answers 500 with the store's text. The texts are those of etcd (ErrRequestTooLarge) and of gRPC's
+// limits of a message. gRPC's code ResourceExhausted proves nothing: a full database has it too.
+//
+// method may be empty. A message that is received is the request only if that writes: to a read, it is the store's answer.
+func refusesSize(s meta.Status, method string) bool {
+	switch Reason(s.Reason) {
+	case "", Unknown, InternalError:
+	default:
+		return false
+	}
+	if s.Code != http.StatusInternalServerError {
+		return false
+	}
+	text := strings.TrimPrefix(s.Message, "Internal error occurred: ")
+	if after, ok := strings.CutPrefix(text, "rpc error: code = "); ok {
+		_, text, _ = strings.Cut(after, " desc = ")
+	}
+	text = strings.TrimPrefix(text, "grpc: ")
+	switch {
+	case text == "etcdserver: request is too large", strings.HasPrefix(text, "trying to send message larger than max ("):
+		return true
+	case strings.HasPrefix(text, "received message larger than max "), strings.HasPrefix(text, "received message after decompression larger than max "):
+		return method != "" && method != http.MethodGet && method != http.MethodHead
+	}
+	return false
+}
