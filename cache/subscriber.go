@@ -56,6 +56,7 @@ type subscriber[T meta.Object] struct {
 	armed      bool       // initial is set
 	initial    uint64     // the number of the last change that synced waits for
 	synced     bool
+	marks      []mark // in the order of their numbers
 	closed     bool
 	running    bool // a goroutine of Deliver is at work here
 
@@ -271,13 +272,41 @@ func (q *subscriber[T]) arm() {
 // settle closes synced when no change up to the last initial one is left. It looks at two changes only, because changes
 // are handled in the order of their numbers: a key's change keeps its number while later states are merged into it.
 func (q *subscriber[T]) settle() {
-	if q.synced || q.closed || !q.armed || q.read < q.initial ||
-		q.current != nil && q.current.number <= q.initial ||
-		q.head != nil && q.head.number <= q.initial {
+	if q.closed {
 		return
 	}
-	q.synced = true
-	close(q.signals.synced)
+	for len(q.marks) > 0 && q.handled(q.marks[0].number) {
+		close(q.marks[0].handled)
+		q.marks = q.marks[1:]
+	}
+	if !q.synced && q.armed && q.handled(q.initial) {
+		q.synced = true
+		close(q.signals.synced)
+	}
+}
+
+// handled reports whether no change up to a number is left.
+func (q *subscriber[T]) handled(number uint64) bool {
+	return q.read >= number &&
+		(q.current == nil || q.current.number > number) &&
+		(q.head == nil || q.head.number > number)
+}
+
+// mark is a number of a change, and a channel that is closed when no change up to it is left.
+type mark struct {
+	number  uint64
+	handled chan struct{}
+}
+
+func (q *subscriber[T]) mark() <-chan struct{} {
+	q.store.write.Lock()
+	defer q.store.write.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	m := mark{q.store.journal.last, make(chan struct{})}
+	q.marks = append(q.marks, m)
+	q.settle()
+	return m.handled
 }
 
 func (q *subscriber[T]) backlog() (depth int, age time.Duration) {
@@ -318,10 +347,10 @@ func (s *Store[T]) Backlog() (changes int, age time.Duration) {
 	return changes, age
 }
 
-// close marks the subscription first, so that its handler is no longer called even while the store is being written, and
+// close ends the subscription first, so that its handler is no longer called even while the store is being written, and
 // then removes it from the store's list.
 func (q *subscriber[T]) close() {
-	if !q.mark() {
+	if !q.end() {
 		return
 	}
 	s := q.store
@@ -330,14 +359,14 @@ func (q *subscriber[T]) close() {
 	s.subs = slices.DeleteFunc(s.subs, func(other *subscriber[T]) bool { return other == q })
 }
 
-func (q *subscriber[T]) mark() bool {
+func (q *subscriber[T]) end() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return false
 	}
 	q.closed = true
-	q.byTag, q.depth, q.head, q.tail = table[uint32, *change[T]]{}, 0, nil, nil
+	q.byTag, q.depth, q.head, q.tail, q.marks = table[uint32, *change[T]]{}, 0, nil, nil, nil
 	q.store.journal.leave(q)
 	close(q.signals.closed)
 	if q.current == nil && !q.sifting {

@@ -18,6 +18,7 @@ type Subscription struct {
 // queue is a subscriber without its type of objects.
 type queue interface {
 	backlog() (int, time.Duration)
+	mark() <-chan struct{}
 	close()
 }
 
@@ -66,6 +67,15 @@ func ready(signal <-chan struct{}) bool {
 }
 
 func errClosed() error { return errors.New("wait for a subscription to sync: it is closed") }
+
+// Handled returns a channel that is closed when the handler has received all changes that the store has now. If the subscription
+// is closed first, the channel stays open.
+func (s *Subscription) Handled() <-chan struct{} {
+	if s.queue == nil {
+		return make(chan struct{})
+	}
+	return s.queue.mark()
+}
 
 // Pending returns how many keys have changes that the handler has not handled, the one that it is handling included. It is
 // 0 when the handler knows all that the cache knows.

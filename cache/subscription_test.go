@@ -3,6 +3,7 @@ package cache_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -344,4 +345,53 @@ func TestHandlerReadsWhatItIsTold(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// Handled waits for the changes that there are when it is called: not for later ones, and not for a store without a list.
+func TestHandled(t *testing.T) {
+	for name, view := range map[string]func(*cache.Store[*thing], cache.Handler[*thing]) *cache.Subscription{
+		"all": func(s *cache.Store[*thing], h cache.Handler[*thing]) *cache.Subscription {
+			return s.Reader().Subscribe(h)
+		},
+		"of a view": func(s *cache.Store[*thing], h cache.Handler[*thing]) *cache.Subscription {
+			return s.Reader().Where(nil).Subscribe(h)
+		},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			h := newSlow()
+			sub := view(s, h)
+			if !isClosed(sub.Handled()) {
+				t.Error("there is nothing to handle, and it waits")
+			}
+			set(s, "ns/a u@1")
+			set(s, "ns/b u@2")
+			two := sub.Handled()
+			set(s, "ns/a u@3")
+			set(s, "ns/c u@4")
+			three := sub.Handled()
+			stop := deliver(t, s)
+			for n, want := range []string{"false false", "false false", "true false", "true true"} {
+				synctest.Wait()
+				if got := fmt.Sprint(isClosed(two), " ", isClosed(three)); got != want {
+					t.Errorf("after %d calls: %s, want %s", n, got, want)
+				}
+				if n < 3 {
+					<-h.started
+					h.next <- struct{}{}
+				}
+			}
+			if isClosed(sub.Synced()) {
+				t.Error("it is synced without a list")
+			}
+			stop()
+			set(s, "ns/d u@5")
+			pending := sub.Handled()
+			sub.Close()
+			sub.Close()
+			if isClosed(pending) || isClosed(sub.Handled()) || isClosed((&cache.Subscription{}).Handled()) {
+				t.Error("a closed subscription has handled something")
+			}
+		})
+	}
 }

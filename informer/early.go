@@ -83,8 +83,12 @@ func (i *Informer[T]) isEarly(read cache.Read) bool {
 	if i.warned || i.allListed() {
 		return false
 	}
-	if ns := read.Key.Namespace; ns != "" && !among(i.want, "") && (!among(i.want, ns) || i.listed[ns]) {
+	ns := read.Key.Namespace
+	if ns != "" && !among(i.want, "") && (!among(i.want, ns) || i.listed[ns]) {
 		return false // the informer does not cover it, or has listed it
+	}
+	if ns == "" && i.partly {
+		return false // of all namespaces, and it is known that some are missing
 	}
 	i.warned = true
 	i.store.OnRead(nil)

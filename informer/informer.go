@@ -49,6 +49,11 @@ type Informer[T meta.Object] struct {
 	// late.
 	leaving []string
 	warned  bool // an early read has been reported
+	// former are the namespaces that were wanted before and are no longer, since all of want were listed last.
+	former map[string]bool
+	// partly says that a controller works without the missing namespaces, so reads of all namespaces are no mistake.
+	partly bool
+	news   chan struct{} // closed, and replaced, when inNamespaces is out of date
 
 	// withhold keeps errors in withheld, because shape is held without a Run: OnError may call SetNamespaces.
 	withhold bool
@@ -104,7 +109,7 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i := &Informer[T]{
 		source: src, o: o, store: cache.NewStore[T](), test: inside.Of(src).Test, log: report.New(o.Logger),
 		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool), expired: make(map[string]bool),
-		synced: make(chan struct{}), changed: make(chan struct{}, 1),
+		synced: make(chan struct{}), changed: make(chan struct{}, 1), former: make(map[string]bool), news: make(chan struct{}),
 	}
 	if o.Namespaces != nil {
 		i.o.Namespaces = slices.Clone(o.Namespaces)

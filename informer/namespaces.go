@@ -203,6 +203,7 @@ func (i *Informer[T]) plan() (want, left []string, over []*scope[T]) {
 				left = append(left, ns)
 				delete(i.listed, ns)
 				delete(i.expired, ns)
+				i.former[ns] = true
 			}
 		}
 	}
@@ -222,6 +223,7 @@ func (i *Informer[T]) split(want []string) []string {
 // settle updates the signals for waiters and readers to the current state. The caller holds mu.
 func (i *Informer[T]) settle() {
 	all, current := i.allListed(), i.allCurrent()
+	i.renews(current)
 	if all || i.warned || i.o.AllowEarlyReads {
 		i.store.OnRead(nil)
 	} else {
@@ -252,8 +254,11 @@ func (i *Informer[T]) allCurrent() bool {
 	if i.o.Shards != nil {
 		return i.allListed() && !i.over // a Run lists its ranges anew
 	}
-	return i.allListed() && !slices.ContainsFunc(i.want, func(ns string) bool { return i.expired[ns] })
+	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.isCurrent(ns) })
 }
+
+// isCurrent reports whether a namespace has been listed, and current in this Run. The caller holds mu.
+func (i *Informer[T]) isCurrent(ns string) bool { return i.listed[ns] && !i.expired[ns] }
 
 // listedOf returns those of these namespaces that have been listed completely; the result is never nil.
 func (i *Informer[T]) listedOf(namespaces []string) []string {

@@ -126,6 +126,7 @@ func (r *reflector[T]) pollsNoMore() {
 
 // failedTo reports that a list or a watch of a scope has failed.
 func (r *reflector[T]) failedTo(verb string, err error) {
+	r.informer.fails()
 	if r.informer.hand(err) {
 		return
 	}

@@ -127,7 +127,7 @@ func (i *Informer[T]) missing() error {
 	var names []string
 	scopes := make(map[string]*scope[T])
 	for _, ns := range i.want {
-		if i.listed[ns] && !i.expired[ns] {
+		if i.isCurrent(ns) {
 			continue
 		}
 		names = append(names, ns)

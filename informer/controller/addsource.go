@@ -102,6 +102,10 @@ func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 	for _, f := range feeds {
 		if !f.removed {
 			f.removed = true
+			if f.partial != nil && in != nil {
+				c.awaited.Add(-1)
+			}
+			f.partial = nil
 			free = append(free, c.free(f)...)
 			f.change()
 		}

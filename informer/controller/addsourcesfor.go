@@ -76,25 +76,27 @@ func (c *Controller[K]) awaits(queue *workqueue.Queue[K], key K) bool {
 		return false
 	}
 	c.mu.Lock()
-	var feeds []*feed[K]
+	var gates []gate[K]
 	for _, f := range c.feeds {
-		if f.covers != nil && f.unsynced {
-			feeds = append(feeds, f)
+		if f.covers != nil && f.blocks() || f.partial != nil {
+			gates = append(gates, gate[K]{f, f.partial, f.blocks(), f.unsynced, f.releases})
 		}
 	}
 	c.mu.Unlock()
-	for _, f := range feeds {
-		if !f.covers(key) {
+	for _, g := range gates {
+		f := g.feed
+		if f.covers != nil && !f.covers(key) || !g.all && !waits(g.partial, key, g.unsynced) {
 			continue
 		}
 		queue.Hold(key, math.MaxInt64)
 		c.mu.Lock()
-		waits := f.unsynced && !f.removed
-		if waits {
+		// The source may have delivered since it was asked, or since then lack less.
+		held := !f.removed && (f.blocks() || !g.all && f.releases == g.releases)
+		if held {
 			f.held = append(f.held, key)
 		}
 		c.mu.Unlock()
-		if !waits {
+		if !held {
 			queue.Release(key) // and it is asked again for the other sources
 		}
 		return true
@@ -102,16 +104,28 @@ func (c *Controller[K]) awaits(queue *workqueue.Queue[K], key K) bool {
 	return false
 }
 
+// gate is a feed that key may have to wait for, as it was at one moment.
+type gate[K comparable] struct {
+	feed     *feed[K]
+	partial  partial
+	all      bool // all keys wait for it
+	unsynced bool
+	releases int
+}
+
 // free notes that a feed is not unsynced any more, and returns the keys that have waited for it. The caller holds mu.
 func (c *Controller[K]) free(f *feed[K]) []K {
-	waited := f.unsynced && f.covers != nil && c.intake != nil
-	f.unsynced = false
-	if !waited {
+	waited := f.unsynced && f.covers != nil
+	f.unsynced, f.partly = false, false
+	if c.intake == nil {
 		return nil
 	}
-	c.awaited.Add(-1)
+	if waited {
+		c.awaited.Add(-1)
+	}
 	held := f.held
 	f.held = nil
+	f.releases++
 	return held
 }
 
@@ -134,7 +148,7 @@ func (c *Controller[K]) sourceFailed(in *intake[K], f *feed[K], err error, fail 
 
 // setFailed notes the failure of a feed with covers, and ends it. The caller holds mu.
 func (c *Controller[K]) setFailed(f *feed[K], err error) {
-	f.failed = err
+	f.failed, f.partly = err, false
 	if !f.unsynced {
 		f.unsynced = true
 		c.awaited.Add(1)

@@ -10,4 +10,6 @@ const loudConflicts = 5
 
 // isConflict reports whether err says that somebody else has written the object first. If err joins several errors, all of
 // them must say so.
-func isConflict(err error) bool { return apierrors.Ignore(err, apierrors.Conflict) == nil && err != nil }
+func isConflict(err error) bool {
+	return apierrors.Ignore(err, apierrors.Conflict) == nil && err != nil
+}

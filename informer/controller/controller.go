@@ -51,7 +51,8 @@ type Controller[K comparable] struct {
 	// failing is how many keys of the queue have failed and not succeeded since.
 	failing atomic.Int64
 
-	// awaited is how many feeds with covers run and have not delivered. Controller.mu is held when it changes.
+	// awaited is 0 if no key has to wait for a feed: it counts the feeds with covers that run and have not delivered, and those that may
+	// lack namespaces. Controller.mu is held when it changes.
 	awaited atomic.Int64
 
 	// mu protects the rest. In status, Unsynced and Queue are not filled in; they come from the two below. Nor are Workers and Paused,

@@ -51,6 +51,12 @@ func (e everyObject[T]) Runners() []runner {
 	return nil
 }
 
+func (e everyObject[T]) isPartial() bool { return asByNamespace(fillerOf(e.r)) != nil }
+
+func (e everyObject[T]) waitsIn(namespace string, all bool) bool {
+	return lacks(fillerOf(e.r), namespace, true, all)
+}
+
 func (e everyObject[T]) Unsynced() error { return whyUnsynced(fillerOf(e.r)) }
 
 func (e everyObject[T]) Run(ctx context.Context, add func(meta.Key), synced func()) error {
@@ -62,15 +68,21 @@ func (e everyObject[T]) run(ctx context.Context, to sink[meta.Key]) error {
 		return fmt.Errorf("the period must be above 0, got %v", e.period)
 	}
 	sub := e.r.Subscribe(nil)
-	err := sub.WaitSynced(ctx)
-	sub.Close()
+	defer sub.Close()
+	failed, stop, err := await(ctx, to, func() {}, supply{cache: fillerOf(e.r), whole: func(ctx context.Context) error {
+		err := sub.WaitSynced(ctx)
+		if err == nil {
+			sub.Close() // it is not needed any more
+		}
+		return err
+	}})
+	defer stop()
 	switch {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
 		return err
 	}
-	to.synced()
 	slots := min(max(uint64(e.period/everySlot), 1), everySlots)
 	seed := maphash.MakeSeed()
 	ticker := time.NewTicker(e.period / time.Duration(slots))
@@ -78,10 +90,15 @@ func (e everyObject[T]) run(ctx context.Context, to sink[meta.Key]) error {
 	for slot := uint64(0); ; slot = (slot + 1) % slots {
 		select {
 		case <-ticker.C:
+		case err := <-failed:
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
 		case <-ctx.Done():
 			return nil
 		}
-		for obj := range e.r.All() {
+		for obj := range allOf(e.r) {
 			k := meta.KeyOf(obj)
 			if k.Name == "" {
 				return noName(obj)

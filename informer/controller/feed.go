@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -19,12 +20,16 @@ type feed[K comparable] struct {
 	needy  []runner // what the controller has to run for it, none unless AddSource has added it
 	// covers says which keys wait for the source, which then can fail without the Run; nil if all do.
 	covers func(K) bool
-	// unsynced says that it has been started, and has not delivered what existed then.
-	unsynced bool
+	// partial is set while it runs, if it makes keys wait for missing namespaces.
+	partial partial
+	// unsynced says that it has been started, and has not delivered what existed then. partly says that it has delivered the namespaces
+	// that are there.
+	unsynced, partly bool
 	// failed is why one with covers has ended in this run. Then it is unsynced, until it is removed.
 	failed error
-	// held are the keys that wait for it in the queue.
-	held []K
+	// held are the keys that wait for it in the queue, and releases counts how often they were given back.
+	held     []K
+	releases int
 	// removed is for an added one that has been removed.
 	removed bool
 	// stop ends it, and returned is closed when it has returned. They are nil unless it runs.
@@ -40,6 +45,9 @@ func newFeed[K comparable](s Source[K]) *feed[K] {
 	return &feed[K]{source: s, changed: make(chan struct{})}
 }
 
+// blocks reports whether all of its keys wait for it. Controller.mu must be held.
+func (f *feed[K]) blocks() bool { return f.unsynced && !f.partly }
+
 func (f *feed[K]) change() {
 	close(f.changed)
 	f.changed = make(chan struct{})
@@ -52,7 +60,7 @@ type intake[K comparable] struct {
 	sources sync.WaitGroup // added to with Controller.mu held, and only while this is the controller's intake
 	needs   needs
 	release func(k K) // gives a key that waits for a feed back to the queue
-	// all is closed when all feeds without covers have delivered; then delivered is set. Controller.mu guards delivered.
+	// all is closed when all feeds without covers have delivered, at least partly; then delivered is set. Controller.mu guards delivered.
 	all       chan struct{}
 	delivered bool
 }
@@ -64,17 +72,23 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	in.needs.start(context.WithoutCancel(ctx), func(n *need, err error) { c.needFailed(in, n, err, fail) })
 	in.start = func(f *feed[K]) {
 		ctx, stop := context.WithCancel(ctx)
-		f.unsynced, f.failed, f.held, f.stop, f.returned = true, nil, nil, stop, make(chan struct{})
+		f.unsynced, f.partly, f.failed, f.held, f.stop, f.returned = true, false, nil, nil, stop, make(chan struct{})
 		if f.covers != nil {
 			c.awaited.Add(1)
 		}
+		// Workers that run already do not wait for a source without covers.
+		if f.partial = nil; !c.options.AllNamespaces && (f.covers != nil || !in.delivered) {
+			if f.partial = asPartial(f.source); f.partial != nil {
+				c.awaited.Add(1)
+			}
+		}
 		f.needs = in.needs.acquire(f.needy)
 		f.change()
-		returned := f.returned
+		returned, isPartial := f.returned, f.partial != nil
 		in.sources.Go(func() {
 			defer close(returned)
 			defer stop()
-			c.feed(ctx, in, f, queue, fail)
+			c.feed(ctx, in, f, isPartial, queue, fail)
 		})
 	}
 	c.mu.Lock()
@@ -88,8 +102,8 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	return in
 }
 
-// feed runs one source.
-func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], queue *workqueue.Queue[K], fail context.CancelCauseFunc) {
+// feed runs one source. isPartial says that it may make keys wait for missing namespaces.
+func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], isPartial bool, queue *workqueue.Queue[K], fail context.CancelCauseFunc) {
 	exited := true
 	defer func() {
 		if exited { // or it panics, and the program ends
@@ -99,7 +113,11 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], que
 	to := sink[K]{
 		add: queue.Add, low: func(k K) { queue.AddWith(k, low) }, with: queue.AddWith,
 		synced:  func() { c.synced(in, f) },
+		arrived: func() { c.releaseHeld(in, f) },
 		deleted: c.deletions.deleted, watchDeletions: func() { c.deletions.watched.Store(true) },
+	}
+	if isPartial {
+		to.partly = func() { c.partly(in, f) }
 	}
 	if c.sharding != nil {
 		to.gone = c.sharding.deleted
@@ -137,12 +155,16 @@ func (c *Controller[K]) runSource(ctx context.Context, s Source[K], to sink[K]) 
 func (c *Controller[K]) synced(in *intake[K], f *feed[K]) {
 	c.mu.Lock()
 	var free []K
+	was := f.partly
 	if f.unsynced && f.failed == nil && c.intake == in {
 		free = c.free(f)
 		f.change()
 		c.checkSynced()
 	}
 	c.mu.Unlock()
+	if was && c.options.OnError == nil {
+		c.log.Logger().Info(fmt.Sprintf("%v: no namespace is missing any more", c), "source", nameOf(f.source))
+	}
 	for _, k := range free {
 		in.release(k)
 	}
@@ -151,7 +173,7 @@ func (c *Controller[K]) synced(in *intake[K], f *feed[K]) {
 // checkSynced tells the run if all sources have delivered. The caller holds mu.
 func (c *Controller[K]) checkSynced() {
 	in := c.intake
-	if in == nil || in.delivered || slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return f.unsynced && f.covers == nil }) {
+	if in == nil || in.delivered || slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return f.blocks() && f.covers == nil }) {
 		return
 	}
 	in.delivered = true

@@ -62,7 +62,7 @@ func (w *watched[T]) find(k meta.Key) meta.Object {
 func (w *watched[T]) each() iter.Seq2[meta.Key, meta.Object] {
 	r, _ := readerOf[T](w.from)
 	return func(yield func(meta.Key, meta.Object) bool) {
-		for obj := range r.All() {
+		for obj := range allOf(r) {
 			if !yield(meta.KeyOf(obj), obj) {
 				return
 			}
@@ -102,6 +102,9 @@ type OwnerType interface {
 // because it can change while the owner stays the same. Owns does so for both states of an update, as Map does. Owners
 // that do not control the object are left out: use Map and meta.Owners for them.
 //
+// Owns names no key that cannot exist. It leaves out an owner of a namespaced kind if the object has no namespace, which the garbage
+// collector takes for absent too, and an owner whose name is empty or no segment of a path (meta.ValidSegment).
+//
 // T must have a method GetOwnerReferences, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta or
 // meta.OwnerMeta. R is the type of its references.
 func Owns[T interface {
@@ -125,6 +128,9 @@ func Owns[T interface {
 			key := meta.Key{Name: ref.Name}
 			if namespaced {
 				key.Namespace = obj.GetNamespace()
+			}
+			if namespaced && key.Namespace == "" || meta.ValidSegment("name", key.Name) != nil {
+				return to, nil
 			}
 			return append(to, key), nil
 		},
@@ -177,6 +183,12 @@ func (o *objects[K, T]) Runners() []runner {
 	return nil
 }
 
+func (o *objects[K, T]) isPartial() bool { return asByNamespace(fillerOf(o.from)) != nil }
+
+func (o *objects[K, T]) waitsIn(namespace string, all bool) bool {
+	return lacks(fillerOf(o.from), namespace, o.own || o.owner, all)
+}
+
 func (o *objects[K, T]) Unsynced() error { return whyUnsynced(fillerOf(o.from)) }
 
 func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) error {
@@ -205,10 +217,11 @@ func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 		sub.Close()
 		<-sub.Done() // a goroutine of the cache may be in the handler until here
 	}()
-	err := sub.WaitSynced(working)
+	failed, stop, err := await(working, to, func() { h.begun.Store(true) }, supply{fillerOf(o.from), sub.WaitSynced, sub.Handled})
+	defer stop()
 	if err == nil {
-		to.synced()
 		select {
+		case err = <-failed:
 		case <-working.Done():
 		case <-sub.Done(): // an informer.Shared closes its subscriptions when its Run ends
 			err = errors.New("its subscription has been closed, there is nothing more to hear")
@@ -230,15 +243,19 @@ type handler[K comparable, T meta.Object] struct {
 	to   sink[K]
 	fail context.CancelCauseFunc
 	room []K // for the keys of one call
-	// sub is the subscription; nil until Subscribe has returned.
-	sub atomic.Pointer[cache.Subscription]
+	// sub is the subscription; nil until Subscribe has returned. begun says that what existed at the start has been named, also if some
+	// namespaces are missing.
+	sub   atomic.Pointer[cache.Subscription]
+	begun atomic.Bool
 }
 
 // OnAdd adds what existed at the start with a low priority: after a restart a change is served before the backlog. The
 // subscription becomes synced after the last object of those and before the next.
 func (h *handler[K, T]) OnAdd(obj T) {
 	add := h.to.low
-	if sub := h.sub.Load(); sub != nil {
+	if sub := h.sub.Load(); h.begun.Load() {
+		add = h.to.add
+	} else if sub != nil {
 		select {
 		case <-sub.Synced():
 			add = h.to.add

@@ -253,6 +253,12 @@ func TestOwnsNamesTheControllingOwnerOfItsKind(t *testing.T) {
 			owner("apps/v1", "Deployment", "third", &yes),
 		}, "ns/third"},
 		{"an object without owners", deployment, meta.Namespaced, nil, ""},
+		{"an owner without a name does not exist", deployment, meta.Namespaced, []meta.OwnerReference{
+			owner("apps/v1", "Deployment", "", &yes),
+		}, ""},
+		{"nor one whose name leads elsewhere", deployment, meta.Cluster, []meta.OwnerReference{
+			owner("apps/v1", "Deployment", "../d", &yes),
+		}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -269,6 +275,24 @@ func TestOwnsNamesTheControllingOwnerOfItsKind(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An object without a namespace has no owner of a namespaced kind: a key without a namespace would be reconciled for nothing.
+func TestOwnsLeavesOutNamespacedOwnersOfClusterScopedObjects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPods(t)
+		kind, yes := meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}, true
+		take, stop := reconciled(t,
+			controller.Owns(s.Reader(), owners{kind, meta.Namespaced}), controller.Owns(s.Reader(), owners{meta.GVK{Group: "apps", Version: "v1", Kind: "Site"}, meta.Cluster}))
+		of := func(name, kind string) *pod {
+			p := newPod("", name, "1")
+			p.OwnerReferences = []meta.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: kind, UID: "u", Controller: &yes}}
+			return p
+		}
+		s.list(of("a", "Deployment"), of("b", "Site"))
+		want(t, "the first list", take, "Site")
+		mustStop(t, stop)
+	})
 }
 
 // nameless is an object whose struct leaves out what a key is made of.

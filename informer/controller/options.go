@@ -25,6 +25,10 @@ type Options struct {
 	// next start the sources name everything that exists, so nothing is lost. If a source fails, or this replica does not lead
 	// any more, nothing is drained.
 	Drain time.Duration
+	// AllNamespaces lets every key wait for all namespaces of the informers (informer.Options.Namespaces), because reconciles read other
+	// namespaces than that of their key. Otherwise a namespace that is missing, because it is forbidden, say, keeps back its own keys only;
+	// see the documentation of the package.
+	AllNamespaces bool
 	// SyncTimeout is how long the sources may take to deliver what exists at the start; Run fails if they take longer. 0 = no
 	// limit: a server that is away for long then delays the workers and does not end Run.
 	SyncTimeout time.Duration

@@ -17,7 +17,7 @@ import (
 // else stays as it is: priorities, the informers that s needs, what [CancelDeleted], [Fresh] and Hooks.Named do.
 //
 // The name, unless it is empty, stands before that of s in errors and in the status. from is the inverse of to, and returns false for
-// keys that s cannot name. Only Options.Shards by uid asks it; it may be nil without those. Both functions must be quick, always
+// keys that s cannot name. Options.Shards by uid ask it, and a source that lacks namespaces; it may be nil without Shards. Both functions must be quick, always
 // return the same for a key, and be safe for use by several goroutines at once. Rekey returns nil if s is nil.
 func Rekey[K, J comparable](name string, s Source[J], to func(J) K, from func(K) (J, bool)) Source[K] {
 	if s == nil {
@@ -38,6 +38,21 @@ func (r *rekeyed[K, J]) String() string {
 		return nameOf(r.of)
 	}
 	return r.name + ": " + nameOf(r.of)
+}
+
+func (r *rekeyed[K, J]) isPartial() bool { return asPartial(r.of) != nil }
+
+func (r *rekeyed[K, J]) waitsIn(namespace string, all bool) bool {
+	return r.of.(partial).waitsIn(namespace, all)
+}
+
+func (r *rekeyed[K, J]) waits(k K, all bool) bool {
+	if r.from == nil {
+		ns, _ := namespaceOf(k)
+		return r.waitsIn(ns, all)
+	}
+	j, ok := r.from(k)
+	return ok && waits(r.of.(partial), j, all)
 }
 
 func (r *rekeyed[K, J]) Unsynced() error { return whyUnsynced(r.of) }
@@ -73,7 +88,7 @@ func (r *rekeyed[K, J]) run(ctx context.Context, to sink[K]) error {
 	inner := sink[J]{
 		add: func(j J) { to.add(r.to(j)) }, low: func(j J) { to.low(r.to(j)) },
 		with:   func(j J, o workqueue.AddOptions) { to.with(r.to(j), o) },
-		synced: to.synced, watchDeletions: to.watchDeletions,
+		synced: to.synced, partly: to.partly, arrived: to.arrived, watchDeletions: to.watchDeletions,
 	}
 	if to.deleted != nil {
 		inner.deleted = func(j J) { to.deleted(r.to(j)) }

@@ -15,6 +15,9 @@ type sink[K comparable] struct {
 	add, low func(K)
 	with     func(K, workqueue.AddOptions)
 	synced   func()
+	// partly says that the source has named the keys of some namespaces and lacks others, which it makes wait by its method waits. arrived
+	// says that one of those is there, or is no longer wanted. partly is nil if keys wait for all of the source.
+	partly, arrived func()
 	// deleted says that the object of a key is deleted; the source also adds the key, afterwards. watchDeletions is called
 	// first by a source that will call deleted. Both are nil for a source that does not run for a controller.
 	deleted        func(K)

@@ -115,23 +115,38 @@ func (r *reads[K]) Unsynced() error {
 	return errors.Join(missing...)
 }
 
-func (r *reads[K]) Run(ctx context.Context, _ func(K), synced func()) error {
+func (r *reads[K]) isPartial() bool {
+	return slices.ContainsFunc(r.caches, func(c Cache) bool { return asByNamespace(c) != nil })
+}
+
+func (r *reads[K]) waitsIn(namespace string, all bool) bool {
+	return slices.ContainsFunc(r.caches, func(c Cache) bool { return lacks(c, namespace, false, all) })
+}
+
+func (r *reads[K]) Run(ctx context.Context, add func(K), synced func()) error {
+	return r.run(ctx, plain(add, synced))
+}
+
+func (r *reads[K]) run(ctx context.Context, to sink[K]) error {
+	var all []supply
 	for i, c := range r.caches {
 		if isNil(c) {
 			return fmt.Errorf("cache %d must not be nil", i)
 		}
+		all = append(all, supply{cache: c, whole: c.WaitSynced})
 	}
-	for _, c := range r.caches {
-		if err := c.WaitSynced(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return err
+	failed, stop, err := await(ctx, to, func() {}, all...)
+	defer stop()
+	if err == nil {
+		select {
+		case err = <-failed:
+		case <-ctx.Done():
 		}
 	}
-	synced()
-	<-ctx.Done()
-	return nil
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // isNil reports whether what is nil or a nil pointer, so that it cannot be called.

@@ -171,9 +171,10 @@ func (c *Controller[K]) unsynced(all bool) (unsynced []Unsynced) {
 	c.mu.Lock()
 	var feeds []*feed[K]
 	var failed []error
+	var lacking []bool // it has delivered, and may lack a namespace that was added since
 	for _, f := range c.feeds {
-		if f.unsynced && (all || f.covers == nil) {
-			feeds, failed = append(feeds, f), append(failed, f.failed)
+		if all && (f.unsynced || f.partial != nil && f.stop != nil) || f.blocks() && f.covers == nil {
+			feeds, failed, lacking = append(feeds, f), append(failed, f.failed), append(lacking, !f.unsynced)
 		}
 	}
 	c.mu.Unlock()
@@ -182,7 +183,9 @@ func (c *Controller[K]) unsynced(all bool) (unsynced []Unsynced) {
 		if u.Err == nil {
 			u.Err = whyUnsynced(f.source)
 		}
-		unsynced = append(unsynced, u)
+		if u.Err != nil || !lacking[i] {
+			unsynced = append(unsynced, u)
+		}
 	}
 	return unsynced
 }

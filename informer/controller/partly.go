@@ -1,0 +1,258 @@
+// Sources whose caches lack some namespaces.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/inside"
+)
+
+// partlyAfter is how long the workers wait for missing namespaces once the first one of a cache has been listed. They do not wait for
+// namespaces that the server refuses.
+const partlyAfter = 10 * time.Second
+
+// byNamespace is a cache that may have some namespaces and lack others, as an informer with Options.Namespaces.
+type byNamespace interface {
+	ListedIn(namespace string) (listed, followed bool)
+	InNamespaces() inside.Namespaces
+}
+
+// partial is a source that can name the keys of some namespaces while it lacks others.
+type partial interface {
+	// isPartial reports whether it follows a cache of several namespaces.
+	isPartial() bool
+	// waitsIn reports whether a key of a namespace needs one that is missing; the empty name is that of a key that does not tell. all
+	// says that the source has not delivered everything in this Run, so that keys may need all namespaces.
+	waitsIn(namespace string, all bool) bool
+}
+
+// asPartial returns a source as one that can name some of its keys; nil if it cannot.
+func asPartial(source any) partial {
+	if p, ok := source.(partial); ok && p.isPartial() {
+		return p
+	}
+	return nil
+}
+
+// waits reports whether a key needs a namespace that a source lacks.
+func waits[K comparable](p partial, k K, all bool) bool {
+	if r, ok := p.(interface{ waits(k K, all bool) bool }); ok {
+		return r.waits(k, all)
+	}
+	ns, _ := namespaceOf(k)
+	return p.waitsIn(ns, all)
+}
+
+// asByNamespace returns a cache as one of several namespaces; nil if it is none.
+func asByNamespace(of any) byNamespace {
+	if c, ok := of.(byNamespace); ok && !isNil(of) && c.InNamespaces().Changed != nil {
+		return c
+	}
+	return nil
+}
+
+// lacks reports whether a key of a namespace needs one that a cache lacks. A key that does not tell its namespace needs all of them,
+// and so does one whose namespace the cache does not follow, unless the source names only keys in the namespaces of its objects. If all
+// is false they need none: the namespace was added later, and these keys have been reconciled without it.
+func lacks(of any, namespace string, inside, all bool) bool {
+	c := asByNamespace(of)
+	if c == nil {
+		return false
+	}
+	listed, followed := c.ListedIn(namespace)
+	return !listed && (followed || all && (!inside || namespace == ""))
+}
+
+// supply is a cache that a source waits for.
+type supply struct {
+	cache any
+	// whole returns when the cache is complete, and handled a channel that is closed when the source has named what the cache has now;
+	// nil if it names nothing.
+	whole   func(ctx context.Context) error
+	handled func() <-chan struct{}
+}
+
+// await waits until the caches are complete, and then tells the controller. If some namespaces are missing, it tells the controller that
+// keys of the others can be reconciled, and returns; then it goes on waiting, and failed receives the reason if that is in vain. begun
+// is called before the controller is told. The caller must call stop, which ends everything that await has started.
+func await[K comparable](ctx context.Context, to sink[K], begun func(), all ...supply) (failed <-chan error, stop func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	complete := true
+	for _, s := range all {
+		c := asByNamespace(s.cache)
+		if c == nil || to.partly == nil {
+			if err := s.whole(ctx); err != nil {
+				return nil, stop, err
+			}
+			continue
+		}
+		running.Go(func() { tellArrivals(ctx, c, to.arrived) })
+		is, err := s.beginPartly(ctx, c)
+		if err != nil {
+			return nil, stop, err
+		}
+		complete = complete && is
+	}
+	begun()
+	if complete {
+		to.synced()
+		return nil, stop, nil
+	}
+	to.partly()
+	wrong := make(chan error, 1)
+	running.Go(func() {
+		for _, s := range all {
+			if err := s.whole(ctx); err != nil {
+				wrong <- err
+				return
+			}
+		}
+		to.synced()
+	})
+	return wrong, stop, nil
+}
+
+// beginPartly waits until a cache is complete, or until it has a part of its namespaces and there is no use in waiting for the others.
+func (s supply) beginPartly(ctx context.Context, c byNamespace) (complete bool, err error) {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- s.whole(waiting) }() // received below in every case
+	late := time.NewTimer(partlyAfter)
+	late.Stop()
+	defer late.Stop()
+	for some, isLate := false, false; ; {
+		n := c.InNamespaces()
+		if len(n.Listed) > 0 && len(n.Missing) > 0 {
+			if !some {
+				some = true
+				late.Reset(partlyAfter)
+			}
+			if isLate || areRefused(n.Missing) {
+				cancel()
+				if err := <-done; err == nil || ctx.Err() != nil {
+					return err == nil, err
+				}
+				n.Partly()
+				return false, s.named(ctx)
+			}
+		}
+		select {
+		case err := <-done:
+			return err == nil, err
+		case <-n.Changed:
+		case <-late.C:
+			isLate = true
+		}
+	}
+}
+
+// named waits until the source has named what the cache has now.
+func (s supply) named(ctx context.Context) error {
+	if s.handled == nil {
+		return nil
+	}
+	select {
+	case <-s.handled():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// areRefused reports whether the server refuses all of the missing namespaces, so that they will not come soon.
+func areRefused(missing map[string]error) bool {
+	for _, err := range missing {
+		if !errors.Is(err, apierrors.Forbidden) && !errors.Is(err, apierrors.NotFound) {
+			return false
+		}
+	}
+	return true
+}
+
+// tellArrivals calls arrived when a namespace is no longer missing, until ctx ends.
+func tellArrivals(ctx context.Context, c byNamespace, arrived func()) {
+	var before map[string]error
+	for {
+		n := c.InNamespaces()
+		for ns := range before {
+			if _, missing := n.Missing[ns]; !missing {
+				arrived()
+				break
+			}
+		}
+		before = n.Missing
+		select {
+		case <-n.Changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// allOf returns the objects of a cache, of the namespaces that have been listed.
+func allOf[T meta.Object](r cache.Reader[T]) iter.Seq[T] {
+	c := asByNamespace(fillerOf(r))
+	if c == nil {
+		return r.All()
+	}
+	n := c.InNamespaces()
+	if len(n.Missing) == 0 {
+		return r.All()
+	}
+	return func(yield func(T) bool) {
+		for _, ns := range n.Listed {
+			for obj := range r.Namespace(ns) {
+				if !yield(obj) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// partly notes that a source lacks some namespaces, and has named the keys of the others.
+func (c *Controller[K]) partly(in *intake[K], f *feed[K]) {
+	c.mu.Lock()
+	mine := f.unsynced && f.failed == nil && c.intake == in
+	if mine {
+		f.partly = true
+		c.checkSynced()
+	}
+	c.mu.Unlock()
+	if mine && c.options.OnError == nil {
+		c.log.Logger().Info(fmt.Sprintf("%v: namespaces are missing; their keys wait, and those of the others are reconciled", c),
+			"source", nameOf(f.source), "missing", fmt.Sprint(whyUnsynced(f.source)))
+	}
+	if mine {
+		c.releaseHeld(in, f)
+	}
+}
+
+// releaseHeld gives the keys that wait for a source back to the queue. Those that still have to wait are held again.
+func (c *Controller[K]) releaseHeld(in *intake[K], f *feed[K]) {
+	c.mu.Lock()
+	var held []K
+	if c.intake == in && !f.blocks() {
+		held, f.held = f.held, nil
+		f.releases++
+	}
+	c.mu.Unlock()
+	for _, k := range held {
+		in.release(k)
+	}
+}

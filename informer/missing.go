@@ -1,0 +1,88 @@
+package informer
+
+import "github.com/bowline-go/bowline/internal/inside"
+
+// Of an informer with Options.Namespaces, some namespaces may never be listed: they are forbidden, or their lists hang. This file
+// tells a controller which, so that it can go on with the others.
+
+// ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run. followed is false if the namespace is none of the
+// informer's, and then listed says whether all of those have been listed, as it does for the empty name. A namespace that
+// SetNamespaces has removed has been listed: the cache has nothing of it. An informer without Options.Namespaces follows all
+// namespaces at once.
+func (i *Informer[T]) ListedIn(namespace string) (listed, followed bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.o.Namespaces == nil:
+		return i.allCurrent(), true
+	case namespace == "":
+		return i.allCurrent(), false
+	case among(i.want, namespace):
+		return i.isCurrent(namespace), true
+	case i.listed[namespace], i.former[namespace]: // it is about to leave, or has left
+		return true, true
+	}
+	return i.allCurrent(), false
+}
+
+// InNamespaces is for package controller.
+func (i *Informer[T]) InNamespaces() inside.Namespaces {
+	i.mu.Lock()
+	if i.o.Namespaces == nil {
+		i.mu.Unlock()
+		return inside.Namespaces{}
+	}
+	n := inside.Namespaces{Missing: make(map[string]error), Changed: i.news, Partly: i.allowPart}
+	scopes := make(map[string]*scope[T])
+	for _, ns := range i.want {
+		if i.isCurrent(ns) {
+			n.Listed = append(n.Listed, ns)
+			continue
+		}
+		if scopes[ns] = i.scopes[ns]; scopes[ns] == nil {
+			scopes[ns] = i.scopes[""] // a wide one, if any
+		}
+	}
+	i.mu.Unlock()
+	for ns, s := range scopes {
+		n.Missing[ns] = nil
+		if s != nil {
+			n.Missing[ns] = s.record.copy().Err
+		}
+	}
+	return n
+}
+
+// allowPart notes that a controller works without the missing namespaces.
+func (i *Informer[T]) allowPart() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.partly = !i.allCurrent()
+}
+
+// renews tells those who have asked for InNamespaces that it has changed. The caller holds mu.
+func (i *Informer[T]) renews(all bool) {
+	if all {
+		clear(i.former)
+		i.partly = false
+	}
+	close(i.news)
+	i.news = make(chan struct{})
+}
+
+// fails notes that a list or a watch of a scope has failed, which matters as long as something of it has not been listed.
+func (i *Informer[T]) fails() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.o.Namespaces != nil && !i.allCurrent() {
+		i.renews(false)
+	}
+}
+
+// ListedIn reports whether the cache holds a complete list of a namespace; see [Informer.ListedIn].
+func (u *Shared[T]) ListedIn(namespace string) (listed, followed bool) {
+	return u.informer.ListedIn(namespace)
+}
+
+// InNamespaces is for package controller.
+func (u *Shared[T]) InNamespaces() inside.Namespaces { return u.informer.InNamespaces() }
