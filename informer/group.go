@@ -20,7 +20,8 @@ import (
 //
 //  1. the caches: the informers that are named or that controllers need;
 //  2. Services;
-//  3. with a Leader, the election, once the caches that the Runners need are complete;
+//  3. with a Leader, the election, once the caches that the Runners need are complete, but for namespaces that are missing: see package
+//     controller;
 //  4. Runners.
 //
 // They end in the reverse order: a phase's context ends when everything of the later phases has returned. So Runners finish

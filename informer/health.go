@@ -25,8 +25,8 @@ func (g *Group) Live() error { return failures(g.live()) }
 //
 //	Ready() error
 //
-// that returns an error. Otherwise it returns what it waits for, or what is stale. A process that does not lead is ready once its
-// caches are complete, so that a rolling update goes on.
+// that returns an error. Otherwise it returns what it waits for, with each missing namespace of an informer, or what is stale. A
+// process that does not lead is ready once its caches are complete, so that a rolling update goes on.
 func (g *Group) Ready() error { return failures(g.ready()) }
 
 // Handler answers probes: GET requests for a path that ends in /livez or /healthz with [Group.Live], and in /readyz with

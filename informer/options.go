@@ -21,13 +21,14 @@ type Options struct {
 	Name string
 	// Namespace limits the informer to one namespace; empty means all of them.
 	Namespace string
-	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so one that the server refuses
-	// does not hold up the others. [Informer.SetNamespaces] changes them later. Nil means that Namespace decides; empty and
+	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so one that the server refuses, or that
+	// hangs, does not hold up the others: they are current, and a controller reconciles their keys (see package controller). WaitSynced
+	// waits for all of them; [Informer.ListedIn] tells of one. [Informer.SetNamespaces] changes them later. Nil means that Namespace decides; empty and
 	// not nil means no namespace for now: such an informer is synced and has no objects.
 	Namespaces []string
 	// WideAbove is a threshold: with more Namespaces than this, one list and one watch of all namespaces replace those of
 	// each. The informer then receives objects of other namespaces too, but they never enter the cache. This needs the
-	// permission to list all namespaces. 0 means never.
+	// permission to list all namespaces; without it, all of them are missing. 0 means never.
 	WideAbove int
 	// Shards, if not nil, limits the informer to the objects of some ranges, which may change during a Run; see [Shards]. It
 	// excludes Namespaces.
@@ -57,7 +58,8 @@ type Options struct {
 	// AllowEarlyReads allows reads of the cache before it holds a complete list, when it lacks objects that the server has.
 	// Without it the informer reports the first such read as an *EarlyReadError, and fails a test whose client is of
 	// clienttest.Start. Such reads are Get that finds nothing, loops, Select, Len, and those of indexes; Subscribe and Status
-	// are not. If only some namespaces have been listed, reads of the others and of all are too early.
+	// are not. If only some namespaces have been listed, reads of the others and of all are too early; those of all are not once a
+	// controller has said in its log that it works without the missing ones.
 	AllowEarlyReads bool
 	// OnError is called with every error:
 	//

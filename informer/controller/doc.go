@@ -22,7 +22,8 @@
 // # Guarantees
 //
 //   - No reconcile starts before every source has delivered what existed when it started, so the first reconcile sees
-//     complete caches. For sources of [Controller.AddSourcesFor], that holds for the keys that need them.
+//     complete caches. For sources of [Controller.AddSourcesFor], that holds for the keys that need them, and for informers of
+//     several namespaces, for the keys of those; see below.
 //   - One worker at a time reconciles a key. A key that a source names during its reconcile is reconciled once more after
 //     it. A waiting key that is named many times is reconciled once. After the last change, a reconcile runs that begins
 //     after that change was delivered.
@@ -43,6 +44,29 @@
 // [Controller.SetWorkers] changes how many keys are reconciled at a time, and [Controller.Pause] and [Controller.Resume] stop and start
 // the reconciles, all without a restart of the sources. A reconcile in progress is not interrupted by them. With
 // [Controller.GroupBy], groups of keys, such as namespaces, share the workers fairly.
+//
+// # Namespaces that are missing
+//
+// An informer of several namespaces (informer.Options.Namespaces) may never have one of them: it is forbidden, gone, or its list hangs.
+// At the start the workers, and the election of an informer.Group, wait for all namespaces, but not for one that the server refuses
+// (403, 404), and not longer than 10 s after the first of an informer has been listed. If none has been listed, they wait.
+// Options.SyncTimeout counts only until they start. From then on a key waits aside, and no worker with it, while a namespace that it
+// needs is missing:
+//
+//	a meta.Key with a namespace, or a key with a method      its own namespace, of each informer that Watch, Map, Owns, Reads, Fresh or
+//	GetNamespace() string                                    EveryObject follow
+//	another key, or one without a namespace, such as         all namespaces of each informer, until they have been listed once in the
+//	that of a cluster-scoped owner                           Run, because nobody knows which it needs
+//	a key of a namespace that the informer does not follow   likewise, for Map, Reads and Fresh
+//	any key, from a source of your own that wraps these      all: the workers do not start before
+//
+// When the namespace is listed, or SetNamespaces removes it, its keys are reconciled. A namespace that SetNamespaces adds during Run keeps
+// back its own keys, and no others. One that is forbidden after it was listed keeps back nothing: its cache stays as it was.
+//
+// [Status] names the sources that lack namespaces, with the last error of each; so do Group.Ready and the log. A reconcile that reads
+// other namespaces than its own does not find the objects of those that are missing, nor does an index have them; a Map that names
+// keys in other namespaces than those of its objects is such a case. Set Options.AllNamespaces for it: then all keys wait for all
+// namespaces at the start.
 //
 // # Caches that are behind
 //

@@ -30,7 +30,8 @@ type Options struct {
 	// see the documentation of the package.
 	AllNamespaces bool
 	// SyncTimeout is how long the sources may take to deliver what exists at the start; Run fails if they take longer. 0 = no
-	// limit: a server that is away for long then delays the workers and does not end Run.
+	// limit: a server that is away for long then delays the workers and does not end Run. It does not count namespaces that are missing
+	// after the workers have started without them.
 	SyncTimeout time.Duration
 
 	// FreshTimeout is how long a key waits at most for caches that have not seen its writes; see [Fresh]. 0 = 10 s.
