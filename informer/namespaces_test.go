@@ -286,6 +286,16 @@ func TestANamespaceThatIsRefused(t *testing.T) {
 			r.Errorf("status is %v", s)
 		}
 		r.says(errors.New(s.String()), "unsynced=kube-system")
+		for ns, want := range map[string]string{
+			"default": "true true", "kube-system": "false true", "kube-public": "false false", "": "false false",
+		} {
+			if got := fmt.Sprint(i.ListedIn(ns)); got != want {
+				r.Errorf("listed and followed, of %q: %s, want %s", ns, got, want)
+			}
+		}
+		if got := fmt.Sprint(r.informer(informer.Options{}).ListedIn("default")); got != "false true" {
+			r.Errorf("an informer of all namespaces that does not run: %s", got)
+		}
 		r.heal()
 		if err := i.WaitSynced(r.Context()); err != nil {
 			r.Error(err)
@@ -301,6 +311,9 @@ func TestANamespaceThatIsRefused(t *testing.T) {
 		i.set("default")
 		if err := i.WaitSynced(r.Context()); err != nil {
 			r.Error(err)
+		}
+		if got := fmt.Sprint(i.ListedIn("kube-public")); got != "true false" { // all that it follows
+			r.Errorf("one that is not wanted any more: %s", got)
 		}
 	})
 }

@@ -14,9 +14,10 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// feed is a source of a controller, and its state. Controller.mu guards all but source, needy and covers.
+// feed is a source of a controller, and its state. Controller.mu guards all but source, able, needy and covers.
 type feed[K comparable] struct {
 	source Source[K]
+	able   partial  // the source, if it can name the keys of some namespaces only; nil otherwise
 	needy  []runner // what the controller has to run for it, none unless AddSource has added it
 	// covers says which keys wait for the source, which then can fail without the Run; nil if all do.
 	covers func(K) bool
@@ -42,7 +43,7 @@ type feed[K comparable] struct {
 }
 
 func newFeed[K comparable](s Source[K]) *feed[K] {
-	return &feed[K]{source: s, changed: make(chan struct{})}
+	return &feed[K]{source: s, able: asPartial(s), changed: make(chan struct{})}
 }
 
 // blocks reports whether all of its keys wait for it. Controller.mu must be held.
@@ -78,7 +79,7 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 		}
 		// Workers that run already do not wait for a source without covers.
 		if f.partial = nil; !c.options.AllNamespaces && (f.covers != nil || !in.delivered) {
-			if f.partial = asPartial(f.source); f.partial != nil {
+			if f.partial = f.able; f.partial != nil {
 				c.awaited.Add(1)
 			}
 		}

@@ -64,8 +64,8 @@ func asByNamespace(of any) byNamespace {
 // and so does one whose namespace the cache does not follow, unless the source names only keys in the namespaces of its objects. If all
 // is false they need none: the namespace was added later, and these keys have been reconciled without it.
 func lacks(of any, namespace string, inside, all bool) bool {
-	c := asByNamespace(of)
-	if c == nil {
+	c, ok := of.(byNamespace)
+	if !ok || isNil(of) {
 		return false
 	}
 	listed, followed := c.ListedIn(namespace)
@@ -100,12 +100,12 @@ func await[K comparable](ctx context.Context, to sink[K], begun func(), all ...s
 			}
 			continue
 		}
-		running.Go(func() { tellArrivals(ctx, c, to.arrived) })
 		is, err := s.beginPartly(ctx, c)
 		if err != nil {
 			return nil, stop, err
 		}
 		complete = complete && is
+		running.Go(func() { tellArrivals(ctx, c, to.arrived) })
 	}
 	begun()
 	if complete {
@@ -143,12 +143,19 @@ func (s supply) beginPartly(ctx context.Context, c byNamespace) (complete bool, 
 				late.Reset(partlyAfter)
 			}
 			if isLate || areRefused(n.Missing) {
+				if s.handled != nil {
+					select {
+					case err := <-done:
+						return err == nil, err
+					case <-s.handled():
+					}
+				}
 				cancel()
 				if err := <-done; err == nil || ctx.Err() != nil {
 					return err == nil, err
 				}
 				n.Partly()
-				return false, s.named(ctx)
+				return false, nil
 			}
 		}
 		select {
@@ -158,19 +165,6 @@ func (s supply) beginPartly(ctx context.Context, c byNamespace) (complete bool, 
 		case <-late.C:
 			isLate = true
 		}
-	}
-}
-
-// named waits until the source has named what the cache has now.
-func (s supply) named(ctx context.Context) error {
-	if s.handled == nil {
-		return nil
-	}
-	select {
-	case <-s.handled():
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 
@@ -184,22 +178,24 @@ func areRefused(missing map[string]error) bool {
 	return true
 }
 
-// tellArrivals calls arrived when a namespace is no longer missing, until ctx ends.
+// tellArrivals calls arrived when a namespace is no longer missing, until ctx ends. It does so once at first, because one may have arrived
+// since the controller has looked.
 func tellArrivals(ctx context.Context, c byNamespace, arrived func()) {
-	var before map[string]error
+	n := c.InNamespaces()
+	arrived()
 	for {
-		n := c.InNamespaces()
+		before := n.Missing
+		select {
+		case <-n.Changed:
+		case <-ctx.Done():
+			return
+		}
+		n = c.InNamespaces()
 		for ns := range before {
 			if _, missing := n.Missing[ns]; !missing {
 				arrived()
 				break
 			}
-		}
-		before = n.Missing
-		select {
-		case <-n.Changed:
-		case <-ctx.Done():
-			return
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	bowline "github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	ourerrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/ctrlcache"
 	"github.com/go-logr/logr"
@@ -163,6 +164,8 @@ func TestANewInformerTakesItsTransformAndItsErrorHandler(t *testing.T) {
 		w.runs(shared)
 		if err := <-errs; !apierrors.IsForbidden(err) {
 			t.Errorf("the error is %v", err)
+		} else if err := ourerrors.Ignore(err, ourerrors.Forbidden); err != nil { // one failure, known to both packages of errors
+			t.Errorf("Ignore returns %v", err)
 		}
 		if inf.Status().Synced || shared.HasSynced() {
 			t.Error("it is synced")
