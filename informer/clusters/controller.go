@@ -204,7 +204,8 @@ type Status struct {
 	// Name is its name.
 	Name string
 	// Err is nil if the sources have delivered what existed at their start in the present Run, so that keys are reconciled. Otherwise
-	// it says why not: Run has not begun, the last error of the server, or the error with which a source has failed.
+	// it says why not: Run has not begun, the last error of the server, or the error with which a source has failed. If only some
+	// namespaces of an informer are missing, the keys of the others are reconciled all the same; see package controller.
 	Err error
 	// InProgress is how many of its keys are being reconciled.
 	InProgress int

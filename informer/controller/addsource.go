@@ -84,8 +84,8 @@ func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *Added
 // the source calls. Removing it again does nothing.
 func (a *AddedSource) Remove() { a.remove() }
 
-// WaitSynced returns nil when the source has delivered what existed when it started in the present Run. It waits for a Run
-// if there is none. It returns an error with the reason if ctx ends first, and another if the source is removed or has failed.
+// WaitSynced returns nil when the source has delivered what existed when it started in the present Run, of all namespaces. It waits for
+// a Run if there is none. It returns an error with the reason if ctx ends first, and another if the source is removed or has failed.
 func (a *AddedSource) WaitSynced(ctx context.Context) error { return a.waitSynced(ctx) }
 
 // Unsynced returns nil if the source has delivered what existed when it started in the present Run. Otherwise it returns why it has

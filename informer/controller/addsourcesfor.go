@@ -18,7 +18,8 @@ import (
 //
 //   - A reconcile of such a key does not start before all of the sources have delivered what existed at their start. Until then
 //     the key waits aside, and no worker waits with it. Other keys do not wait for these sources, neither at the start of Run nor
-//     later, and Options.SyncTimeout does not count for them.
+//     later, and Options.SyncTimeout does not count for them. If an informer lacks some of several namespaces, the keys of the others
+//     do not wait for those: see the documentation of the package.
 //   - If one of the sources fails, or an informer that it needs, Run goes on, and Options.OnError receives a [*SourceError].
 //     The keys wait aside from then on, because changes would be missed, until the sources are removed. In the next Run they
 //     start anew. An informer does not fail because its server is away or refuses it: then it tries again.
