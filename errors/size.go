@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// refusesSize reports whether a Status passes on that the store, etcd, refuses an object because of its size. The API server
+// refusesSize reports whether a Status says that the store, etcd, has refused an object because of its size. The API server
 // has no reason for that: it answers 500 with the store's text. The texts are those of etcd (ErrRequestTooLarge) and of gRPC's
 // limits of a message. gRPC's code ResourceExhausted proves nothing: a full database has it too.
 //
@@ -29,7 +29,8 @@ func refusesSize(s meta.Status, method string) bool {
 	switch {
 	case text == "etcdserver: request is too large", strings.HasPrefix(text, "trying to send message larger than max ("):
 		return true
-	case strings.HasPrefix(text, "received message larger than max "), strings.HasPrefix(text, "received message after decompression larger than max "):
+	case strings.HasPrefix(text, "received message larger than max "),
+		strings.HasPrefix(text, "received message after decompression larger than max "):
 		return method != "" && method != http.MethodGet && method != http.MethodHead
 	}
 	return false

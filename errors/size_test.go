@@ -37,7 +37,10 @@ func TestTheStoresRefusalsOfSize(t *testing.T) {
 		{"gRPC's client, without its code", "PUT", 500, "", sends, true},
 		{"gRPC's server", "PUT", 500, "", code + receives, true},
 		{"gRPC's server, compressed", "PUT", 500, "", code + "grpc: received message after decompression larger than max 4", true},
-		{"gRPC's server, more than an int", "PUT", 500, "", code + "grpc: received message larger than max length allowed on current machine (9 vs. 8)", true},
+		{
+			"gRPC's server, more than an int", "PUT", 500, "",
+			code + "grpc: received message larger than max length allowed on current machine (9 vs. 8)", true,
+		},
 		{"what the store sends to a read", "GET", 500, "", code + receives, false},
 		{"a full database", "PUT", 500, "", code + "etcdserver: mvcc: database space exceeded", false},
 		{"a full server", "PUT", 500, "", "etcdserver: too many requests", false},
@@ -53,7 +56,8 @@ func TestTheStoresRefusalsOfSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := apierrors.FromResponse(test.code, http.Header{"Content-Type": {"application/json"}}, body, test.method)
-		if errors.Is(got, apierrors.RequestEntityTooLarge) != test.large || (apierrors.ReasonOf(got) == apierrors.RequestEntityTooLarge) != test.large {
+		if reason := apierrors.ReasonOf(got); errors.Is(got, apierrors.RequestEntityTooLarge) != test.large ||
+			(reason == apierrors.RequestEntityTooLarge) != test.large {
 			t.Errorf("%s: the reason of %v is %v", test.name, got, apierrors.ReasonOf(got))
 		}
 		if test.large && (errors.Is(got, apierrors.InternalError) || got.Status.Code != test.code || got.Status.Message != test.message) {

@@ -22,7 +22,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// tenants is a server with the namespaces n0 to n3, each with a config map and a secret "m", and what is done to requests of one.
+// tenants is a server with the namespaces n0 to n4, each with a config map "m", and a fault for the reads of one.
 type tenants struct {
 	*testing.T
 	server *clienttest.Server
@@ -141,7 +141,8 @@ func TestOneMissingNamespaceKeepsBackItsOwnKeysOnly(t *testing.T) {
 			return []controller.Source[meta.Key]{controller.Watch(controller.CancelDeleted(controller.Changed(view, controller.VersionChanged)))}
 		},
 		"Map": func(i *informer.Informer[*settings]) []controller.Source[meta.Key] {
-			return []controller.Source[meta.Key]{controller.Map(i, func(s *settings) []meta.Key { return []meta.Key{s.Key()} }), controller.Every(time.Minute, all()...)}
+			self := controller.Map(i, func(s *settings) []meta.Key { return []meta.Key{s.Key()} })
+			return []controller.Source[meta.Key]{self, controller.Every(time.Minute, all()...)}
 		},
 		"Owns": func(i *informer.Informer[*settings]) []controller.Source[meta.Key] {
 			return []controller.Source[meta.Key]{controller.Owns(i, settingsType), controller.Every(time.Minute, all()...)}
@@ -157,7 +158,10 @@ func TestOneMissingNamespaceKeepsBackItsOwnKeysOnly(t *testing.T) {
 		},
 		"Rekey": func(i *informer.Informer[*settings]) []controller.Source[meta.Key] {
 			same := func(k meta.Key) meta.Key { return k }
-			return []controller.Source[meta.Key]{controller.Rekey("r", controller.Watch(i), same, nil), controller.Rekey("s", controller.Watch(i), same, func(k meta.Key) (meta.Key, bool) { return k, true })}
+			back := func(k meta.Key) (meta.Key, bool) { return k, true }
+			return []controller.Source[meta.Key]{
+				controller.Rekey("r", controller.Watch(i), same, nil), controller.Rekey("s", controller.Watch(i), same, back),
+			}
 		},
 	}
 	for fault, handler := range faults {
@@ -244,7 +248,8 @@ func TestKeysThatDoNotTellTheirNamespaceWaitForAll(t *testing.T) {
 	tenantsTest(t, "a namespace that the cache does not follow", func(w *tenants) {
 		w.faulty = "n4"
 		w.fails(refuses(403, "Forbidden"))
-		c := controller.New("c", controller.Options{}, w.reconcile, controller.Watch(w.informer("n0", "n1")), controller.Reads[meta.Key](w.informer("n1", "n4")))
+		c := controller.New("c", controller.Options{}, w.reconcile,
+			controller.Watch(w.informer("n0", "n1")), controller.Reads[meta.Key](w.informer("n1", "n4")))
 		defer w.start(c)()
 		sleep(time.Hour)
 		want(w.T, "n0 may need n4, and n1 is there", w.take, "n1/m")
@@ -317,7 +322,8 @@ func TestAMissingNamespaceDoesNotKeepBackTheElection(t *testing.T) {
 			if err := g.Live(); err != nil {
 				w.Errorf("run %d: Live = %v", run, err)
 			}
-			if !strings.Contains(log.take(), `namespaces are missing; their keys wait, and those of the others are reconciled" source="Watch(informer of configmaps.v1)" missing="1 namespaces have not been listed, \"n2\"`) {
+			if !strings.Contains(log.take(), `their keys wait, and those of the others are reconciled" `+
+				`source="Watch(informer of configmaps.v1)" missing="1 namespaces have not been listed, \"n2\"`) {
 				w.Errorf("run %d: the log does not name the missing namespace", run)
 			}
 			stop()
@@ -386,20 +392,20 @@ func TestNamespacesComeAndGoWhileOneIsMissing(t *testing.T) {
 	})
 }
 
-// What the missing namespaces hold are changes when it comes, and the objects of the others are none. All objects had the priority of the
-// first list as long as a namespace was missing.
+// The objects of a missing namespace count as changes when it comes. All changes had the low priority of the first list as long as a
+// namespace was missing.
 func TestChangesHaveTheirPriorityWhileANamespaceIsMissing(t *testing.T) {
 	tenantsTest(t, "", func(w *tenants) {
 		w.fails(refuses(403, "Forbidden"))
 		var mu sync.Mutex
 		priorities := map[string]int{}
-		hooks := controller.Hooks{Reconcile: func(ctx context.Context, info controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
+		note := func(ctx context.Context, info controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
 			mu.Lock()
 			defer mu.Unlock()
 			priorities[fmt.Sprint(info.Key)] = info.Priority
 			return ctx, nil
-		}}
-		c := controller.New("c", controller.Options{Hooks: hooks}, w.reconcile, controller.Watch(w.informer(four...)))
+		}
+		c := controller.New("c", controller.Options{Hooks: controller.Hooks{Reconcile: note}}, w.reconcile, controller.Watch(w.informer(four...)))
 		defer w.start(c)()
 		sleep(time.Minute)
 		w.put("n1", "x")
