@@ -35,6 +35,9 @@
 // the key's failures. An Add meanwhile runs the key at once, because something has changed; the failures stay counted
 // until a run succeeds.
 //
+// A function whose key is due again at a time that has passed calls [Queue.AddOverdue]: the key runs at once the first time, and
+// waits like a failed one if that goes on, without a failure.
+//
 // Options.RetryRate limits the retries of all keys together. It never delays keys of Add or AddAfter. A retry takes its
 // token when it becomes ready, not when it is requested: a retry that an Add replaced, or a request that repeats a pending
 // one, costs nothing, so no debt builds up that would delay others.

@@ -24,7 +24,12 @@ type entry[K comparable] struct {
 	throttled  bool // in the list of that name
 	held       bool // see Hold
 	aside      bool // the present run has called Hold
+	late       bool // the present run has called AddOverdue
+	overdue    int8 // how many runs in a row have; at most maxOverdue
 }
+
+// maxOverdue is enough for a delay that doubles from 1 ns to pass any bound.
+const maxOverdue = 64
 
 // streak is what the queue knows of a key's failures in a row.
 type streak struct {
@@ -71,8 +76,11 @@ func (e *entry[K]) fail(err error) {
 	}
 }
 
-// succeed forgets the failures.
+// succeed forgets the failures, and the row of overdue runs unless the present run continues it.
 func (e *entry[K]) succeed() {
+	if !e.late {
+		e.overdue = 0
+	}
 	if e.streak == nil {
 		return
 	}

@@ -36,6 +36,8 @@ type modelKey struct {
 	err         error
 	settledAt   time.Duration
 	held, aside bool // held lasts until pending
+	overdue     int  // how many runs in a row have called AddOverdue
+	late        bool // the present one has
 	listed      bool // it waits for a worker, and arrive has seen that; used with groups only
 }
 
@@ -69,6 +71,20 @@ func (m *model) add(b byte, d time.Duration, priority int) {
 	if k.request(priority); !m.isHeld(k) {
 		k.pending = min(k.pending, m.now+max(0, d))
 	}
+}
+
+func (m *model) addOverdue(b byte, priority int) (row int) {
+	k, d := m.key(b), time.Duration(0)
+	if k.running {
+		if !k.late {
+			k.late, k.overdue = true, min(k.overdue+1, 64)
+		}
+		if row = k.overdue; row > 1 {
+			d = modelBackoff(b, row-1)
+		}
+	}
+	m.add(b, d, priority)
+	return row
 }
 
 func (m *model) hold(b byte, d time.Duration) {
@@ -117,7 +133,7 @@ func (m *model) cancel(b byte) bool {
 	pending := k.pending != never
 	k.pending, k.retry, k.held = never, never, false
 	if !k.running {
-		k.failures, k.err = 0, nil
+		k.failures, k.err, k.overdue = 0, nil, 0
 	}
 	return pending
 }
@@ -206,8 +222,11 @@ func (m *model) settle(b byte, err error) {
 		k.err = err
 	} else if !k.aside || k.pending == never {
 		k.failures, k.err = 0, nil
+		if !k.late {
+			k.overdue = 0
+		}
 	}
-	k.running, k.aside = false, false
+	k.running, k.aside, k.late = false, false, false
 	if m.isReady(k) {
 		k.settledAt = m.now // from here on it is ready for others
 	}
@@ -361,6 +380,12 @@ func runModel(t *testing.T, program []byte, groups bool) {
 				q.AddAfter(k, (arg-1)*10*time.Millisecond)
 				m.add(k, (arg-1)*10*time.Millisecond, 0)
 			case 2, 3:
+				if op == 3 && arg < 10 {
+					if got, want := q.AddOverdue(k, priority), m.addOverdue(k, priority); got != want {
+						fatal("the row is %d, want %d", got, want)
+					}
+					break
+				}
 				d := max(0, arg-16) * 10 * time.Millisecond
 				q.AddWith(k, AddOptions{After: d, Priority: priority})
 				m.add(k, d, priority)

@@ -88,6 +88,32 @@ type AddOptions struct {
 	Priority int
 }
 
+// AddOverdue is for a function that requeues its own key at a time that turns out to have passed. It makes k ready at once, as
+// AddWith does. If the next run calls it too, k waits for the backoff of a first failure, after that for the backoff of a second
+// one, and so on, so a time that stays in the past does not keep a worker busy. No failure is counted, and Options.RetryRate does
+// not apply. The row ends with a run that succeeds without a call; a run that fails does not end it. A request meanwhile has its
+// usual meaning: the earlier of the two times counts.
+//
+// AddOverdue returns the length of the row, this run included; it counts up to 64. A second call in the same run counts nothing. If
+// k is not in progress, AddOverdue is AddWith and returns 0.
+func (q *Queue[K]) AddOverdue(k K, priority int) (row int) {
+	hash := q.hash(k)
+	q.mu.Lock()
+	if e := q.store.find(hash, k); e != nil && e.running() {
+		if !e.late {
+			e.late, e.overdue = true, min(e.overdue+1, maxOverdue)
+		}
+		row = int(e.overdue)
+	}
+	q.mu.Unlock()
+	var d time.Duration
+	if row > 1 {
+		d = q.options.Backoff(k, row-1) // not under the lock: it may be the caller's code
+	}
+	q.add(k, d, clamp(priority))
+	return row
+}
+
 func (q *Queue[K]) add(k K, d time.Duration, priority int8) {
 	var m membership
 	if q.fair != nil {

@@ -215,7 +215,7 @@ func (q *Queue[K]) leave(e *entry[K]) {
 	moved.entry.seat = e.seat
 	q.running[last] = run[K]{}
 	q.running = q.running[:last]
-	e.seat, e.aside = -1, false
+	e.seat, e.aside, e.late = -1, false, false
 	if q.fair != nil {
 		q.fair.end(q.group(e))
 	}
