@@ -41,7 +41,7 @@ type member[V any] struct {
 	needs []runner // what the sources need; it does not change
 	// running are the reconciles in progress.
 	running map[meta.Key]*work
-	// later are the keys that wait in the queue for a retry, or for Result.RequeueAfter.
+	// later are the keys that wait in the queue for a retry, or for the time that a Result names.
 	later map[meta.Key]bool
 	gone  bool
 	// left is closed at the end of the next reconcile; nil unless Remove waits for that.
@@ -213,7 +213,7 @@ type Status struct {
 	// the sources have delivered; their caches are then stale. Away is nil again when the server has sent something, which takes a
 	// minute or so after it has come back.
 	Away error
-	// Later is how many of its keys wait for a retry or for Result.RequeueAfter.
+	// Later is how many of its keys wait for a retry or for the time that a Result names.
 	Later int
 }
 

@@ -39,7 +39,7 @@
 // a reconcile returns the error of its context, it was interrupted (controller.Interrupted), and has neither failed nor succeeded. Another
 // error is reported, and is not retried.
 // The function is not called any more for keys of the cluster: those in the queue leave it, also if they waited for a retry, for
-// Result.RequeueAfter or for the cluster, and their failures are forgotten.
+// the time of a Result or for the cluster, and their failures are forgotten.
 //
 // A reconcile of a key is never in progress twice, also if the cluster is added again before the reconcile has returned.
 //

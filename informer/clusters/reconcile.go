@@ -67,7 +67,8 @@ func (c *Controller[V]) reconcile(ctx context.Context, k Key) (controller.Result
 	result, err := c.fn(w, m.value, k)
 	returned = true
 	interrupted := w.interrupted(err) // leave ends the context
-	if stays := c.leave(m, k, err != nil || result.RequeueAfter > 0); stays {
+	_, again := result.Delay(time.Now())
+	if stays := c.leave(m, k, err != nil || again); stays {
 		return result, err
 	}
 	switch {

@@ -24,14 +24,33 @@ type Func[K comparable] func(ctx context.Context, key K) (Result, error)
 
 // Result is the outcome of a reconcile without an error.
 type Result struct {
-	// RequeueAfter is when the key is reconciled again if no source names it earlier. 0 or less means that it is not
-	// requeued.
+	// RequeueAfter is the time until the key is reconciled again if no source names it earlier. 0 means that it is not requeued. A
+	// time below 0 has passed: it counts as RequeueAt does.
 	RequeueAfter time.Duration
+	// RequeueAt is the time at which the key is reconciled again, and saves the computation of a RequeueAfter. The zero Time means
+	// that it is not requeued. If both are set, the earlier time counts.
+	//
+	// If the time has passed, the key is reconciled at once. If the next reconcile of the key names such a time too, the key waits for
+	// the backoff of a first failure, after that for the backoff of a second one, and so on, and the controller logs that once: a time
+	// that stays in the past keeps no worker busy. It is no failure. A reconcile that succeeds and names no such time ends the row.
+	RequeueAt time.Time
 	// Priority is the priority of that reconcile, from workqueue.MinPriority to workqueue.MaxPriority. It has no effect without
-	// RequeueAfter or with an error: a retry has the priority of the reconcile that failed. 0 means the priority of the present
+	// RequeueAfter or RequeueAt, or with an error: a retry has the priority of the reconcile that failed. 0 means the priority of the present
 	// reconcile, so a key of the first list or of [EveryObject] keeps its low priority. Keys that sources name because something
 	// has changed have priority 0.
 	Priority int
+}
+
+// Delay returns how long after now r asks for a further reconcile: 0 or less if that time has passed. ok is false if r asks for none.
+func (r Result) Delay(now time.Time) (d time.Duration, ok bool) {
+	switch {
+	case r.RequeueAt.IsZero():
+		return r.RequeueAfter, r.RequeueAfter != 0
+	case r.RequeueAfter == 0:
+		return r.RequeueAt.Sub(now), true
+	default:
+		return min(r.RequeueAfter, r.RequeueAt.Sub(now)), true
+	}
 }
 
 // Controller is a reconcile loop. Make one with [New]; nothing happens until [Controller.Run].
@@ -59,7 +78,9 @@ type Controller[K comparable] struct {
 	// which come from crew.
 	mu     sync.Mutex
 	status Status
-	feeds  []*feed[K] // those of New, and then those of AddSource
+	// overdue are keys of this Run of which the log has said that their times stay in the past.
+	overdue map[K]struct{}
+	feeds   []*feed[K] // those of New, and then those of AddSource
 	// feedings counts the changes of feeds, and lookups is what primaries has found; nil before it was called.
 	feedings int
 	lookups  *lookups[K]
@@ -174,6 +195,7 @@ func (c *Controller[K]) begin() error {
 	}
 	c.status.State = Syncing
 	c.failing.Store(0)
+	c.overdue = nil
 	return nil
 }
 

@@ -13,7 +13,9 @@
 //
 //	Result{}, nil                 done, until a source names the key again
 //	Result{RequeueAfter: d}, nil  done, and requeued after d, or earlier if a source names the key
-//	_, err                        retried, after a delay that doubles with each failure in a row; RequeueAfter does not count
+//	Result{RequeueAt: t}, nil     done, and requeued at t, likewise; if t has passed (or d is below 0), at once, and if that repeats
+//	                              after a growing delay
+//	_, err                        retried, after a delay that doubles with each failure in a row; the Result does not count
 //	_, a Conflict                 retried likewise, and reported only from the fifth failure in a row on
 //	_, Terminal(err)              failed, and not retried until a source names the key
 //	a panic                       as an error, a *cache.PanicError

@@ -5,7 +5,9 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -33,9 +35,9 @@ type FinalizerWriter[T any] interface {
 // finalizer: clone it before changing it.
 //
 //   - reconcile is not called before the server has stored the finalizer. So the object stays until cleanup has succeeded.
-//   - cleanup is called when the object is being deleted and has the finalizer. While it returns an error, or a
-//     Result.RequeueAfter because it has not finished, the object stays and cleanup is called again. When it has succeeded,
-//     the finalizer is removed, from that object and no other of its name.
+//   - cleanup is called when the object is being deleted and has the finalizer. It has finished when it returns the zero Result and no
+//     error. While it returns an error, or a Result with RequeueAfter or RequeueAt, whatever that time is, the object stays and cleanup
+//     is called again. When it has finished, the finalizer is removed, from that object and no other of its name.
 //   - cleanup is called at least once for every object that reconcile was called for. It is called again only if the
 //     finalizer could not be removed, for example because the program ended, so it must be idempotent. It may be called for
 //     an object that reconcile was never called for.
@@ -106,8 +108,12 @@ func Finalize[T interface {
 			return Result{}, nil
 		}
 		result, err := cleanup(ctx, live)
-		if err != nil || result.RequeueAfter > 0 {
+		if _, again := result.Delay(time.Now()); err != nil || again {
 			return result, err
+		}
+		if result.Priority != 0 {
+			return Result{}, fmt.Errorf("controller.Finalize: cleanup returned a Result with Priority %d and no time: "+
+				"the zero Result means that it has finished, and another one needs RequeueAfter or RequeueAt", result.Priority)
 		}
 		_, err = server.RemoveFinalizer(ctx, key, finalizer, same)
 		return result, err

@@ -25,6 +25,9 @@ const (
 	other = "example.com/other"
 )
 
+// errAny stands for any error.
+var errAny = errors.New("any error")
+
 // finalized is one object at a server, and a cache whose state the test chooses.
 type finalized struct {
 	*testing.T
@@ -238,6 +241,48 @@ func TestFinalize(t *testing.T) {
 			"cleanup", ours, "get", nil,
 		},
 		{
+			"a cleanup that has not finished in time",
+			func(f *finalized) {
+				f.create(ours)
+				f.delete()
+				f.see()
+				f.cleanup = func() (controller.Result, error) { return controller.Result{RequeueAfter: -time.Second}, nil }
+			},
+			"cleanup", ours, "get", nil,
+		},
+		{
+			"a cleanup that is to go on at a time",
+			func(f *finalized) {
+				f.create(ours)
+				f.delete()
+				f.see()
+				f.cleanup = func() (controller.Result, error) { return controller.Result{RequeueAt: time.Now().Add(time.Hour)}, nil }
+			},
+			"cleanup", ours, "get", nil,
+		},
+		{
+			"a cleanup that is to go on at a time that has passed",
+			func(f *finalized) {
+				f.create(ours)
+				f.delete()
+				f.see()
+				f.cleanup = func() (controller.Result, error) {
+					return controller.Result{RequeueAt: time.Now().Add(-time.Hour)}, nil
+				}
+			},
+			"cleanup", ours, "get", nil,
+		},
+		{
+			"a cleanup that returns a priority, so that nobody knows whether it has finished",
+			func(f *finalized) {
+				f.create(ours)
+				f.delete()
+				f.see()
+				f.cleanup = func() (controller.Result, error) { return controller.Result{Priority: 1}, nil }
+			},
+			"cleanup", ours, "get", errAny,
+		},
+		{
 			"another object comes during the cleanup, with the finalizer in its manifest",
 			func(f *finalized) {
 				f.create(ours)
@@ -305,7 +350,7 @@ func TestFinalize(t *testing.T) {
 					}
 					got += strings.Repeat(" "+verb, max(0, n))
 				}
-				if !errors.Is(err, test.err) || (test.err == nil) != (err == nil) {
+				if test.err != errAny && !errors.Is(err, test.err) || (test.err == nil) != (err == nil) {
 					t.Errorf("error is %v, want %v", err, test.err)
 				}
 				if calls := strings.Join(f.calls, " "); calls != test.calls {
@@ -314,7 +359,8 @@ func TestFinalize(t *testing.T) {
 				if got = strings.TrimSpace(got); got != test.requests && test.requests != "many" && f.cleanup == nil {
 					t.Errorf("sent %s, want %s", got, test.requests)
 				}
-				if unfinished := test.name == "a cleanup that has not finished"; (result.RequeueAfter > 0) != (unfinished || test.calls == "reconcile") {
+				unfinished := strings.HasPrefix(test.name, "a cleanup that has not finished") || strings.HasPrefix(test.name, "a cleanup that is to go on")
+				if _, again := result.Delay(time.Now()); again != (unfinished || test.calls == "reconcile") {
 					t.Errorf("the result is %v", result)
 				}
 				f.server.Intercept(nil)

@@ -99,7 +99,7 @@ type Outcome int
 const (
 	// Succeeded means that the key is done until a source names it.
 	Succeeded Outcome = iota
-	// Requeued means that the key is done until Result.RequeueAfter has passed or a source names it.
+	// Requeued means that the key is done until the time that the Result names, or until a source names the key.
 	Requeued
 	// Failed means that the key is retried, after an error, a panic or the end of the goroutine.
 	Failed

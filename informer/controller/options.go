@@ -71,7 +71,7 @@ type Options struct {
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s.
 	MaxBackoff time.Duration
 	// RetryRate is the maximum number of retries a second, for all keys together. It does not delay keys that a source names,
-	// or RequeueAfter. 0 = no limit.
+	// or a Result. 0 = no limit.
 	RetryRate float64
 	// RetryBurst is how many retries may happen at once after a quiet time. 0 = those of one second, at least 1. Without RetryRate it must
 	// be 0.

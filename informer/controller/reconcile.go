@@ -57,16 +57,12 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 	end.Err = err
 	if err == nil {
 		end.Outcome, end.Result = Succeeded, result
+		if _, again := result.Delay(time.Now()); again {
+			end.Outcome = Requeued
+		}
 		c.record(end, nil)
 		c.settled(queue, key, c.log.Works)
-		if result.RequeueAfter > 0 {
-			end.Outcome = Requeued
-			if result.Priority == 0 {
-				of, _ := queue.Inspect(key)
-				result.Priority = of.RunPriority
-			}
-			queue.AddWith(key, workqueue.AddOptions{After: result.RequeueAfter, Priority: result.Priority})
-		}
+		c.requeue(queue, key, result)
 		return nil
 	}
 
@@ -100,6 +96,43 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 		return nil
 	}
 	return err
+}
+
+// requeue asks for the reconcile that a result names.
+func (c *Controller[K]) requeue(queue *workqueue.Queue[K], key K, result Result) {
+	d, again := result.Delay(time.Now())
+	if !again {
+		return
+	}
+	if result.Priority == 0 {
+		of, _ := queue.Inspect(key)
+		result.Priority = of.RunPriority
+	}
+	if d > 0 {
+		queue.AddWith(key, workqueue.AddOptions{After: d, Priority: result.Priority})
+		return
+	}
+	if row := queue.AddOverdue(key, result.Priority); row > 1 && c.isNewlyOverdue(key) {
+		c.log.Logger().Info(c.String()+": a reconcile has asked for a time that has passed, again: its key waits as if it had failed. "+
+			"Return the zero Result if nothing is due", "controller", c.name, "key", key, "overdue", -d)
+	}
+}
+
+// maxOverdue bounds the keys of which the log says that their times stay in the past.
+const maxOverdue = 20
+
+// isNewlyOverdue reports whether the log is to say that the times of key stay in the past.
+func (c *Controller[K]) isNewlyOverdue(key K) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, said := c.overdue[key]; said || len(c.overdue) == maxOverdue {
+		return false
+	}
+	if c.overdue == nil {
+		c.overdue = make(map[K]struct{})
+	}
+	c.overdue[key] = struct{}{}
+	return true
 }
 
 // settled notes that a key that had failed is no longer retried, and calls end if it was the last such key.

@@ -48,9 +48,9 @@ func TestTheOutcomeOfAReconcileDecidesWhatBecomesOfItsKey(t *testing.T) {
 			controller.Status{Reconciles: 2},
 		},
 		{
-			"a result that makes no sense asks for nothing",
+			"a priority alone asks for nothing",
 			[]func() (controller.Result, error){
-				func() (controller.Result, error) { return controller.Result{RequeueAfter: -s}, nil },
+				func() (controller.Result, error) { return controller.Result{Priority: 5}, nil },
 			},
 			[]string{"0s 0"},
 			controller.Status{Reconciles: 1},

@@ -236,11 +236,13 @@ func (p *Page) controllerHooks() controller.Hooks {
 					Kind: ofReconcile, What: e.Outcome.String(), In: r.Controller, Key: fmt.Sprint(r.Key), Took: e.Duration,
 					Bad: e.Outcome == controller.Failed || e.Outcome == controller.FailedForGood,
 				}
-				switch {
+				switch after, again := e.Result.Delay(e.Began.Add(e.Duration)); {
 				case e.Err != nil:
 					v.Text = e.Err.Error()
-				case e.Result.RequeueAfter > 0:
-					v.Text = "again in " + short(e.Result.RequeueAfter)
+				case again && after > 0:
+					v.Text = "again in " + short(after)
+				case again:
+					v.Text = "again: its time has passed"
 				}
 				if r.Attempt > 1 {
 					v.Text = fmt.Sprintf("attempt %d. %s", r.Attempt, v.Text)

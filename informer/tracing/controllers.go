@@ -23,8 +23,8 @@ func (t *tracer) reconcile(ctx context.Context, r controller.ReconcileInfo) (con
 		attribute.String("controller", r.Controller), attribute.String("key", fmt.Sprint(r.Key)), attribute.Int("attempt", r.Attempt)))
 	return ctx, func(e controller.ReconcileEnd) {
 		span.SetAttributes(attribute.String("outcome", e.Outcome.String()))
-		if e.Result.RequeueAfter > 0 {
-			span.SetAttributes(attribute.String("requeue_after", e.Result.RequeueAfter.Round(time.Millisecond).String()))
+		if after, again := e.Result.Delay(e.Began.Add(e.Duration)); again {
+			span.SetAttributes(attribute.String("requeue_after", max(0, after).Round(time.Millisecond).String()))
 		}
 		end(span, e.Err)
 	}

@@ -107,10 +107,7 @@ func (r *reconciler) start(ctx context.Context, cron *CronJob, mine children) (c
 	if err != nil {
 		return controller.Result{}, controller.Terminal(err)
 	}
-	var later controller.Result
-	if !next.IsZero() {
-		later.RequeueAfter = next.Sub(now)
-	}
+	later := controller.Result{RequeueAt: next}
 	if missed.IsZero() {
 		return later, nil
 	}
