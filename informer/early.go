@@ -7,13 +7,15 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 // A cache that has never held a complete list reports every object as absent. A controller that believes it creates
-// objects that exist, or deletes what refers to them. So the first such read is reported.
+// objects that exist, or deletes what refers to them. So the first such read is reported. A function of a source of a controller that
+// waits for the cache is an exception: no reconcile acts on what it finds before the cache is complete.
 
 // EarlyReadError says that the cache of an informer was read before it held a complete list, so the answer may lack
 // objects that the server has. It is reported once for each informer; see [Options.AllowEarlyReads].
@@ -48,7 +50,7 @@ func (e *EarlyReadError) Unwrap() error { return e.Err }
 // early reports a read of an object or a namespace that the informer covers and has not listed yet. The store calls it
 // until every namespace is listed.
 func (i *Informer[T]) early(read cache.Read) {
-	if i.committed() || !i.isEarly(read) {
+	if i.committed() || i.isAwaited() && bySource() || !i.isEarly(read) {
 		return
 	}
 	err := &EarlyReadError{Read: read, At: reader(), Err: i.Unsynced()}
@@ -60,6 +62,59 @@ func (i *Informer[T]) early(read cache.Read) {
 	}
 	i.report(err)
 	i.test.Misused(err)
+}
+
+// AwaitedBy is for package controller. A controller that waits for the cache calls it before its sources start, and end when the
+// source that needs the cache has returned. calls is how many calls of functions of its sources are in progress. Such a function may
+// read the cache before it is complete, because the cache's own source names the keys again when the rest has been delivered.
+func (i *Informer[T]) AwaitedBy(calls *atomic.Int64) (end func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.awaited == nil {
+		i.awaited = make(map[*atomic.Int64]int)
+	}
+	i.awaited[calls]++
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if i.awaited[calls]--; i.awaited[calls] == 0 {
+			delete(i.awaited, calls)
+		}
+	}
+}
+
+// isAwaited reports whether a function of a source is running of a controller that waits for the cache.
+func (i *Informer[T]) isAwaited() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for calls := range i.awaited {
+		if calls.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// bySource reports whether the caller is called by a source of a controller, and not by a reconcile. It knows both by the files of
+// package controller.
+func bySource() bool {
+	_, self, _, _ := runtime.Caller(0)
+	dir := path.Join(path.Dir(self), "controller")
+	pcs := make([]uintptr, 256)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	source := false
+	for {
+		frame, more := frames.Next()
+		if path.Dir(frame.File) == dir && !strings.HasSuffix(frame.File, "_test.go") {
+			source = true
+			if path.Base(frame.File) == "reconcile.go" {
+				return false
+			}
+		}
+		if !more {
+			return source
+		}
+	}
 }
 
 // committed reports whether every writer of the store has committed a list. The store commits, and tells its subscribers,

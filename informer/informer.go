@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
@@ -48,7 +49,8 @@ type Informer[T meta.Object] struct {
 	// leaving are the namespaces that are about to leave the cache, ordered: a list of one of them that completes now is too
 	// late.
 	leaving []string
-	warned  bool // an early read has been reported
+	warned  bool                  // an early read has been reported
+	awaited map[*atomic.Int64]int // see AwaitedBy
 	// former are the namespaces that were wanted before and are no longer, since all of want were listed last.
 	former map[string]bool
 	// partly says that a controller works without the missing namespaces, so reads of all namespaces are no mistake.

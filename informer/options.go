@@ -58,7 +58,8 @@ type Options struct {
 	// AllowEarlyReads allows reads of the cache before it holds a complete list, when it lacks objects that the server has.
 	// Without it the informer reports the first such read as an *EarlyReadError, and fails a test whose client is of
 	// clienttest.Start. Such reads are Get that finds nothing, loops, Select, Len, and those of indexes; Subscribe and Status
-	// are not. If only some namespaces have been listed, reads of the others and of all are too early; those of all are not once a
+	// are not, nor are reads by a function of a source of a controller that waits for the cache, such as that of controller.Map.
+	// If only some namespaces have been listed, reads of the others and of all are too early; those of all are not once a
 	// controller has said in its log that it works without the missing ones.
 	AllowEarlyReads bool
 	// OnError is called with every error:

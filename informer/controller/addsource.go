@@ -56,6 +56,9 @@ func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *Added
 	c.feedings++
 	if c.intake != nil {
 		for _, f := range feeds {
+			f.await(&c.calls, f.needy)
+		}
+		for _, f := range feeds {
 			c.intake.start(f)
 		}
 	}

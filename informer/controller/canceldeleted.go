@@ -87,6 +87,8 @@ type deletionHandler[T any] interface {
 	cache.Handler[T]
 	// watchDeletions is called before anything else.
 	watchDeletions()
+	// asked calls ask, a function of the program.
+	asked(ask func() bool) bool
 	// onDeletionBegan replaces OnUpdate, and onGone OnDelete.
 	onDeletionBegan(old, new T)
 	onGone(obj T)

@@ -63,6 +63,10 @@ func (h changedHandler[T]) OnUpdate(old, new T) {
 			h.Handler.OnUpdate(old, new)
 		}
 	}()
+	if a, ok := h.Handler.(interface{ asked(ask func() bool) bool }); ok {
+		matters = a.asked(func() bool { return h.matters(old, new) })
+		return
+	}
 	matters = h.matters(old, new)
 }
 

@@ -74,6 +74,9 @@ type Controller[K comparable] struct {
 	// lack namespaces. Controller.mu is held when it changes.
 	awaited atomic.Int64
 
+	// calls is how many functions of sources are running.
+	calls atomic.Int64
+
 	// mu protects the rest. In status, Unsynced and Queue are not filled in; they come from the two below. Nor are Workers and Paused,
 	// which come from crew.
 	mu     sync.Mutex

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -38,6 +39,8 @@ type feed[K comparable] struct {
 	returned chan struct{}
 	// needs run for an added one.
 	needs []*need
+	// unawait ends the note that the controller waits for the caches of the source; nil while there is none.
+	unawait func()
 	// changed is closed, and replaced, when unsynced, failed, removed or stop change.
 	changed chan struct{}
 }
@@ -72,6 +75,7 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	// The caches of added sources outlive ctx, as those that informer.Run runs do.
 	in.needs.start(context.WithoutCancel(ctx), func(n *need, err error) { c.needFailed(in, n, err, fail) })
 	in.start = func(f *feed[K]) {
+		unawait := f.unawait
 		ctx, stop := context.WithCancel(ctx)
 		f.unsynced, f.partly, f.failed, f.held, f.stop, f.returned = true, false, nil, nil, stop, make(chan struct{})
 		if f.covers != nil {
@@ -88,19 +92,54 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 		returned, isPartial := f.returned, f.partial != nil
 		in.sources.Go(func() {
 			defer close(returned)
+			defer unawait()
 			defer stop()
 			c.feed(ctx, in, f, isPartial, queue, fail)
 		})
+	}
+	feeds := c.allFeeds()
+	caches := make([][]runner, len(feeds))
+	for i, f := range feeds {
+		caches[i] = withNeeds(nil, f.source) // not under the lock: it may be the caller's code
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.intake = in
 	c.awaited.Store(0)
+	for i, f := range feeds { // all of them before any starts: its function may read the caches of the others
+		if !f.removed {
+			f.await(&c.calls, caches[i])
+		}
+	}
+	for _, f := range c.feeds {
+		f.await(&c.calls, f.needy) // one that has been added since
+	}
 	for _, f := range c.feeds {
 		in.start(f)
 	}
 	c.checkSynced() // there may be none to wait for
 	return in
+}
+
+// await tells the caches among rs that a controller waits for them, until f.unawait is called, unless that is done already. calls is
+// how many functions of its sources are running. The caller holds Controller.mu.
+func (f *feed[K]) await(calls *atomic.Int64, rs []runner) {
+	if f.unawait != nil {
+		return
+	}
+	var ends []func()
+	for _, r := range rs {
+		if a, ok := r.(interface {
+			AwaitedBy(calls *atomic.Int64) (end func())
+		}); ok {
+			ends = append(ends, a.AwaitedBy(calls))
+		}
+	}
+	f.unawait = func() {
+		for _, end := range ends {
+			end()
+		}
+	}
 }
 
 // feed runs one source. isPartial says that it may make keys wait for missing namespaces.
@@ -115,6 +154,7 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], isP
 		add: queue.Add, low: func(k K) { queue.AddWith(k, low) }, with: queue.AddWith,
 		synced:  func() { c.synced(in, f) },
 		arrived: func() { c.releaseHeld(in, f) },
+		calls:   &c.calls,
 		deleted: c.deletions.deleted, watchDeletions: func() { c.deletions.watched.Store(true) },
 	}
 	if isPartial {
@@ -196,7 +236,7 @@ func (c *Controller[K]) stopSources(in *intake[K]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.feeds {
-		f.stop, f.returned, f.needs = nil, nil, nil
+		f.stop, f.returned, f.needs, f.unawait = nil, nil, nil, nil
 		f.change()
 	}
 }

@@ -83,7 +83,8 @@ func (w *watched[T]) each() iter.Seq2[meta.Key, meta.Object] {
 //     missing. by is not called again when they arrive. So watch the other store too, by a Map from its objects to the
 //     same keys.
 //   - Before the other store holds a complete list, an index of it has little or nothing. The keys that its own Map names
-//     when it has been listed make up for that.
+//     when it has been listed make up for that, so a read by a function of a source is no early read (informer.EarlyReadError) if the
+//     controller waits for that store: if another source of it watches the store, or declares it with [Reads].
 func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Source[K] {
 	o := &objects[K, T]{from: s, name: describe("Map", subject(s))}
 	if by != nil {
@@ -252,6 +253,8 @@ type handler[K comparable, T meta.Object] struct {
 // OnAdd adds what existed at the start with a low priority: after a restart a change is served before the backlog. The
 // subscription becomes synced after the last object of those and before the next.
 func (h *handler[K, T]) OnAdd(obj T) {
+	h.to.enter()
+	defer h.to.leave()
 	add := h.to.low
 	if sub := h.sub.Load(); h.begun.Load() {
 		add = h.to.add
@@ -266,10 +269,14 @@ func (h *handler[K, T]) OnAdd(obj T) {
 }
 
 func (h *handler[K, T]) OnUpdate(old, new T) {
+	h.to.enter()
+	defer h.to.leave()
 	eachOnce(h.of(new, old), h.told(h.to.add, new, old.GetResourceVersion()))
 }
 
 func (h *handler[K, T]) OnDelete(obj T) {
+	h.to.enter()
+	defer h.to.leave()
 	eachOnce(h.of(obj), h.leaves(h.told(h.to.add, obj, ""), obj))
 }
 
@@ -304,10 +311,23 @@ func (h *handler[K, T]) watchDeletions() {
 }
 
 func (h *handler[K, T]) onDeletionBegan(old, new T) {
+	h.to.enter()
+	defer h.to.leave()
 	eachOnce(h.of(new, old), h.told(h.cancel, new, old.GetResourceVersion()))
 }
 
-func (h *handler[K, T]) onGone(obj T) { eachOnce(h.of(obj), h.leaves(h.told(h.cancel, obj, ""), obj)) }
+func (h *handler[K, T]) onGone(obj T) {
+	h.to.enter()
+	defer h.to.leave()
+	eachOnce(h.of(obj), h.leaves(h.told(h.cancel, obj, ""), obj))
+}
+
+// asked notes that the program is asked about an update, before the handler gets it.
+func (h *handler[K, T]) asked(ask func() bool) bool {
+	h.to.enter()
+	defer h.to.leave()
+	return ask()
+}
 
 // cancel ends the reconcile of a key, and adds the key.
 func (h *handler[K, T]) cancel(k K) {

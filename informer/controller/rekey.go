@@ -88,7 +88,7 @@ func (r *rekeyed[K, J]) run(ctx context.Context, to sink[K]) error {
 	inner := sink[J]{
 		add: func(j J) { to.add(r.to(j)) }, low: func(j J) { to.low(r.to(j)) },
 		with:   func(j J, o workqueue.AddOptions) { to.with(r.to(j), o) },
-		synced: to.synced, partly: to.partly, arrived: to.arrived, watchDeletions: to.watchDeletions,
+		synced: to.synced, partly: to.partly, arrived: to.arrived, watchDeletions: to.watchDeletions, calls: to.calls,
 	}
 	if to.deleted != nil {
 		inner.deleted = func(j J) { to.deleted(r.to(j)) }
@@ -104,9 +104,12 @@ func (r *rekeyed[K, J]) run(ctx context.Context, to sink[K]) error {
 
 // runOf runs a source, by the method that says the most.
 func runOf[K comparable](ctx context.Context, s Source[K], to sink[K]) error {
-	switch s := s.(type) {
-	case fed[K]:
+	if s, ok := s.(fed[K]); ok {
 		return s.run(ctx, to)
+	}
+	to.enter() // its Run is a function of the program
+	defer to.leave()
+	switch s := s.(type) {
 	case prioritised[K]:
 		return s.RunWith(ctx, to.with, to.synced)
 	}

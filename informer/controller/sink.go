@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/workqueue"
@@ -27,6 +28,21 @@ type sink[K comparable] struct {
 	gone func(k K, obj meta.Object)
 	// named is called before add and low, by sources that follow objects. It is nil if nobody listens.
 	named func(k K, object meta.Key, version, previous string)
+	// calls counts the functions of the controller's sources that are running; nil for a source that does not run for a controller.
+	calls *atomic.Int64
+}
+
+// enter notes that a function of the source begins, and leave that it ends.
+func (s *sink[K]) enter() {
+	if s.calls != nil {
+		s.calls.Add(1)
+	}
+}
+
+func (s *sink[K]) leave() {
+	if s.calls != nil {
+		s.calls.Add(-1)
+	}
 }
 
 // plain returns the sink of a source that runs by its method Run.
