@@ -16,7 +16,8 @@ import (
 )
 
 // Subscriber supplies objects to follow: *informer.Informer[T], *informer.Shared[T], cache.Reader[T] and
-// cache.Filtered[T]. A reader that an informer returned refers to that informer, so informer.Run runs it, whichever of
+// cache.Filtered[T], a view. An object that leaves the view counts as deleted, so its key is reconciled once more: read the view then, not
+// the whole cache, which still has the object. A reader that an informer returned refers to that informer, so informer.Run runs it, whichever of
 // them is watched. If you made the store of a reader yourself, you have to run what fills it.
 type Subscriber[T meta.Object] interface {
 	Subscribe(h cache.Handler[T]) *cache.Subscription
@@ -52,16 +53,20 @@ func (w *watched[T]) lookup(by meta.ShardBy) error {
 }
 
 func (w *watched[T]) find(k meta.Key) meta.Object {
-	r, _ := readerOf[T](w.from)
-	if obj, ok := r.Get(k); ok {
-		return obj
+	if r, ok := readerOf[T](w.from); ok {
+		if obj, found := r.Get(k); found {
+			return obj
+		}
 	}
 	return nil
 }
 
 func (w *watched[T]) each() iter.Seq2[meta.Key, meta.Object] {
-	r, _ := readerOf[T](w.from)
+	r, ok := readerOf[T](w.from)
 	return func(yield func(meta.Key, meta.Object) bool) {
+		if !ok {
+			return
+		}
 		for obj := range allOf(r) {
 			if !yield(meta.KeyOf(obj), obj) {
 				return

@@ -298,18 +298,18 @@ func uidField(t reflect.Type) (reflect.StructField, bool) {
 	return f, ok && f.Type.Kind() == reflect.String
 }
 
-// readerOf returns a reader of the cache that a source follows; false if there is none.
-func readerOf[T meta.Object](from any) (cache.Reader[T], bool) {
+// readerOf returns what reads the objects that a source follows: a reader, or a view; false if there is none.
+func readerOf[T meta.Object](from any) (cache.Objects[T], bool) {
 	switch from := from.(type) {
-	case cache.Reader[T]:
+	case cache.Objects[T]:
 		return from, true
 	case interface{ Reader() cache.Reader[T] }:
 		if isNil(from) {
-			return cache.Reader[T]{}, false
+			return nil, false
 		}
 		return from.Reader(), true
 	case interface{ within() Subscriber[T] }:
 		return readerOf[T](from.within())
 	}
-	return cache.Reader[T]{}, false
+	return nil, false
 }
