@@ -50,7 +50,7 @@ func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string
 			return patch.Patch{}, err
 		}
 		switch {
-		case slices.Contains(h.finalizers, name):
+		case options.ReadOnly, slices.Contains(h.finalizers, name):
 			return patch.Patch{}, nil
 		case h.deleting:
 			return patch.Patch{}, h.error()
@@ -89,7 +89,7 @@ func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name str
 		}
 		uid = h.uid
 		i := slices.Index(h.finalizers, name)
-		if i < 0 {
+		if i < 0 || options.ReadOnly {
 			return patch.Patch{}, nil
 		}
 		path := patch.Pointer("metadata", "finalizers", strconv.Itoa(i))

@@ -261,6 +261,27 @@ func TestAFinalizerOfTheObjectWithAUID(t *testing.T) {
 	}
 }
 
+func TestReadOnlyChangesNoFinalizer(t *testing.T) {
+	server := clienttest.Start(t, clienttest.Options{})
+	r, ctx, key := client.For(dial(t, server.Config()), configMaps), t.Context(), meta.Key{Namespace: "default", Name: "a"}
+	made := &ConfigMap{ObjectMeta: key.ObjectMeta()}
+	made.Finalizers = []string{"e.x/a"}
+	made = must[*ConfigMap](t)(r.Create(ctx, made))
+	read := client.FinalizerOptions{ReadOnly: true}
+	for _, name := range []string{"e.x/a", "e.x/b"} {
+		for _, got := range []*ConfigMap{
+			must[*ConfigMap](t)(r.AddFinalizer(ctx, key, name, read)), must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, name, read)),
+		} {
+			if got.ResourceVersion != made.ResourceVersion || len(got.Finalizers) != 1 {
+				t.Errorf("%s: got %+v", name, got)
+			}
+		}
+	}
+	if n := server.Requests()[clienttest.Call{Verb: "patch", Resource: "configmaps"}]; n != 0 {
+		t.Errorf("%d patches were sent", n)
+	}
+}
+
 func TestFinalizersThatAreRefused(t *testing.T) {
 	srv := says(object("a", "1"))
 	r := client.For(connect(t, srv), slims)

@@ -34,18 +34,23 @@ func Transform[T meta.Object](src Source[T], f func(T) T) Source[T] {
 // relist finds unchanged. Otherwise the rules for the function of [Transform] apply. The two can be combined: the
 // outermost wrapper is called last.
 func Filter[T meta.Object](src Source[T], keep func(T) bool) Source[T] {
-	return &changed[T]{Source: src, name: "filter", change: func(obj T) (T, bool) { return obj, keep(obj) }}
+	return &changed[T]{Source: src, name: "filter", filters: true, change: func(obj T) (T, bool) { return obj, keep(obj) }}
 }
 
 // changed is a source that changes or leaves out objects.
 type changed[T meta.Object] struct {
 	Source[T]
-	name   string
-	change func(T) (obj T, keep bool)
+	name    string
+	filters bool // change may leave out objects
+	change  func(T) (obj T, keep bool)
 }
 
 // Inside implements inside.Carrier.
-func (c *changed[T]) Inside() inside.Source { return inside.Of(c.Source) }
+func (c *changed[T]) Inside() inside.Source {
+	in := inside.Of(c.Source)
+	in.Filtered = in.Filtered || c.filters
+	return in
+}
 
 func (c *changed[T]) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,

@@ -50,6 +50,7 @@ type Informer[T meta.Object] struct {
 	// late.
 	leaving []string
 	warned  bool                  // an early read has been reported
+	refused error                 // see Refuse
 	awaited map[*atomic.Int64]int // see AwaitedBy
 	// former are the namespaces that were wanted before and are no longer, since all of want were listed last.
 	former map[string]bool
@@ -148,6 +149,9 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 		return errors.New("run informer: the source is nil")
 	}
 	if err := i.o.validate(); err != nil {
+		return fmt.Errorf("run %v: %w", i, err)
+	}
+	if err := i.refusal(); err != nil {
 		return fmt.Errorf("run %v: %w", i, err)
 	}
 	if i.o.Shards != nil && i.o.Shards.By() == meta.ShardByNamespace && inside.Of(i.source).ClusterWide {

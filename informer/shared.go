@@ -30,6 +30,7 @@ type Shared[T meta.Object] struct {
 	life    *life
 	span    *span // as in Informer
 	subs    []*cache.Subscription
+	refused error // see Refuse
 }
 
 // Share returns a handle on the informer that f has for src and for the scope of o. It makes the informer if there is
@@ -105,6 +106,9 @@ func (u *Shared[T]) Run(ctx context.Context) (err error) {
 		return errors.New("run shared informer: the source is nil")
 	}
 	if err := u.o.validate(); err != nil {
+		return fmt.Errorf("run %v: %w", u, err)
+	}
+	if err := u.refusal(); err != nil {
 		return fmt.Errorf("run %v: %w", u, err)
 	}
 	if ctx.Err() != nil {

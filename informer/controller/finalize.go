@@ -51,6 +51,24 @@ type FinalizerWriter[T any] interface {
 // next reconcile adds the finalizer again. If the list of the cache may be older than the last run of the program (see
 // informer.Options.AllowStale), reconcile may be called for an object that has already gone.
 //
+// # Objects that leave the cache
+//
+// An object that loses the label of a selector leaves the cache, and Finalize would hear nothing of its deletion: the finalizer would
+// stay, and the object too. So a cache that does not see all objects is refused: the Run of the informer returns an error, and so does
+// informer.Run, if cached is of an informer with a LabelSelector, a FieldSelector or an informer.Filter, or if it is a view
+// ([cache.Reader.Where]), unless [FinalizeOptions] say what happens to objects that leave. If the informer runs already, every reconcile
+// fails with a [*TerminalError]. Such an object is found out when its key is reconciled and the cache does not have it: Finalize then
+// asks the server.
+//
+//   - informer.Informer.SetNamespaces also makes objects leave. That is not refused at the start. Without FinalizeOptions, an object that
+//     keeps the finalizer then is reported, as with [ReportLeavers].
+//   - If the source is a view, cached must be that view: a view as the source of a Finalize that reads the whole cache is refused by
+//     a TerminalError, because nothing would name the key of an object that has left the view and is deleted.
+//   - Objects that leave while the program does not run are not found out. They keep the finalizer.
+//   - If you filled the store of cached yourself, Finalize cannot know what it leaves out, and takes all absent objects for deleted.
+//
+// # Requirements
+//
 // The name is a domain, a slash, and a word, such as "example.com/unpublish"; see client.Resource.AddFinalizer. Finalize
 // needs the permissions get and patch for the resource. If an argument is nil, every reconcile fails with a
 // [*TerminalError].
@@ -66,10 +84,17 @@ func Finalize[T interface {
 	comparable
 	IsZero() bool
 }, U ~string](
-	server FinalizerWriter[T], cached cache.Reader[T], finalizer string, reconcile, cleanup func(ctx context.Context, obj T) (Result, error),
+	server FinalizerWriter[T], cached cache.Objects[T], finalizer string, reconcile, cleanup func(ctx context.Context, obj T) (Result, error),
+	o ...FinalizeOptions,
 ) Func[meta.Key] {
 	var wrong error
 	switch {
+	case len(o) > 1:
+		wrong = errors.New("controller.Finalize: at most one FinalizeOptions may be given")
+	case len(o) == 1 && (o[0].Leavers < RefuseLeavers || o[0].Leavers > ReportLeavers):
+		wrong = fmt.Errorf("controller.FinalizeOptions: Leavers must be RefuseLeavers, CleanUpLeavers or ReportLeavers, got %d", o[0].Leavers)
+	case cached == nil:
+		wrong = errors.New("controller.Finalize: cached must not be nil")
 	case isNil(server):
 		wrong = errors.New("controller.Finalize: server must not be nil")
 	case reconcile == nil:
@@ -77,12 +102,54 @@ func Finalize[T interface {
 	case cleanup == nil:
 		wrong = errors.New("controller.Finalize: cleanup must not be nil")
 	}
+	leavers := RefuseLeavers
+	if len(o) == 1 {
+		leavers = o[0].Leavers
+	}
+	if wrong == nil && leavers == RefuseLeavers {
+		wrong = refuse(cached, finalizer)
+	}
+	var mismatch once
+	// clean calls cleanup, and removes the finalizer when that has finished.
+	clean := func(ctx context.Context, key meta.Key, live T) (Result, error) {
+		result, err := cleanup(ctx, live)
+		if _, again := result.Delay(time.Now()); err != nil || again {
+			return result, err
+		}
+		if result.Priority != 0 {
+			return Result{}, fmt.Errorf("controller.Finalize: cleanup returned a Result with Priority %d and no time: "+
+				"the zero Result means that it has finished, and another one needs RequeueAfter or RequeueAt", result.Priority)
+		}
+		_, err = server.RemoveFinalizer(ctx, key, finalizer, meta.FinalizerOptions{UID: meta.UID(live)})
+		return result, err
+	}
+	// left is for an object that is not in the cache, and may exist.
+	left := func(ctx context.Context, key meta.Key, why string) (Result, error) {
+		live, err := server.AddFinalizer(ctx, key, finalizer, meta.FinalizerOptions{ReadOnly: true})
+		switch {
+		case tooLate(err, key):
+			return Result{}, nil
+		case err != nil:
+			return Result{}, err
+		case !slices.Contains(live.GetFinalizers(), finalizer):
+			return Result{}, nil
+		case leavers == CleanUpLeavers:
+			return clean(ctx, key, live)
+		}
+		return Result{}, Terminal(&LeftError{Object: key, Finalizer: finalizer, Why: why})
+	}
 	return func(ctx context.Context, key meta.Key) (Result, error) {
 		if wrong != nil {
 			return Result{}, Terminal(wrong)
 		}
+		if err := mismatch.get(func() error { return sourceMismatch(ctx, cached, finalizer) }); err != nil {
+			return Result{}, Terminal(err)
+		}
 		obj, found := cached.Get(key)
 		if !found {
+			if why := mayLeave(cached, key); why != "" {
+				return left(ctx, key, why)
+			}
 			return Result{}, nil
 		}
 		held, deleting := slices.Contains(obj.GetFinalizers(), finalizer), meta.IsDeleting(obj)
@@ -107,16 +174,7 @@ func Finalize[T interface {
 			// went, a state of the cache from before the deletion would be reconciled after that.
 			return Result{}, nil
 		}
-		result, err := cleanup(ctx, live)
-		if _, again := result.Delay(time.Now()); err != nil || again {
-			return result, err
-		}
-		if result.Priority != 0 {
-			return Result{}, fmt.Errorf("controller.Finalize: cleanup returned a Result with Priority %d and no time: "+
-				"the zero Result means that it has finished, and another one needs RequeueAfter or RequeueAt", result.Priority)
-		}
-		_, err = server.RemoveFinalizer(ctx, key, finalizer, same)
-		return result, err
+		return clean(ctx, key, live)
 	}
 }
 

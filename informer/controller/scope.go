@@ -45,6 +45,8 @@ func (s *scope[K]) Value(key any) any {
 		return s.logger()
 	case follow.IsWrites(key):
 		return s.onWrite()
+	case key == (followsKey{}):
+		return s.c
 	}
 	return s.Context.Value(key)
 }

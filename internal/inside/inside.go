@@ -20,6 +20,8 @@ type Source struct {
 	StreamingLists *Feature
 	// ClusterWide says that the objects are in no namespace. It is false if that is unknown.
 	ClusterWide bool
+	// Filtered says that the source leaves out objects, so that one may leave that still exists.
+	Filtered bool
 	// Encoding is the form in which lists and watches come; nil if there is only JSON.
 	Encoding *Encoding
 	// Server is the base URL of the API server, without a password; empty if it is unknown.

@@ -1,0 +1,148 @@
+// Objects that leave the cache of a Finalize although they exist.
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// FinalizeOptions are the options of [Finalize].
+type FinalizeOptions struct {
+	// Leavers says what happens to objects with the finalizer that leave the cache although they exist. The zero value refuses a cache
+	// from which they may leave.
+	Leavers Leavers
+}
+
+// Leavers says what happens to objects that leave the cache of a [Finalize] although they exist.
+type Leavers int
+
+const (
+	// RefuseLeavers is the zero value: a cache that does not see all objects is an error.
+	RefuseLeavers Leavers = iota
+	// CleanUpLeavers means that cleanup is called for an object that leaves, with the object as the server has it, and that the
+	// finalizer is removed then, as if the object were being deleted. If the object comes back, it gets the finalizer again, and
+	// reconcile is called. Another program that has the object in its cache by then needs a finalizer of its own.
+	CleanUpLeavers
+	// ReportLeavers means that an object that leaves keeps the finalizer, and is reported once: its reconcile fails with a
+	// [*TerminalError] that wraps a [*LeftError]. When it is deleted, it stays until somebody removes the finalizer, or until it meets the
+	// conditions of the cache again.
+	ReportLeavers
+)
+
+// LeftError says that an object has left the cache of a [Finalize] and keeps the finalizer; see [ReportLeavers].
+type LeftError struct {
+	// Object is the object.
+	Object meta.Key
+	// Finalizer is the finalizer that it keeps.
+	Finalizer string
+	// Why is why it is not in the cache, for people.
+	Why string
+}
+
+// Error names the object, the finalizer and the reason.
+func (e *LeftError) Error() string {
+	return fmt.Sprintf("%s has left the cache (%s) and keeps the finalizer %s: when it is deleted, it stays until somebody removes that",
+		e.Object, e.Why, e.Finalizer)
+}
+
+// mayLeave returns why the object at key may have left the cache although it exists, or why any may for the zero Key; empty if none may.
+func mayLeave[T meta.Object](cached cache.Objects[T], key meta.Key) string {
+	if isView(cached) {
+		return "it is a view, by cache.Reader.Where"
+	}
+	if l, ok := fillerOf(cached).(interface{ Leaves(key meta.Key) string }); ok {
+		return l.Leaves(key)
+	}
+	return ""
+}
+
+// isView reports whether what reads or follows a cache leaves out objects that the cache has.
+func isView(what any) bool {
+	v, ok := what.(interface{ IsWhole() bool })
+	return ok && !v.IsWhole()
+}
+
+// refuse returns an error if objects may leave the cache although they exist, and makes the Run of the informer return it.
+func refuse[T meta.Object](cached cache.Objects[T], finalizer string) error {
+	why := mayLeave(cached, meta.Key{})
+	if why == "" {
+		return nil
+	}
+	err := fmt.Errorf("controller.Finalize: an object may leave the cache although it exists (%s), and would keep the finalizer %s for ever: "+
+		"say by FinalizeOptions.Leavers what happens to it", why, finalizer)
+	if r, ok := fillerOf(cached).(interface{ Refuse(err error) }); ok {
+		r.Refuse(err)
+	}
+	return err
+}
+
+// followsKey is the key by which a context of a reconcile tells what the controller follows.
+type followsKey struct{}
+
+// sourceMismatch returns an error if Finalize reads a whole cache of which the controller follows views only.
+func sourceMismatch[T meta.Object](ctx context.Context, cached cache.Objects[T], finalizer string) error {
+	c, ok := ctx.Value(followsKey{}).(interface{ followsOnlyViews(of runner) bool })
+	filler := fillerOf(cached)
+	if !ok || filler == nil || isView(cached) || !c.followsOnlyViews(filler) {
+		return nil
+	}
+	return fmt.Errorf("controller.Finalize: the source is a view (cache.Reader.Where) and Finalize reads the whole cache: nothing names an "+
+		"object with the finalizer %s that has left the view and is deleted; pass the view to Finalize too", finalizer)
+}
+
+// followsOnlyViews reports whether the controller follows views of the cache that of fills, and nothing that sees all of it.
+func (c *Controller[K]) followsOnlyViews(of runner) (views bool) {
+	for _, s := range c.sources() {
+		f, ok := s.(interface {
+			follows() (filler runner, view bool)
+		})
+		if !ok {
+			continue
+		}
+		switch filler, view := f.follows(); {
+		case filler == nil || !has([]runner{filler}, of):
+		case !view:
+			return false
+		default:
+			views = true
+		}
+	}
+	return views
+}
+
+// follows returns what fills the cache that a source follows, and whether the source follows a view of it.
+func (o *objects[K, T]) follows() (filler runner, view bool) {
+	var from any = o.from
+	for {
+		w, ok := from.(interface{ within() Subscriber[T] })
+		if !ok {
+			return fillerOf(o.from), isView(from)
+		}
+		from = w.within()
+	}
+}
+
+func (r *rekeyed[K, J]) follows() (filler runner, view bool) {
+	if f, ok := r.of.(interface {
+		follows() (filler runner, view bool)
+	}); ok {
+		return f.follows()
+	}
+	return nil, false
+}
+
+// once keeps the result of the first call.
+type once struct {
+	sync.Once
+	err error
+}
+
+func (o *once) get(f func() error) error {
+	o.Do(func() { o.err = f() })
+	return o.err
+}

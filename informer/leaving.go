@@ -1,0 +1,66 @@
+package informer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/inside"
+)
+
+// An object may leave a cache although it exists: it no longer meets a selector, or nobody wants its namespace any more. To those who
+// follow the cache it is gone. A finalizer that they have added stays, and so does the object when it is deleted. So
+// controller.Finalize asks what may leave.
+
+// Leaves returns why the object at key may have left the cache although it exists, for people: Options.LabelSelector or FieldSelector,
+// a [Filter], or [Informer.SetNamespaces] if the namespace of key is not followed. It returns an empty text if the object must have been
+// deleted. For the zero Key it returns what may happen to any object. A field selector of the name and the namespace alone does not
+// count, because these do not change; nor do Options.Shards, because another replica has the object then.
+func (i *Informer[T]) Leaves(key meta.Key) (why string) {
+	fields, _ := meta.ParseFieldSelector(i.o.FieldSelector) // Run reports the error
+	i.mu.Lock()
+	followed := i.o.Namespaces == nil || key == (meta.Key{}) || among(i.want, key.Namespace)
+	i.mu.Unlock()
+	switch {
+	case i.o.LabelSelector != "":
+		return fmt.Sprintf("informer.Options: LabelSelector is %q", i.o.LabelSelector)
+	case slices.ContainsFunc(fields.Terms(), func(t meta.FieldTerm) bool { return t.Field != "metadata.name" && t.Field != "metadata.namespace" }):
+		return fmt.Sprintf("informer.Options: FieldSelector is %q", i.o.FieldSelector)
+	case any(i.source) != nil && inside.Of(i.source).Filtered:
+		return "the source of the informer has an informer.Filter"
+	case !followed:
+		return fmt.Sprintf("SetNamespaces has removed %q", key.Namespace)
+	}
+	return ""
+}
+
+// Refuse is for package controller: it makes Run return err. A Run in progress goes on.
+func (i *Informer[T]) Refuse(err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.refused = err
+}
+
+// refusal returns the error of Refuse, or nil.
+func (i *Informer[T]) refusal() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.refused
+}
+
+// Leaves returns why the object at key may have left the cache although it exists; see [Informer.Leaves].
+func (u *Shared[T]) Leaves(key meta.Key) (why string) { return u.informer.Leaves(key) }
+
+// Refuse is for package controller: it makes Run of this handle return err.
+func (u *Shared[T]) Refuse(err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.refused = err
+}
+
+// refusal returns the error of Refuse, or nil.
+func (u *Shared[T]) refusal() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.refused
+}
