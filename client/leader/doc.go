@@ -20,6 +20,11 @@
 //   - A write of the lease whose answer was lost counts for nothing until a read has shown whether it was made.
 //   - A term has a number that only grows, for stores that can refuse the writes of a former leader: [TermOf].
 //
+// A failover repeats work: the former leader may have finished it without a note that the next one can see, and followers that collect
+// changes while they wait, as controllers in an informer.Group do, have the handled ones among them. So the work must be idempotent:
+// compare what is with what should be; or note on an object at the server what has been done, and look there first. See
+// informer.Group.Runners and controller.Options.StartAtTerm.
+//
 // The first guarantee assumes that the monotonic clock of a contender does not run faster than that of the leader by more than
 // LeaseDuration / RenewDeadline, which is 1.5 by default, that nobody else writes to the lease or deletes it, and that the wall clock
 // is right after the machine has slept. A request that is under way when the term ends may still take effect: give the server a

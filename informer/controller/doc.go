@@ -33,7 +33,7 @@
 //   - Every error and every panic of a reconcile goes to Options.OnError, or else to a logger, and into [Status]. The
 //     failure of a source ends Run, which returns it; that of a source of AddSourcesFor stops the keys that need it.
 //   - In a program of several replicas, [Controller.RunLed] fills the queue before this one leads, and runs reconciles only
-//     while it does.
+//     while it does. See Options.StartAtTerm for one that begins with what exists then.
 //   - Changes are reconciled before what existed at the start, within the bound of Options.Ageing: keys of the first list have
 //     workqueue.LowPriority.
 //   - When ctx ends, no further reconcile starts, except those of Options.Drain; those in progress have Options.Grace to

@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,6 +34,18 @@ type Options struct {
 	// limit: a server that is away for long then delays the workers and does not end Run. It does not count namespaces that are missing
 	// after the workers have started without them.
 	SyncTimeout time.Duration
+
+	// StartAtTerm makes each term of this replica begin with what exists then, in a program that elects a leader (informer.Group.Leader,
+	// [Controller.RunLed]). By default the sources run, and fill the queue, before this replica leads: its first term begins at once, with
+	// every key that was named since the start, although another replica has reconciled them. With StartAtTerm the sources do not run
+	// while this replica does not lead; their caches do. When a term begins, the queue is empty, the sources start, and the first reconcile
+	// starts once they have delivered what exists then. The same holds for a second term of the Run: the first one's delays and failures are
+	// forgotten. So a key, or a change, that came and went meanwhile is not reconciled.
+	//
+	// RunLed calls lead once the caches of the sources of New are complete. Informers that only sources of [Controller.AddSource] need run
+	// during terms, and keys that are sent to a [Chan] wait in the channel. Without an election there is one term, which is the Run.
+	// StartAtTerm and Shards exclude each other.
+	StartAtTerm bool
 
 	// FreshTimeout is how long a key waits at most for caches that have not seen its writes; see [Fresh]. 0 = 10 s.
 	FreshTimeout time.Duration
@@ -120,6 +133,8 @@ func (o Options) validate() error {
 		}
 	}
 	switch {
+	case o.StartAtTerm && o.Shards != nil:
+		return errors.New("controller.Options: StartAtTerm and Shards exclude each other: with Shards there is no election, and so no term")
 	case o.Workers < 0:
 		return fmt.Errorf("controller.Options: Workers must be 0 or more, got %d", o.Workers)
 	case !(o.RetryRate >= 0): // NaN too

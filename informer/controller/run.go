@@ -33,6 +33,10 @@ func (c *Controller[K]) Run(ctx context.Context) error {
 // If ctx has ended, the reconciles in progress have Options.Grace; if only the context of work has ended, this replica no
 // longer leads, and their contexts end at once. work may be called again, but not while another call of it is in progress.
 //
+// The queue collects keys while this replica does not lead, also between two calls of work. Its first reconciles therefore do again what
+// another leader has done: that costs time, and is right for reconciles that compare what is with what should be. For work that is
+// done once for a change, note on the object what has been done, and see Options.StartAtTerm.
+//
 // The context of lead ends when ctx ends or a source fails, and lead must return then. When it returns, RunLed ends the
 // sources, and returns the error of the source, or else that of lead. When ctx has ended, RunLed returns nil, unless lead
 // returns an error other than that of ctx.
@@ -94,21 +98,33 @@ func (c *Controller[K]) run(
 	// ctx ends the sources and the workers; outer, a failure, or the end of lead ends ctx.
 	ctx, fail := context.WithCancelCause(outer)
 	c.holdShards()
-	sources := c.startSources(ctx, queue, fail)
+	var sources *intake[K] // nil if they start with each term
+	if !c.options.StartAtTerm {
+		sources = c.startSources(ctx, queue, fail)
+	}
 	defer func() { // also if lead panics
 		fail(nil)
 		c.setState(Stopping)
-		c.stopSources(sources)
+		if sources != nil {
+			c.stopSources(sources)
+		}
 		c.stopShards()
 		c.log.Logger().V(1).Info("stopped", "controller", c.name)
 	}()
-	if !c.waitSynced(ctx, sources.all, fail) {
+	s := &shift[K]{c: c, queue: queue}
+	if sources == nil {
+		if !c.waitCaches(ctx, fail) {
+			return failure(ctx, outer)
+		}
+		s.prepare = func(leading context.Context) (finish func(), ok bool) {
+			return c.startTerm(ctx, leading, s, info, fail)
+		}
+	} else if !c.waitSynced(ctx, sources.all, fail) {
 		return failure(ctx, outer)
 	}
 
 	c.startShards(ctx, queue)
 	c.setState(Standby)
-	s := &shift[K]{c: c, queue: queue}
 	defer s.end(fail)
 	err := lead(ctx, func(leading context.Context) error { return s.work(ctx, outer, leading) })
 	if outer.Err() == nil {

@@ -13,7 +13,10 @@ import (
 // shift calls the workers of one run to work.
 type shift[K comparable] struct {
 	c     *Controller[K]
-	queue *workqueue.Queue[K]
+	queue *workqueue.Queue[K] // during a call of work, with prepare, that of the term
+	// prepare begins a term, and finish ends it; ok is false if the term or the run has ended before it began. Nil if the sources run all
+	// the time.
+	prepare func(leading context.Context) (finish func(), ok bool)
 
 	mu       sync.Mutex // guards the rest
 	over     bool       // the run ends, and nobody works any more
@@ -59,6 +62,13 @@ func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 	}
 	defer s.stop()
 	c := s.c
+	if s.prepare != nil {
+		finish, ok := s.prepare(leading)
+		defer finish()
+		if !ok {
+			return failure(ctx, outer)
+		}
+	}
 	taking, stop := context.WithCancelCause(leading)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })()

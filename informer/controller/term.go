@@ -1,0 +1,84 @@
+// Terms that begin with what exists then: Options.StartAtTerm.
+
+package controller
+
+import (
+	"context"
+	"fmt"
+)
+
+// waitCaches reports whether the caches of the sources of New are complete; if not, ctx has ended. No source runs yet.
+func (c *Controller[K]) waitCaches(ctx context.Context, fail context.CancelCauseFunc) bool {
+	type needed struct {
+		feed   *feed[K]
+		caches []Cache
+	}
+	var all []needed
+	for _, f := range c.allFeeds() {
+		if f.needy != nil || f.covers != nil { // the controller runs what an added source needs, during terms
+			continue
+		}
+		var caches []Cache
+		for _, r := range withNeeds(nil, f.source) {
+			if one, ok := r.(Cache); ok {
+				caches = append(caches, one)
+			}
+		}
+		all = append(all, needed{f, caches})
+	}
+	c.mu.Lock()
+	for _, n := range all {
+		n.feed.unsynced = true
+	}
+	c.mu.Unlock()
+	complete, returned := make(chan struct{}), make(chan struct{})
+	go func() { // it ends with ctx, and waitCaches waits for it
+		defer close(returned)
+		for _, n := range all {
+			for _, one := range n.caches {
+				if err := one.WaitSynced(ctx); err != nil {
+					if ctx.Err() == nil {
+						fail(fmt.Errorf("%s: %w", nameOf(n.feed.source), err))
+					}
+					return
+				}
+			}
+			c.mu.Lock()
+			n.feed.unsynced = false
+			c.mu.Unlock()
+		}
+		close(complete)
+	}()
+	ok := c.waitSynced(ctx, complete, fail)
+	<-returned
+	return ok
+}
+
+// startTerm starts the sources for a term, with a queue of its own, and waits until they have delivered; ok is false if the term or the
+// run has ended before. finish stops the sources; it must be called in any case.
+func (c *Controller[K]) startTerm(
+	ctx, leading context.Context, s *shift[K], info RunInfo, fail context.CancelCauseFunc,
+) (finish func(), ok bool) {
+	c.setState(Syncing)
+	c.failing.Store(0)
+	c.mu.Lock()
+	c.overdue = nil
+	c.mu.Unlock()
+	s.queue = c.newQueue(ctx, info)
+	unseen, contests := c.unseen, c.contests
+	term, end := context.WithCancelCause(ctx)
+	unlink := context.AfterFunc(leading, func() { end(context.Cause(leading)) })
+	sources := c.startSources(term, s.queue, fail)
+	finish = func() {
+		unlink()
+		end(nil)
+		c.stopSources(sources)
+		unseen.end()
+		contests.end()
+		c.log.GivenUp(reconciling) // the next term begins anew
+		if ctx.Err() == nil {
+			c.setState(Standby)
+		}
+	}
+	return finish, c.waitSynced(term, sources.all, fail)
+}
