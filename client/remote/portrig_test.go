@@ -66,6 +66,11 @@ func echo(c *memnet.Conn) { _, _ = io.Copy(c, c) }
 
 // frames answers a handshake for a port, and lets send write whatever bytes follow.
 func frames(t testing.TB, send func(c net.Conn)) func(*http.Request) http.HandlerFunc {
+	return answers(t, "v4.channel.k8s.io", "", send)
+}
+
+// answers answers a handshake with a protocol and further headers, and lets send write whatever bytes follow.
+func answers(t testing.TB, protocol, headers string, send func(c net.Conn)) func(*http.Request) http.HandlerFunc {
 	return func(*http.Request) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			key := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // RFC 6455, section 1.3
@@ -75,8 +80,8 @@ func frames(t testing.TB, send func(c net.Conn)) func(*http.Request) http.Handle
 				return
 			}
 			defer c.Close()
-			_, _ = buffer.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
-				"Sec-WebSocket-Protocol: v4.channel.k8s.io\r\nSec-WebSocket-Accept: " + base64.StdEncoding.EncodeToString(key[:]) + "\r\n\r\n")
+			_, _ = buffer.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" + headers +
+				"Sec-WebSocket-Protocol: " + protocol + "\r\nSec-WebSocket-Accept: " + base64.StdEncoding.EncodeToString(key[:]) + "\r\n\r\n")
 			_ = buffer.Flush()
 			send(c)
 		}

@@ -6,7 +6,9 @@ import (
 	"crypto/sha1"
 	"encoding/base64"
 	"io"
+	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,8 +18,10 @@ import (
 // canned is a server that sends what it has, and keeps what it gets.
 type canned struct {
 	*bytes.Reader
-	mu  sync.Mutex // guards got
-	got []byte
+	answer http.Header // of the handshake, beside what each answer has
+	closed bool
+	mu     sync.Mutex // guards got
+	got    []byte
 }
 
 func (c *canned) Write(p []byte) (int, error) {
@@ -27,22 +31,67 @@ func (c *canned) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *canned) Close() error { return nil }
+func (c *canned) Close() error {
+	c.closed = true
+	return nil
+}
 
 // open returns a client's side of a connection to the server.
 func (c *canned) open(t *testing.T) *wsmux.Conn {
 	t.Helper()
-	conn, err := wsmux.Open(t.Context(), func(_ context.Context, h http.Header) (io.ReadWriteCloser, http.Header, error) {
-		sum := sha1.Sum([]byte(h.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // RFC 6455, section 4.2.2
-		return c, http.Header{
-			"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Protocol": {protocol},
-			"Sec-Websocket-Accept": {base64.StdEncoding.EncodeToString(sum[:])},
-		}, nil
-	}, protocol)
+	conn, err := c.try(t, protocol)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return conn
+}
+
+func (c *canned) try(t *testing.T, protocols ...string) (*wsmux.Conn, error) {
+	return wsmux.Open(t.Context(), func(_ context.Context, h http.Header) (io.ReadWriteCloser, http.Header, error) {
+		sum := sha1.Sum([]byte(h.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // RFC 6455, section 4.2.2
+		answer := http.Header{
+			"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Protocol": {protocol},
+			"Sec-Websocket-Accept": {base64.StdEncoding.EncodeToString(sum[:])},
+		}
+		maps.Copy(answer, c.answer)
+		return c, answer, nil
+	}, protocols...)
+}
+
+// RFC 6455, section 4.1: the client fails the connection if the server answers with what was not offered.
+func TestAnswersThatWereNotOffered(t *testing.T) {
+	const extensions, protocols = "Sec-Websocket-Extensions", "Sec-Websocket-Protocol"
+	for _, tc := range []struct {
+		name   string
+		answer http.Header
+		want   string
+	}{
+		{"nothing more", nil, ""},
+		{"no extension", http.Header{extensions: {""}}, ""},
+		{"the second protocol", http.Header{protocols: {"second"}}, ""},
+		{"compression", http.Header{extensions: {"permessage-deflate; server_no_context_takeover; client_no_context_takeover"}}, "was not offered"},
+		{"an extension that nobody knows", http.Header{extensions: {"x-mine"}}, `"x-mine", which was not offered`},
+		{"an extension in another header", http.Header{extensions: {"", "x-mine"}}, `"x-mine", which was not offered`},
+		{"an extension that is a list", http.Header{extensions: {", ,"}}, "was not offered"},
+		{"no protocol", http.Header{protocols: nil}, "speaks none of the protocols"},
+		{"an empty protocol", http.Header{protocols: {""}}, "speaks none of the protocols"},
+		{"another protocol", http.Header{protocols: {"base64.channel.k8s.io"}}, `has chosen the protocol "base64.channel.k8s.io", and was offered`},
+		{"a protocol in capitals", http.Header{protocols: {"Second"}}, "has chosen the protocol"},
+		{"two protocols", http.Header{protocols: {protocol + ", second"}}, "has chosen the protocol"},
+		{"a protocol twice", http.Header{protocols: {protocol, protocol}}, "has chosen the protocol"},
+		{"a header in small letters", http.Header{"sec-websocket-extensions": {"x-mine"}}, "was not offered"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := &canned{Reader: bytes.NewReader(nil), answer: tc.answer}
+			conn, err := server.try(t, protocol, "second")
+			if conn != nil {
+				conn.Finish()
+			}
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) || !server.closed {
+				t.Errorf("Open: %v, want %q; the connection is closed: %v", err, tc.want, server.closed)
+			}
+		})
+	}
 }
 
 // checkFrames fails the test unless the client has sent whole frames that are masked, and no control frame of more than 125 bytes.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -26,18 +28,35 @@ func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) 
 		Subprotocols:   protocols,
 		ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer, WriteBufferPool: &writeBuffers,
 	}
-	ws, _, err := d.DialContext(context.Background(), "ws://server/", nil) // h has the ctx, and open knows where to
+	ws, answer, err := d.DialContext(context.Background(), "ws://server/", nil) // h has the ctx, and open knows where to
+	if h.err != nil {
+		return nil, h.err
+	}
 	if err != nil {
-		if h.err != nil {
-			return nil, h.err
-		}
 		return nil, fmt.Errorf("the server's handshake breaks the rules of WebSockets: %w", err)
 	}
-	if ws.Subprotocol() == "" {
+	if err := checkAnswer(answer.Header, protocols); err != nil {
 		_ = ws.Close()
-		return nil, fmt.Errorf("the server speaks none of the protocols %q", protocols)
+		return nil, err
 	}
 	return newConn(ws), nil
+}
+
+// checkAnswer returns an error unless the server has chosen one of the protocols, and no extension: none is offered. RFC 6455, section
+// 4.1, has the client fail the connection otherwise. gorilla/websocket takes any protocol, and any compression.
+func checkAnswer(answer http.Header, protocols []string) error {
+	for _, extension := range answer.Values("Sec-Websocket-Extensions") {
+		if extension != "" {
+			return fmt.Errorf("the server uses the WebSocket extension %.200q, which was not offered", extension)
+		}
+	}
+	switch chosen := answer.Values("Sec-Websocket-Protocol"); {
+	case len(chosen) == 0 || len(chosen) == 1 && chosen[0] == "":
+		return fmt.Errorf("the server speaks none of the protocols %q", protocols)
+	case len(chosen) > 1 || !slices.Contains(protocols, chosen[0]):
+		return fmt.Errorf("the server has chosen the protocol %.200q, and was offered %q", strings.Join(chosen, ", "), protocols)
+	}
+	return nil
 }
 
 // handshake is the connection that gorilla/websocket dials: it sends what gorilla writes as a request of a client, which has the
