@@ -22,8 +22,8 @@ type Cmd struct {
 	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the containers.
 	Container string
 	// Stdin is what the command reads. Its end is the end of the command's input. Nil is an empty input. If the server is so old that
-	// the end of an input cannot be sent (Kubernetes before 1.30), the call returns an error 10 s after the end of Stdin, unless the
-	// command has ended by itself.
+	// the end of an input cannot be sent (Kubernetes before 1.30), the call returns an error when it has waited 10 s for
+	// the server after the end of Stdin, unless the command has ended by itself.
 	Stdin io.Reader
 	// Stdout and Stderr get what the command writes; nil drops it. If both are the same value, which can be compared, at most one
 	// goroutine at a time calls Write. A Write that is slow does not hold up the other stream, until Buffer is full. An error of
@@ -85,6 +85,11 @@ func newCmd[T meta.Object](pods client.Resource[T], key meta.Key, what string) *
 // Run starts the command and waits for its end. It returns nil if the exit code is 0, and an [*ExitError] for another one. Every
 // other error is a *client.OpError: the refusal of the server, such as NotFound for a pod and BadRequest for one that is not
 // running; a broken connection; or the end of ctx, which ends the connection but not always the command.
+//
+// The server may say how the command has ended before all of its output has come. So Run goes on until the server has closed the outputs
+// or the connection, or has sent nothing for 10 s. The time that Stdout and Stderr take does not count. If the connection breaks before
+// the end of the output, Run returns an error that says so, and that is also an ExitError if the exit code is not 0. A server that closes
+// the connection between two messages without a word is taken for one that has sent everything.
 func (c *Cmd) Run(ctx context.Context) error {
 	if err := c.Start(ctx); err != nil {
 		return err

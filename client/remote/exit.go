@@ -55,11 +55,18 @@ func (e *ending) add(c *Cmd, protocol string, part []byte) error {
 	return nil
 }
 
-// result returns the error of the command once the connection has ended with err, which is nil if it ended in good order.
-func (e *ending) result(protocol string, err error) error {
+// result returns the error of the command once the connection has ended with err, which is nil if it ended in good order. If cut, output
+// may be missing.
+func (e *ending) result(protocol string, err error, cut bool) error {
 	switch {
+	case e.said && cut && e.err == nil:
+		return fmt.Errorf("the command has succeeded, but its output may be cut off: %w", err)
+	case e.said && cut:
+		return fmt.Errorf("%w, and its output may be cut off: %w", e.err, err)
 	case e.said:
 		return e.err
+	case errors.As(err, new(*inputError)):
+		return err
 	case len(e.text) > 0 && protocol == v1:
 		return fmt.Errorf("the server says: %s", shown.Text(string(e.text)))
 	case len(e.text) > 0:

@@ -88,7 +88,7 @@ func FuzzEnding(f *testing.F) {
 		if err != nil {
 			return
 		}
-		whole, cutOff := e.result(protocol, nil), e.result(protocol, io.ErrUnexpectedEOF)
+		whole, cutOff := e.result(protocol, nil, false), e.result(protocol, io.ErrUnexpectedEOF, false)
 		if modern && !e.said && whole == nil || cutOff == nil && !e.said {
 			t.Errorf("%q is taken for success", text)
 		}

@@ -29,7 +29,7 @@ const (
 const (
 	// closeGrace is how long Close waits until what was written has been sent, and until the server has ended the connection too.
 	closeGrace = 5 * time.Second
-	// portLinger is how long the server may leave the connection open after the text of an error.
+	// portLinger is how long the server may be silent after the text of an error, and leave the connection open.
 	portLinger = 10 * time.Second
 	// maxPortError bounds the text of an error.
 	maxPortError = 64 << 10
@@ -101,12 +101,6 @@ func (c *portConn) receive() {
 
 // readAll reads all messages. It returns nil if the connection has ended in good order.
 func (c *portConn) readAll(data *portPrefix, said *portText) error {
-	var lingering *time.Timer
-	defer func() {
-		if lingering != nil {
-			lingering.Stop()
-		}
-	}()
 	for {
 		channel, message, err := c.ws.Next()
 		if err == io.EOF {
@@ -121,8 +115,8 @@ func (c *portConn) readAll(data *portPrefix, said *portText) error {
 			}
 		case portErrorChannel:
 			err = said.read(message)
-			if len(said.text) > 0 && lingering == nil {
-				lingering = time.AfterFunc(portLinger, func() { c.ws.Abort(io.ErrUnexpectedEOF) })
+			if len(said.text) > 0 {
+				c.ws.LimitSilence(portLinger, io.ErrUnexpectedEOF)
 			}
 		default:
 			err = fmt.Errorf("the server sends on channel %d, which is not for servers", channel)
@@ -198,7 +192,7 @@ func (c *portConn) close(grace time.Duration) error {
 	<-c.sent
 	// A message of the server that comes after this end has closed the TCP connection resets it, and that loses what is on its way to
 	// the pod. So the server closes it first.
-	c.ws.End()
+	c.ws.End(grace)
 	c.receiving.Wait()
 	c.ws.Finish()
 	return nil

@@ -38,10 +38,10 @@ const (
 	defaultBuffer = 1 << 20
 	// minInput is how much of Stdin is read at once, until it has had more.
 	minInput = 1 << 10
-	// linger is how long the server may be silent between the status of the command's end and the end of the connection. The status
-	// may overtake the last output.
+	// linger is how long the server may be silent between the status of the command's end and the end of its outputs. The status may
+	// overtake the last output.
 	linger = 10 * time.Second
-	// inputGrace is how long a command may go on after the end of its input if it cannot be told.
+	// inputGrace is how long the session waits for the server after the end of the input, if the command cannot be told.
 	inputGrace = 10 * time.Second
 )
 
@@ -51,13 +51,17 @@ type session struct {
 	conn *wsmux.Conn
 	over chan struct{} // closed when the connection has ended
 
-	outputs   [2]*wsmux.Spool // of stdoutChannel and stderrChannel; nil drops the output
-	ending    ending
-	lingering *time.Timer // runs once the status has come
+	outputs [2]*wsmux.Spool // of stdoutChannel and stderrChannel; nil drops the output
+	closed  [2]bool         // the server has closed the output
+	ending  ending
+	// cut says that output which somebody takes may be missing. A server that leaves the connection open, or closes it without a word,
+	// between two messages is taken for one that has sent everything: some do so always.
+	cut bool
 
 	mu      sync.Mutex // guards the rest
 	failed  error      // the first reason of ours to end the connection
 	reading bool       // Stdin, which may take for ever
+	ended   bool       // the status has come
 }
 
 func newSession(c *Cmd, conn *wsmux.Conn) *session {
@@ -108,9 +112,6 @@ func (s *session) run(ctx context.Context) error {
 	}
 	err := s.read()
 	close(s.over)
-	if s.lingering != nil {
-		s.lingering.Stop()
-	}
 	for _, out := range s.outputs {
 		if out != nil {
 			out.End()
@@ -124,6 +125,7 @@ func (s *session) run(ctx context.Context) error {
 	select {
 	case <-written:
 	case <-ctx.Done(): // a Write may take for ever
+		s.fail(internalconn.ContextError(ctx)) // what has not been written is lost, and unwatch may come first
 	}
 	unwatch()
 	s.conn.Finish()
@@ -137,7 +139,7 @@ func (s *session) run(ctx context.Context) error {
 	if failed != nil {
 		return failed
 	}
-	return s.ending.result(s.conn.Protocol(), err)
+	return s.ending.result(s.conn.Protocol(), err, s.cut)
 }
 
 // same reports whether two Writers are one.
@@ -158,21 +160,18 @@ func (s *session) fail(err error) {
 	}
 }
 
-var errLingered = errors.New("the server leaves the connection open")
+var errLingered = fmt.Errorf("the server has sent nothing for %v", linger)
 
-// read reads all messages. It returns nil if the connection has ended in good order.
+// read reads all messages. It returns nil if the connection has ended in good order, or all that it is for has come.
 func (s *session) read() error {
-	for {
+	for !s.complete() {
 		channel, data, err := s.conn.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
+			s.cut = (s.outputs[0] != nil || s.outputs[1] != nil) && (s.conn.Unfinished() || err != errLingered && err != io.ErrUnexpectedEOF)
 			return err
-		}
-		if s.lingering != nil {
-			s.lingering.Reset(linger)
-			data = &lingers{s.lingering, data}
 		}
 		broken, err := s.take(channel, data)
 		if broken != nil {
@@ -180,29 +179,32 @@ func (s *session) read() error {
 			return broken
 		}
 		if err != nil {
+			s.cut = s.taken(channel)
 			return err
 		}
 	}
+	return nil
 }
 
-// lingers notes that something comes.
-type lingers struct {
-	timer *time.Timer
-	io.Reader
+// complete reports whether the status has come, and the server has closed the outputs that it was asked for.
+func (s *session) complete() bool {
+	return s.ending.said && s.closed[0] && (s.closed[1] || s.c.TTY)
 }
 
-func (l *lingers) Read(p []byte) (int, error) {
-	n, err := l.Reader.Read(p)
-	l.timer.Reset(linger)
-	return n, err
+// taken reports whether a channel is an output that somebody takes.
+func (s *session) taken(channel byte) bool {
+	return (channel == stdoutChannel || channel == stderrChannel) && s.outputs[channel-stdoutChannel] != nil
 }
 
 // take handles a message. It returns how it breaks the protocol, or the error of the connection.
 func (s *session) take(channel byte, data io.Reader) (broken, err error) {
 	switch channel {
 	case stdoutChannel, stderrChannel:
-		if out := s.outputs[channel-stdoutChannel]; out != nil {
-			return nil, out.Fill(data)
+		if s.closed[channel-stdoutChannel] {
+			return fmt.Errorf("the server sends on channel %d, which it has closed", channel), nil
+		}
+		if s.taken(channel) {
+			return nil, s.outputs[channel-stdoutChannel].Fill(data)
 		}
 		_, err = io.Copy(io.Discard, data)
 		return nil, err
@@ -215,13 +217,30 @@ func (s *session) take(channel byte, data io.Reader) (broken, err error) {
 			return broken, nil
 		}
 		if s.ending.said {
-			s.lingering = time.AfterFunc(linger, func() { s.conn.Abort(errLingered) })
+			s.mu.Lock()
+			s.ended = true
+			s.conn.LimitSilence(linger, errLingered)
+			s.mu.Unlock()
 		}
 		return nil, nil
-	case closeChannel: // of an output, which ends with the connection anyway
-		return nil, nil
+	case closeChannel:
+		return s.close(data)
 	}
 	return fmt.Errorf("the server sends on channel %d, which is not for servers", channel), nil
+}
+
+// close notes which channel the server has closed.
+func (s *session) close(data io.Reader) (broken, err error) {
+	which, err := io.ReadAll(io.LimitReader(data, 2))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(which) != 1:
+		return errors.New("the server closes a channel, and does not say which one"), nil
+	case which[0] == stdoutChannel || which[0] == stderrChannel:
+		s.closed[which[0]-stdoutChannel] = true
+	}
+	return nil, nil
 }
 
 // input sends Stdin. The reader of the connection says why a Send fails.
@@ -274,14 +293,18 @@ func (s *session) endInput() {
 	if s.c.TTY { // a terminal's input has no end
 		return
 	}
-	timer := time.NewTimer(inputGrace)
-	defer timer.Stop()
-	select {
-	case <-s.over:
-	case <-timer.C:
-		s.fail(fmt.Errorf("the server speaks %s, which cannot say that Stdin has ended, and the command goes on; Kubernetes 1.30 and later can",
-			s.conn.Protocol()))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.conn.LimitWait(inputGrace, &inputError{s.conn.Protocol()})
 	}
+}
+
+// inputError says that a command cannot be told the end of its input.
+type inputError struct{ protocol string }
+
+func (e *inputError) Error() string {
+	return "the server speaks " + e.protocol + ", which cannot say that Stdin has ended, and the command goes on; Kubernetes 1.30 and later can"
 }
 
 // sizes sends the sizes of the window.

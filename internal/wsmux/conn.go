@@ -43,7 +43,9 @@ type Conn struct {
 	write   sync.Mutex // one message at a time
 	channel [1]byte    // of the message that is being sent
 
-	reading message // the one that Next has returned
+	reading  message // the one that Next has returned
+	within   bool    // a message has begun, and is not read to its end; for the goroutine that reads
+	patience patience
 
 	asked   atomic.Int64 // when the ping was sent that nothing has answered, in nanoseconds since born; 0 if there is none
 	away    atomic.Bool  // nobody reads, so an answer cannot be seen
@@ -96,11 +98,15 @@ func (c *Conn) Next() (channel byte, data io.Reader, err error) {
 	c.asked.Store(0) // what has come meanwhile is about to be read
 	c.away.Store(false)
 	defer c.away.Store(true)
+	c.patience.begin()
+	defer func() { c.patience.end(err == nil) }()
+	c.within = false
 	kind, data, err := c.ws.NextReader()
 	c.asked.Store(0)
 	if err != nil {
 		return 0, nil, c.readError(err)
 	}
+	c.within = true
 	if kind != websocket.BinaryMessage {
 		return 0, nil, c.broken("the other side sends text, where the protocol has binary messages")
 	}
@@ -123,13 +129,34 @@ type message struct {
 func (m *message) Read(p []byte) (int, error) {
 	m.c.away.Store(false)
 	defer m.c.away.Store(true)
+	m.c.patience.begin()
 	n, err := m.r.Read(p)
+	m.c.patience.end(n > 0)
 	m.c.asked.Store(0)
-	if err != nil && err != io.EOF {
+	switch err {
+	case nil:
+	case io.EOF:
+		m.c.within = false
+	default:
 		err = m.c.readError(err)
 	}
 	return n, err
 }
+
+// LimitSilence bounds the silence of the other side from now on: once a read has waited for d, and nothing has come of a message, the
+// connection is closed, and reads return cause. Time in which nobody reads does not count. It replaces an earlier limit. Any goroutine
+// may call it.
+func (c *Conn) LimitSilence(d time.Duration, cause error) {
+	c.patience.set(d, true, func() { c.close(cause) })
+}
+
+// LimitWait is LimitSilence for the sum of the times that reads wait, whatever comes.
+func (c *Conn) LimitWait(d time.Duration, cause error) {
+	c.patience.set(d, false, func() { c.close(cause) })
+}
+
+// Unfinished reports, after an error of a read, whether the connection has ended within a message. The goroutine that reads may call it.
+func (c *Conn) Unfinished() bool { return c.within }
 
 // broken closes the connection, because the other side breaks the protocol.
 func (c *Conn) broken(how string) error {
@@ -237,17 +264,17 @@ func (c *Conn) ping() {
 // now returns a time for asked.
 func (c *Conn) now() int64 { return max(1, int64(time.Since(c.born))) }
 
-// End tells the other side that the connection ends in good order. Nothing can be sent after it; Next goes on until the other side
-// has ended as well.
-func (c *Conn) End() {
+// End tells the other side that the connection ends in good order, and closes the connection if that takes longer than grace. Nothing
+// can be sent after it; Next goes on until the other side has ended as well.
+func (c *Conn) End(grace time.Duration) {
 	end := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-	_ = c.ws.WriteControl(websocket.CloseMessage, end, time.Now().Add(time.Second)) // the connection may be gone
+	_ = c.ws.WriteControl(websocket.CloseMessage, end, time.Now().Add(grace)) // the connection may be gone
 }
 
 // Finish ends and closes the connection. When it returns, no goroutine of the connection runs.
 func (c *Conn) Finish() {
 	if c.cause.Load() == nil {
-		c.End()
+		c.End(time.Second)
 	}
 	c.close(net.ErrClosed)
 	<-c.pinging

@@ -66,7 +66,7 @@ func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, c clienttest
 		})
 	}
 	all.Wait()
-	conn.End()
+	conn.End(maxWait)
 	select { // what is still on its way would be lost if the server closed first
 	case <-gone:
 	case <-time.After(maxWait):

@@ -110,7 +110,7 @@ func (s *Server) serveProcess(w http.ResponseWriter, r *http.Request, c clientte
 	_ = stdinReader.Close()
 	stdin.Drop()
 	if conn.Send(errorChannel, end) == nil {
-		conn.End()
+		conn.End(maxWait)
 		select { // what is still on its way would be lost if the server closed first
 		case <-gone:
 		case <-ctx.Done():
