@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -285,4 +286,42 @@ func TestTheEndOfTheContextBeforeTheOutputIsWritten(t *testing.T) {
 		}
 		close(b.letGo)
 	})
+}
+
+// An exit code is an int32: a Windows container ends with -1073741819 after an access violation. Any other text is no exit code.
+func TestTheRangeOfExitCodes(t *testing.T) {
+	for text, want := range map[string]int{
+		"1": 1, "255": 255, "256": 256, "-1": -1, "-1073741819": -1073741819, "2147483647": math.MaxInt32, "-2147483648": math.MinInt32,
+		"0": 0, "-0": 0, "": 0, "x": 0, "1.0": 0, " 1": 0, "0x1": 0, "2147483648": 0, "-2147483649": 0, "3221225477": 0, "99999999999999999999": 0,
+	} {
+		r := newRig(t, &containers.Server{}, clienttest.Options{})
+		r.speaks(t, "v5.channel.k8s.io", func(c *wsmux.Conn) {
+			_ = c.Send(3, []byte(`{"status": "Failure", "reason": "NonZeroExitCode", "message": "it failed", "details": {"causes": [{"reason": "ExitCode", "message": "`+text+`"}]}}`))
+		})
+		err := remote.Command(r.pods, web, "x").Run(t.Context())
+		exit := (*remote.ExitError)(nil)
+		if errors.As(err, &exit) != (want != 0) || exit != nil && exit.Code != want || err == nil {
+			t.Errorf("%q: %v, %+v, want %d", text, err, exit, want)
+		}
+		if want == 0 {
+			wantText(t, err, "it failed")
+		}
+	}
+}
+
+// A server that does not say the exit code.
+func TestAnExitCodeThatIsNotKnown(t *testing.T) {
+	for name, details := range map[string]string{
+		"no details": "", "no cause": `, "details": {"causes": []}`, "another cause": `, "details": {"causes": [{"reason": "Signal", "message": "9"}]}`,
+	} {
+		r := newRig(t, &containers.Server{}, clienttest.Options{})
+		r.speaks(t, "v5.channel.k8s.io", func(c *wsmux.Conn) {
+			_ = c.Send(3, []byte(`{"status": "Failure", "reason": "NonZeroExitCode", "message": "it failed"`+details+`}`))
+		})
+		err := remote.Command(r.pods, web, "x").Run(t.Context())
+		if errors.As(err, new(*remote.ExitError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantText(t, err, "it failed")
+	}
 }

@@ -14,8 +14,9 @@ import (
 
 // ExitError says that a command has ended with an exit code other than 0.
 type ExitError struct {
-	// Code is the exit code, from 1 to 255 in Linux. A command that a signal has ended has 128 and the number of the signal, as in
-	// a shell.
+	// Code is the exit code: any int32 but 0. In Linux it is from 1 to 255, and a command that a signal has ended has 128 and the number
+	// of the signal, as in a shell. In Windows it may be negative: -1 is an exit code like any other. It never means that the code is not
+	// known: then there is no ExitError, but the server's status as an error.
 	Code int
 	// Stderr is the end of what the command has written to its standard error, at most 32 KiB, if [Cmd.Output] has got it.
 	Stderr []byte
@@ -87,8 +88,8 @@ func (c *Cmd) ended(s meta.Status) error {
 	err := apierrors.FromStatus(s)
 	if s.Reason == "NonZeroExitCode" {
 		cause, _ := apierrors.Cause(err, "ExitCode")
-		if code, bad := strconv.Atoi(cause.Message); bad == nil && code != 0 {
-			return &ExitError{Code: code, where: c.where()}
+		if code, bad := strconv.ParseInt(cause.Message, 10, 32); bad == nil && code != 0 {
+			return &ExitError{Code: int(code), where: c.where()}
 		}
 	}
 	return err
