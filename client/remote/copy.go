@@ -38,6 +38,9 @@ type CopyOptions struct {
 	// AllowChanges accepts files that have changed while the tar of the container read them, as they were read. Without it, they
 	// fail the copy. Only GNU tar says that they have.
 	AllowChanges bool
+	// OneFile says that the source of CopyFrom is one file, or a symbolic link to one. If it is a folder, or the container says so, the
+	// copy fails. It must be false for the other functions.
+	OneFile bool
 	// Perm has the permissions of the file that WriteFile makes, such as 0o600. 0 leaves them to the container: 0o666 without its
 	// umask. It must be 0 for the other functions, which keep the permissions of files.
 	Perm fs.FileMode
@@ -52,7 +55,7 @@ type CopyOptions struct {
 
 // CopyProgress is how far a copy has come.
 type CopyProgress struct {
-	// Name is the file that is being copied, with slashes and relative to the folder; at the end it is empty.
+	// Name is the file that is being copied, with slashes and relative to the folder into which it is copied; at the end it is empty.
 	Name string
 	// Files counts the files that are copied, without folders and links.
 	Files int
@@ -178,6 +181,8 @@ func (c *copying) validate(name, path string, perm bool) error {
 		return fmt.Errorf("remote.CopyOptions: MaxBytes must be 0 or more, got %d", c.MaxBytes)
 	case c.MaxFiles < 0:
 		return fmt.Errorf("remote.CopyOptions: MaxFiles must be 0 or more, got %d", c.MaxFiles)
+	case c.OneFile && name != "CopyFrom":
+		return fmt.Errorf("remote.CopyOptions: OneFile is for CopyFrom, and must be false for %s", name)
 	case c.Perm&^fs.ModePerm != 0:
 		return fmt.Errorf("remote.CopyOptions: Perm must have permissions alone, got %v", c.Perm)
 	case c.Perm != 0 && !perm:

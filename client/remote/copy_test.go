@@ -115,7 +115,7 @@ func TestCopyFromAndTo(t *testing.T) {
 				t.Fatal(err)
 			}
 			back := filepath.Join(t.TempDir(), "back")
-			down, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/-new/folder", back, remote.CopyOptions{Verify: true})
+			down, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/-new/folder/", back, remote.CopyOptions{Verify: true})
 			if err != nil {
 				t.Fatal(err)
 			}

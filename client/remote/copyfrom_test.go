@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,22 +57,45 @@ func TestCopyFromTheKindsOfSources(t *testing.T) {
 	for _, b := range boxes() {
 		t.Run(b.name, func(t *testing.T) {
 			r, there := b.start(t)
-			put(t, there, "folder/a", "folder/sub/b", "*", "-x")
+			put(t, there, "folder/a", "folder/sub/b", "*", "-x", "-y/a")
 			for link, target := range map[string]string{"to folder": "folder", "to file": "folder/a", "to link": "to folder", "dangling": "none"} {
 				if err := os.Symlink(target, filepath.Join(there, link)); err != nil {
 					t.Fatal(err)
 				}
 			}
+			folder := []string{"a", "sub", "sub/b"} // what is in it
+			named := func(name string) []string { return []string{name, name + "/a", name + "/sub", name + "/sub/b"} }
 			for src, want := range map[string][]string{
-				"folder": {"a", "sub", "sub/b"}, "folder/": {"a", "sub", "sub/b"}, "folder/.": {"a", "sub", "sub/b"}, "folder/sub/..": {"a", "sub", "sub/b"},
-				"folder/sub": {"b"}, "folder//a": {"a"}, "to folder": {"a", "sub", "sub/b"}, "to link": {"a", "sub", "sub/b"}, "to file": {"to file"},
-				"*": {"*"}, "-x": {"-x"},
+				"folder": named("folder"), "folder/": folder, "folder//": folder, "folder/.": folder, "folder/./": folder, "folder/sub/..": folder,
+				"folder/sub": {"sub", "sub/b"}, "folder/sub/": {"b"}, "folder//a": {"a"}, "folder/empty": {"empty"}, "folder/empty/": {},
+				"to folder": named("to folder"), "to folder/": folder, "to link": named("to link"), "to link/": folder, "to file": {"to file"},
+				"*": {"*"}, "-x": {"-x"}, "-y": {"-y", "-y/a"}, "-y/": {"a"},
 			} {
+				if strings.Contains(src, "empty") {
+					if err := os.Mkdir(there+"/folder/empty", 0o750); err != nil {
+						t.Fatal(err)
+					}
+				}
 				dst := t.TempDir()
-				if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/"+src, dst, remote.CopyOptions{}); err != nil {
+				if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/"+src, dst, remote.CopyOptions{Verify: true}); err != nil {
 					t.Errorf("%q: %v", src, err)
 				}
 				has(t, dst, want...)
+				if err := os.RemoveAll(there + "/folder/empty"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for src, file := range map[string]bool{"folder/a": true, "to file": true, "*": true, "-x": true, "folder": false, "to folder": false, "to link": false} {
+				dst := t.TempDir()
+				_, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/"+src, dst, remote.CopyOptions{OneFile: true})
+				if file && err == nil {
+					has(t, dst, path.Base(src))
+					continue
+				}
+				if err == nil || file || !strings.Contains(err.Error(), "asked for one file") {
+					t.Errorf("%q as one file: %v", src, err)
+				}
+				has(t, dst)
 			}
 			for src, want := range map[string]string{"none": "o such file", "dangling": "o such file", "none/": "o such file", "*/": "ot a directory|no such file"} {
 				dst := filepath.Join(t.TempDir(), "new")
@@ -101,12 +125,12 @@ func TestOverwrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := shoot(t, here)
-			_, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src", here, remote.CopyOptions{})
+			_, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src/", here, remote.CopyOptions{})
 			if !errors.Is(err, fs.ErrExist) {
 				t.Errorf("CopyFrom: %v", err)
 			}
 			unchanged(t, here, before)
-			if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src", here, remote.CopyOptions{Overwrite: true}); err != nil {
+			if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src/", here, remote.CopyOptions{Overwrite: true}); err != nil {
 				t.Error(err)
 			}
 			has(t, here, "a", "sub", "sub/b", "sub/c", "sub/other")
@@ -229,7 +253,7 @@ func TestCopiesWithoutTheirPrograms(t *testing.T) {
 	put(t, there, "a")
 	o := remote.CopyOptions{Verify: true, Overwrite: true}
 	here := t.TempDir()
-	_, from := remote.CopyFrom(t.Context(), r.pods, web, there, here, o)
+	_, from := remote.CopyFrom(t.Context(), r.pods, web, there+"/", here, o)
 	elsewhere := t.TempDir()
 	put(t, elsewhere, "a")
 	_, to := remote.CopyTo(t.Context(), r.pods, web, os.DirFS(elsewhere), there+"/b", o)
@@ -262,7 +286,7 @@ func TestVerifyFindsOtherBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			here := t.TempDir()
-			_, from := remote.CopyFrom(t.Context(), r.pods, web, there+"/src", here, remote.CopyOptions{Verify: true})
+			_, from := remote.CopyFrom(t.Context(), r.pods, web, there+"/src/", here, remote.CopyOptions{Verify: true})
 			has(t, here)
 			_, to := remote.CopyTo(t.Context(), r.pods, web, os.DirFS(there+"/src"), there+"/dst", remote.CopyOptions{Verify: true})
 			_, read := remote.ReadFile(t.Context(), r.pods, web, there+"/src/precious", io.Discard, remote.CopyOptions{Verify: true})
@@ -276,7 +300,7 @@ func TestVerifyFindsOtherBytes(t *testing.T) {
 				t.Error("WriteFile has made the file")
 			}
 			// Nobody sees it without.
-			if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src", here, remote.CopyOptions{}); err != nil {
+			if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src/", here, remote.CopyOptions{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -415,7 +439,7 @@ func TestCopiesAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src", here, remote.CopyOptions{Overwrite: true}); err != nil {
+			if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src/", here, remote.CopyOptions{Overwrite: true}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -437,7 +461,7 @@ func TestDestinationsThatCannotBeWritten(t *testing.T) {
 	put(t, here, "file")
 	for _, dst := range []string{here + "/file", here + "/file/x", "/proc/none", "/proc/self/none"} {
 		var path *fs.PathError
-		if res, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src", dst, remote.CopyOptions{}); !errors.As(err, &path) {
+		if res, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/src/", dst, remote.CopyOptions{}); !errors.As(err, &path) {
 			t.Errorf("CopyFrom to %s: %+v, %v", dst, res, err)
 		}
 	}
@@ -516,8 +540,8 @@ func TestWrongUseOfCopies(t *testing.T) {
 		_, err := remote.CopyTo(t.Context(), r.pods, web, src, dst, remote.CopyOptions{})
 		return err
 	}
-	write := func(name string, in io.Reader) error {
-		_, err := remote.WriteFile(t.Context(), r.pods, web, name, in, remote.CopyOptions{})
+	write := func(name string, in io.Reader, o remote.CopyOptions) error {
+		_, err := remote.WriteFile(t.Context(), r.pods, web, name, in, o)
 		return err
 	}
 	_, read := remote.ReadFile(t.Context(), r.pods, web, "/x", nil, remote.CopyOptions{})
@@ -531,12 +555,16 @@ func TestWrongUseOfCopies(t *testing.T) {
 		"no dir":         {from("/a", "", remote.CopyOptions{}), "dir must not be empty"},
 		"MaxBytes":       {from("/a", here, remote.CopyOptions{MaxBytes: -1}), "MaxBytes must be 0 or more"},
 		"MaxFiles":       {from("/a", here, remote.CopyOptions{MaxFiles: -1}), "MaxFiles must be 0 or more"},
+		"OneFile":        {from("/a/", here, remote.CopyOptions{OneFile: true}), "must be the name of a file"},
+		"OneFile of ..":  {from("/a/..", here, remote.CopyOptions{OneFile: true}), "must be the name of a file"},
+		"OneFile there":  {write("/x", strings.NewReader(""), remote.CopyOptions{OneFile: true}), "OneFile is for CopyFrom"},
+		"a long name":    {from("/"+strings.Repeat("x", 256), here, remote.CopyOptions{}), "more than 255"},
 		"Perm":           {from("/a", here, remote.CopyOptions{Perm: 0o600}), "Perm is for WriteFile"},
 		"setuid":         {from("/a", here, remote.CopyOptions{Perm: fs.ModeSetuid}), "permissions alone"},
 		"no FS":          {to(nil, "/x"), "src must not be nil"},
 		"no destination": {to(os.DirFS(here), ""), "must not be empty"},
-		"no file name":   {write("/x/", strings.NewReader("")), "must be one of a file"},
-		"no Reader":      {write("/x", nil), "r must not be nil"},
+		"no file name":   {write("/x/", strings.NewReader(""), remote.CopyOptions{}), "must be one of a file"},
+		"no Reader":      {write("/x", nil, remote.CopyOptions{}), "r must not be nil"},
 		"no Writer":      {read, "w must not be nil"},
 		"zero handle":    {zero, "zero Resource"},
 	} {

@@ -142,7 +142,7 @@ func TestCopyToKeepsModesAndTimes(t *testing.T) {
 				}
 			}
 			dst := t.TempDir()
-			if _, err := remote.CopyFrom(t.Context(), r.pods, web, there, dst, remote.CopyOptions{}); err != nil {
+			if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/", dst, remote.CopyOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			compare(t, dst, there, true)
@@ -175,12 +175,12 @@ func TestCopiesOf1000Files(t *testing.T) {
 		t.Fatalf("CopyTo: %+v, %v", up, err)
 	}
 	dst := t.TempDir()
-	down, err := remote.CopyFrom(t.Context(), r.pods, web, there, dst, remote.CopyOptions{})
+	down, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/", dst, remote.CopyOptions{})
 	if err != nil || down.Files != 1_000 || down.Folders != 10 || down.Bytes != up.Bytes {
 		t.Fatalf("CopyFrom: %+v, %v", down, err)
 	}
 	compare(t, dst, src, true)
-	if _, err := remote.CopyFrom(t.Context(), r.pods, web, there, t.TempDir(), remote.CopyOptions{MaxFiles: 1_009}); err == nil {
+	if _, err := remote.CopyFrom(t.Context(), r.pods, web, there+"/", t.TempDir(), remote.CopyOptions{MaxFiles: 1_009}); err == nil {
 		t.Error("MaxFiles is not kept")
 	}
 }

@@ -55,10 +55,13 @@
 //
 // [CopyFrom] and [CopyTo] copy files and folders from and to containers, and [ReadFile] and [WriteFile] copy streams:
 //
-//	_, err := remote.CopyFrom(ctx, pods, key, "/var/log", "logs", remote.CopyOptions{})
+//	_, err := remote.CopyFrom(ctx, pods, key, "/app/report.txt", ".", remote.CopyOptions{OneFile: true}) // ./report.txt
+//	_, err = remote.CopyFrom(ctx, pods, key, "/var/log", ".", remote.CopyOptions{})                      // the folder ./log
+//	_, err = remote.CopyFrom(ctx, pods, key, "/var/log/", "logs", remote.CopyOptions{})                  // what is in it, in the folder logs
 //	_, err = remote.CopyTo(ctx, pods, key, os.DirFS("conf"), "/etc/app", remote.CopyOptions{Overwrite: true})
 //
 // They run tar in the container, or sh and a few more where there is no tar. They trust nothing that a container sends: whatever it
-// is, CopyFrom writes nothing outside of the folder, and no more than the limits of [CopyOptions]. They do not end by themselves if a
-// container sends nothing; the context does.
+// is, CopyFrom writes nothing outside of the folder, nothing beside the name that it was asked for if that has no slash at its end, and no
+// more than the limits of [CopyOptions]. [CopyFrom] lists what a hostile container can do within these bounds. Copies do not end by
+// themselves if a container sends nothing; the context does.
 package remote

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -45,10 +46,13 @@ const (
 // and has been verified, it is renamed into the folder (commit), and until then nothing of that has changed. Each call goes through
 // an os.Root, which is the second line of defence.
 type tree struct {
-	c    *copying
-	base string // what the names of entries begin with
-	// single says that base is a file, and there is nothing else.
-	single bool
+	c *copying
+	// below is the only name that the copy may make in the folder, with what is in it; empty means every name.
+	below string
+	// base is the name of the entry, and the beginning of the names of the others, in what the container sends. It stands for below.
+	base string
+	// isFile says that the container is asked for one file, and isFolder that it is asked for a folder.
+	isFile, isFolder bool
 
 	root  *os.Root
 	stage *os.Root
@@ -93,16 +97,17 @@ func (t *tree) close() error {
 
 // add makes an entry.
 func (t *tree) add(e entry) error {
-	name, err := within(e.name, t.base)
-	if err == nil && name == "" {
-		if e.kind == aFolder {
-			return nil // the folder itself
-		}
-		if name = t.base; !t.single {
-			err = errors.New("it has the name of the folder, and is none")
-		}
-	} else if err == nil && t.single {
-		err = errors.New("the container was asked for one file, and sends more")
+	name, err := t.within(e.name)
+	switch {
+	case err != nil:
+	case name == "" && e.kind == aFolder: // the folder itself
+		return nil
+	case name == "", name == t.below && t.isFolder && e.kind != aFolder:
+		err = errors.New("it has the name of the folder, and is none")
+	case t.isFile && (name != t.below || e.kind != aFile):
+		err = errors.New("the container was asked for one file, and sends something else")
+	case name == t.below && e.kind != aFolder && e.kind != aFile:
+		err = errors.New("the container was asked for a file or folder, and sends neither")
 	}
 	if err != nil {
 		return &EntryError{e.name, err}
@@ -111,6 +116,15 @@ func (t *tree) add(e entry) error {
 		return t.named(e.name, err)
 	}
 	return nil
+}
+
+// within returns the name in the folder of an entry that the container calls so.
+func (t *tree) within(name string) (string, error) {
+	rest, err := within(name, t.base)
+	if err != nil || t.below == "" {
+		return rest, err
+	}
+	return gopath.Join(t.below, rest), nil
 }
 
 // named says which entry an error is about, unless the output of the container has ended, or the error does so already.
@@ -290,7 +304,7 @@ func (t *tree) folder(name string, e entry) error {
 
 // link keeps a symbolic link until all files are there.
 func (t *tree) link(name string, e entry) error {
-	if err := linkTarget(name, e.target); err != nil {
+	if err := linkTarget(strings.TrimPrefix(name, t.below+"/"), e.target); err != nil {
 		return t.leaveOut(name, err)
 	}
 	t.made[name], t.targets[name] = aLink, e.target
@@ -301,7 +315,7 @@ func (t *tree) link(name string, e entry) error {
 
 // hardLink makes another name of a file that has come before.
 func (t *tree) hardLink(name string, e entry) error {
-	first, err := within(e.target, t.base)
+	first, err := t.within(e.target)
 	if err != nil {
 		return fmt.Errorf("it is a hard link to %s, which must not be copied: %w", brief(e.target), err)
 	}
@@ -324,9 +338,25 @@ func (t *tree) hardLink(name string, e entry) error {
 }
 
 // commit moves all that has come into the folder.
-func (t *tree) commit() error {
+func (t *tree) commit(ctx context.Context) error {
 	for _, l := range t.links {
 		if err := t.stage.Symlink(t.local(l.target), t.local(l.name)); err != nil {
+			return t.named(l.name, err)
+		}
+	}
+	for _, l := range t.links {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		why := t.passes(l)
+		if why == nil {
+			continue
+		}
+		if err := t.c.leaveOut(l.name, why); err != nil {
+			return err
+		}
+		t.c.result.Links--
+		if err := t.stage.Remove(t.local(l.name)); err != nil {
 			return t.named(l.name, err)
 		}
 	}
@@ -343,6 +373,50 @@ func (t *tree) commit() error {
 		if err != nil {
 			return t.named(e.name, err)
 		}
+	}
+	return nil
+}
+
+// maxPassed is more links in a row than any system follows: Linux 40, and Windows 63. So a circle leads nowhere.
+const maxPassed = 255
+
+// passes returns an error if a link leads through one that was in the folder before the copy, which may lead anywhere. It walks from part
+// to part of the target, as the folder will be after the copy: a link of the copy is followed. One that is left out is followed too, so
+// what leads through it is left out as well.
+func (t *tree) passes(l entry) error {
+	at, rest, passed := gopath.Dir(l.name), strings.Split(l.target, "/"), 0
+	for len(rest) > 0 {
+		part := rest[0]
+		rest = rest[1:]
+		next := gopath.Join(at, part) // at itself for "" and "."
+		switch t.made[next] {
+		case aFolder, anImplicitFolder:
+			at = next
+			continue
+		case aLink:
+			if passed++; passed > maxPassed {
+				return nil
+			}
+			rest = append(strings.Split(t.targets[next], "/"), rest...)
+			continue
+		case 0:
+		default:
+			return nil
+		}
+		if _, err := t.stage.Lstat(t.local(next)); err == nil && next != "." { // a file system that takes "a" and "A" for the same
+			return fmt.Errorf("it leads through %s, whose name is spelled in another way", brief(next))
+		}
+		switch info, err := t.root.Lstat(t.local(next)); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
+			return fmt.Errorf("it leads through %s, a link that was there before", brief(next))
+		case !info.IsDir():
+			return nil
+		}
+		at = next
 	}
 	return nil
 }

@@ -19,13 +19,19 @@ var errFraming = errors.New("what the container sends is out of step: a file has
 
 // receivePacked fills t without tar, by a shell script that sends what tar would send.
 func (c *copying) receivePacked(ctx context.Context, t *tree, src string) error {
-	t.base, t.single = "", false
 	name := programPath(src)
 	stderr, err := c.run(ctx, script(copyscript.Pack(), c.nonce, name), nil, func(r io.Reader) error {
+		begun := false
 		return readPacked(r, c.nonce, func(e entry) error {
-			if e.kind == aFile && e.name == name && len(t.made) == 0 {
-				e.name, t.single = gopath.Base(name), true
-				t.base = e.name
+			if t.below != "" && !begun { // the first entry says whether it is a file; the names in a folder begin with "./"
+				if e.kind == aFile && e.name == name {
+					t.isFile, t.base = true, gopath.Base(name)
+				} else {
+					t.isFolder, t.base = true, ""
+				}
+			}
+			if begun = true; t.isFile && e.name == name {
+				e.name = t.base
 			}
 			return t.add(e)
 		})

@@ -1,7 +1,7 @@
 // Copy copies a folder from a container, and a file to one.
 //
 //	go run ./examples/copy                       # with nothing but Go: the API server is in the process, and its containers too
-//	go run ./examples/copy -kubeconfig FILE -pod NAME -from /var/log -to ./logs
+//	go run ./examples/copy -kubeconfig FILE -pod NAME -from /var/log/ -to ./logs
 //	go run ./examples/copy -kubeconfig FILE -pod NAME -file ./app.conf -name /etc/app.conf
 package main
 
@@ -104,7 +104,7 @@ func main() {
 	flag.StringVar(&key.Name, "pod", "", "the pod's name")
 	flag.StringVar(&o.Container, "container", "", "the container; may be empty if the pod has one")
 	flag.BoolVar(&o.Overwrite, "overwrite", false, "replace files")
-	from := flag.String("from", "", "copy this file or folder of the container")
+	from := flag.String("from", "", "copy this file or folder of the container; with a slash at the end, what is in the folder")
 	to := flag.String("to", ".", "the folder for it")
 	file := flag.String("file", "", "copy this file to the container")
 	name := flag.String("name", "", "its name there")

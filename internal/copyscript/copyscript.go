@@ -43,8 +43,8 @@ func Check() string { return script("check.sh") }
 // its SHA-256. An empty line ends the names.
 func Sums() string { return script("sums.sh") }
 
-// Pack returns the script with the arguments NONCE NAME, which writes a file, or a folder's content, to standard output: for each
-// entry a header, which ends with a zero byte, then its name and, for a link, its target, which end likewise, and then the bytes
+// Pack returns the script with the arguments NONCE NAME, which writes a file, or a folder as "." and its content, to standard output: for
+// each entry a header, which ends with a zero byte, then its name and, for a link, its target, which end likewise, and then the bytes
 // of a file.
 func Pack() string { return script("pack.sh") }
 

@@ -38,6 +38,8 @@ walk() (
 )
 if [ -d "$2" ]; then
 	cd -- "$2" || exit 1
+	a=$(about 755 .) || fail "$2" 'its mode cannot be told'
+	printf '%s d %s\0.\0' "$k" "$a"
 	walk . || exit 1
 elif [ -f "$2" ]; then
 	file "$2"

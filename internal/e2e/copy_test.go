@@ -61,7 +61,7 @@ func TestCopy(t *testing.T) {
 	t.Run("10000 files from the container", func(t *testing.T) {
 		writeFile(t, there+"/copy", "not \xff UTF-8", "\xff")
 		back := t.TempDir()
-		res, err := remote.CopyFrom(t.Context(), r, key, there+"/copy", back, o)
+		res, err := remote.CopyFrom(t.Context(), r, key, there+"/copy/", back, o)
 		if err != nil || res.Files != 10_001 || res.Program != "tar" {
 			t.Fatalf("CopyFrom: %+v, %v", res, err)
 		}
@@ -75,7 +75,7 @@ func TestCopy(t *testing.T) {
 		if err != nil || res.Files != len(odd) || res.Program != "sh" {
 			t.Fatalf("CopyTo: %+v, %v", res, err)
 		}
-		if res, err = remote.CopyFrom(t.Context(), r, key, there+"/plain", back, o); err != nil || res.Files != len(odd) || res.Program != "sh" {
+		if res, err = remote.CopyFrom(t.Context(), r, key, there+"/plain/", back, o); err != nil || res.Files != len(odd) || res.Program != "sh" {
 			t.Fatalf("CopyFrom: %+v, %v", res, err)
 		}
 		sameFiles(t, back, here+"/odd folders")
@@ -90,6 +90,30 @@ func TestCopy(t *testing.T) {
 		if _, err := remote.ReadFile(t.Context(), r, key, there+"/stream", &got, o); err != nil || !bytes.Equal(got.Bytes(), data) {
 			t.Errorf("ReadFile: %d bytes of %d, %v", got.Len(), len(data), err)
 		}
+	})
+	t.Run("one name", func(t *testing.T) {
+		for _, program := range []string{"tar", "sh"} {
+			if hidden = ""; program == "sh" {
+				hidden = "tar"
+			}
+			back := t.TempDir()
+			if res, err := remote.CopyFrom(t.Context(), r, key, there+"/plain", back, o); err != nil || res.Program != program {
+				t.Fatalf("CopyFrom: %+v, %v", res, err)
+			}
+			sameFiles(t, back+"/plain", here+"/odd folders")
+			o := o
+			o.OneFile = true
+			if res, err := remote.CopyFrom(t.Context(), r, key, there+"/stream", back, o); err != nil || res.Files != 1 {
+				t.Errorf("CopyFrom: %+v, %v", res, err)
+			}
+			if _, err := remote.CopyFrom(t.Context(), r, key, there+"/copy", back, o); err == nil || !strings.Contains(err.Error(), "asked for one file") {
+				t.Errorf("CopyFrom of a folder as one file: %v", err)
+			}
+			if list, err := os.ReadDir(back); err != nil || len(list) != 2 {
+				t.Errorf("%v, %v", list, err)
+			}
+		}
+		hidden = ""
 	})
 	t.Run("no such file", func(t *testing.T) {
 		_, err := remote.CopyFrom(t.Context(), r, key, there+"/none", t.TempDir(), o)

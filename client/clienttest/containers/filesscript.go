@@ -172,9 +172,6 @@ func (f *Files) scriptPack(p *Process, args []string) error {
 		err = pack(root, args[1], info)
 	} else {
 		err = f.walk(root, info, func(full string, info fs.FileInfo) error {
-			if full == root {
-				return nil
-			}
 			return pack(full, "."+below(root, full), info)
 		})
 	}
