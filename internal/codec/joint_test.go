@@ -178,6 +178,103 @@ func TestJointDecodesLikeJSON(t *testing.T) {
 	}
 }
 
+// samePairs are two values of a field of the toy, the second of which counts, and may be the zero that JSON leaves out.
+func samePairs() map[string]message {
+	at := message(nil).int(1, 1700000000).int(2, 0)
+	spec := func(b message) message { return message(nil).bytes(2, b) }
+	return map[string]message{
+		"a text":                  message(nil).text(3, "a").text(3, ""),
+		"an integer":              message(nil).int(4, 1).int(4, 0),
+		"a short integer":         message(nil).int(5, 7).int(5, 0),
+		"a boolean":               message(nil).int(6, 1).int(6, 0),
+		"bytes":                   message(nil).bytes(7, message{1}).bytes(7, nil),
+		"a ratio":                 append(message{8<<3 | 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, 8<<3|1, 0, 0, 0, 0, 0, 0, 0, 0),
+		"a time":                  message(nil).bytes(9, at).bytes(9, nil),
+		"a time of the zero":      message(nil).bytes(9, at).bytes(9, message(nil).int(1, 1<<64-62135596800)),
+		"a time and a part of it": message(nil).bytes(9, at).bytes(9, message(nil).int(1, 5)),
+		"in a message":            spec(message(nil).text(1, "a").text(1, "")),
+		"in a message that comes twice": append(spec(message(nil).text(1, "a").bytes(2, message(nil).text(1, "b"))),
+			spec(message(nil).text(1, "").bytes(2, message(nil).text(1, "")))...),
+		"in an inline message":              message(nil).bytes(14, message(nil).text(1, "a").text(1, "")),
+		"in an inline message, twice":       message(nil).bytes(14, message(nil).text(1, "a")).bytes(14, message(nil).text(1, "")),
+		"raw JSON":                          message(nil).bytes(17, message(nil).text(1, `{"a":1}`)).bytes(17, message(nil).text(1, `{"b":2}`)),
+		"raw JSON and nothing":              message(nil).bytes(17, message(nil).text(1, `{"a":1}`)).bytes(17, message(nil).text(1, "")),
+		"a number or a text":                message(nil).bytes(16, message(nil).int(1, 1).int(2, 0).text(3, "a")).bytes(16, message(nil).int(1, 0).int(2, 5).text(3, "")),
+		"an entry of a map":                 message(nil).bytes(12, message(nil).text(1, "k").text(2, "v")).bytes(12, message(nil).text(1, "k").text(2, "")),
+		"a text, zero first":                message(nil).text(3, "").text(3, "a"),
+		"the creation of metadata":          message(nil).bytes(1, message(nil).bytes(8, at).bytes(8, nil)),
+		"the creation of metadata, apart":   message(nil).bytes(1, message(nil).bytes(8, at)).bytes(1, message(nil).bytes(8, nil)),
+		"the name of metadata":              message(nil).bytes(1, message(nil).text(1, "a").text(1, "")),
+		"an element of a list is not twice": message(nil).text(10, "a").text(10, ""),
+	}
+}
+
+// A server that reads such a message has the last value, also if it is zero, and JSON says so.
+func TestJointTakesTheLastValueOfAFieldThatComesTwice(t *testing.T) {
+	type flat struct {
+		Text  string         `json:"text"`
+		Count int64          `json:"count"`
+		Small int32          `json:"small"`
+		Good  bool           `json:"good"`
+		At    meta.Time      `json:"at"`
+		More  map[string]any `json:"more"`
+		Spec  struct {
+			Name string `json:"name"`
+		} `json:"spec"`
+	}
+	m := toyMessage(t)
+	for name, b := range samePairs() {
+		text, err := m.AppendJSON(nil, b)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		sameFromBoth[*toy](t, name, b, text)
+		sameFromBoth[*flat](t, name, b, text)
+	}
+	embedded, err := decodeToy[*struct{ *Inside }](t, message(nil).text(3, "a").bytes(14, message(nil).text(1, "a")).text(3, "").bytes(14, message(nil).text(1, "")))
+	if err != nil || *embedded.Inside != (Inside{}) {
+		t.Errorf("in an embedded struct: %+v, %v", embedded.Inside, err)
+	}
+}
+
+// Inside is embedded by a pointer.
+type Inside struct {
+	Text string  `json:"text"`
+	In   *string `json:"within"`
+}
+
+// sameFromBoth compares what a message and its JSON are decoded into. kind and apiVersion are not in the latter.
+func sameFromBoth[T any](t *testing.T, name string, b message, text []byte) {
+	t.Helper()
+	want, err := codec.Unmarshal[T](text)
+	if err != nil {
+		t.Fatalf("%s: %v in %s", name, err, text)
+	}
+	var got T
+	if err := joinToy[T](t).Decode(&got, jsonstream.Item{Raw: b, Protobuf: true}, "", "", nil); err != nil || !reflect.DeepEqual(got, want) {
+		as := func(v any) []byte { text, _ := json.Marshal(v); return text }
+		t.Errorf("%s into %T: got %s, %v; want %s", name, got, as(got), err, as(want))
+	}
+}
+
+// A text that is not UTF-8 has a replacement character for each wrong byte, as in the JSON of a server.
+func TestJointReplacesEachByteThatIsNotUTF8(t *testing.T) {
+	const wrong, want = "a\xff\xfe\xe4\xb8z\xed\xa0\x80", "a\uFFFD\uFFFD\uFFFD\uFFFDz\uFFFD\uFFFD\uFFFD"
+	b := message(nil).bytes(1, message(nil).text(1, wrong).bytes(11, message(nil).text(1, wrong).text(2, wrong))).
+		text(3, wrong).text(10, wrong).bytes(2, message(nil).text(1, wrong)).
+		bytes(12, message(nil).text(1, wrong).text(2, wrong)).bytes(13, message(nil).text(1, wrong).bytes(2, message(nil).text(1, "1"))).
+		bytes(16, message(nil).int(1, 1).int(2, 0).text(3, wrong))
+	text, err := toyMessage(t).AppendJSON(nil, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameFromBoth[*toy](t, "a text", b, text)
+	got, err := decodeToy[*toy](t, b)
+	if err != nil || *got.Text != want || got.Names[0] != want || got.Labels[want] != want || got.Metadata.Name != want || got.Port != want {
+		t.Errorf("got %+q, %v", *got.Text, err)
+	}
+}
+
 func TestJointLetsTypesDecodeByThemselves(t *testing.T) {
 	b := message(nil).text(10, "x").text(10, `"y`).bytes(12, message(nil).text(1, "k").text(2, "v")).bytes(12, message(nil).text(1, "k2")).
 		bytes(13, message(nil).text(1, "cpu").bytes(2, message(nil).text(1, "100m")))

@@ -177,6 +177,7 @@ func (d *decoder) field(f *jointField, tag uint64, to place, b []byte) (rest []b
 		return rest, ok
 	}
 	if f.omit && len(b) > 0 && isZero(typ, b) {
+		f.clear(to)
 		return b[1:], true
 	}
 	to = to.field(f.field.offset)
@@ -202,6 +203,25 @@ func (d *decoder) field(f *jointField, tag uint64, to place, b []byte) (rest []b
 		return d.stringEntries(f, tag, to, b)
 	}
 	return d.entries(f, tag, to, b)
+}
+
+// clear is for a zero that JSON leaves out. The field usually is zero, but may have come before with another value.
+func (f *jointField) clear(to place) {
+	to = to.field(f.field.offset)
+	for _, h := range f.field.hops {
+		target := to.pointer()
+		if target.isNil() {
+			return
+		}
+		to = target.field(h.offset)
+	}
+	switch {
+	case f.shape != jointOnce:
+	case f.op == opString:
+		*as[string](to) = ""
+	default:
+		to.value(f.plan.typ).SetZero()
+	}
 }
 
 // follow follows embedded pointers to a field, and allocates the structs that they point to.
@@ -250,11 +270,11 @@ func (d *decoder) one(v *jointValue, to place, b []byte) (rest []byte, ok bool) 
 		*as[bool](to) = n != 0
 		return rest, true
 	case opPointer:
+		if v.elem.op == opText { // null, as that of a time, leaves the pointer nil
+			return d.leafText(v, to, b)
+		}
 		target := to.pointer()
 		if target.isNil() {
-			if v.elem.op == opText {
-				return d.textPointer(v, to, b)
-			}
 			target = newPlace(v.plan.elem.typ)
 			to.point(target)
 		}
@@ -327,19 +347,11 @@ func (d *decoder) leafText(v *jointValue, to place, b []byte) (rest []byte, ok b
 	if err != nil {
 		return nil, d.malformed(err)
 	}
+	to.value(v.plan.typ).SetZero() // the field may have come before, and JSON adds to a map and keeps a time if it is null
 	return rest, d.fromLeaf(v.plan, to)
 }
 
-// textPointer decodes a value by its JSON to where a pointer that is nil points: null, as that of a time, leaves it nil.
-func (d *decoder) textPointer(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
-	rest, err := d.toLeaf(v.elem, b)
-	if err != nil {
-		return nil, d.malformed(err)
-	}
-	return rest, d.fromLeaf(v.plan, to)
-}
-
-// toLeaf writes the JSON of a value to d.leaf.
+// toLeaf writes the JSON of a value, or of what a pointer points to, to d.leaf.
 func (d *decoder) toLeaf(v *jointValue, b []byte) (rest []byte, err error) {
 	switch v.wire {
 	case protobuf.Varint:

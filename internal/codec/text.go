@@ -1,12 +1,12 @@
 package codec
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"strings"
 	"sync/atomic"
-	"unicode/utf8"
+
+	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
 // text makes the strings of the objects that one decoder decodes. They are Unicode.
@@ -81,8 +81,8 @@ func (t *text) string(b []byte) string {
 	return e.s
 }
 
-// valid returns b, which need not be Unicode, as a string. Invalid bytes become the replacement character, as in JSON. The strings
-// of the table are valid.
+// valid returns b, which need not be Unicode, as a string. Each invalid byte becomes a replacement character, as in JSON. The
+// strings of the table are valid.
 func (t *text) valid(b []byte) string {
 	if len(b) <= longestEntry {
 		if e := &t.table[hash(b)>>(64-tableBits)]; e.s == string(b) {
@@ -90,10 +90,7 @@ func (t *text) valid(b []byte) string {
 			return e.s
 		}
 	}
-	if !utf8.Valid(b) {
-		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
-	}
-	return t.string(b)
+	return t.string(protobuf.Text(b))
 }
 
 // cut returns b as a string in the memory of the object. A Builder never changes the bytes that it has written.

@@ -215,7 +215,8 @@ func (f *Field) appendContent(dst, b []byte, levels int) (_, rest []byte, err er
 	return dst, rest, err
 }
 
-// only reads a field that is not repeated. If it is there more than once, the last scalar counts, and messages are merged.
+// only reads a field that is not repeated. If it is there more than once, the last scalar or time counts, and other messages are
+// merged, as a server does it.
 func (f *Field) only(b []byte) (v scalar, rest []byte, err error) {
 	v, _, rest, _, err = f.next(b)
 	for err == nil {
@@ -223,7 +224,7 @@ func (f *Field) only(b []byte) (v scalar, rest []byte, err error) {
 		if !ok {
 			return v, rest, nextErr
 		}
-		if f.Type.IsMessage() {
+		if f.Type.IsMessage() && f.Type != Time && f.Type != MicroTime {
 			v.bytes = append(v.bytes, more.bytes...) // a copy, for the capacity is the length
 		} else {
 			v = more

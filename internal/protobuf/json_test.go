@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -377,6 +378,43 @@ func TestElementsAreAddedToAMessage(t *testing.T) {
 	for name, want := range map[string]string{"name": `Thing has no list "name"`, "parts": `parts.y: want an integer of 64 bits, got "\"\""`} {
 		if _, err := m.AppendElement(nil, name, []byte(`{"y":""}`), nil); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
+	}
+}
+
+// The caller decides about unknown members of an element, which have the path that they have in the list.
+func TestUnknownMembersOfAnElementHaveAPath(t *testing.T) {
+	m := thing(t)
+	const part = `{"x":"1","odd":{"er":1}}`
+	if _, err := m.AppendElement(nil, "parts", []byte(part), nil); !errors.Is(err, protobuf.ErrUnknown) || err.Error() != "parts.odd: there is no such field" {
+		t.Errorf("unasked: %v", err)
+	}
+	var asked []string
+	raw, err := m.AppendElement(nil, "parts", []byte(part), func(path string) error {
+		asked = append(asked, path)
+		return nil
+	})
+	if err != nil || !slices.Equal(asked, []string{"parts.odd"}) {
+		t.Errorf("asked for %q, %v", asked, err)
+	}
+	if got, err := m.AppendJSON(nil, raw); err != nil || string(got) != `{"parts":[{"x":"1"}]}` {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// An element may be as deep as it may be in the message as a whole.
+func TestElementsHaveTheDepthOfTheirMessage(t *testing.T) {
+	s := schemaOf(t, &protobuf.Table{Name: "deep/v1", Group: "deep", Version: "v1", Text: "List!\n1 items []Tree\nTree\n1 items []Tree\n"})
+	m := s.Kind("deep", "v1", "List")
+	for levels := 245; levels < 255; levels++ {
+		item := strings.Repeat(`{"items":[`, levels) + strings.Repeat(`]}`, levels)
+		whole, wholeErr := m.AppendProto(nil, []byte(`{"items":[`+item+`]}`), nil)
+		one, oneErr := m.AppendElement(nil, "items", []byte(item), nil)
+		if errors.Is(wholeErr, protobuf.ErrDepth) != errors.Is(oneErr, protobuf.ErrDepth) || wholeErr == nil && !bytes.Equal(whole, one) {
+			t.Errorf("%d levels: %v as a whole, %v as an element", levels, wholeErr, oneErr)
+		}
+		if (levels <= 249) != (oneErr == nil) {
+			t.Errorf("%d levels: %v", levels, oneErr)
 		}
 	}
 }

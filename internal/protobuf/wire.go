@@ -3,10 +3,12 @@
 package protobuf
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
 	"math"
+	"unicode/utf8"
 )
 
 // WireType is how the value of a field is written.
@@ -75,6 +77,15 @@ func ReadBytes(b []byte) (value, rest []byte, err error) {
 		return nil, nil, io.ErrUnexpectedEOF
 	}
 	return rest[:n:n], rest[n:], nil
+}
+
+// Text returns a string as a server's JSON has it: with a replacement character for each byte that is not UTF-8. A string that is
+// valid is returned as it is.
+func Text(b []byte) []byte {
+	if utf8.Valid(b) {
+		return b
+	}
+	return []byte(string(bytes.Runes(b)))
 }
 
 // Skip returns what follows the value of a field at the start of b.

@@ -120,13 +120,13 @@ func (o *objects) metadata(item *jsonstream.Item, p *parts, b []byte) (managed b
 			}
 			switch number {
 			case metaName:
-				p.name = content
+				p.name = protobuf.Text(content)
 			case metaNamespace:
-				p.namespace = content
+				p.namespace = protobuf.Text(content)
 			case metaUID:
-				p.uid = content
+				p.uid = protobuf.Text(content)
 			case metaResourceVersion:
-				p.version = content
+				p.version = protobuf.Text(content)
 			case metaManagedFields:
 				managed = !o.keepManaged
 			case metaAnnotations:

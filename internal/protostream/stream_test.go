@@ -166,6 +166,16 @@ func TestWatchIsFramed(t *testing.T) {
 	}
 }
 
+// An identity is that of the object's JSON: each byte that is not UTF-8 is a replacement character, and the last value counts.
+func TestIdentitiesAreThoseOfTheJSON(t *testing.T) {
+	m := fields(nil).text(1, "a\xff\xe4\xb8").text(3, "other").text(3, "n\xfe").text(5, "first").text(5, "").text(6, "7\xff")
+	body := protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: fields(nil).bytes(2, fields(nil).bytes(1, m))}.Append(nil)
+	got, err := readList(bytes.NewReader(body), jsonstream.Options{})
+	if want := " n\uFFFD/a\uFFFD\uFFFD\uFFFD  7\uFFFD "; err != nil || !strings.HasPrefix(got[0], want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
 // A list that is cut anywhere is an error, and no item is there that was not complete.
 func TestCutBodiesAreErrors(t *testing.T) {
 	body := list("70", "", object("a", "kubectl"), object("b"))
