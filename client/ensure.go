@@ -328,8 +328,8 @@ const (
 	// Updated says that the object has a new resource version, and all that was wanted.
 	Updated
 	// NotKept says that the server accepted the write, but that its answer differs from what was wanted: it has a default, a
-	// value of an admission plugin, or a field that cannot be changed. The next Ensure will write again, and likely in vain. For
-	// example, a pod with tolerations of its own gets two more, so its list is not the wanted one.
+	// value of an admission plugin, or a field that cannot be changed. The next Ensure will write again, and likely in vain.
+	// [patch.Overlay] says which additions of the server are no difference, such as those to the tolerations of a pod.
 	NotKept
 )
 

@@ -442,3 +442,44 @@ func TestPreconditionsOfAnEnsureOfWhatIsKnown(t *testing.T) {
 		is[*client.PreconditionError](t, err)
 	}
 }
+
+// A server that decodes a value writes it in its own way. Ensure wrote such an object for ever.
+func TestEnsureKnowsTheServersTexts(t *testing.T) {
+	type raw struct {
+		meta.Identity `json:"metadata"`
+		Spec          any `json:"spec,omitempty"`
+		Webhooks      any `json:"webhooks,omitempty"`
+	}
+	scalers := client.Type[*raw]{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler", Resource: "horizontalpodautoscalers"}
+	hooks := client.Type[*raw]{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "ValidatingWebhookConfiguration", Resource: "validatingwebhookconfigurations", Scope: meta.Cluster}
+	pods := client.Type[*raw]{Version: "v1", Kind: "Pod", Resource: "pods"}
+	object := func(kind, metadata, rest string) string {
+		return `{` + kind + `,"metadata":{"name":"a","uid":"u","resourceVersion":"1"` + metadata + `},` + rest + `}`
+	}
+	for _, test := range []struct {
+		name string
+		of   client.Type[*raw]
+		want raw
+		live string
+	}{
+		{
+			"a tolerance", scalers, raw{Identity: at(web), Spec: map[string]any{"behavior": map[string]any{"scaleUp": map[string]any{"tolerance": 0.05}}}},
+			object(`"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler"`, `,"namespace":"web"`, `"spec":{"behavior":{"scaleUp":{"tolerance":"50m"}}}`),
+		},
+		{
+			"a bundle", hooks, raw{Identity: meta.Identity{Name: "a"}, Webhooks: []any{map[string]any{"name": "w", "clientConfig": map[string]any{"caBundle": "TFMw\nTFMw\n"}}}},
+			object(`"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration"`, ``, `"webhooks":[{"name":"w","clientConfig":{"caBundle":"TFMwTFMw"}}]`),
+		},
+		{
+			"tolerations", pods, raw{Identity: at(web), Spec: map[string]any{"tolerations": []any{map[string]any{"key": "a", "operator": "Exists"}}}},
+			object(`"apiVersion":"v1","kind":"Pod"`, `,"namespace":"web"`, `"spec":{"tolerations":[{"key":"a","operator":"Exists"},
+				{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}]}`),
+		},
+	} {
+		srv := says(test.live, test.live)
+		_, done, err := client.For(connect(t, srv), test.of).Ensure(t.Context(), &test.want)
+		if err != nil || done.Outcome != client.Unchanged || len(srv.all()) != 1 {
+			t.Errorf("%s: %v by %d requests, %v", test.name, done, len(srv.all()), err)
+		}
+	}
+}

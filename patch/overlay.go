@@ -65,12 +65,24 @@ type OverlayOptions struct {
 //     of a strategy, the localhostProfile of a seccomp or AppArmor profile, and the queuing of a priority level.
 //   - The members of metadata that only a server sets, and status, are not wanted: a status is written through its subresource.
 //
-// A server writes some values in its own way. These are not differences: quantities of resources (in requests and limits, a
-// resource quota, a volume's capacity) that are exactly the same number; times that are the same moment, in members whose names
-// end in Time or Timestamp; line breaks in the base64 of a Secret's data and of binaryData. The stringData of a Secret is
-// compared with its data, and written there. In the built-in kinds, a zero that the server does not write equals an absent
-// value (readOnly: false, an empty nodeSelector, an empty list), and a zero that the server replaces equals its default
-// (roleRef.apiGroup, a strategy's type). In other kinds, if the server replaces a wanted zero, every Overlay sets it again.
+// A server writes some values in its own way. These are not differences:
+//   - Quantities that are the same number. In the built-in kinds this holds at all places where the API has a quantity, however many
+//     digits the server keeps of the wanted one; in other kinds, in the requests and limits of resources, in the sizeLimit of an
+//     emptyDir, and in the divisor of a resourceFieldRef.
+//   - Times that are the same moment, at all places where the API has one in the built-in kinds, and in other kinds in members whose
+//     names end in Time or Timestamp. The zero time of a built-in kind equals an absent value.
+//   - Base64 of the same bytes, which may have line breaks, such as a caBundle and the data of a Secret, in the built-in kinds.
+//   - Numbers that are one floating-point number, except integers of 64 bits.
+//
+// The stringData of a Secret is compared with its data, and written there. In the built-in kinds, a zero that the server does not
+// write equals an absent value (readOnly: false, an empty nodeSelector, an empty list), and a zero that the server replaces equals
+// its default (roleRef.apiGroup, a strategy's type). In other kinds, if the server replaces a wanted zero, every Overlay sets it
+// again.
+//
+// The server itself adds to some lists that have no keys, and to one object that is replaced whole. These additions stay: the
+// tolerations and the nodeSelector of a Pod, of which no update can remove anything; the taints of a Node whose keys begin with
+// node.kubernetes.io/ or node.cloudprovider.kubernetes.io/; the second of a Service's ipFamilies and clusterIPs. Name an addition in
+// Absent to remove it.
 //
 // It is an error, which is [ErrMalformed], if want has another apiVersion, kind, name, namespace or uid than live.
 func Overlay(live, want any, o ...OverlayOptions) (result json.RawMessage, changed []string, err error) {
@@ -334,7 +346,7 @@ func (o *overlay) put(live, want *tree.Node, at *site) (changed bool) {
 		}
 	case kind == '[' && live.Kind() == '[':
 		return o.list(live, want, at)
-	case kind != '{' && kind != '[' && o.alike(live, want, at):
+	case kind != '{' && (kind != '[' || live.Kind() == '"') && o.alike(live, want, at):
 		return false
 	}
 	*live = o.said(want)

@@ -121,6 +121,57 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 		{"other text of a secret", `{"apiVersion":"v1","kind":"Secret","data":{"a":"YWI=","b":"YQ=="}}`, `{"data":{"b":"YQ=="},"stringData":{"a":"","c":"ab","d":null}}`, `{"apiVersion":"v1","kind":"Secret","data":{"a":"","b":"YQ==","c":"YWI="}}`},
 		{"text of a secret without data", `{"apiVersion":"v1","kind":"Secret"}`, `{"stringData":{"c":"<é>"}}`, `{"apiVersion":"v1","kind":"Secret","data":{"c":"PMOpPg=="}}`},
 
+		{"an autoscaler's tolerance", hpa(`"50m"`), hpa(`0.05`), ""},
+		{"an autoscaler's tolerance as a text", hpa(`"50m"`), hpa(`" 5e-02 "`), ""},
+		{"another tolerance", hpa(`"50m"`), hpa(`0.051`), hpa(`0.051`)},
+		{"a quantity too exact for the server", hpa(`"1n"`), hpa(`"0.0000000001"`), ""},
+		{"a resource too exact for the server", `{"apiVersion":"v1","kind":"ResourceQuota","spec":{"hard":{"requests.cpu":"1m"}}}`, `{"spec":{"hard":{"requests.cpu":"100u"}}}`, ""},
+		{"a quantity that the server does not round to a resource's", hpa(`"1m"`), hpa(`"100u"`), hpa(`"100u"`)},
+		{"a quantity too large for the server", hpa(`"9223372036854775807"`), hpa(`"99999999999Gi"`), ""},
+		{"a list of bytes where there is a text", `{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"YWI="}}`, `{"data":{"a":[97,98]}}`, `{"apiVersion":"v1","kind":"ConfigMap","data":{"a":[97,98]}}`},
+		{"a taint's time", `{"apiVersion":"v1","kind":"Node","spec":{"taints":[{"key":"a","timeAdded":"2026-01-02T03:04:05Z"}]}}`, `{"spec":{"taints":[{"key":"a","timeAdded":"2026-01-02T04:04:05.5+01:00"}]}}`, ""},
+		{"the zero time", `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","spec":{"renewTime":null}}`, `{"spec":{"renewTime":"0001-01-01T00:00:00.000000Z","acquireTime":"0001-01-01T00:00:00.000000Z"}}`, ""},
+		{"the zero time over another", `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","spec":{"renewTime":"2026-01-02T03:04:05.000000Z"}}`, `{"spec":{"renewTime":"0001-01-01T00:00:00.000000Z"}}`, `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","spec":{"renewTime":"0001-01-01T00:00:00.000000Z"}}`},
+		{"the zero time of a custom resource", `{"apiVersion":"example.com/v1","kind":"Lease","spec":{}}`, `{"spec":{"renewTime":"0001-01-01T00:00:00Z"}}`, `{"apiVersion":"example.com/v1","kind":"Lease","spec":{"renewTime":"0001-01-01T00:00:00Z"}}`},
+		{"a bundle in lines", webhook(`"YWI="`), webhook(`"YW\r\nI=\n"`), ""},
+		{"a bundle with other bits behind its end", webhook(`"YWI="`), webhook(`"YWJ="`), ""},
+		{"a bundle as a list of bytes", webhook(`"YWI="`), webhook(`[97,98]`), ""},
+		{"another bundle", webhook(`"YWI="`), webhook(`"YWM=\n"`), webhook(`"YWM=\n"`)},
+		{"an empty bundle where there is none", webhook(`null`), webhook(`"\n"`), ""},
+		{"an empty bundle over another", webhook(`"YWI="`), webhook(`""`), webhook(`""`)},
+		{"the bundle of a definition", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":"YWI="}}}}}`,
+			`{"spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":"YW\nI="}}}}}`, ""},
+		{"a bundle of a custom resource", `{"apiVersion":"example.com/v1","spec":{"caBundle":"YWI="}}`, `{"spec":{"caBundle":"YW\nI="}}`, `{"apiVersion":"example.com/v1","spec":{"caBundle":"YW\nI="}}`},
+		{"a kind of the same name in another group", `{"apiVersion":"example.com/v1","kind":"HorizontalPodAutoscaler","spec":{"behavior":{"scaleUp":{"tolerance":"50m"}}}}`,
+			`{"spec":{"behavior":{"scaleUp":{"tolerance":"0.05"}}}}`, `{"apiVersion":"example.com/v1","kind":"HorizontalPodAutoscaler","spec":{"behavior":{"scaleUp":{"tolerance":"0.05"}}}}`},
+		{"an entry of a secret with the name of a place", `{"apiVersion":"v1","kind":"Secret","data":{"b=b":"YWI="}}`, `{"data":{"b=b":"YW\nI="}}`, ""},
+		{"an empty entry of a secret", `{"apiVersion":"v1","kind":"Secret","data":{}}`, `{"data":{"a":""}}`, `{"apiVersion":"v1","kind":"Secret","data":{"a":""}}`},
+		{"a port otherwise written", `{"kind":"Service","apiVersion":"v1","spec":{"ports":[{"port":80,"protocol":"TCP","nodePort":30000}]}}`, `{"spec":{"ports":[{"port":80.0},{"port":8.1e1}]}}`,
+			`{"kind":"Service","apiVersion":"v1","spec":{"ports":[{"port":80,"protocol":"TCP","nodePort":30000},{"port":81}]}}`},
+		{"a zero otherwise written", `{"spec":{}}`, `{"spec":{"minReadySeconds":-0.0e5}}`, ""},
+		{"a number that a server keeps as a float", `{"apiVersion":"example.com/v1","a":0.12345678901234568,"b":12345678901234567000}`, `{"a":0.1234567890123456789,"b":12345678901234567890}`, ""},
+		{"a float that is another number", `{"apiVersion":"example.com/v1","a":9007199254740993,"b":0.5}`, `{"a":9007199254740992.0,"b":0.50001}`, `{"apiVersion":"example.com/v1","a":9007199254740992.0,"b":0.50001}`},
+
+		{"tolerations that admission has added", podWith(`{"key":"a","operator":"Exists"},` + added), podWith(`{"key":"a","operator":"Exists"}`), ""},
+		{"tolerations that admission has put first", podWith(added + `,{"key":"a"}`), podWith(`{"key":"a","operator":"Equal"}`), podWith(`{"key":"a","operator":"Equal"},` + added)},
+		{"one toleration more", podWith(`{"key":"a","operator":"Exists"},` + added), podWith(`{"key":"a","operator":"Exists"},{"key":"b","value":"c"}`), podWith(`{"key":"a","operator":"Exists"},{"key":"b","value":"c"},` + added)},
+		{"a wanted toleration that admission adds", podWith(added), podWith(`{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":5}`),
+			podWith(`{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":5},` + unreachable)},
+		{"no tolerations", podWith(added), podWith(``), ""},
+		{"tolerations of a template", `{"apiVersion":"apps/v1","kind":"Deployment","spec":{"template":{"spec":{"tolerations":[` + added + `]}}}}`, `{"spec":{"template":{"spec":{"tolerations":[{"key":"a"}]}}}}`,
+			`{"apiVersion":"apps/v1","kind":"Deployment","spec":{"template":{"spec":{"tolerations":[{"key":"a"}]}}}}`},
+		{"tolerations of a custom resource", `{"apiVersion":"example.com/v1","kind":"Pod","spec":{"tolerations":[` + added + `]}}`, `{"spec":{"tolerations":[{"key":"a"}]}}`,
+			`{"apiVersion":"example.com/v1","kind":"Pod","spec":{"tolerations":[{"key":"a"}]}}`},
+		{"a selector of nodes that admission has added to", `{"apiVersion":"v1","kind":"Pod","spec":{"nodeSelector":{"a":"b","runtime":"x"}}}`, `{"spec":{"nodeSelector":{"a":"b"}}}`, ""},
+		{"a selector of nodes of a template", `{"apiVersion":"v1","kind":"PodTemplate","template":{"spec":{"nodeSelector":{"a":"b","c":"d"}}}}`, `{"template":{"spec":{"nodeSelector":{"a":"b"}}}}`,
+			`{"apiVersion":"v1","kind":"PodTemplate","template":{"spec":{"nodeSelector":{"a":"b"}}}}`},
+		{"taints that Kubernetes has added", `{"apiVersion":"v1","kind":"Node","spec":{"taints":[{"key":"a","effect":"NoSchedule"},{"key":"node.kubernetes.io/not-ready","effect":"NoSchedule"}]}}`,
+			`{"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]}}`, ""},
+		{"a taint that another has added", `{"apiVersion":"v1","kind":"Node","spec":{"taints":[{"key":"a","effect":"NoSchedule"},{"key":"b","effect":"NoSchedule"}]}}`,
+			`{"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]}}`, `{"apiVersion":"v1","kind":"Node","spec":{"taints":[{"key":"a","effect":"NoSchedule"}]}}`},
+		{"the second address of a service", `{"apiVersion":"v1","kind":"Service","spec":{"ipFamilies":["IPv4","IPv6"],"clusterIPs":["10.0.0.1","fd00::1"]}}`, `{"spec":{"ipFamilies":["IPv4"],"clusterIPs":["10.0.0.1"]}}`, ""},
+		{"another first family of a service", `{"apiVersion":"v1","kind":"Service","spec":{"ipFamilies":["IPv4","IPv6"]}}`, `{"spec":{"ipFamilies":["IPv6"]}}`, `{"apiVersion":"v1","kind":"Service","spec":{"ipFamilies":["IPv6"]}}`},
+
 		{"another type of a strategy", `{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}`, `{"strategy":{"type":"Recreate"}}`, `{"strategy":{"type":"Recreate"}}`},
 		{"the same type of a strategy", `{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}`, `{"strategy":{"type":"RollingUpdate"}}`, ""},
 		{"another source of a volume", `{"volumes":[{"name":"a","hostPath":{"path":"/x"},"other":1}]}`, `{"volumes":[{"name":"a","emptyDir":{}}]}`, `{"volumes":[{"name":"a","other":1,"emptyDir":{}}]}`},
@@ -157,6 +208,24 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What the server adds to the tolerations of a pod.
+const (
+	unreachable = `{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}`
+	added       = `{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},` + unreachable
+)
+
+func podWith(tolerations string) string {
+	return `{"apiVersion":"v1","kind":"Pod","spec":{"tolerations":[` + tolerations + `]}}`
+}
+
+func hpa(tolerance string) string {
+	return `{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","spec":{"behavior":{"scaleUp":{"tolerance":` + tolerance + `}}}}`
+}
+
+func webhook(bundle string) string {
+	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","webhooks":[{"name":"a","clientConfig":{"caBundle":` + bundle + `}}]}`
 }
 
 type (

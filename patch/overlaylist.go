@@ -1,6 +1,8 @@
 package patch
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/internal/patch/tree"
@@ -18,7 +20,8 @@ func (o *overlay) list(live, want *tree.Node, at *site) (changed bool) {
 			return o.keyed(live, want, at, keys, pairs)
 		}
 	}
-	had, wanted := live.Open().Items, want.Open().Items
+	wanted := want.Open().Items
+	had, added := o.withoutAdded(live.Open().Items, wanted, at)
 	named := o.named(had, wanted, at)
 	items := make([]tree.Node, len(wanted))
 	moved := len(had) != len(wanted)
@@ -41,8 +44,70 @@ func (o *overlay) list(live, want *tree.Node, at *site) (changed bool) {
 	if moved {
 		o.note(at)
 	}
-	*live = tree.ListOf(items)
+	*live = tree.ListOf(append(items, added...))
 	return true
+}
+
+// withoutAdded splits a list of live into the elements that are compared with want's, and those that the server has added and that
+// stay: it would add them again, or lets nobody remove them.
+func (o *overlay) withoutAdded(live, want []tree.Node, at *site) (compared, added []tree.Node) {
+	isAdded := o.addedAt(at)
+	if isAdded == nil {
+		return live, nil
+	}
+	for i := range live {
+		if isAdded(i, &live[i], want) {
+			added = append(added, live[i])
+		} else {
+			compared = append(compared, live[i])
+		}
+	}
+	return compared, added
+}
+
+// addedAt returns a function that reports whether a server has added an element that is not wanted to the list at the place, or nil
+// if the server adds none there:
+//   - the tolerations of a pod, of which an update can remove none;
+//   - the taints of a node that say what Kubernetes itself has found out;
+//   - the second IP family and the second IP of a service, which a change of its ipFamilyPolicy removes.
+func (o *overlay) addedAt(at *site) func(i int, live *tree.Node, want []tree.Node) bool {
+	if at.up == nil || at.up.name != "spec" || at.up.up != nil || o.apiVersion != "" && o.apiVersion != "v1" {
+		return nil
+	}
+	lacks := func(want []tree.Node, live *tree.Node, members ...string) bool {
+		return !slices.ContainsFunc(want, func(n tree.Node) bool { return sameElement(live, &n, members) })
+	}
+	switch o.kind + " " + at.name {
+	case "Pod tolerations":
+		return func(_ int, live *tree.Node, want []tree.Node) bool {
+			return lacks(want, live, "key", "operator", "value", "effect")
+		}
+	case "Node taints":
+		return func(_ int, live *tree.Node, want []tree.Node) bool {
+			key := text(live, "key")
+			return (strings.HasPrefix(key, "node.kubernetes.io/") || strings.HasPrefix(key, "node.cloudprovider.kubernetes.io/")) && lacks(want, live, "key", "effect")
+		}
+	case "Service ipFamilies", "Service clusterIPs":
+		return func(i int, live *tree.Node, want []tree.Node) bool {
+			return i == 1 && len(want) == 1 && lacks(want, live)
+		}
+	}
+	return nil
+}
+
+// sameElement reports whether two elements have the same texts as members, or are the same if no members are given. The operator of a
+// toleration that has none is Equal.
+func sameElement(a, b *tree.Node, members []string) bool {
+	for _, name := range members {
+		x, y := text(a, name), text(b, name)
+		if name == "operator" {
+			x, y = cmp.Or(x, "Equal"), cmp.Or(y, "Equal")
+		}
+		if x != y {
+			return false
+		}
+	}
+	return len(members) > 0 || tree.Same(a, b)
 }
 
 var nameKey = []string{"name"}
@@ -212,7 +277,7 @@ func (o *overlay) has(live, want *tree.Node, at *site, whole bool) bool {
 	kind := want.Kind()
 	switch {
 	case kind != live.Kind() && (kind == '{' || kind == '['):
-		return false
+		return kind == '[' && live.Kind() == '"' && o.alike(live, want, at)
 	case kind == '{':
 		if !whole && o.isWhole(live, want, at) {
 			return !o.isPart(live, want, at) && o.hasMembers(live.Open(), want.Open(), at, true)

@@ -1,13 +1,9 @@
 package patch
 
 import (
-	"bytes"
-	"math/big"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/bowline-go/bowline/internal/jsonlex"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
@@ -70,37 +66,6 @@ func (p *site) pointer() string {
 	return Pointer(names...)
 }
 
-// alike reports whether two scalars are the same to the server.
-func (o *overlay) alike(live, want *tree.Node, at *site) bool {
-	if tree.Same(live, want) || o.isDefault(live, want, at) {
-		return true
-	}
-	if live.Kind() != '"' {
-		return false
-	}
-	was := live.Unquoted()
-	if want.Kind() == '0' {
-		return o.isQuantity(at) && sameQuantity(string(was), string(want.Text()))
-	}
-	if want.Kind() != '"' {
-		return false
-	}
-	is := want.Unquoted()
-	switch {
-	case o.isQuantity(at):
-		return sameQuantity(string(was), string(is))
-	case at.isTime():
-		return o.sameTime(string(was), string(is), at)
-	case at.up != nil && at.up.up == nil && (at.up.name == "binaryData" && o.is("ConfigMap") || at.up.name == "data" && o.is("Secret")):
-		return bytes.Equal(withoutBreaks(was), withoutBreaks(is))
-	}
-	return false
-}
-
-func withoutBreaks(text []byte) []byte {
-	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\n"), nil), []byte("\r"), nil)
-}
-
 // isBuiltIn reports whether the place is in an object of an API that the server compiles in, or in the metadata of any object.
 // The server decodes and writes all of these itself. It keeps everything that it is sent of a custom resource, whose group may
 // also end in k8s.io, and of the schema in a CustomResourceDefinition.
@@ -126,124 +91,6 @@ var builtInGroups = []string{
 	"coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io",
 	"networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
 	"storagemigration.k8s.io",
-}
-
-// isQuantity reports whether the API has a quantity at the place.
-func (o *overlay) isQuantity(at *site) bool {
-	switch at.parent(1) {
-	case "requests", "limits":
-		return at.parent(2) == "resources" || at.parent(2) == "capacity" && o.isBuiltIn(at)
-	case "capacity", "overhead", "podFixed":
-		return o.isBuiltIn(at)
-	case "hard":
-		return o.kind == "ResourceQuota"
-	case "min", "max", "default", "defaultRequest", "maxLimitRequestRatio":
-		return o.kind == "LimitRange"
-	case "emptyDir":
-		return at.name == "sizeLimit"
-	case "resourceFieldRef":
-		return at.name == "divisor"
-	case "requestPolicy", "validRange":
-		return o.kind == "ResourceSlice"
-	case "target":
-		return o.kind == "HorizontalPodAutoscaler" && (at.name == "value" || at.name == "averageValue")
-	}
-	if o.kind == "ResourceSlice" && at.name == "value" { // of a capacity or counter whose name a user chose
-		return at.parent(2) == "capacity" || at.parent(2) == "counters"
-	}
-	return o.kind == "CSIStorageCapacity" && (at.name == "capacity" || at.name == "maximumVolumeSize")
-}
-
-// sameQuantity compares two quantities exactly, without rounding.
-func sameQuantity(a, b string) bool {
-	x, ok1 := quantity(a)
-	y, ok2 := quantity(b)
-	return ok1 && ok2 && x.Cmp(y) == 0
-}
-
-// quantity reads a quantity of the API: a decimal number, and a suffix of SI, of IEC, or an exponent.
-func quantity(text string) (*big.Rat, bool) {
-	const longest = 64
-	if text == "" || len(text) > longest {
-		return nil, false
-	}
-	end := len(text) - len(strings.TrimLeft(text, "+-.0123456789"))
-	number, suffix := text[:end], text[end:]
-	if strings.LastIndexAny(number, "+-") > 0 || strings.Count(number, ".") > 1 || !strings.ContainsAny(number, "0123456789") {
-		return nil, false
-	}
-	value, ok := new(big.Rat).SetString(strings.TrimPrefix(number, "+"))
-	if !ok {
-		return nil, false
-	}
-	base, power := int64(10), int64(0)
-	switch i := slices.Index(binarySuffixes, suffix); {
-	case suffix == "":
-	case i >= 0:
-		base, power = 2, int64(10*(i+1))
-	case slices.Contains(decimalSuffixes, suffix):
-		power = int64(3 * (slices.Index(decimalSuffixes, suffix) - 3))
-	case suffix[0] == 'e' || suffix[0] == 'E':
-		if power, ok = exponent(suffix[1:]); !ok {
-			return nil, false
-		}
-	default:
-		return nil, false
-	}
-	scale := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(base), big.NewInt(max(power, -power)), nil))
-	if power < 0 {
-		return value.Quo(value, scale), true
-	}
-	return value.Mul(value, scale), true
-}
-
-var (
-	binarySuffixes  = []string{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
-	decimalSuffixes = []string{"n", "u", "m", "", "k", "M", "G", "T", "P", "E"}
-)
-
-// exponent reads an exponent of up to two digits; no server accepts a quantity with more.
-func exponent(text string) (power int64, ok bool) {
-	digits := strings.TrimPrefix(strings.TrimPrefix(text, "+"), "-")
-	if digits == "" || len(digits) > 2 || len(text)-len(digits) > 1 {
-		return 0, false
-	}
-	for _, c := range []byte(digits) {
-		if !jsonlex.IsDigit(c) {
-			return 0, false
-		}
-		power = power*10 + int64(c-'0')
-	}
-	if text[0] == '-' {
-		power = -power
-	}
-	return power, true
-}
-
-// isTime reports whether the API has a time at the place.
-func (p *site) isTime() bool {
-	switch p.parent(1) {
-	case "labels", "annotations", "matchLabels", "nodeSelector", "data", "binaryData", "stringData":
-		return false
-	}
-	return strings.HasSuffix(p.name, "Time") || strings.HasSuffix(p.name, "Timestamp")
-}
-
-// sameTime compares two times of RFC 3339. A server keeps only as many digits as it writes.
-func (o *overlay) sameTime(live, want string, at *site) bool {
-	was, err1 := time.Parse(time.RFC3339Nano, live)
-	is, err2 := time.Parse(time.RFC3339Nano, want)
-	if err1 != nil || err2 != nil {
-		return false
-	}
-	if o.isBuiltIn(at) {
-		precision := time.Second
-		if strings.Contains(live, ".") {
-			precision = time.Microsecond
-		}
-		is = is.Truncate(precision)
-	}
-	return was.Equal(is)
 }
 
 // handlers are the actions of probes and of the hooks of a container's life.

@@ -220,9 +220,15 @@ func (o *overlay) keysAt(at *site, list *tree.Node) (keys []string) {
 // isWhole reports whether the object at the place is replaced whole.
 func (o *overlay) isWhole(live, want *tree.Node, at *site) bool {
 	if o.isBuiltIn(at) {
-		return o.among(atomicObjects, at)
+		return o.among(atomicObjects, at) && !o.isNodeSelectorOfPod(at)
 	}
 	return o.hints[want.At].whole && want.From == o.want || isSelector(live.Open()) && isSelector(want.Open())
+}
+
+// isNodeSelectorOfPod reports whether the place is the selector of a pod itself, to which admission adds that of the runtime class. No
+// update can remove any of it.
+func (o *overlay) isNodeSelectorOfPod(at *site) bool {
+	return at.name == "nodeSelector" && o.kind == "Pod" && at.up != nil && at.up.name == "spec" && at.up.up == nil
 }
 
 // isSelector reports whether an object has no members but those of a label selector.
@@ -243,15 +249,24 @@ func (o *overlay) isDropped(want *tree.Node, at *site) bool {
 	case '{':
 		return want.Open().Len() == 0 && o.among(droppedMaps, at)
 	}
-	switch string(want.Text()) {
+	switch zero(want) {
 	case "false":
 		return o.among(droppedFalse, at)
 	case "0":
 		return o.among(droppedZero, at) || o.among(filledIn, at)
 	case `""`:
-		return o.among(droppedEmpty, at) || o.among(filledIn, at)
+		return o.among(droppedEmpty, at) || o.among(filledIn, at) || o.isZeroValue(want, at)
 	}
-	return false
+	return want.Kind() == '"' && o.isZeroValue(want, at)
+}
+
+// zero returns the usual text of a zero, however it is written, and that of any other value as it is.
+func zero(n *tree.Node) string {
+	text := string(n.Text())
+	if mantissa, _, _ := strings.Cut(strings.ToLower(text), "e"); n.Kind() == '0' && strings.Trim(mantissa, "-0.") == "" {
+		return "0"
+	}
+	return text
 }
 
 // isDefault reports whether live has the server's replacement of the wanted zero.
@@ -259,7 +274,7 @@ func (o *overlay) isDefault(live, want *tree.Node, at *site) bool {
 	if at.item != nil {
 		return false
 	}
-	switch string(want.Text()) {
+	switch zero(want) {
 	case "false", "0", `""`:
 		return o.among(filledIn, at) || o.isDefaultValue(live, at)
 	}

@@ -57,3 +57,18 @@ func power(d decimal) (*big.Int, bool) {
 	}
 	return n.Add(n, big.NewInt(d.shift)), true
 }
+
+// appendNumber appends a number in a form that all numbers of its value have.
+func appendNumber(dst, number []byte) []byte {
+	d := decimalOf(number)
+	p, ok := power(d)
+	switch {
+	case d.digits == "":
+		return append(dst, '0')
+	case !ok:
+		return append(dst, number...)
+	case d.negative:
+		dst = append(dst, '-')
+	}
+	return p.Append(append(append(dst, d.digits...), 'e'), 10)
+}

@@ -108,7 +108,7 @@ func (n *Node) Scalar() string {
 	return string(n.Text())
 }
 
-// AppendSorted appends a value in a canonical form, independent of the order of members and the spelling of strings.
+// AppendSorted appends a value in a canonical form, independent of the order of members and the spelling of strings and numbers.
 func (n *Node) AppendSorted(dst []byte) []byte {
 	switch n.Kind() {
 	case '{':
@@ -131,6 +131,8 @@ func (n *Node) AppendSorted(dst []byte) []byte {
 		return append(dst, ']')
 	case '"':
 		return jsonlex.AppendQuoted(dst, n.Unquoted())
+	case '0':
+		return appendNumber(dst, n.Text())
 	}
 	return append(dst, n.Text()...)
 }
