@@ -23,7 +23,8 @@ import (
 
 // Get reads an object from the cache, and copies it, unless an option says otherwise.
 func (c *caches) Get(ctx context.Context, key crclient.ObjectKey, out object, opts ...crclient.GetOption) error {
-	e, err := c.readable(ctx, out)
+	unknown := func() error { return fmt.Errorf("unable to get: %v because of unknown namespace for the cache", key) }
+	e, err := c.readable(ctx, out, func(k kind) error { return c.hasNamespace(k, key.Namespace, unknown) }, nil)
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (c *caches) Get(ctx context.Context, key crclient.ObjectKey, out object, op
 	}
 	p := e.partOf(key.Namespace)
 	if p == nil {
-		return fmt.Errorf("unable to get: %v because of unknown namespace for the cache", key)
+		return unknown()
 	}
 	obj, found := p.Reader().Get(meta.Key{Namespace: key.Namespace, Name: key.Name})
 	if !found {
@@ -59,10 +60,21 @@ func (c *caches) Get(ctx context.Context, key crclient.ObjectKey, out object, op
 func (c *caches) List(ctx context.Context, out crclient.ObjectList, opts ...crclient.ListOption) error {
 	var o crclient.ListOptions
 	o.ApplyOptions(opts)
-	if o.Continue != "" {
-		return errors.New("continue list option is not supported by the cache")
+	unknown := func() error {
+		return fmt.Errorf("unable to list: %v because of unknown namespace for the cache", o.Namespace)
 	}
-	e, err := c.readable(ctx, out)
+	continued := func() error {
+		if o.Continue != "" {
+			return errors.New("continue list option is not supported by the cache")
+		}
+		return nil
+	}
+	e, err := c.readable(ctx, out, func(k kind) error {
+		if err := continued(); err != nil || o.Namespace == "" {
+			return err
+		}
+		return c.hasNamespace(k, o.Namespace, unknown)
+	}, continued)
 	if err != nil {
 		return err
 	}
@@ -70,7 +82,7 @@ func (c *caches) List(ctx context.Context, out crclient.ObjectList, opts ...crcl
 	if o.Namespace != "" && e.namespaced {
 		p := e.partOf(o.Namespace)
 		if p == nil {
-			return fmt.Errorf("unable to list: %v because of unknown namespace for the cache", o.Namespace)
+			return unknown()
 		}
 		parts = []*part{p}
 	}
@@ -180,11 +192,18 @@ func isExact(op selection.Operator) bool {
 	return op == selection.Equals || op == selection.DoubleEquals
 }
 
-// readable returns the complete entry of the kind and form of an object or a list.
-func (c *caches) readable(ctx context.Context, obj runtime.Object) (*entry, error) {
+// readable returns the complete entry of the kind and form of an object or a list. If several things are wrong, the error is the one
+// that controller-runtime returns: of some namespaces it looks at the call first, and otherwise at the informer. first and last check
+// the call; last may be nil.
+func (c *caches) readable(ctx context.Context, obj runtime.Object, first func(kind) error, last func() error) (*entry, error) {
 	k, err := kindOf(obj, c.scheme)
 	if err != nil {
 		return nil, err
+	}
+	if c.hasNamespaces(k.gvk) {
+		if err := first(k); err != nil {
+			return nil, err
+		}
 	}
 	if c.opts.ReaderFailOnMissingInformer {
 		if e, _ := c.find(k); e == nil {
@@ -197,8 +216,31 @@ func (c *caches) readable(ctx context.Context, obj runtime.Object) (*entry, erro
 		return nil, err
 	case !started:
 		return nil, &cache.ErrCacheNotStarted{}
+	case last != nil:
+		if err := last(); err != nil {
+			return nil, err
+		}
 	}
 	return e, nil
+}
+
+// hasNamespace returns an error if a kind is in namespaces, and not cached in this one.
+func (c *caches) hasNamespace(k kind, namespace string, unknown func() error) error {
+	e, _ := c.find(k)
+	namespaced := e != nil && e.namespaced
+	if e == nil {
+		mapping, err := c.mapper.RESTMapping(k.gvk.GroupKind(), k.gvk.Version)
+		if err != nil {
+			return err
+		}
+		namespaced = mapping.Scope.Name() == apimeta.RESTScopeNameNamespace
+	}
+	configs := c.configs(k.gvk, namespaced)
+	_, named := configs[namespace]
+	if _, all := configs[""]; all || named {
+		return nil
+	}
+	return unknown()
 }
 
 // IndexField makes an index of a field, for the field selectors of List. It may be called while the cache runs.

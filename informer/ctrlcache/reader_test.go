@@ -175,6 +175,73 @@ func TestReadersGetCopiesUnlessTheyAskForTheObjects(t *testing.T) {
 	})
 }
 
+// Of several things that are wrong with a read, the error names the one that controller-runtime's cache names.
+func TestOfSeveralErrorsTheOneOfControllerRuntimeCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, clienttest.Options{})
+		kindless, podList := &unknown{}, &corev1.PodList{}
+		thing := &unstructured.UnstructuredList{}
+		thing.SetAPIVersion("no.such/v1")
+		thing.SetKind("ThingList")
+		in := func(ns string) client.ObjectKey { return client.ObjectKey{Namespace: ns, Name: "a"} }
+		for _, test := range []struct {
+			name string
+			o    cache.Options
+		}{
+			{"all namespaces", cache.Options{}},
+			{"one namespace", cache.Options{DefaultNamespaces: map[string]cache.Config{"web": {}}}},
+			{"all namespaces, one of them by name", cache.Options{DefaultNamespaces: map[string]cache.Config{"web": {}, cache.AllNamespaces: {}}}},
+			{"one namespace of pods", cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {Namespaces: map[string]cache.Config{"web": {}}}}}},
+		} {
+			for _, fails := range []bool{false, true} {
+				for _, starts := range []bool{false, fails} { // with it, reads add no informers that would have to end
+					o := test.o
+					o.ReaderFailOnMissingInformer, o.HTTPClient = fails, w.http
+					theirs, err := cache.New(w.config, o)
+					must(t, err)
+					ours := w.cache(ctrlcache.Options{}, o)
+					if starts {
+						w.start(theirs)
+						w.start(ours)
+					}
+					for i, read := range []func(c cache.Cache) error{
+						func(c cache.Cache) error { return c.Get(t.Context(), in("web"), &corev1.Pod{}) },
+						func(c cache.Cache) error { return c.Get(t.Context(), in("other"), &corev1.Pod{}) },
+						func(c cache.Cache) error { return c.Get(t.Context(), in("other"), &corev1.Namespace{}) },
+						func(c cache.Cache) error { return c.Get(t.Context(), in("other"), kindless) },
+						func(c cache.Cache) error { return c.List(t.Context(), podList) },
+						func(c cache.Cache) error { return c.List(t.Context(), podList, client.Continue("x")) },
+						func(c cache.Cache) error {
+							return c.List(t.Context(), podList, client.InNamespace("web"), client.Continue("x"))
+						},
+						func(c cache.Cache) error { return c.List(t.Context(), podList, client.InNamespace("other")) },
+						func(c cache.Cache) error {
+							return c.List(t.Context(), podList, client.InNamespace("other"), client.Continue("x"))
+						},
+						func(c cache.Cache) error {
+							return c.List(t.Context(), podList, client.MatchingFields{"a": "b"}, client.InNamespace("other"))
+						},
+						func(c cache.Cache) error {
+							return c.List(t.Context(), &corev1.NamespaceList{}, client.InNamespace("other"), client.Continue("x"))
+						},
+						func(c cache.Cache) error {
+							return c.List(t.Context(), &corev1.NamespaceList{}, client.InNamespace("other"))
+						},
+						func(c cache.Cache) error {
+							return c.List(t.Context(), thing, client.Continue("x"), client.InNamespace("other"))
+						},
+					} {
+						want, got := read(theirs), read(ours)
+						if want == nil || got == nil || !strings.Contains(want.Error(), got.Error()) { // theirs may say more
+							t.Errorf("%s, fails %v, starts %v, read %d: got %v, want %v", test.name, fails, starts, i, got, want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestReadsThatCannotBeAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})

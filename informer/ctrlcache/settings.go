@@ -102,6 +102,11 @@ func (s *settings) configs(gvk schema.GroupVersionKind, namespaced bool) map[str
 	return all
 }
 
+// hasNamespaces reports whether the options name namespaces for a kind.
+func (s *settings) hasNamespaces(gvk schema.GroupVersionKind) bool {
+	return len(s.opts.DefaultNamespaces) > 0 || len(s.byObject[gvk].Namespaces) > 0
+}
+
 // or returns c with the fields of other in the place of those that are nil.
 func or(c, other cache.Config) cache.Config {
 	if c.LabelSelector == nil {
