@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -15,23 +16,61 @@ import (
 // A merge patch cannot set null. If a member is null in new, the patch removes it. To the Kubernetes API the two are the same,
 // unless a custom resource declares the member nullable; use [DiffJSON] for that. Nulls in lists are set.
 //
+// It is [ErrNull] if an object in new that old does not have has a member that is null, because an entry of a map that is null would
+// be lost. Such a null may be the nil of a field of a Go struct, and the null of a creationTimestamp: they mean nothing.
+//
 // It is an error if old and new set different values for metadata.name, metadata.namespace or metadata.uid, because no patch
 // can change these.
 func Diff(old, new any) Patch {
-	return diff("patch.Diff", MergeType, old, new, func(from, to *tree.Node) ([]byte, bool) {
+	return diff("patch.Diff", MergeType, old, new, func(from, to *tree.Node) ([]byte, bool, error) {
+		if err := checkNulls(from, to, readTags(new, to), ""); err != nil {
+			return nil, false, err
+		}
 		var d mergeDiffer
-		return d.append(nil, from.Open(), to.Open())
+		body, changes := d.append(nil, from.Open(), to.Open())
+		return body, changes, nil
 	})
 }
 
 // diff encodes both objects and calls compute.
-func diff(caller, mediaType string, old, new any, compute func(from, to *tree.Node) (body []byte, changes bool)) Patch {
+func diff(caller, mediaType string, old, new any, compute func(from, to *tree.Node) (body []byte, changes bool, err error)) Patch {
+	var body []byte
+	var changes bool
 	from, to, err := readObjects(old, new)
+	if err == nil {
+		body, changes, err = compute(from, to)
+	}
 	if err != nil {
 		return Patch{mediaType: mediaType, err: fmt.Errorf("%s: %w", caller, err)}
 	}
-	body, changes := compute(from, to)
 	return Patch{mediaType: mediaType, body: body, idle: !changes}
+}
+
+// checkNulls returns an error if an object that is new has a member that is null, and that no field of a Go struct has written.
+func checkNulls(from, to *tree.Node, hints map[uint32]hint, path string) error {
+	if to.Kind() != '{' || !bytes.Contains(to.Text(), []byte("null")) {
+		return nil
+	}
+	object := to.Open()
+	for i := range object.Members {
+		m := &object.Members[i]
+		if m.Gone {
+			continue
+		}
+		at := path + Pointer(string(m.Name))
+		var was *tree.Node
+		if from != nil && from.Kind() == '{' {
+			if j := from.Open().FindFrom(i, string(m.Name)); j >= 0 {
+				was = &from.Open().Members[j].Value
+			}
+		} else if m.Value.Kind() == 'n' && !hints[m.Value.At].null && string(m.Name) != "creationTimestamp" {
+			return tree.Errorf(ErrNull, "new has null at %s, in an object that old does not have; leave the member out, or use DiffJSON", quote(at))
+		}
+		if err := checkNulls(was, &m.Value, hints, at); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readObjects encodes and reads the two versions of one object.

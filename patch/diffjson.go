@@ -30,15 +30,15 @@ func DiffGuarded(old, new any) Patch {
 	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
 }
 
-func diffJSON(guarded bool) func(from, to *tree.Node) ([]byte, bool) {
-	return func(from, to *tree.Node) ([]byte, bool) {
+func diffJSON(guarded bool) func(from, to *tree.Node) ([]byte, bool, error) {
+	return func(from, to *tree.Node) ([]byte, bool, error) {
 		d := scripter{out: []byte{'['}, guarded: guarded}
 		d.members(from.Open(), to.Open())
 		if d.ops > maxOps {
 			d = scripter{out: d.out[:1], guarded: guarded}
 			d.replace(from, to)
 		}
-		return append(d.out, ']'), d.ops > 0
+		return append(d.out, ']'), d.ops > 0, nil
 	}
 }
 

@@ -21,6 +21,8 @@ var (
 	ErrTestFailed = errors.New("test failed")
 	// ErrTooLarge: a document, a patch or a result is beyond the bounds of this package.
 	ErrTooLarge = tree.ErrTooLarge
+	// ErrNull: [Diff] or [DiffStrategic] would have to set null in an object that is new, which no merge patch can do. [DiffJSON] can.
+	ErrNull = tree.ErrNull
 )
 
 // OpError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed], [ErrNotFound],

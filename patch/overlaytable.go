@@ -21,7 +21,7 @@ const (
 		"inlineVolumeSpec/csi/readOnly iscsi/readOnly nfs/readOnly paused persistentVolumeClaim/readOnly portworxVolume/readOnly " +
 		"preserveUnknownFields publishNotReadyAddresses quobyte/readOnly rbd/readOnly scaleIO/readOnly spec/csi/readOnly sslEnabled stdin stdinOnce " +
 		"storageos/readOnly tty unschedulable volumeMounts/readOnly "
-	droppedZero = " /count metadata/generation series/count awsElasticBlockStore/partition deprecatedCount exactly/count failureThreshold firstAvailable/count " +
+	droppedZero = " /count additionalPrinterColumns/priority metadata/generation requests/count series/count awsElasticBlockStore/partition deprecatedCount exactly/count failureThreshold firstAvailable/count " +
 		"gcePersistentDisk/partition healthCheckNodePort hostPort initialDelaySeconds livenessProbe/periodSeconds " +
 		"livenessProbe/timeoutSeconds minReadySeconds nodePort number readinessProbe/periodSeconds readinessProbe/timeoutSeconds " +
 		"startupProbe/periodSeconds startupProbe/timeoutSeconds successThreshold "
@@ -88,6 +88,7 @@ var defaults = map[string]string{
 	"matchConstraints/namespaceSelector": "{}", "matchResources/namespaceSelector": "{}",
 	"matchConstraints/objectSelector": "{}", "matchResources/objectSelector": "{}",
 	"resourceRules/scope": `"*"`, "excludeResourceRules/scope": `"*"`,
+	"queuing/handSize": "8", "queuing/queueLengthLimit": "50", "queuing/queues": "64", "requests/count": "1",
 }
 
 // Members that the server fills in if they are zero, with values that depend on others, so that a zero is not wanted.

@@ -14,6 +14,7 @@ import (
 // hint is what the tags of a Go type say about one value.
 type hint struct {
 	unsaid bool   // it is the zero of a field that leaves zeros out, so it is not wanted
+	null   bool   // it is the null of a field
 	whole  bool   // it is an object that is replaced whole
 	key    string // the member that distinguishes the elements of the list
 }
@@ -109,6 +110,10 @@ func (t *tagReader) fields(v reflect.Value, object *tree.Branch) {
 		if t.cached != nil {
 			t.cached.field(f, value, at)
 			t.visit(value, at)
+			continue
+		}
+		if at.Kind() == 'n' {
+			t.found[at.At] = hint{null: true}
 			continue
 		}
 		if f.Omits && value.IsZero() {

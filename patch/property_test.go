@@ -2,6 +2,7 @@ package patch_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -286,6 +287,9 @@ func TestADiffOfTypedValuesIsThatOfTheirJSON(t *testing.T) {
 		for name, diff := range map[string]func(old, changed any) patch.Patch{"Diff": patch.Diff, "DiffJSON": patch.DiffJSON, "DiffGuarded": patch.DiffGuarded} {
 			typed, err := diff(old, &changed).Body()
 			ofJSON, err2 := diff(json.RawMessage(a), json.RawMessage(b)).Body()
+			if name == "Diff" && errors.Is(err2, patch.ErrNull) && (err == nil || errors.Is(err, patch.ErrNull)) {
+				continue // JSON does not say which nulls are nil fields
+			}
 			if err != nil || err2 != nil || string(typed) != string(ofJSON) {
 				t.Errorf("%s of the values is %s, %v\nand of their JSON %s, %v", name, typed, err, ofJSON, err2)
 			}

@@ -23,7 +23,7 @@ type StrategicError struct {
 	Document string
 	// Path is a JSON pointer (RFC 6901) to the place in it; empty means the whole document.
 	Path string
-	// Err is one of ErrMergeKey, ErrDirective, ErrElementOrder, ErrMergedList, ErrRetainKeys and ErrTooLarge.
+	// Err is one of ErrMergeKey, ErrDirective, ErrElementOrder, ErrMergedList, ErrRetainKeys, ErrNull and ErrTooLarge.
 	Err error
 	// Reason is a sentence about it, without the place.
 	Reason string

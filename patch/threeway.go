@@ -15,6 +15,9 @@ import (
 // one merge key, such as the ports 53 of TCP and UDP, no patch can distinguish them. The list is then replaced whole, and such
 // items come next to each other, as a server puts them.
 //
+// It is [ErrNull] if an object in new that old does not have is a map, or is unknown to the schema, and has a member that is null,
+// because that member would be lost. The null of a creationTimestamp means nothing.
+//
 // With the zero Schema the Patch is a JSON merge patch, which says the same, and which a server also accepts for custom
 // resources. Errors about the documents are of type [*StrategicError], for example if a document contains directives.
 func DiffStrategic(old, new []byte, s Schema) (Patch, error) {

@@ -246,7 +246,7 @@ func (p part) check(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inList := slices.Contains(p.path[:len(p.path)-1], "") // where a selector or reference may be one that a list has
+		inList := slices.Contains(p.path[:len(p.path)-1], "")                                  // where a selector or reference may be one that a list has
 		if name := p.kind + " " + strings.Join(p.path, "/"); name == "Pod spec/nodeSelector" { // admission adds to it, and nobody can take anything from it
 			p.atomic = false
 		}

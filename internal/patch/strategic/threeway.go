@@ -14,6 +14,9 @@ func Diff(old, new []byte, s *Shape) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNulls(&docs[0], &docs[1], s, nil); err != nil {
+		return nil, err
+	}
 	d := differ{additions: true, deletions: true, order: true, theOld: theOld, theNew: theNew}
 	change, err := d.object(&docs[0], &docs[1], s, false, nil)
 	if err != nil {

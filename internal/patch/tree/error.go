@@ -21,3 +21,6 @@ type described struct {
 func (d *described) Error() string { return d.text }
 
 func (d *described) Unwrap() error { return d.kind }
+
+// ErrNull says that an object is new and has a member that is null, which no merge patch can set.
+var ErrNull = errors.New("null in a new object")
