@@ -334,3 +334,86 @@ func FuzzFraming(f *testing.F) {
 		}
 	})
 }
+
+// A message may have its fields in any order: a list's metadata behind its items, and other fields before those that matter.
+func TestTheOrderOfFieldsDoesNotMatter(t *testing.T) {
+	meta := fields(nil).text(2, "70").text(3, "next").int(4, 9)
+	raw := fields(nil).int(9, 1).bytes(2, object("a")).bytes(2, object("b")).bytes(1, meta)
+	body := protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: raw}.Append(nil)
+	want := []string{fmt.Sprintf(" ns/a u-a 7 %q", object("a")), fmt.Sprintf(" ns/b u-b 7 %q", object("b")), "header v1 PodList 70 next 9"}
+	if got, err := readList(bytes.NewReader(body), jsonstream.Options{}); err != nil || !slices.Equal(got, want) {
+		t.Errorf("metadata behind the items: got %q, %v, want %q", got, err, want)
+	}
+	// The kind behind the list: the header waits for it.
+	kind := protobuf.Envelope{APIVersion: "v1", Kind: "PodList"}.Append(nil)[len(protobuf.Magic):]
+	late := append(fields(protobuf.Magic).bytes(2, fields(nil).bytes(1, meta).bytes(2, object("a"))), kind[:2+int(kind[1])]...)
+	if got, err := readList(bytes.NewReader(late), jsonstream.Options{}); err != nil || !slices.Equal(got, []string{want[0], want[2]}) {
+		t.Errorf("the kind behind the items: got %q, %v", got, err)
+	}
+
+	e := protobuf.Envelope{APIVersion: "v1", Kind: "Pod", Raw: object("a")}.Append(nil)
+	f := fields(nil).int(7, 5).bytes(2, fields(nil).int(3, 1).bytes(1, e)).int(8, 5).text(1, "ADDED")
+	got, err := readWatch(bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(f))), f...)), jsonstream.Options{})
+	if want := fmt.Sprintf("ADDED ns/a u-a 7 %q", object("a")); err != nil || !slices.Equal(got, []string{want}) {
+		t.Errorf("an event with other fields: got %q, %v, want %q", got, err, want)
+	}
+	for name, f := range map[string][]byte{
+		"a tag that is cut": append(fields(nil).text(1, "ADDED"), 0x80), "a number that is cut": append(fields(nil).text(1, "ADDED"), 7<<3, 0x80),
+		"field 0": append(fields(nil).text(1, "ADDED"), 0, 1), "a group": append(fields(nil).text(1, "ADDED"), 7<<3|3),
+		"a double that is cut": append(fields(nil).text(1, "ADDED"), 7<<3|1, 1, 2), "a length that is cut": append(fields(nil).text(1, "ADDED"), 2<<3|2, 0x80),
+	} {
+		if got, err := readWatch(bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(f))), f...)), jsonstream.Options{}); len(got) > 0 || err == nil {
+			t.Errorf("an event with %s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// An event that is too large is known by what arrives of it first: its type, its kind and its object. Where it ends is where its
+// length says, and a body that ends before is cut.
+func TestTheHeadOfATooLargeEvent(t *testing.T) {
+	large := func(name string, n int) fields {
+		return append(object(name), fields(nil).text(3, strings.Repeat("x", n))...)
+	}
+	o := jsonstream.Options{MaxObject: 1000}
+	for _, n := range []int{2100, 64 << 10, 300_000} { // below, about, and beyond what is looked at
+		first := event("ADDED", "Node", object("a"))
+		body := slices.Concat(first, event("DELETED", "Pod", large("b", n)), event("MODIFIED", "Job", object("c")))
+		var frames []jsonstream.Frame
+		r := bytes.NewReader(body)
+		for s := range protostream.NewWatch(o).Steps() {
+			switch s.Kind {
+			case jsonstream.Starved:
+				s.Fill(r.Read(s.Into))
+			case jsonstream.Framed:
+				frames = append(frames, s.Frame)
+			default:
+				t.Fatal(s.Err)
+			}
+		}
+		if len(frames) != 3 || frames[2].Kind != "Job" || frames[2].Limit != nil {
+			t.Fatalf("%d bytes: %d frames, %+v", n, len(frames), frames)
+		}
+		f := frames[1]
+		if f.Type != "DELETED" || f.Kind != "Pod" || f.APIVersion != "v1" || f.Name != "b" || f.UID != "u-b" || len(f.Raw) != 0 || f.Limit == nil ||
+			f.Limit.Max != 1000 || f.Limit.Key != f.Key() || f.Limit.Offset != int64(len(first)+4) {
+			t.Errorf("%d bytes: %+v, limit %+v", n, f, f.Limit)
+		}
+		for _, at := range []int{len(first) + 4, len(first) + 10, len(first) + 500, len(first) + 2000, len(body) - len(event("MODIFIED", "Job", object("c"))) - 1} {
+			if got, err := readWatch(bytes.NewReader(body[:at]), o); !errors.Is(err, io.ErrUnexpectedEOF) || len(got) != 1 {
+				t.Errorf("%d bytes, cut at %d: %q, %v", n, at, got, err)
+			}
+		}
+		whole := list("1", "", object("a"), large("b", n))
+		for at := len(whole) - n; at < len(whole)-len(fields(nil).text(3, "").text(4, "")); at += n/3 + 1 {
+			if got, err := readList(bytes.NewReader(whole[:at]), o); !errors.Is(err, io.ErrUnexpectedEOF) || len(got) != 2 {
+				t.Errorf("list of %d bytes, cut at %d: %d steps, %v", n, at, len(got), err)
+			}
+		}
+	}
+	// An event that is no envelope is skipped all the same: it may be of a newer server.
+	odd := fields(nil).text(1, "ADDED").bytes(2, fields(nil).bytes(1, bytes.Repeat([]byte{1}, 5000)))
+	got, err := readWatch(bytes.NewReader(slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(len(odd))), odd, event("ADDED", "Pod", object("c")))), o)
+	if err != nil || len(got) != 2 || !strings.Contains(got[0], "MaxObject, 1000") || !strings.Contains(got[1], "ns/c") {
+		t.Errorf("an event without an envelope: %q, %v", got, err)
+	}
+}
