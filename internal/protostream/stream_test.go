@@ -417,3 +417,65 @@ func TestTheHeadOfATooLargeEvent(t *testing.T) {
 		t.Errorf("an event without an envelope: %q, %v", got, err)
 	}
 }
+
+// An object is known by its name even if its metadata alone is longer than what is looked at.
+func TestTheHeadOfTooLargeMetadata(t *testing.T) {
+	m := append(metadata("b", "u-b", "7"), fields(nil).bytes(12, fields(nil).text(1, "large").text(2, strings.Repeat("x", 300_000)))...)
+	large := fields(nil).bytes(1, m).bytes(2, fields(nil).text(1, "spec"))
+	o := jsonstream.Options{MaxObject: 1000}
+	got, err := readList(bytes.NewReader(list("1", "", large, object("c"))), o)
+	if err != nil || len(got) != 3 || !strings.Contains(got[1], `ns/b u-b 7 "" object "ns/b"`) || !strings.Contains(got[2], "ns/c") {
+		t.Errorf("list: %q, %v", got, err)
+	}
+	got, err = readWatch(bytes.NewReader(slices.Concat(event("ADDED", "Pod", large), event("ADDED", "Pod", object("c")))), o)
+	if err != nil || len(got) != 2 || !strings.Contains(got[0], `ADDED ns/b u-b 7 "" object "ns/b"`) || !strings.Contains(got[1], "ns/c") {
+		t.Errorf("watch: %q, %v", got, err)
+	}
+}
+
+func TestTheBoundOfAnObject(t *testing.T) {
+	size := len(object("a"))
+	for most, limited := range map[int]bool{size: false, size - 1: true} {
+		o := jsonstream.Options{MaxObject: most}
+		inList, err1 := readList(bytes.NewReader(list("1", "", object("a"))), o)
+		inWatch, err2 := readWatch(bytes.NewReader(event("ADDED", "Pod", object("a"))), o)
+		if err1 != nil || err2 != nil || strings.Contains(inList[1], "MaxObject") != limited || strings.Contains(inWatch[0], "MaxObject") != limited {
+			t.Errorf("%d of %d bytes: %q, %v, %q, %v", most, size, inList, err1, inWatch, err2)
+		}
+	}
+}
+
+// Fields of newer servers are passed over, and those that are known must have their types.
+func TestFieldsOfNewerServersArePassedOver(t *testing.T) {
+	raw := append(fields{12<<3 | 5, 1, 2, 3, 4, 13<<3 | 1, 1, 2, 3, 4, 5, 6, 7, 8}.int(14, 300).text(15, "x"), fields(nil).bytes(2, object("a"))...)
+	body := append([]byte(protobuf.Magic), fields(nil).text(9, "\x12\x00new")...)
+	body = append(body, protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: raw}.Append(nil)[len(protobuf.Magic):]...)
+	if got, err := readList(bytes.NewReader(body), jsonstream.Options{}); err != nil || len(got) != 2 || !strings.Contains(got[0], "ns/a") {
+		t.Errorf("list: %q, %v", got, err)
+	}
+	e := protobuf.Envelope{APIVersion: "v1", Kind: "Pod", Raw: object("a")}.Append(nil)
+	f := fields(nil).text(1, "ADDED").bytes(2, fields(nil).bytes(1, e).text(2, "more"))
+	if got, err := readWatch(bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(f))), f...)), jsonstream.Options{}); err != nil || len(got) != 1 || !strings.Contains(got[0], "ns/a") {
+		t.Errorf("watch: %q, %v", got, err)
+	}
+	for name, raw := range map[string][]byte{
+		"a list's metadata that is a number": fields(nil).int(1, 1),
+		"a name that is a number":            fields(nil).bytes(2, fields(nil).bytes(1, fields(nil).int(1, 0))),
+	} {
+		body := protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: raw}.Append(nil)
+		if got, err := readList(bytes.NewReader(body), jsonstream.Options{}); err == nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// Only a bookmark ends the initial events, whatever annotations an object has.
+func TestOnlyABookmarkEndsTheInitialEvents(t *testing.T) {
+	m := metadata("a", "u", "7").bytes(12, fields(nil).text(1, "k8s.io/initial-events-end").text(2, "true"))
+	for typ, ends := range map[string]bool{"BOOKMARK": true, "ADDED": false} {
+		got, err := readWatch(bytes.NewReader(event(typ, "Pod", fields(nil).bytes(1, m))), jsonstream.Options{})
+		if err != nil || len(got) != 1 || strings.HasSuffix(got[0], " end") != ends {
+			t.Errorf("%s: %q, %v", typ, got, err)
+		}
+	}
+}
