@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -54,10 +55,10 @@ func unmarshalTime(t *time.Time, b []byte) error {
 	if n := len(b); n > 2 && b[0] == '"' && b[n-1] == '"' && bytes.IndexByte(b, '\\') < 0 {
 		s = string(b[1 : n-1])
 	} else if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("decode time: it must be an RFC 3339 string: %w", err)
+		return fmt.Errorf("decode time: it must be an RFC 3339 string, got %s: %w", cut(b), err)
 	}
 	if len(s) > 128 { // an error would repeat it
-		return fmt.Errorf("decode time: it must be an RFC 3339 string, got %d bytes", len(s))
+		return fmt.Errorf("decode time: it must be an RFC 3339 string, got %d bytes: %s", len(s), cut(b))
 	}
 	parsed, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -65,4 +66,13 @@ func unmarshalTime(t *time.Time, b []byte) error {
 	}
 	*t = parsed.Local()
 	return nil
+}
+
+// cut returns the beginning of a text for an error, which is longer than any time.
+func cut(b []byte) string {
+	const most = 64
+	if len(b) <= most {
+		return strconv.QuoteToASCII(string(b))
+	}
+	return strconv.QuoteToASCII(string(b[:most])) + "..."
 }

@@ -70,7 +70,7 @@ func TestTimeFromTheWire(t *testing.T) {
 		{"an escaped string", `"2024-05-06T07:08:09\u005a"`, time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), ""},
 		{"null", `null`, time.Time{}, ""},
 		{"the empty string", `""`, time.Time{}, "RFC 3339"},
-		{"a number", `5`, time.Time{}, "RFC 3339"},
+		{"a number", `5`, time.Time{}, `RFC 3339 string, got "5"`},
 		{"a date", `"2024-05-06"`, time.Time{}, "RFC 3339"},
 		{"a day that does not exist", `"2024-02-30T00:00:00Z"`, time.Time{}, "RFC 3339"},
 		{"a very long string", `"` + strings.Repeat("9", 1<<20) + `"`, time.Time{}, "got 1048576 bytes"},

@@ -208,10 +208,6 @@ func TestErrorsSayWhereAndHideTheValue(t *testing.T) {
 			`decode into []uint8: a JSON string does not fit at spec.data["password"] (byte 28)`,
 		},
 		{
-			"a method that refuses", `{"spec":{"at":"hunter2"}}`,
-			`decode into meta.Time: a JSON string does not fit at spec.at (byte 14)`,
-		},
-		{
 			"a broken escape", `{"spec":{"labels":{"a":"hunter2\q"}}}`,
 			`decode into *codec_test.document: invalid JSON at spec.labels["a"] (byte 31)`,
 		},

@@ -11,7 +11,7 @@ import (
 // Error says that a document does not fit the Go type, or is not JSON.
 //
 // Its message names the place, the kind of JSON that is there, and the Go type. It shows no value of the document, which may be
-// a Secret. errors.As finds the cause, but the cause may quote the value: do not log it unseen.
+// a Secret, except the text of a time or a duration. errors.As finds the cause, but the cause may quote the value: do not log it unseen.
 type Error struct {
 	// Path is the place in the document, such as spec.ports[1].port or metadata.labels["app"]. It is empty for the whole
 	// document, or if the place is not known.
@@ -78,7 +78,10 @@ func kindName(c byte) string {
 // reason adds the causes that are known not to quote the value.
 func reason(err error) string {
 	var tag *tagError
+	var moment *timeError
 	switch {
+	case errors.As(err, &moment):
+		return ": got " + moment.text
 	case errors.Is(err, strconv.ErrRange):
 		return ": " + strconv.ErrRange.Error()
 	case errors.Is(err, strconv.ErrSyntax):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // fault says why a value does not fit. It is made where the error is found, and gets its path, step by step, on the way out of
@@ -73,13 +74,59 @@ func (d *decoder) mismatch(t reflect.Type, i int) int {
 		return broken
 	}
 	d.fault = fault{typ: t, at: i}
+	if isTimely(t) {
+		d.fault.details().cause = &timeError{text: shownTime(d.data[i:next])}
+	}
 	return ^next
 }
 
 // refuse refuses the value from i to next for another reason.
 func (d *decoder) refuse(t reflect.Type, i, next int, cause error) int {
+	if isTimely(t) {
+		cause = &timeError{shownTime(d.data[i:next]), cause}
+	}
 	d.fault = fault{typ: t, at: i, more: &details{cause: cause}}
 	return ^next
+}
+
+// timeError has the text of a time that does not decode. A time is no secret, and nobody finds the mistake without its text.
+type timeError struct {
+	text  string
+	cause error // may be nil
+}
+
+func (e *timeError) Error() string {
+	if e.cause == nil {
+		return "got " + e.text
+	}
+	return e.cause.Error()
+}
+
+func (e *timeError) Unwrap() error { return e.cause }
+
+// shownTime returns the JSON of a time for an error: a string or a number, cut to the length of any time.
+func shownTime(raw []byte) string {
+	const most = 64
+	rest := ""
+	switch kind := kindName(raw[0]); {
+	case kind != "string" && kind != "number":
+		return "a JSON " + kind
+	case len(raw) > most:
+		raw, rest = raw[:most], "..."
+	}
+	quoted := strconv.QuoteToASCII(string(raw)) // which quotes the quotes again
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + rest
+}
+
+// isTimely reports whether a type is a time or a duration, or a struct with nothing but one.
+func isTimely(t reflect.Type) bool {
+	if t == nil {
+		return false
+	}
+	if t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Anonymous {
+		t = t.Field(0).Type
+	}
+	return t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[time.Duration]()
 }
 
 // memberFails records that a member has failed, and returns where decoding goes on, or broken.
