@@ -131,9 +131,24 @@ func TestAPartialFailure(t *testing.T) {
 		}
 		// Nothing can be said about a kind that may be there.
 		_, err = r.catalog.Resource(t.Context(), widget)
-		var no *discovery.NoMatchError
-		if !errors.As(err, &no) || len(no.Failed) != 1 || errors.Is(err, apierrors.NotFound) || !errors.As(err, &partial) {
+		var down *discovery.DownError
+		if !errors.As(err, &down) || len(down.Failed) != 1 || errors.Is(err, apierrors.NotFound) || !errors.As(err, &partial) ||
+			errors.As(err, new(*discovery.NoMatchError)) {
 			t.Errorf("error is %v", err)
+		}
+		if want := `find the resource "Widget.example.dev/v1": group version example.dev/v1 is down: `; !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error is %q, want %q", err, want)
+		}
+		for name, call := range map[string]func() error{
+			"Find in the group":    func() error { _, err := r.catalog.Find(t.Context(), "widgets.example.dev"); return err },
+			"Find everywhere":      func() error { _, err := r.catalog.Find(t.Context(), "nothing"); return err },
+			"a group's beginning":  func() error { _, err := r.catalog.Find(t.Context(), "widgets.example"); return err },
+			"ResourceOf":           func() error { _, err := r.catalog.ResourceOf(t.Context(), widgets("v1").GVR()); return err },
+			"the category nothing": func() error { _, err := r.catalog.Category(t.Context(), "nothing"); return err },
+		} {
+			if err := call(); !errors.As(err, &down) || errors.As(err, new(*discovery.NoMatchError)) || !strings.Contains(err.Error(), "example.dev/v1 is down") {
+				t.Errorf("%s: error is %v", name, err)
+			}
 		}
 		if has, err := r.catalog.Has(t.Context(), widget); has || err == nil {
 			t.Errorf("Has says %t, %v", has, err)

@@ -56,34 +56,52 @@ func partial(failed []Failure) error {
 	return &PartialError{Failed: failed}
 }
 
-// NoMatchError says that the server has no resource of a kind or name. errors.Is matches it with apierrors.NotFound,
-// unless a group version that may have the resource could not be asked. Then it wraps a *PartialError, and the resource
-// may exist.
+// NoMatchError says that the server has no resource of a kind or name. errors.Is matches it with apierrors.NotFound. If a group
+// version that may have the resource could not be asked, the error is a [*DownError] instead.
 type NoMatchError struct {
 	// Name is the kind or name of the call, such as "Widget.example.dev/v1".
 	Name string
 	// Searched describes the searched groups, such as "every group" or the group "example.dev".
 	Searched string
-	// Failed are the group versions that could not be asked.
+}
+
+// Error says what was searched for, and where.
+func (e *NoMatchError) Error() string {
+	return "the server has no resource " + strconv.Quote(e.Name) + ": searched " + e.Searched
+}
+
+// Is matches apierrors.NotFound.
+func (e *NoMatchError) Is(target error) bool { return target == apierrors.NotFound }
+
+// DownError says that nobody knows whether the server has a resource of a kind or name, because group versions that may have it are
+// down or do not say what they have. It is no [*NoMatchError], and errors.Is does not match it with apierrors.NotFound. errors.As finds a
+// [*PartialError] in it.
+type DownError struct {
+	// Name is the kind or name of the call, such as "Widget.example.dev/v1".
+	Name string
+	// Failed are the group versions that could not be asked; there is at least one.
 	Failed []Failure
 }
 
-// Error says what was searched for, where, and what could not be searched.
-func (e *NoMatchError) Error() string {
-	text := "the server has no resource " + strconv.Quote(e.Name) + ": searched " + e.Searched
-	if len(e.Failed) > 0 {
-		text += ", but could not " + partial(e.Failed).Error()
+// Error names each group version that is down, and its error.
+func (e *DownError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "find the resource %q: ", e.Name)
+	for i, f := range e.Failed {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		state := "is down"
+		if refused(f.Err) {
+			state = "does not say what it has"
+		}
+		fmt.Fprintf(&b, "group version %s %s: %v", f.GroupVersion, state, f.Err)
 	}
-	return text
+	return b.String()
 }
 
-// Is matches apierrors.NotFound if every group version could be asked.
-func (e *NoMatchError) Is(target error) bool {
-	return target == apierrors.NotFound && len(e.Failed) == 0
-}
-
-// Unwrap returns a *PartialError if some group versions could not be asked.
-func (e *NoMatchError) Unwrap() error { return partial(e.Failed) }
+// Unwrap returns a *PartialError.
+func (e *DownError) Unwrap() error { return partial(e.Failed) }
 
 // NoAPIError says that the server answered 404 at the path where every API server lists its groups. It is not an API
 // server, its URL has a wrong path, or something else answers in its place. The error does not match apierrors.NotFound,

@@ -18,7 +18,7 @@ import (
 // Resource returns the resource that holds objects of a kind, such as that of an object in a manifest. If gvk has no
 // version, Resource chooses the one of [Catalog.Preferred]. It asks only for the kind's own group: one request, or two if
 // the server knows only the old form, and none while the answers are fresh. The error is a [*NoMatchError] if there is no
-// such kind.
+// such kind, and a [*DownError] if that cannot be known, because a part of the group is down.
 func (c *Catalog) Resource(ctx context.Context, gvk meta.GVK) (Resource, error) {
 	if gvk.Kind == "" {
 		return Resource{}, &client.UsageError{Err: errors.New("discovery: the kind's Kind must not be empty")}
@@ -54,8 +54,8 @@ func (c *Catalog) lookup(ctx context.Context, group, version, name string, is fu
 // that.
 func (c *Catalog) search(ctx context.Context, name string, qs []reading, match func(reading, []served) bool) error {
 	for maxAge := c.maxAge(); ; maxAge = c.missAge() {
-		no := &NoMatchError{Name: name}
 		var searched []string
+		var failed []Failure
 		for _, q := range qs {
 			vs, err := c.walk(ctx, q.scope, maxAge)
 			if err != nil {
@@ -64,14 +64,17 @@ func (c *Catalog) search(ctx context.Context, name string, qs []reading, match f
 			if match(q, vs) {
 				return nil
 			}
-			searched, no.Failed = append(searched, q.searched()), append(no.Failed, failures(vs)...)
+			searched, failed = append(searched, q.searched()), append(failed, failures(vs)...)
 		}
-		no.Searched = strings.Join(searched, ", ")
 		// A request whose failure may pass was made just now.
-		again := !slices.ContainsFunc(no.Failed, func(f Failure) bool { return f.Err != ErrStale && !refused(f.Err) })
-		if maxAge <= c.missAge() || !again {
-			return no
+		again := !slices.ContainsFunc(failed, func(f Failure) bool { return f.Err != ErrStale && !refused(f.Err) })
+		if maxAge > c.missAge() && again {
+			continue
 		}
+		if len(failed) > 0 {
+			return &DownError{Name: name, Failed: failed}
+		}
+		return &NoMatchError{Name: name, Searched: strings.Join(searched, ", ")}
 	}
 }
 
@@ -106,7 +109,7 @@ func preferred(vs []served) iter.Seq2[Resource, bool] {
 func (c *Catalog) Has(ctx context.Context, gvk meta.GVK) (bool, error) {
 	if gvk.Kind != "" {
 		_, err := c.Resource(ctx, gvk)
-		if no := (*NoMatchError)(nil); errors.As(err, &no) && len(no.Failed) == 0 {
+		if errors.As(err, new(*NoMatchError)) {
 			return false, nil
 		}
 		return err == nil, err
@@ -141,7 +144,7 @@ type Match struct {
 //   - with the beginning of a group, as in "ingress.networking", if no group has that whole name;
 //   - with a version, as in "deployments.v1.apps" and "pods.v1".
 //
-// The error is a [*NoMatchError] if there is none. For a name with a group Find asks only for that group; for one without,
+// The error is a [*NoMatchError] if there is none, and a [*DownError] if that cannot be known. For a name with a group Find asks only for that group; for one without,
 // it asks for everything that the server has.
 func (c *Catalog) Find(ctx context.Context, name string) (Match, error) {
 	if name == "" || name[0] == '.' {
@@ -243,7 +246,7 @@ func (q reading) match(vs []served) []Resource {
 }
 
 // Category returns the resources of a category, such as "all", as Preferred has them. The error is a [*NoMatchError] if no
-// resource has the category. If there may be more resources, Category returns those that it found and a [*PartialError].
+// resource has the category, and a [*DownError] if that cannot be known. If there may be more resources, Category returns those that it found and a [*PartialError].
 func (c *Catalog) Category(ctx context.Context, name string) ([]Resource, error) {
 	if name == "" {
 		return nil, &client.UsageError{Err: errors.New("discovery: the category's name must not be empty")}
