@@ -16,6 +16,7 @@ var globals = []string{
 	"client/meta.ownerPlans",
 	"internal/codec.decoders",
 	"internal/gotype.structFields",
+	"internal/gotype.unnamed",
 	"internal/jsonstream.objectBuffers",
 	"internal/wsmux.writeBuffers",
 }

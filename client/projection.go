@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,8 +58,8 @@ func (e *ProjectionError) Error() string {
 type note struct {
 	lossy  atomic.Bool // an object had members that the type has no field for
 	status atomic.Bool // the resource has a status subresource
-	// misplaced says why no object of the type has a name; nil for correct types.
-	misplaced error
+	// misplaced says why no object of the type has a name, and unnamed which field the server does not know; nil for correct types.
+	misplaced, unnamed error
 	// objects and metadata are about protobuf: of whole objects, and of their metadata alone.
 	objects, metadata binary
 }
@@ -80,9 +81,20 @@ func noteOf(c *Client, t reflect.Type, gvr meta.GVR, only *codec.Projection) *no
 	if n, ok := c.notes.Load(key); ok {
 		return n.(*note)
 	}
-	n, _ := c.notes.LoadOrStore(key, &note{misplaced: gotype.Misplaced(t)})
+	n, _ := c.notes.LoadOrStore(key, &note{misplaced: gotype.Misplaced(t), unnamed: unnamed(t)})
 	return n.(*note)
 }
+
+// unnamed returns an error if the type has an exported field without a name in its json tag.
+func unnamed(t reflect.Type) error {
+	if err := gotype.Unnamed(t); err != nil {
+		return fmt.Errorf("client.Type: %w", err)
+	}
+	return nil
+}
+
+// unfit returns why objects of the type would lose a part of what they hold, or nil.
+func (n *note) unfit() error { return cmp.Or(n.misplaced, n.unnamed) }
 
 // lossyFlag returns the flag that the codec sets, or nil.
 func (n *note) lossyFlag() *atomic.Bool {

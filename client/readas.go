@@ -14,7 +14,8 @@ import (
 
 // ReadAs returns a handle whose objects are values of the Go type objects, a pointer that implements the interface T. metadata
 // asks for metadata only, as [Metadata] does. If only is set, it is a projection of objects, and all members that it does not have
-// stay zero. The handle is for ListEach and WatchEach of an informer. Only packages of this module can call it.
+// stay zero. The handle is for ListEach and WatchEach of an informer. Only packages of this module can call it. ReadAs does not refuse a
+// Go type with fields that have no names in their json tags: the handle does not write, and the types are those of a scheme.
 func ReadAs[T meta.Object](
 	c *Client, t Type[T], objects reflect.Type, only *codec.Projection, metadata bool, _ inside.Retyping,
 ) Resource[T] {

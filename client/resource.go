@@ -40,7 +40,11 @@ type Resource[T meta.Object] struct {
 }
 
 // For binds a resource to a client. It does no I/O. If the descriptor is wrong, every call of the handle returns the error. The
-// same holds for a struct that embeds its metadata without the tag `json:"metadata"`: its objects would have no names.
+// same holds for a T that would lose data silently:
+//
+//   - a struct that embeds its metadata without the tag `json:"metadata"`, because its objects would have no names;
+//   - a T with an exported field, at any depth, that has no name in a json tag, because the server would not know the member, and drop
+//     it. Fields with `json:"-"`, embedded structs, and types with their own JSON or text methods need none.
 func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	r := Resource[T]{c: c, t: t, err: t.validate()}
 	if c == nil {
@@ -49,14 +53,18 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	}
 	r.note = noteOf(c, reflect.TypeFor[T](), t.GVR(), nil)
 	if r.err == nil {
-		r.err = r.note.misplaced
+		r.err = r.note.unfit()
 	}
 	return r
 }
 
 // retyped returns the handle with objects of another type. It keeps every restriction of r.
 func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
-	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf(r.c, reflect.TypeFor[S](), r.GVR(), nil)}
+	s := Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf(r.c, reflect.TypeFor[S](), r.GVR(), nil)}
+	if s.err == nil && s.note != nil {
+		s.err = s.note.unfit()
+	}
+	return s
 }
 
 // With returns a handle whose writes carry the options that o sets, and those of r that o leaves at zero. With cannot unset an

@@ -1,0 +1,141 @@
+package client_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/patch"
+)
+
+type (
+	widget[S any] struct {
+		meta.ObjectMeta `json:"metadata"`
+		Spec            S `json:"spec"`
+	}
+	bare   struct{ N int }
+	option struct {
+		N int `json:",omitempty"`
+	}
+	badName struct {
+		N int `json:"it's"`
+	}
+	embeds      struct{ bare }
+	embedsPtr   struct{ *bare }
+	embedsNamed struct {
+		bare `json:"inner"`
+	}
+	Labels    map[string]string
+	embedsMap struct{ Labels }
+	tree      struct {
+		Children []tree          `json:"children"`
+		ByName   map[string]tree `json:"byName"`
+		Next     *tree           `json:"next"`
+	}
+	sickTree struct {
+		Children []sickTree `json:"children"`
+		N        int
+	}
+	nested   []nested
+	optional struct {
+		meta.Identity `json:"metadata"`
+		Embedded
+		*Further
+		Left    int                `json:"-"`
+		Dash    int                `json:"-,"`
+		At      meta.Time          `json:"at"`
+		Took    ownText            `json:"took"`
+		Any     any                `json:"any"`
+		Raw     []byte             `json:"raw"`
+		Tree    tree               `json:"tree"`
+		Nested  nested             `json:"nested"`
+		Times   map[string]ownJSON `json:"times"`
+		private int
+	}
+	Embedded struct {
+		A int `json:"a"`
+	}
+	Further struct {
+		B int `json:"b"`
+	}
+	ownText struct{ D time.Duration }
+	ownJSON struct{ N int }
+)
+
+var _ = optional{}.private
+
+func (ownText) MarshalText() ([]byte, error) { return []byte("x"), nil }
+func (*ownJSON) UnmarshalJSON([]byte) error  { return nil }
+func unfit[S any](t *testing.T, c *client.Client) error {
+	t.Helper()
+	return misplaced[*widget[S]](t.Context(), c)
+}
+
+// Create of N: 3 returned nil, and the server had dropped N.
+func TestAFieldThatTheServerDoesNotKnowIsAnError(t *testing.T) {
+	s := &script{answers: []answer{{code: 404}}}
+	c := dial(t, serve(t, s))
+	for _, test := range []struct {
+		err            error
+		fields, member string
+	}{
+		{unfit[bare](t, c), "field Spec.N of client_test.widget[", `"spec.N"`},
+		{unfit[*bare](t, c), "field Spec.N of", `"spec.N"`},
+		{unfit[option](t, c), "field Spec.N of", `"spec.N"`},
+		{unfit[badName](t, c), "field Spec.N of", `"spec.N"`},
+		{unfit[embeds](t, c), "field Spec.bare.N of", `"spec.N"`},
+		{unfit[embedsPtr](t, c), "field Spec.bare.N of", `"spec.N"`},
+		{unfit[embedsNamed](t, c), "field Spec.bare.N of", `"spec.inner.N"`},
+		{unfit[embedsMap](t, c), "field Spec.Labels of", `"spec.Labels"`},
+		{unfit[[]bare](t, c), "field Spec[].N of", `"spec[].N"`},
+		{unfit[[2]*bare](t, c), "field Spec[].N of", `"spec[].N"`},
+		{unfit[map[string][]bare](t, c), "field Spec[][].N of", `"spec[][].N"`},
+		{unfit[sickTree](t, c), "field Spec.N of", `"spec.N"`},
+		{unfit[struct{ widget[bare] }](t, c), "field Spec.widget.Spec.N of", `"spec.spec.N"`},
+	} {
+		wantErr(t, test.err, test.fields)
+		wantErr(t, test.err, "must have a name in a json tag: without one it is "+test.member+" to the server")
+		is[*client.UsageError](t, test.err)
+	}
+	sub := client.SubOf[*widget[bare]](client.For(c, slims), "scale")
+	_, err := sub.Get(t.Context(), web)
+	wantErr(t, err, "field Spec.N of")
+	for _, err := range []error{
+		misplaced[*optional](t.Context(), c), unfit[optional](t, c), unfit[tree](t, c), unfit[nested](t, c), unfit[map[string]any](t, c),
+		unfit[client.Scale](t, c), unfit[meta.Status](t, c), unfit[time.Time](t, c),
+	} {
+		if errors.As(err, new(*client.UsageError)) {
+			t.Errorf("a type as it should be is refused: %v", err)
+		}
+	}
+}
+
+// What a patch or a configuration has is lost in the same way.
+func TestAPatchWithAFieldThatTheServerDoesNotKnowIsAnError(t *testing.T) {
+	s := &script{answers: []answer{{code: 404}}}
+	c := dial(t, serve(t, s))
+	r := client.For(c, slims).With(client.WriteOptions{FieldManager: "me"})
+	type change struct {
+		Spec bare `json:"spec"`
+	}
+	for name, p := range map[string]patch.Patch{
+		"merge":     patch.Merge(change{}),
+		"a map":     patch.Merge(map[string]any{"spec": []any{1, bare{}}}),
+		"strategic": patch.Strategic(&change{}),
+		"apply":     patch.Apply(change{}),
+		"JSON":      patch.JSON(patch.Add("/spec", bare{})),
+		"diff":      patch.Diff(map[string]any{}, change{}),
+	} {
+		_, err := r.Patch(t.Context(), web, p)
+		t.Log(name)
+		wantErr(t, err, "must have a name in a json tag")
+		is[*client.UsageError](t, err)
+	}
+	_, err := r.Apply(t.Context(), web, change{}, client.ApplyOptions{})
+	wantErr(t, err, "field Spec.N of client_test.change must have a name")
+	if calls := s.all(); len(calls) > 1 { // those of the types that are right
+		t.Errorf("the server got %d calls", len(calls))
+	}
+}
