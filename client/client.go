@@ -39,7 +39,8 @@ type Client struct {
 	stall       time.Duration // 0 = no bound
 
 	log       logr.Logger
-	warnings  warnings
+	warnings  warnings   // which hooks have got
+	logged    warningLog // which hooks have not taken
 	maxObject int
 	streaming features          // streaming lists, by resource
 	decoders  pipeline.Decoders // how many goroutines decode

@@ -103,7 +103,8 @@ type Config struct {
 	// Hooks are called on events that a program may want to observe. All are optional.
 	Hooks Hooks
 
-	// Logger gets one line for each request at V(6), and nothing else. The zero value discards it.
+	// Logger gets the server's warnings that no hook takes, and one line for each request at V(6). If it is the zero Logger, warnings go
+	// elsewhere: see Hooks.Warning.
 	Logger logr.Logger
 
 	test *undertest.Test // that the client is used in, or nil; see UnderTest

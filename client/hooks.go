@@ -62,6 +62,12 @@ type Hooks struct {
 
 	// Warning is called with each warning of the server, once per distinct text and client. After 1000 distinct texts,
 	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left out.
+	//
+	// If it is nil, and the context of the call has no hooks with a Warning either, the client logs warnings: to Config.Logger, or else
+	// to the logger of the context (logr.NewContext), or else to slog.Default(). Warnings of one verb and resource, whose texts differ
+	// only in names and numbers, make one line, and a further one after a minute at the earliest, at growing intervals of up to a day,
+	// with their number. A client logs at most ten warnings in a minute, and then says that others are left out. Set a function that
+	// does nothing to silence them.
 	Warning func(ctx context.Context, w Warning)
 
 	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use. The
@@ -161,9 +167,18 @@ func (w *warnings) has(text string) bool {
 	return w.seen[text]
 }
 
-func (c *Client) warn(ctx context.Context, h http.Header) {
+// warn hands the warnings of the answer to r to a hook, or logs them.
+func (c *Client) warn(ctx context.Context, r outgoing, h http.Header) {
 	hook := c.hooksIn(ctx).Warning
 	if hook == nil {
+		n := 0
+		for _, line := range h.Values("Warning") {
+			for said := range conn.ParseWarnings(line) {
+				if n++; n <= maxAnswerWarnings && said.Text != "" {
+					c.logWarning(ctx, r, said)
+				}
+			}
+		}
 		return
 	}
 	told, left := 0, map[string]bool{}

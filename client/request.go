@@ -258,14 +258,14 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	if rw, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body = &upgraded{rw, cancel}
 		c.observe(ctx, info)
-		c.warn(ctx, resp.Header)
+		c.warn(ctx, r, resp.Header)
 		return resp, info, nil
 	}
 	resp.Body = &conn.Progress{
 		Body: resp.Body, Cancel: cancel, Limit: c.stall, Stalled: c.stalled, CancelFirst: resp.Uncompressed || resp.ProtoMajor == 1,
 	}
 	c.observe(ctx, info)
-	c.warn(ctx, resp.Header)
+	c.warn(ctx, r, resp.Header)
 	return resp, info, nil
 }
 
