@@ -77,7 +77,7 @@ func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
 			UID               string `json:"uid"`
 			ResourceVersion   string `json:"resourceVersion"`
 			DeletionTimestamp string `json:"deletionTimestamp"`
-		} `json:"metadata"`
+		} `json:"metadata"` // of a Status too
 		Details struct {
 			UID string `json:"uid"`
 		} `json:"details"`
@@ -90,6 +90,9 @@ func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
 	switch {
 	case body.Kind == "Status":
 		w.UID = body.Details.UID
+		if _, ordered := meta.CompareVersions(body.Metadata.ResourceVersion, body.Metadata.ResourceVersion); ordered {
+			w.DeletedAt = body.Metadata.ResourceVersion
+		}
 	case body.Metadata.DeletionTimestamp != "": // some resources answer with the object although it is gone
 		w.ResourceVersion = body.Metadata.ResourceVersion
 	}

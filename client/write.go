@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -105,7 +104,8 @@ func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T
 }
 
 // Delete deletes the object. Nil means that the server has accepted the deletion: an object with finalizers, or with a grace
-// period, exists until they are done. Delete returns a NotFound error if the object does not exist.
+// period, exists until they are done. [Resource.DeleteWithResult] tells the two apart. Delete returns a NotFound error if the object
+// does not exist.
 func (r Resource[T]) Delete(ctx context.Context, key meta.Key, o DeleteOptions) error {
 	return r.sendDelete(ctx, r.request("delete", key), o)
 }
@@ -132,13 +132,8 @@ func (r Resource[T]) DeleteCollection(ctx context.Context, s Selection, o Delete
 }
 
 func (r Resource[T]) sendDelete(ctx context.Context, q request, o DeleteOptions) error {
-	q.contentType = jsonType
-	body, err := o.body(r.write.DryRun)
-	if err == nil {
-		q.body, err = json.Marshal(body)
-	}
-	if err != nil {
-		return q.fail(&UsageError{Err: err})
+	if err := q.setDelete(o, r.write.DryRun); err != nil {
+		return err
 	}
 	return r.accepted(ctx, q)
 }

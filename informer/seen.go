@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -24,9 +25,9 @@ func (i *Informer[T]) AfterWrite(w requests.Write, f func()) *cache.Sight {
 	}
 	sight := i.store.AfterSeen(cache.Write{
 		Identity: meta.Identity{
-			Namespace: w.Key.Namespace, Name: w.Key.Name, UID: w.UID, ResourceVersion: w.ResourceVersion,
+			Namespace: w.Key.Namespace, Name: w.Key.Name, UID: w.UID, ResourceVersion: cmp.Or(w.ResourceVersion, w.DeletedAt),
 		},
-		Outside: i.leavesOut(w),
+		Outside: w.DeletedAt != "" || i.leavesOut(w),
 	}, f)
 	// If the informer has ended by now, nobody ends the wait. If it ends after the next line, Store.EndWaits does.
 	if !i.follows(w) && sight.Stop() {

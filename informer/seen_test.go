@@ -56,6 +56,14 @@ func (r *rig) deletion(name string) follow.Write {
 	return r.wrote(func(ctx context.Context) error { return r.things.Delete(ctx, key(name), client.DeleteOptions{}) })
 }
 
+// deletionAt is a deletion whose version the server has said.
+func (r *rig) deletionAt(name string) follow.Write {
+	r.Helper()
+	w := r.deletion(name)
+	w.DeletedAt = r.server.ResourceVersion()
+	return w
+}
+
 // awaits says how often f of AfterWrite has been called.
 func awaits(i afterWriter, w follow.Write) *int {
 	n := new(int)
@@ -87,6 +95,12 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 		{"a deletion", informer.Options{}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.deletion("a") },
 		}, "-", false, false},
+		{"a deletion whose version the server says", informer.Options{}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.deletionAt("a") },
+		}, "-", false, false},
+		{"a deletion of what was never in the selector", informer.Options{LabelSelector: "app=db"}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.deletionAt("a") },
+		}, "-", false, true},
 		{"a deletion that waits for a finalizer", informer.Options{}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write {
 				if _, err := r.things.AddFinalizer(r.Context(), key("a"), "example.com/x"); err != nil {

@@ -167,9 +167,13 @@ func (c *call) delete(w http.ResponseWriter) error {
 		return err
 	}
 	if gone && !c.res.ReturnDeleted {
-		writeStatus(w, meta.Status{Status: "Success", Details: &meta.StatusDetails{
+		answer := meta.Status{Status: "Success", Details: &meta.StatusDetails{
 			Name: v.Key.Name, Group: c.res.Group, Kind: c.res.Resource.Resource, UID: v.UID,
-		}})
+		}}
+		if c.s.options.DeletionVersions && !o.dryRun {
+			answer.ResourceVersion = strconv.FormatUint(v.Version, 10)
+		}
+		writeStatus(w, answer)
 		return nil
 	}
 	return c.writeObject(w, f, http.StatusOK, v)

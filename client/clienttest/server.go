@@ -65,6 +65,9 @@ type Options struct {
 	// ShardedLists says how the server treats shard selectors. The zero value ignores them, as a real server does by default.
 	ShardedLists ShardedLists
 
+	// DeletionVersions makes the Status of a deletion have the resource version of the deletion, as servers do from Kubernetes 1.38 on.
+	DeletionVersions bool
+
 	// EndBookmarkAfter is the time between the initial events and the bookmark that ends them; 0 means at once. Events that
 	// happen meanwhile come before the bookmark, as they may on older servers.
 	EndBookmarkAfter time.Duration

@@ -411,3 +411,41 @@ func TestNewRefusesTheZeroTable(t *testing.T) {
 	}()
 	protobuf.New(core.V1(), protobuf.Table{})
 }
+
+// Only the Status of an informer said why protobuf was not used; a program that lists could not find out.
+func TestAHandleSaysWhyItsListsAreJSON(t *testing.T) {
+	cfg := scripted(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`)
+	})
+	open := func(p client.Protobuf) *client.Client {
+		cfg.Protobuf = p
+		c, err := client.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	c := open(protobuf.New(core.V1()))
+	check := func(name string, used bool, err error, want string) {
+		t.Helper()
+		if used || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want %q", name, used, err, want)
+		}
+	}
+	r := client.For(c, configMaps)
+	used, err := r.Protobuf()
+	check("before the first list", used, err, "")
+	if _, err := r.List(t.Context(), client.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	used, err = r.Protobuf()
+	check("after a list", used, err, "the server has answered in JSON")
+	used, err = client.For(c, client.Type[*meta.Partial]{Group: "apps", Version: "v1", Kind: "StatefulSet", Resource: "statefulsets"}).Protobuf()
+	check("a kind of no table", used, err, "none of the tables has StatefulSet.apps/v1")
+	used, err = client.For(open(nil), configMaps).Protobuf()
+	check("without Config.Protobuf", used, err, "Config.Protobuf is not set")
+	used, err = client.Resource[*meta.Partial]{}.Protobuf()
+	check("the zero Resource", used, err, "use client.For")
+}

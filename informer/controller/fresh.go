@@ -31,7 +31,8 @@ import (
 //   - Its own version has passed that of the write: then the write took the object out of the selector, or the object was
 //     deleted since.
 //   - The write leaves the object outside the selector, and the cache does not hold the object.
-//   - The object was deleted, and the cache does not hold it; another object under its name counts as none.
+//   - The object was deleted, and the cache does not hold it; another object under its name counts as none. If the server has said
+//     the version of the deletion, as it does from Kubernetes 1.38 on, a cache that has passed it has seen the deletion too.
 //   - Resource versions have no order. Then nobody can tell, and nothing is waited for.
 //   - The informer has ended, or no longer follows the namespace.
 //

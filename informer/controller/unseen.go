@@ -161,13 +161,13 @@ func (u *unseen[K]) stop(s *sighting) {
 
 // saw notes that a cache has seen a write, and gives the key back to the queue if that was all that it waited for.
 //
-// A deletion has no version. If its object has left the cache, it may have left the selector, and come again before the deletion
+// A deletion has no version, unless the server has said it. If its object has left the cache, it may have left the selector, and come again before the deletion
 // does. So the cache looks out for it again, as for an object that it does not hold.
 func (u *unseen[K]) saw(k K, at place, s *sighting, w follow.Write) {
 	u.mu.Lock()
 	free := false
 	if of := u.keys[k]; of != nil && of.writes[at] == s {
-		if w.ResourceVersion == "" && s.sight != nil { // otherwise the cache has nothing to look out for
+		if w.ResourceVersion == "" && w.DeletedAt == "" && s.sight != nil { // otherwise the cache has nothing to look out for
 			s.sight = nil
 			u.mu.Unlock()
 			u.lookOut(k, at, s, w)

@@ -23,6 +23,8 @@ type Write struct {
 	UID string
 	// ResourceVersion is the version that the write has made. It is empty for a deletion after which the object is gone.
 	ResourceVersion string
+	// DeletedAt is the version of a deletion after which the object is gone, if the server has said it, and it has an order.
+	DeletedAt string
 	// Manager is the field manager of the write; empty if only the server knows it.
 	Manager string
 	// Sent is the object or patch that was sent; nil for a deletion. Nobody may change it. Like Answer it is not for people to read.

@@ -1,0 +1,123 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+// Deletion is what a server has answered to a deletion that it has accepted.
+type Deletion[T meta.Object] struct {
+	// Gone says that the object no longer exists. Otherwise it exists until its finalizers and its grace period are done. With
+	// [WriteOptions.DryRun] Gone says what would be.
+	Gone bool
+	// Object is the object, if HasObject is set: as it waits, or, where Gone, in its last state, which some resources answer with. Otherwise
+	// it is the zero T.
+	Object    T
+	HasObject bool
+	// Finalizers and GracePeriod are what the object waits for; both are empty if Gone is set. Another server may wait for something else,
+	// as a namespace waits until it is empty. Its Finalizers are those of its spec too.
+	Finalizers  []string
+	GracePeriod time.Duration
+	// Status is the server's answer, if it was no object, and otherwise nil.
+	Status *meta.Status
+	// UID is that of the object. It is empty if the server did not say it.
+	UID string
+	// ResourceVersion is that of the state in Object; without an Object it is that of the deletion, which servers say from Kubernetes 1.38
+	// on, and otherwise empty. A cache that has come to the version of a deletion no longer holds the object: see informer.Informer.WaitFor.
+	ResourceVersion string
+}
+
+// deletionHead is the part of an answer to a deletion by which it is judged.
+type deletionHead struct {
+	Metadata struct {
+		DeletionTimestamp          meta.Time `json:"deletionTimestamp"`
+		DeletionGracePeriodSeconds int64     `json:"deletionGracePeriodSeconds"`
+		Finalizers                 []string  `json:"finalizers"`
+	} `json:"metadata"`
+	Spec struct {
+		Finalizers json.RawMessage `json:"finalizers"` // of a namespace
+	} `json:"spec"`
+}
+
+// DeleteWithResult is [Resource.Delete], and returns what the server has answered: whether the object is gone, or what it waits for.
+// The errors are those of Delete. If the server has accepted the deletion, and its answer cannot be read or decoded, the error is an
+// [*AnswerError] or a [*DecodeError], and the deletion goes on.
+func (r Resource[T]) DeleteWithResult(ctx context.Context, key meta.Key, o DeleteOptions) (Deletion[T], error) {
+	q := r.request("delete", key)
+	if err := q.setDelete(o, r.write.DryRun); err != nil {
+		return Deletion[T]{}, err
+	}
+	if err := r.usable(); err != nil {
+		return Deletion[T]{}, q.fail(&UsageError{Err: err})
+	}
+	var d Deletion[T]
+	err := r.c.call(ctx, q, func(resp *http.Response) error {
+		defer func() { _ = resp.Body.Close() }()
+		item, err := jsonstream.ReadObject(resp.Body, r.c.streamOptions(true))
+		if err != nil {
+			return unread(readError(ctx, resp, err))
+		}
+		if err := refusal(item.Raw, item.Kind); err != nil {
+			return err
+		}
+		r.deleted(ctx, q, item.Raw)
+		d, err = r.deletion(item, resp.StatusCode)
+		return err
+	})
+	return d, err
+}
+
+// deletion returns what an answer says.
+func (r Resource[T]) deletion(item jsonstream.Item, code int) (d Deletion[T], err error) {
+	if item.Kind == "Status" {
+		d.Status = new(meta.Status)
+		if err := json.Unmarshal(item.Raw, d.Status); err != nil {
+			return Deletion[T]{}, fmt.Errorf("decode the Status of a deletion: %w", err)
+		}
+		if d.Status.Details != nil {
+			d.UID = d.Status.Details.UID
+		}
+		d.Gone, d.ResourceVersion = code != http.StatusAccepted, d.Status.ResourceVersion // 202 says that it goes later
+		return d, nil
+	}
+	var head deletionHead
+	if err := json.Unmarshal(item.Raw, &head); err != nil {
+		return d, &DecodeError{Identity: item.Identity, Err: err}
+	}
+	if d.Object, err = r.decode(item); err != nil {
+		return Deletion[T]{}, err
+	}
+	d.HasObject, d.UID, d.ResourceVersion = true, item.UID, item.ResourceVersion
+	var ofNamespace []string // anybody else's spec.finalizers may be anything
+	if item.Kind == "Namespace" && item.APIVersion == "v1" && len(head.Spec.Finalizers) > 0 {
+		_ = json.Unmarshal(head.Spec.Finalizers, &ofNamespace)
+	}
+	finalizers := append(head.Metadata.Finalizers, ofNamespace...)
+	grace := time.Duration(head.Metadata.DeletionGracePeriodSeconds) * time.Second
+	switch {
+	case head.Metadata.DeletionTimestamp.IsZero(), len(finalizers) == 0 && grace == 0:
+		d.Gone = true
+	default:
+		d.Finalizers, d.GracePeriod = finalizers, grace
+	}
+	return d, nil
+}
+
+// setDelete makes q the request of a deletion. Its error is that of the call.
+func (q *request) setDelete(o DeleteOptions, dryRun bool) error {
+	q.contentType = jsonType
+	body, err := o.body(dryRun)
+	if err == nil {
+		q.body, err = json.Marshal(body)
+	}
+	if err != nil {
+		return q.fail(&UsageError{Err: err})
+	}
+	return nil
+}
