@@ -27,7 +27,7 @@ type Hooks struct {
 type RunInfo struct {
 	// Name is the informer's String.
 	Name string
-	// Informer is its Options.Name, which may be empty.
+	// Informer is its Status.Name, which may be empty: Options.Name and the selectors.
 	Informer string
 	// Resource is the resource that it follows.
 	Resource meta.GVR
@@ -43,7 +43,7 @@ type RunInfo struct {
 
 // ListInfo describes a list that has ended.
 type ListInfo struct {
-	// Informer is the Options.Name of the informer, which may be empty.
+	// Informer is the Status.Name of the informer, which may be empty: Options.Name and the selectors.
 	Informer string
 	// Resource and Namespace are what was listed; an empty Namespace stands for all, or for a cluster-wide resource.
 	Resource  meta.GVR
@@ -62,7 +62,7 @@ type ListInfo struct {
 
 // EventInfo describes an event of a watch.
 type EventInfo struct {
-	// Informer is the Options.Name of the informer, which may be empty.
+	// Informer is the Status.Name of the informer, which may be empty: Options.Name and the selectors.
 	Informer string
 	// Resource is the resource that is watched.
 	Resource meta.GVR
@@ -106,7 +106,7 @@ func (i *Informer[T]) observe(ctx context.Context) (ended func()) {
 		i.observers.event = func(e EventInfo) { h.Event(ctx, e) }
 	}
 	return hooks.Run(ctx, h.Run, RunInfo{
-		Name: i.String(), Informer: i.o.Name, Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog, Objects: i.objects,
+		Name: i.String(), Informer: i.o.called(), Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog, Objects: i.objects,
 	})
 }
 

@@ -320,7 +320,7 @@ func (i *Informer[T]) Status() Status {
 
 // encoded returns s with the name of the informer, and with the form in which objects come.
 func (i *Informer[T]) encoded(s Status) Status {
-	s.Name = i.o.Name
+	s.Name = i.o.called()
 	var why error
 	if s.Protobuf, why = inside.Of(i.source).Encoding.Get(); why != nil {
 		s.WhyJSON = why.Error()
@@ -339,22 +339,6 @@ func (i *Informer[T]) mutated(err error) {
 	if !later {
 		i.report(err)
 	}
-}
-
-// String names the informer, as in: informer "eu" of configmaps.v1.
-func (i *Informer[T]) String() string {
-	if i.o.Name != "" {
-		return fmt.Sprintf("informer %q of %s", i.o.Name, i.resource())
-	}
-	return "informer of " + i.resource()
-}
-
-// name names what the informer follows, as in: configmaps.v1 of "eu".
-func (i *Informer[T]) name() string {
-	if i.o.Name != "" {
-		return fmt.Sprintf("%s of %q", i.resource(), i.o.Name)
-	}
-	return i.resource()
 }
 
 func (i *Informer[T]) resource() string {

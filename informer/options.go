@@ -16,8 +16,8 @@ import (
 // all namespaces, starting with the server's present state.
 type Options struct {
 	// Name is for people, and tells informers of one resource apart: the name of the cluster, say. It is in the informer's String, in
-	// its log lines and Status, on the page of package debug, and a label of its metrics. Empty means none; it must have printable
-	// characters only.
+	// its log lines and Status, on the page of package debug, and a label of its metrics. The selectors follow it there, so informers with
+	// different selectors differ without a Name. Empty means none; it must have printable characters only.
 	Name string
 	// Namespace limits the informer to one namespace; empty means all of them.
 	Namespace string

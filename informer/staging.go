@@ -147,7 +147,7 @@ func (g *staging[T]) ended(err error) {
 	}
 	status := g.r.record.copy()
 	tell(ListInfo{
-		Informer: g.r.o.Name, Resource: g.r.source.GVR(), Namespace: g.r.namespace, Cause: g.s.cause, Mode: status.Mode, Objects: status.Progress.Items,
+		Informer: g.r.o.called(), Resource: g.r.source.GVR(), Namespace: g.r.namespace, Cause: g.s.cause, Mode: status.Mode, Objects: status.Progress.Items,
 		Began: g.began, Duration: time.Since(g.began), Err: err,
 	})
 }

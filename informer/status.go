@@ -18,7 +18,7 @@ import (
 // synced, Stale if one is stale, State is the least advanced, Err, Since and LastEvent are the latest, Renewed is the earliest, and
 // Polling is that of the namespace that has been polled for the longest time.
 type Status struct {
-	// Name is Options.Name.
+	// Name is Options.Name, followed by the selectors if there are any, as in: eu labels app=web.
 	Name string
 	// State is what the informer is doing.
 	State State

@@ -304,7 +304,7 @@ func (w *open[T]) event(e client.Event[T]) error {
 	version := e.Identity.ResourceVersion
 	news := w.r.isNews(e)
 	if tell := w.r.informer.observers.event; tell != nil && news {
-		tell(EventInfo{Informer: w.r.o.Name, Resource: w.r.source.GVR(), Type: e.Type, Identity: e.Identity, Err: e.Err})
+		tell(EventInfo{Informer: w.r.o.called(), Resource: w.r.source.GVR(), Type: e.Type, Identity: e.Identity, Err: e.Err})
 	}
 	switch {
 	case e.Type == client.Bookmark:

@@ -119,7 +119,7 @@ type (
 	}
 )
 
-// labelOf names a cache on the page: its resource, after the Options.Name of its informer if there is one, as in eu:configmaps.v1.
+// labelOf names a cache on the page: its resource, after the Status.Name of its informer if there is one, as in eu:configmaps.v1.
 // Resources have no colon.
 func labelOf(name string, r meta.GVR) string {
 	if name == "" {

@@ -58,7 +58,7 @@ type health struct {
 type cacheRow struct {
 	ID          string         `json:"id"`
 	Resource    string         `json:"resource"`
-	Informer    string         `json:"informer,omitempty"` // Options.Name
+	Informer    string         `json:"informer,omitempty"` // Status.Name
 	Name        string         `json:"name"`               // the informer's
 	Running     bool           `json:"running"`
 	State       string         `json:"state"`

@@ -34,7 +34,7 @@
 // workqueue_queue_duration_seconds count that, and workqueue_work_duration_seconds does not. A controller has series for 25
 // priorities at most, and one for all others, "exceeded_cardinality_limit".
 //
-// These are Bowline's. Informers of one resource and one informer.Options.Name share a series, and so do recorders of one controller:
+// These are Bowline's. Informers of one resource, with one informer.Options.Name and the same selectors, share a series, and so do recorders of one controller:
 // counts are added, and ages are the greatest. The label informer is that Name. It is empty, which Prometheus takes for no label,
 // unless the program sets it.
 //

@@ -24,7 +24,7 @@ type informers struct {
 	ended map[series]*counts
 }
 
-// series are the labels of informers whose metrics are one. name is Options.Name.
+// series are the labels of informers whose metrics are one. name is Status.Name.
 type series struct{ resource, name string }
 
 func seriesOf(r informer.RunInfo) series { return series{r.Resource.String(), r.Informer} }

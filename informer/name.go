@@ -1,0 +1,41 @@
+package informer
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An informer's name tells it apart from the others of its resource, wherever a person reads: in its String, in log lines, in errors of
+// readiness, on the page of package debug, and in metrics.
+
+// called returns the name of an informer: Name and the selectors. It is empty if there is nothing to tell it apart by.
+func (o Options) called() string {
+	parts := []string{o.Name}
+	if o.LabelSelector != "" {
+		parts = append(parts, "labels "+o.LabelSelector)
+	}
+	if o.FieldSelector != "" {
+		parts = append(parts, "fields "+o.FieldSelector)
+	}
+	return strings.TrimSpace(strings.Join(parts, " "))
+}
+
+// String names the informer, as in: informer "eu labels app=web" of configmaps.v1 in shop.
+func (i *Informer[T]) String() string {
+	s := "informer of " + i.resource()
+	if called := i.o.called(); called != "" {
+		s = fmt.Sprintf("informer %q of %s", called, i.resource())
+	}
+	if i.o.Namespace != "" {
+		s += " in " + i.o.Namespace
+	}
+	return s
+}
+
+// name names what the informer follows, without its namespaces, as in: configmaps.v1 of "eu labels app=web".
+func (i *Informer[T]) name() string {
+	if called := i.o.called(); called != "" {
+		return fmt.Sprintf("%s of %q", i.resource(), called)
+	}
+	return i.resource()
+}
