@@ -214,6 +214,16 @@ func (c *caches) report(k kind, h *hooks) func(error) {
 	}
 }
 
+// reportType reports that the Go type of a kind has a field that the server does not know. The type is the scheme's, and reading goes
+// on without the field.
+func (c *caches) reportType(k kind, err error) {
+	if c.own.OnError != nil {
+		c.own.OnError(k.gvk, err)
+		return
+	}
+	crlog.Log.WithName("cache").Error(err, "the server does not know a field of the Go type", "kind", k.gvk.String())
+}
+
 func (c *caches) status() []Status {
 	var all []Status
 	for _, e := range c.all() {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/gotype"
 	"github.com/bowline-go/bowline/internal/inside"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -68,6 +70,9 @@ func (c *caches) newEntry(k kind) (*entry, error) {
 		e.projection = c.projections[k.gvk]
 		only = e.projection.only
 	}
+	if err := gotype.Unnamed(goType); err != nil && k.form == Typed {
+		c.reportType(k, err)
+	}
 	r := client.ReadAs(c.client, t, goType, only, k.form == Metadata, inside.Retyping{})
 	if names := slices.Sorted(maps.Keys(e.configs)); names[len(names)-1] != "" {
 		if names[0] == "" {
@@ -104,6 +109,7 @@ func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Optio
 	o.KeepManagedFields = !c.own.StripManagedFields && (e.projection == nil || e.projection.managedFields)
 	o.AllowEarlyReads = true // as client-go's stores
 	o.CheckMutations = c.own.CheckMutations
+	o.Name = e.nameOf(names)
 	strips := !slices.ContainsFunc(names, func(ns string) bool { return !isStrip(e.configs[ns].Transform) })
 	if strips {
 		o.KeepManagedFields = false
@@ -133,6 +139,27 @@ func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Optio
 	s := newShared[object](informer.New[object](&source{src, configs, e.form == Typed}, o), h, jittered(period))
 	h.reflector = reflectorOf(e.gvk.String(), nil, s.indexer)
 	return &part{s}
+}
+
+// nameOf returns the name of an informer of namespaces whose configurations have these names: its form and its selectors, which tell it
+// apart from the others of the kind.
+func (e *entry) nameOf(names []string) string {
+	var parts []string
+	if e.form != Typed {
+		parts = append(parts, e.form.String())
+	}
+	if len(names) > 1 || names[0] != "" {
+		parts = append(parts, "configured namespaces")
+	} else {
+		labels, fields := selectors(e.configs[""])
+		if labels != "" {
+			parts = append(parts, "labels "+labels)
+		}
+		if fields != "" {
+			parts = append(parts, "fields "+fields)
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // isStrip reports whether a transform is that of cache.TransformStripManagedFields. Not keeping the fields does the same, and

@@ -52,7 +52,8 @@ type Options struct {
 	// many; 0 checks none. OnError gets the findings.
 	CheckMutations int
 	// OnError gets every error of the informers, also those that cache.Options.DefaultWatchErrorHandler gets. Errors of the server
-	// are also errors of k8s.io/apimachinery. Several goroutines call it at once. If it is nil, errors that no handler takes are
+	// are also errors of k8s.io/apimachinery. It also gets, when a kind is first asked for, an error that names a field of its Go type
+	// that has no name in a json tag, because a server drops such a field. Several goroutines call it at once. If it is nil, errors that no handler takes are
 	// logged.
 	OnError func(gvk schema.GroupVersionKind, err error)
 }
