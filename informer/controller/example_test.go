@@ -17,7 +17,7 @@ import (
 // Service is an object with the fields that this program reads, and no others.
 type Service struct {
 	meta.Identity `json:"metadata"`
-	Ports         []int
+	Ports         []int `json:"ports"`
 }
 
 // A controller on a cache. In a program, an informer fills the cache and delivers; pass the informer to Watch instead of
