@@ -9,7 +9,8 @@ import (
 // Write is a write of an object of the cache that the server has stored, for [Store.AfterSeen].
 type Write struct {
 	// Identity has the object's key and uid, and the resource version that the write has made. Without a resource version the
-	// write is a deletion after which the object is gone.
+	// write is a deletion after which the object is gone. If the version of such a deletion is known, it is a write with that version
+	// and Outside.
 	meta.Identity
 	// Outside says that the object does not belong into the cache since the write, as when a selector leaves it out.
 	Outside bool

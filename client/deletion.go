@@ -20,8 +20,8 @@ type Deletion[T meta.Object] struct {
 	// it is the zero T.
 	Object    T
 	HasObject bool
-	// Finalizers and GracePeriod are what the object waits for; both are empty if Gone is set. Another server may wait for something else,
-	// as a namespace waits until it is empty. Its Finalizers are those of its spec too.
+	// Finalizers and GracePeriod are what the object waits for; both are empty if Gone is set. Those of a namespace include the finalizers
+	// of its spec.
 	Finalizers  []string
 	GracePeriod time.Duration
 	// Status is the server's answer, if it was no object, and otherwise nil.

@@ -52,8 +52,8 @@ func (l *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.RoundTripper.RoundTrip(r)
 }
 
-// warn returns the function that gets the server's warnings. It is nil if cfg has none: then the client logs them, folded, by controller-runtime's logger, as it does
-// for every program that has no hook.
+// warn returns the function that gets the server's warnings. It is nil if cfg has none. Then the client logs them, folded, to
+// controller-runtime's logger, which is in the context of the informers.
 func warn(cfg *rest.Config) func(context.Context, client.Warning) {
 	const miscellaneous = 299 // the only code of Kubernetes' warnings
 	switch {
