@@ -7,7 +7,6 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/patch"
 )
 
 type (
@@ -109,33 +108,5 @@ func TestAFieldThatTheServerDoesNotKnowIsAnError(t *testing.T) {
 		if errors.As(err, new(*client.UsageError)) {
 			t.Errorf("a type as it should be is refused: %v", err)
 		}
-	}
-}
-
-// What a patch or a configuration has is lost in the same way.
-func TestAPatchWithAFieldThatTheServerDoesNotKnowIsAnError(t *testing.T) {
-	s := &script{answers: []answer{{code: 404}}}
-	c := dial(t, serve(t, s))
-	r := client.For(c, slims).With(client.WriteOptions{FieldManager: "me"})
-	type change struct {
-		Spec bare `json:"spec"`
-	}
-	for name, p := range map[string]patch.Patch{
-		"merge":     patch.Merge(change{}),
-		"a map":     patch.Merge(map[string]any{"spec": []any{1, bare{}}}),
-		"strategic": patch.Strategic(&change{}),
-		"apply":     patch.Apply(change{}),
-		"JSON":      patch.JSON(patch.Add("/spec", bare{})),
-		"diff":      patch.Diff(map[string]any{}, change{}),
-	} {
-		_, err := r.Patch(t.Context(), web, p)
-		t.Log(name)
-		wantErr(t, err, "must have a name in a json tag")
-		is[*client.UsageError](t, err)
-	}
-	_, err := r.Apply(t.Context(), web, change{}, client.ApplyOptions{})
-	wantErr(t, err, "field Spec.N of client_test.change must have a name")
-	if calls := s.all(); len(calls) > 1 { // those of the types that are right
-		t.Errorf("the server got %d calls", len(calls))
 	}
 }

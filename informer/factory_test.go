@@ -212,7 +212,7 @@ func TestUsersThatCannotRun(t *testing.T) {
 	bubble(t, func(r *rig) {
 		s := informer.NewFactory(informer.FactoryOptions{})
 		shared := r.running(s)
-		r.says(informer.Share(s, r.things, informer.Options{LabelSelector: "!!"}).Run(r.Context()), "run shared informer of configmaps", "LabelSelector")
+		r.says(informer.Share(s, r.things, informer.Options{LabelSelector: "!!"}).Run(r.Context()), `run shared informer "labels !!" of configmaps`, "LabelSelector")
 		r.says(informer.Share[*Thing](s, nil, informer.Options{}).Run(r.Context()), "the source is nil")
 		r.says(informer.NewFactory(informer.FactoryOptions{Grace: -1}).Run(r.Context()), "Grace must be 0 or more")
 		nodes := client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}

@@ -117,7 +117,7 @@ func TestOptionsThatCannotBeRight(t *testing.T) {
 				waited := make(chan error, 1)
 				go func() { waited <- i.WaitSynced(r.Context()) }()
 				synctest.Wait()
-				r.says(i.Run(r.Context()), "run informer of configmaps", test.want)
+				r.says(i.Run(r.Context()), "run informer", test.want)
 				r.says(<-waited, "sync configmaps", test.want)
 				r.says(i.WaitSynced(r.Context()), test.want)
 				if n := r.requests("list"); n != 0 {

@@ -20,16 +20,12 @@ func (o Options) called() string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// String names the informer, as in: informer "eu labels app=web" of configmaps.v1 in shop.
+// String names the informer, as in: informer "eu labels app=web" of configmaps.v1.
 func (i *Informer[T]) String() string {
-	s := "informer of " + i.resource()
 	if called := i.o.called(); called != "" {
-		s = fmt.Sprintf("informer %q of %s", called, i.resource())
+		return fmt.Sprintf("informer %q of %s", called, i.resource())
 	}
-	if i.o.Namespace != "" {
-		s += " in " + i.o.Namespace
-	}
-	return s
+	return "informer of " + i.resource()
 }
 
 // name names what the informer follows, without its namespaces, as in: configmaps.v1 of "eu labels app=web".

@@ -22,9 +22,9 @@ func TestInformersWithDifferentSelectorsHaveDifferentNames(t *testing.T) {
 			{`informer "labels app=web" of configmaps.v1`, "labels app=web", `configmaps.v1 of "labels app=web": list`, informer.Options{LabelSelector: "app=web"}},
 			{`informer "labels app=db" of configmaps.v1`, "labels app=db", `configmaps.v1 of "labels app=db": list`, informer.Options{LabelSelector: "app=db"}},
 			{`informer "fields metadata.name=a" of configmaps.v1`, "fields metadata.name=a", `configmaps.v1 of "fields metadata.name=a": list`, informer.Options{FieldSelector: "metadata.name=a"}},
-			{"informer of configmaps.v1 in web", "", "configmaps.v1 in web: list", informer.Options{Namespace: "web"}},
+			{"informer of configmaps.v1", "", "configmaps.v1 in web: list", informer.Options{Namespace: "web"}},
 			{
-				`informer "eu labels app=web fields metadata.name=a" of configmaps.v1 in web`, "eu labels app=web fields metadata.name=a",
+				`informer "eu labels app=web fields metadata.name=a" of configmaps.v1`, "eu labels app=web fields metadata.name=a",
 				`configmaps.v1 of "eu labels app=web fields metadata.name=a" in web: list`,
 				informer.Options{Name: "eu", LabelSelector: "app=web", FieldSelector: "metadata.name=a", Namespace: "web"},
 			},

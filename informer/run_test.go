@@ -73,7 +73,7 @@ func TestRunReportsAnInformerThatCannotRun(t *testing.T) {
 	bubble(t, func(r *rig) {
 		good := informer.New(r.things, informer.Options{})
 		bad := informer.New(r.things, informer.Options{LabelSelector: "!!"})
-		r.says(informer.Run(r.Context(), good, bad), "run informer of configmaps", "LabelSelector")
+		r.says(informer.Run(r.Context(), good, bad), `run informer "labels !!" of configmaps`, "LabelSelector")
 		if s := good.Status(); s.State != informer.Idle {
 			r.Errorf("the other one is %v", s)
 		}

@@ -91,7 +91,7 @@ func readObject(what string, v any) (*tree.Node, error) {
 	}
 	if !isJSON {
 		var err error
-		if text, err = encode(v); err != nil {
+		if text, err = json.Marshal(v); err != nil {
 			return nil, fmt.Errorf("encode %s: %w", what, err)
 		}
 	}

@@ -85,7 +85,7 @@ func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
 	}
 	dst = jsonlex.AppendQuoted(append(dst, `,"path":`...), o.path)
 	if o.hasValue() {
-		value, err := encode(o.value)
+		value, err := json.Marshal(o.value)
 		if err != nil {
 			return nil, &OpError{i, o.op, o.path, fmt.Errorf("encode the value: %w", err)}
 		}

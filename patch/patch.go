@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/bowline-go/bowline/internal/gotype"
 	"github.com/bowline-go/bowline/internal/jsonlex"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
@@ -65,7 +64,7 @@ func (p Patch) MarshalJSON() ([]byte, error) {
 // removes it, an object is merged member by member, and a list replaces the whole list. v is usually a small struct or map with
 // only the members to change, or a json.RawMessage; it must encode to a JSON object.
 func Merge(v any) Patch {
-	body, err := encode(v)
+	body, err := json.Marshal(v)
 	if err == nil && (len(body) == 0 || body[0] != '{') {
 		err = fmt.Errorf("%s does not encode to a JSON object", goType(v))
 	}
@@ -73,14 +72,6 @@ func Merge(v any) Patch {
 		return Patch{mediaType: MergeType, err: fmt.Errorf("patch.Merge: %w", err)}
 	}
 	return Patch{mediaType: MergeType, body: body}
-}
-
-// encode returns the JSON of v. It refuses a Go type of which the server would drop a field.
-func encode(v any) ([]byte, error) {
-	if err := gotype.UnnamedIn(v); err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
 }
 
 // WithResourceVersion returns a patch that changes the object only in the given version: the one that the change was made from.

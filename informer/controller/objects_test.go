@@ -20,7 +20,7 @@ import (
 // pod is an object with owners, and something to map by.
 type pod struct {
 	meta.ObjectMeta `json:"metadata"`
-	Nodes           []string `json:"nodes"`
+	Nodes           []string `json:"nodes,omitempty"`
 }
 
 func newPod(namespace, name, version string, nodes ...string) *pod {

@@ -4,9 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -41,25 +39,6 @@ func Unnamed(t reflect.Type) error {
 	}
 	unnamed.Store(t, err)
 	return err
-}
-
-// UnnamedIn is [Unnamed] for a value that is to be encoded. It also looks at the values in a map[string]any and in a []any.
-func UnnamedIn(v any) error {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if err := UnnamedIn(v[name]); err != nil {
-				return err
-			}
-		}
-	case []any:
-		for _, element := range v {
-			if err := UnnamedIn(element); err != nil {
-				return err
-			}
-		}
-	}
-	return Unnamed(reflect.TypeOf(v))
 }
 
 // place is where a field is, by the names in Go and by those in JSON.
