@@ -24,13 +24,20 @@ type Credential struct {
 //
 // Credentials renews a credential before it expires, while the old one is still used. The first request within the last fifth of
 // the credential's time starts it, or within the last minute if that is more, or within the second half if that is less. If the
-// renewal fails, the old credential stays in use until it expires, the client calls Hooks.Stale, and the next attempt follows
+// renewal fails, the old credential stays in use, the client calls Hooks.Stale, and the next attempt follows
 // after 10 s, then 20 s, and so on up to two minutes.
 //
-// Requests wait for a new credential if the old one has expired, by the wall clock or by the monotonic one, and after the server
-// refused it (401). A refused request is then sent once more, if there is another credential. Refusals lead to at most one new
-// credential in 5 s. If no credential is in force, the second failure in a row is the error of all requests for 1 s, the next for
-// 2 s, and so on up to 10 s.
+// Requests wait for a new credential if the old one has ended since the last fetch, by the wall clock or by the monotonic one, and
+// after the server refused it. A refusal is a 401, or a TLS alert because of the certificate. A refused request is then sent once
+// more, if there is another credential. Refusals lead to at most one new credential in 5 s.
+//
+// This machine's clock may be wrong, so a credential that has ended is sent all the same, and the server's clock decides. This
+// happens if fetch returns such a credential, or fails. The client then calls Hooks.Stale, requests do not wait, and fetch is
+// called again in the background after the pauses above. A credential that has ended does not replace one that has not, unless
+// the server refuses that one. If the server refuses a credential that has ended, and fetch fails, the error is that of fetch.
+//
+// If there has never been a credential, the second failure in a row is the error of all requests for 1 s, the next for 2 s, and
+// so on up to 10 s. Except after a refusal, a new credential is used for at least 5 s before the next one is fetched.
 //
 // Clients whose Config names the same Credentials share its credential. It is safe for use by several goroutines at once.
 // Printing it shows no credential. The zero Credentials cannot be used; see [NewCredentials].
@@ -42,7 +49,7 @@ type Credentials struct {
 // plugin, the file or the server. fetch runs on a goroutine of its own, once for all requests that wait, and never concurrently
 // with itself. Its context ends after 15 minutes, when no request waits for it any more, and with [Client.Close]; fetch must
 // return soon after that. The context has none of the values of the callers' contexts. The waiting requests get a panic in fetch
-// as an error. A credential that is empty, has expired, or has a token with a space or a control character, is an error.
+// as an error. A credential that is empty, or has a token with a space or a control character, is an error.
 func NewCredentials(fetch func(ctx context.Context) (Credential, error)) *Credentials {
 	c := &Credentials{}
 	if fetch == nil { // New returns the error
@@ -65,7 +72,8 @@ func (c *Credentials) Named(name string) *Credentials {
 	return c
 }
 
-// CredentialError says why there is no credential. The request was not sent.
+// CredentialError says why there is no credential. The request was not sent, or the server refused it with a credential that has
+// ended; it has done nothing.
 type CredentialError struct {
 	Err error
 }

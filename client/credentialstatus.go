@@ -14,7 +14,8 @@ type CredentialStatus struct {
 	// Expires is the end of the credential: of Credential.Expires, of the certificate, or of a token that is a JSON Web Token
 	// (RFC 7519); the earliest of them. It is zero if it is not known.
 	Expires time.Time
-	// Err is why the last attempt to get or read another one failed, while the old one stays in use. It is nil if it succeeded.
+	// Err is why the last attempt to get or read another one failed, while the old one stays in use. It is nil if it succeeded. It is
+	// also set if the last attempt got a credential that had ended by this machine's clock, and that is in use.
 	Err error
 }
 

@@ -91,7 +91,8 @@
 //
 // The client reads files with tokens, certificates and authorities again, and uses the new contents for new requests. It never
 // cuts a request that is under way. While a file or a source of credentials is broken, the client uses the last good one and
-// calls Hooks.Stale.
+// calls Hooks.Stale. It does the same with a token or a certificate that has ended by this machine's clock, because only the
+// server's clock counts. The check of the server's certificate uses this machine's clock.
 //
 // # Partial types
 //
@@ -107,7 +108,7 @@
 //   - *errors.StatusError: the server's answer; errors.Is(err, apierrors.NotFound) tests its reason.
 //   - [*UsageError]: the call is wrong whatever the server says; nothing was sent. It is also the error of a call for a
 //     subresource that the resource does not have: this request was sent, and the server answered NotFound.
-//   - [*CredentialError]: there is no credential; nothing was sent.
+//   - [*CredentialError]: there is no credential; the server has done nothing.
 //   - [*AnswerError]: the answer is not JSON, of another kind, too large, or of another version than [Exact] asks for.
 //   - [*DecodeError]: one object does not fit its type; the call hands on the other objects of its list or watch.
 //   - [*EventError]: a watch event cannot be used, or the server ends the watch by a status within it.

@@ -51,10 +51,16 @@ func newAuthority(t testing.TB) *authority {
 // issue returns a certificate for name, a host or a user, and its key, as PEM.
 func (a *authority) issue(t testing.TB, name string) (cert, key []byte) {
 	t.Helper()
+	return a.issueFrom(t, name, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+}
+
+// issueFrom is issue with another begin and end.
+func (a *authority) issueFrom(t testing.TB, name string, begin, end time.Time) (cert, key []byte) {
+	t.Helper()
 	k := newKey(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		NotBefore: begin, NotAfter: end,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	if ip := net.ParseIP(name); ip != nil {

@@ -36,7 +36,7 @@ type Credentials struct {
 	refused  bool       // the server has refused now: requests wait for another
 	renewed  time.Time  // when the last fetch because of a refusal began
 	flight   *flight    // nil where none is under way
-	failures int        // in a row
+	failures int        // in a row: errors, and credentials that had ended when they came
 	failed   time.Time  // the time of the last of them
 	err      error      // its cause
 }
@@ -78,7 +78,7 @@ func (c *Credentials) get(ctx context.Context, h *holder) (issued, error) {
 	return issued{header: l.header(), lease: l}, nil
 }
 
-// renew implements source. It returns the refused credential if there is no other.
+// renew implements source. It returns the refused credential if there is no other. The error is why, if that one has ended.
 func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
 	c.mu.Lock()
 	if now := time.Now(); c.now == refused.lease && !c.refused && !fresh(c.renewed, now, renewalPause) {
@@ -87,26 +87,38 @@ func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (iss
 	c.mu.Unlock()
 	next, err := c.get(ctx, h)
 	if err == nil && next.lease.same(refused.lease) {
-		return refused, nil
+		return refused, c.gone(refused.lease)
 	}
 	return next, err
 }
 
-// lease returns the lease in force, and fetches one if there is none.
+// gone returns why there is no other credential in place of one that the server refuses and that has ended. It is nil if the
+// source works, or the credential has not ended: then the refusal says more.
+func (c *Credentials) gone(l *lease) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ended := (*endedError)(nil); c.err == nil || errors.As(c.err, &ended) || !l.expired(time.Now()) {
+		return nil
+	}
+	return c.fail(fmt.Errorf("%w; the server refuses the last one, which has expired at %s", c.err, stamp(l.Expires)))
+}
+
+// lease returns the lease in force, and fetches one if there is none. Requests wait for a fetch if the lease has ended since the
+// last fetch, or if the server has refused it. They do not wait for one that only may bring something better: the last fetch
+// brought a lease that had ended already, so the clocks differ, or brought none.
 func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
 		now := time.Now()
-		usable := c.usable(now)
 		switch {
-		case usable && !c.refused:
-			if c.now.ending(now) && !fresh(c.failed, now, c.pause(refreshPause, maxRefreshPause)) {
+		case c.now != nil && !c.refused && (c.failures > 0 || c.young(now) || !c.now.expired(now)):
+			if c.now.ending(now) && !c.young(now) && !fresh(c.failed, now, c.pause(refreshPause, maxRefreshPause)) {
 				c.hold(ctx, h)
 			}
 			return c.now, nil
 		case c.flight != nil:
-		case !usable && c.failures > 1 && fresh(c.failed, now, c.pause(fetchPause, maxFetchPause)):
+		case c.now == nil && c.failures > 1 && fresh(c.failed, now, c.pause(fetchPause, maxFetchPause)):
 			return nil, c.fail(c.err)
 		default:
 			c.start()
@@ -129,7 +141,7 @@ func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 			continue
 		case err == nil && f.err == nil:
 			return f.lease, nil
-		case c.usable(time.Now()): // refused, and there is no other
+		case c.now != nil: // refused or ended, and there is no other
 			return c.now, nil
 		case err == nil:
 			err = f.err
@@ -138,7 +150,9 @@ func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	}
 }
 
-func (c *Credentials) usable(now time.Time) bool { return c.now != nil && !c.now.expired(now) }
+// young reports whether the lease has just come, so that fetching another would be too soon: the clocks may differ by nearly all
+// of its time. The caller holds mu.
+func (c *Credentials) young(now time.Time) bool { return fresh(c.now.taken, now, renewalPause) }
 
 // pause returns how long to wait after the present number of failures in a row.
 func (c *Credentials) pause(first, most time.Duration) time.Duration {
@@ -248,21 +262,32 @@ func (c *Credentials) call(ctx context.Context) (got Credential, err error) {
 	return got, err
 }
 
-// land stores the result of a flight, and tells the clients if an old credential stays in use because there is no new one.
+// land stores the result of a flight. It tells the clients if the old credential stays in use because there is no new one, and
+// if the new one has ended by the clock of this machine.
 func (c *Credentials) land(f *flight, got Credential, err error) {
 	now := time.Now()
+	var next *lease
 	if err == nil {
-		f.lease, err = newLease(got, now)
+		next, err = newLease(got, now)
 	}
-	f.err = err
 	var tell map[*holder]context.Context
 	c.mu.Lock()
+	if next == nil {
+		f.err = err
+	} else {
+		if next.expired(now) {
+			err = c.ended(next, now)
+		}
+		if err == nil || c.now == nil || c.refused || c.now.expired(now) { // otherwise the present one lasts longer
+			c.now = next
+		}
+		f.lease, c.refused = c.now, false
+	}
 	switch {
 	case err == nil:
-		c.now, c.refused = f.lease, false
 		c.failures, c.failed, c.err = 0, time.Time{}, nil
-	case !f.left: // a flight that nobody wanted has not failed
-		if c.usable(now) {
+	case next != nil || !f.left: // a flight that nobody wanted has not failed
+		if c.now != nil {
 			tell = maps.Clone(f.tell)
 		}
 		c.refused = false
@@ -276,4 +301,13 @@ func (c *Credentials) land(f *flight, got Credential, err error) {
 	c.mu.Lock()
 	c.flight = nil
 	c.mu.Unlock()
+}
+
+// ended returns the error of a lease that had ended when it came.
+func (c *Credentials) ended(l *lease, now time.Time) error {
+	what := "the credential"
+	if c.name != "" {
+		what += " from " + c.name
+	}
+	return &endedError{what, l.Expires, now}
 }

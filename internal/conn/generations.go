@@ -56,8 +56,8 @@ func (t *generations) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	// The certificates have changed. If the handshake failed, nothing was sent. If the connection only broke, the server may have
-	// handled the request, so it is sent again only if it reads. An upgrade is a GET that may begin anything.
-	if !refused && (!Reads(r.Method) || r.Header.Get("Upgrade") != "") {
+	// handled the request, so it is sent again only if it reads.
+	if !refused && !readsOnly(r) {
 		return resp, err
 	}
 	again, ok := rewind(r)
@@ -93,12 +93,15 @@ func rewind(r *http.Request) (*http.Request, bool) {
 	return &again, true
 }
 
-// aboutCertificates reports whether a handshake failed because one side does not trust the other's certificate. Other alerts may
-// end a connection whose requests have been handled.
+// aboutCertificates reports whether a handshake failed because one side does not trust the other's certificate.
 func aboutCertificates(err error) bool {
-	if u := (x509.UnknownAuthorityError{}); errors.As(err, &u) {
-		return true
-	}
+	u := x509.UnknownAuthorityError{}
+	return errors.As(err, &u) || refusesCertificate(err)
+}
+
+// refusesCertificate reports whether the server ended a handshake because of the client's certificate. Other alerts may end a
+// connection whose requests have been handled.
+func refusesCertificate(err error) bool {
 	op := (*net.OpError)(nil)
 	if !errors.As(err, &op) || op.Op != "remote error" {
 		return false
@@ -108,15 +111,20 @@ func aboutCertificates(err error) bool {
 }
 
 // mayBeRefusal reports whether a connection broke in a way in which a server that refuses the client's certificate may break it.
-// In TLS 1.3 the client's side of the handshake is over before the server has seen the certificate (RFC 8446, section 4.4): the
-// alert may be overtaken by the error of a write to the connection that has been closed by then.
 func (t *generations) mayBeRefusal(ctx context.Context, err error) bool {
-	if !t.o.TLS.certificateInFiles() || ctx.Err() != nil {
-		return false
-	}
+	return t.o.TLS.certificateInFiles() && ctx.Err() == nil && isBroken(err)
+}
+
+// isBroken reports whether a connection broke. In TLS 1.3 the client's side of the handshake is over before the server has seen the
+// client's certificate (RFC 8446, section 4.4): the alert may be overtaken by the error of a write to the connection that has been
+// closed by then.
+func isBroken(err error) bool {
 	n := apierrors.NetworkOf(err)
 	return n == apierrors.NetworkReset || n == apierrors.NetworkClosed
 }
+
+// readsOnly reports whether a request changes nothing. An upgrade is a GET that may begin anything.
+func readsOnly(r *http.Request) bool { return Reads(r.Method) && r.Header.Get("Upgrade") == "" }
 
 // Reads reports whether a request of a method changes nothing.
 func Reads(method string) bool {
@@ -146,6 +154,11 @@ func (t *generations) begin(ctx context.Context) (*generation, error) {
 	}
 	if err := t.look(ctx); err != nil {
 		return nil, err
+	}
+	if cert := t.files.last().cert; cert != nil && l == nil {
+		if leaf, err := leafOf(cert); err == nil {
+			t.holder.reportEnd(ctx, "the client certificate", leaf.NotAfter)
+		}
 	}
 	g, old, err := t.choose(l)
 	if old != nil {

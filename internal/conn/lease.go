@@ -40,13 +40,22 @@ func newLease(c Credential, now time.Time) (*lease, error) {
 		}
 	}
 	c.Expires = c.Expires.Round(0)
-	l := &lease{Credential: c, taken: now}
-	if l.expired(now) {
-		return nil, fmt.Errorf("the credential has expired at %s, and the time here is %s",
-			c.Expires.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
-	}
-	return l, nil
+	return &lease{Credential: c, taken: now}, nil
 }
+
+// endedError says that something is past its end by the clock of this machine. The server may have another clock, so it is used
+// all the same.
+type endedError struct {
+	what     string
+	end, now time.Time
+}
+
+func (e *endedError) Error() string {
+	return fmt.Sprintf("%s has expired at %s, and the time here is %s; it is sent all the same, because the server's clock decides",
+		e.what, stamp(e.end), stamp(e.now))
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func leafOf(c *tls.Certificate) (*x509.Certificate, error) {
 	switch {

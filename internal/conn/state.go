@@ -59,23 +59,23 @@ func (c *Credentials) state() State {
 func (t *tokenFile) state() State {
 	t.header.mu.Lock()
 	defer t.header.mu.Unlock()
-	return State{From: "a token file", Obtained: t.header.at, Expires: tokenEnd(t.header.now), Err: t.header.err}
+	return State{From: "a token file", Obtained: t.header.at, Expires: t.header.now.end, Err: t.header.err}
 }
 
 func (f fixed) state() State {
 	switch {
-	case strings.HasPrefix(string(f), "Basic "):
+	case strings.HasPrefix(f.header, "Basic "):
 		return State{From: "a password"}
-	case f != "":
-		return State{From: "a token", Expires: tokenEnd(string(f))}
+	case f.header != "":
+		return State{From: "a token", Expires: f.end}
 	}
 	return State{}
 }
 
-// tokenEnd returns when the bearer token of a header says that it ends. Tokens of service accounts and of OpenID Connect are JSON
+// tokenEnd returns when a bearer token says that it ends. Tokens of service accounts and of OpenID Connect are JSON
 // Web Tokens, which have the end in the claim exp (RFC 7519, section 4.1.4). It is zero for other tokens.
-func tokenEnd(header string) time.Time {
-	parts := strings.Split(strings.TrimPrefix(header, "Bearer "), ".")
+func tokenEnd(token string) time.Time {
+	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return time.Time{}
 	}

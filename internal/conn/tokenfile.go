@@ -16,12 +16,12 @@ const (
 // tokenFile is a source that reads a file. A file that cannot be read, or holds no token, leaves the last good one in use;
 // without one it is an error.
 type tokenFile struct {
-	header kept[string] // the value of Authorization
+	header kept[fixed]
 }
 
 func newTokenFile(path string) *tokenFile {
-	return &tokenFile{kept[string]{
-		load:  func(read read) (string, error) { return bearer(read, path) },
+	return &tokenFile{kept[fixed]{
+		load:  func(read read) (fixed, error) { return bearer(read, path) },
 		age:   tokenAge,
 		eager: true,
 	}}
@@ -29,16 +29,17 @@ func newTokenFile(path string) *tokenFile {
 
 // get implements source.
 func (t *tokenFile) get(ctx context.Context, h *holder) (issued, error) {
-	header, stale, err := t.header.get(ctx)
+	now, stale, err := t.header.get(ctx)
 	if stale != nil {
 		h.tell(ctx, stale)
 	}
-	return issued{header: header}, err
+	h.reportEnd(ctx, "the token in Config.BearerTokenFile", now.end)
+	return issued{header: now.header}, err
 }
 
 // renew implements source. It reads the file again, unless another has done so since what was refused was taken.
 func (t *tokenFile) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
-	if t.header.last() == refused.header {
+	if t.header.last().header == refused.header {
 		t.header.expire()
 	}
 	return t.get(ctx, h)
@@ -52,17 +53,17 @@ func fresh(read, now time.Time, age time.Duration) bool {
 }
 
 // bearer returns what to send for the token in a file.
-func bearer(read read, file string) (string, error) {
+func bearer(read read, file string) (fixed, error) {
 	b, err := read("Config.BearerTokenFile", file)
 	if err != nil {
-		return "", err
+		return fixed{}, err
 	}
 	value := strings.TrimSpace(string(b))
 	switch {
 	case value == "":
-		return "", fmt.Errorf("read Config.BearerTokenFile: %s is empty", file)
+		return fixed{}, fmt.Errorf("read Config.BearerTokenFile: %s is empty", file)
 	case HasControl(value):
-		return "", fmt.Errorf("read Config.BearerTokenFile: %s has a space or a control character within the token", file)
+		return fixed{}, fmt.Errorf("read Config.BearerTokenFile: %s has a space or a control character within the token", file)
 	}
-	return "Bearer " + value, nil
+	return fixed{"Bearer " + value, tokenEnd(value)}, nil
 }

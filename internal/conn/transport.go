@@ -6,7 +6,11 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Transport puts on each request who the client is and for whom it acts. It does so for the configured server, and for no
@@ -41,12 +45,35 @@ func New(o Options) (*Transport, error) {
 // holder stands for one client.
 type holder struct {
 	stale func(context.Context, error)
+
+	mu   sync.Mutex           // guards told
+	told map[string]time.Time // when reportEnd last told of what
 }
 
 // tell says that something could not be read again.
 func (h *holder) tell(ctx context.Context, err error) {
 	if h != nil && h.stale != nil {
 		h.stale(ctx, err)
+	}
+}
+
+// reportEnd tells, at most once in two minutes, that what is sent has ended by the clock of this machine. A zero end is unknown.
+func (h *holder) reportEnd(ctx context.Context, what string, end time.Time) {
+	now := time.Now()
+	if h == nil || end.IsZero() || now.Before(end) {
+		return
+	}
+	h.mu.Lock()
+	told := fresh(h.told[what], now, maxRefreshPause)
+	if !told {
+		if h.told == nil {
+			h.told = make(map[string]time.Time)
+		}
+		h.told[what] = now
+	}
+	h.mu.Unlock()
+	if !told {
+		h.tell(ctx, &endedError{what, end, now})
 	}
 }
 
@@ -67,9 +94,15 @@ type issued struct {
 }
 
 // fixed is the source of what never changes.
-type fixed string
+type fixed struct {
+	header string
+	end    time.Time // see tokenEnd
+}
 
-func (f fixed) get(context.Context, *holder) (issued, error) { return issued{header: string(f)}, nil }
+func (f fixed) get(ctx context.Context, h *holder) (issued, error) {
+	h.reportEnd(ctx, "the token", f.end)
+	return issued{header: f.header}, nil
+}
 
 func (f fixed) renew(_ context.Context, _ *holder, refused issued) (issued, error) {
 	return refused, nil
@@ -83,11 +116,11 @@ func newSource(o Options) source {
 	case o.TokenFile != "":
 		return newTokenFile(o.TokenFile)
 	case o.Token != "":
-		return fixed("Bearer " + o.Token)
+		return fixed{"Bearer " + o.Token, tokenEnd(o.Token)}
 	case o.Username != "":
-		return fixed("Basic " + base64.StdEncoding.EncodeToString([]byte(o.Username+":"+o.Password)))
+		return fixed{header: "Basic " + base64.StdEncoding.EncodeToString([]byte(o.Username+":"+o.Password))}
 	}
-	return fixed("")
+	return fixed{}
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -105,23 +138,53 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	changes := t.generations.files.changes.Load()
-	resp, err := t.send(r, used.header)
-	if err != nil || resp.StatusCode != http.StatusUnauthorized || CallOf(ctx).Proxied {
+	sent, isNew := r, (*atomic.Bool)(nil)
+	if used.lease != nil && used.lease.Certificate != nil {
+		isNew = new(atomic.Bool)
+		sent = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GotConn: func(i httptrace.GotConnInfo) { isNew.Store(!i.Reused) },
+		}))
+	}
+	resp, err := t.send(sent, used.header)
+	if resp != nil {
+		resp.Request = r
+	}
+	certain := false // the server has done nothing, so that any verb can be sent again
+	switch {
+	case err == nil && (resp.StatusCode != http.StatusUnauthorized || CallOf(ctx).Proxied):
+		return resp, nil
+	case err == nil:
+		certain = true
+	case isNew == nil || ctx.Err() != nil:
+		return resp, err
+	case refusesCertificate(err):
+		certain = true
+	case !isNew.Load() || !isBroken(err): // otherwise the server may have refused the certificate, see isBroken
 		return resp, err
 	}
-	// 401 means that the server has done nothing, so that any verb can be sent again.
-	next, err := t.source.renew(ctx, t.holder, used)
-	if err != nil {
+	next, gone := t.source.renew(ctx, t.holder, used)
+	if gone != nil {
 		next = used
 	}
-	if changed := t.generations.changedSince(ctx, changes); next == used && !changed || ctx.Err() != nil {
-		return resp, nil
+	changed := t.generations.changedSince(ctx, changes)
+	switch {
+	case ctx.Err() != nil || !certain && !readsOnly(r):
+		return resp, err
+	case next == used && !changed && gone != nil && certain:
+		if resp != nil {
+			_ = resp.Body.Close()
+		}
+		return nil, gone
+	case next == used && !changed:
+		return resp, err
 	}
 	again, ok := rewind(r)
 	if !ok {
-		return resp, nil
+		return resp, err
 	}
-	_ = resp.Body.Close()
+	if resp != nil {
+		_ = resp.Body.Close()
+	}
 	return t.send(again, next.header)
 }
 

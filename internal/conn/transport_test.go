@@ -33,7 +33,7 @@ func TestTheTokenIsForItsServerOnly(t *testing.T) {
 		{"https://api@evil/", false},
 	} {
 		act := http.Header{"Impersonate-User": {"jane"}}
-		a := &Transport{server: server, source: fixed("Bearer t0k3n"), act: act, generations: &generations{}}
+		a := &Transport{server: server, source: fixed{header: "Bearer t0k3n"}, act: act, generations: &generations{}}
 		a.next = next(func(r *http.Request) (*http.Response, error) {
 			for _, name := range []string{"Authorization", "Impersonate-User"} {
 				if got := r.Header.Get(name) != ""; got != test.want {
