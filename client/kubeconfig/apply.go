@@ -131,6 +131,7 @@ func owner(docs []*document, src *source) *document {
 func (c Change) check(after *merged) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Clusters)) {
 		if s := after.clusters[name].clone(); s != nil {
+			s.strict = true
 			if s.cluster(new(client.Config)); s.err != nil {
 				return s.err
 			}
@@ -172,6 +173,7 @@ func (c Change) check(after *merged) error {
 // checkUser returns what is wrong with a user, for any cluster. Whether a plugin may run is checked when it is loaded.
 func (s *stanza) checkUser() error {
 	cluster := &stanza{src: s.src, path: "its cluster"}
+	s.strict = true
 	c := client.Config{Server: "https://any"}
 	s.user(&c, cluster)
 	s.exec(&c, cluster, Plugins{})

@@ -17,7 +17,7 @@ type Entry struct {
 	// Context is the context as it is written: Namespace is empty if it names none.
 	Context
 
-	// Server is the server of the context's cluster; empty if there is no usable cluster.
+	// Server is the server of the context's cluster, without a user, a query or a fragment; empty if there is no usable cluster.
 	Server string
 
 	// File is the file that declares the context, as Options.Path or KUBECONFIG names it.
@@ -84,8 +84,8 @@ func (m *merged) list(o Options) []Entry {
 			e.Err = s.err
 		} else {
 			if cluster := m.clusters[e.Cluster].clone(); cluster != nil {
-				if server := cluster.text("server"); checkServer(server) == nil {
-					e.Server = server
+				if u := cluster.address(); u != nil {
+					e.Server = withoutUser(u)
 				}
 			}
 			_, e.Err = m.pick(name, o.Plugins)

@@ -38,14 +38,27 @@
 // Data overrides a file of the same purpose, and tokenFile overrides token. A context without a user is used without
 // credentials; one without a namespace has the namespace "default".
 //
-// Only the context in use is checked in depth, with its cluster and its user. Contradictions are errors, and the package
-// does not guess:
+// Only the context in use is checked in depth, with its cluster and its user. Contradictions that kubectl refuses are
+// errors, and the package does not guess:
 //
 //   - a CA together with insecure-skip-tls-verify;
 //   - a certificate without its key;
-//   - two ways to authenticate (but a client certificate may come with a token or a password);
-//   - impersonation without a user;
-//   - credentials for a server without TLS.
+//   - a token and a password (but a client certificate may come with either);
+//   - impersonation without a user.
+//
+// A kubeconfig that kubectl takes is taken in the same way, with a line in Loaded.Warnings where it is unwise:
+//
+//   - a context whose user does not exist: no credentials are sent;
+//   - a plugin (exec) beside a token, a name or a certificate: the plugin does not run;
+//   - a token file that cannot be read, beside a token: the token is used;
+//   - a password without a name, or a key without a certificate: it is ignored;
+//   - a token, or a server, with space around it: the space is ignored;
+//   - a server without a scheme: it is one of plain HTTP;
+//   - a server of plain HTTP: the credentials of the user are not sent;
+//   - a server with a user in its URL: that user is sent, and no other token, password or plugin is used;
+//   - a server with a query or a fragment: they are ignored.
+//
+// [Write] refuses to write any of these, but a context without a user and a server of plain HTTP.
 //
 // There are no options that override single fields: change the returned Config.
 //
@@ -53,7 +66,7 @@
 //
 // A user may name a program that prints a credential (exec), of client.authentication.k8s.io/v1 or v1beta1. Load and Parse
 // do not run it: Config.Credentials does, when the client needs a credential. Copies of a Config share the credential; a
-// second Load has its own. A token, a certificate or a password beside exec is an error.
+// second Load has its own.
 //
 // Options.Plugins says which plugins may run, which variables of the kubeconfig they get, how long they may run, and what
 // they read from and write to. Plugins run without a shell. A command that contains a folder starts at the folder of the
@@ -77,11 +90,14 @@
 //
 //   - [*FieldError]: something in a file is wrong. It names the file, the stanza and the field: kubeconfig
 //     /home/a/.kube/config: users["admin"]: client-key-data is not base64: ...
-//   - [*NotFoundError]: a reference names a context, a cluster or a user that does not exist.
+//   - [*NotFoundError]: a reference names a context or a cluster that does not exist; for Write also a user.
 //   - [*EmptyError]: there is no configuration at all.
 //   - [*NotInClusterError]: the program does not run in a pod.
 //   - [*PluginError]: a credential plugin returned no credential. Requests fail with it, not Load.
 //   - [*LockedError]: Write cannot write a file because another program holds its lock.
+//
+// The error of Load, Parse and Contexts also names the unknown fields, such as misspelt ones: those outside the stanzas, and
+// those of the stanzas that were used.
 //
 // Text from a file is cleaned or quoted in errors, so that it cannot control a terminal.
 //

@@ -107,16 +107,23 @@ type plugin struct {
 	terminal     func(*os.File) bool
 }
 
-// exec sets the credential plugin of a user's stanza, if it names one.
+// exec sets the credential plugin of a user's stanza, if it names one that is used.
 func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
 	n := s.value("exec")
-	if n == nil {
+	if n == nil || unencrypted(c.Server) {
 		return
 	}
 	x := &stanza{src: s.src, path: s.path + ".exec"}
 	x.read(n, "apiVersion", "command", "args", "env", "installHint", "provideClusterInfo", "interactiveMode")
+	used := !s.fixed(c)
+	if !used {
+		o = Plugins{} // it does not run, so it need not be allowed
+	}
 	p := x.plugin(o)
-	s.within = x.ignored()
+	s.within = append(s.within, x.ignored()...)
+	if x.err == nil && !used {
+		return
+	}
 	if x.err == nil && p.cluster != nil {
 		p.tell(cluster, c.TLS.CAData, c.TLS.CAFile)
 		x.err = cluster.err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,47 +145,41 @@ func TestABadExecStanzaIsAnErrorThatNamesTheField(t *testing.T) {
 	})
 }
 
-// behaviour 95, behaviour 101, behaviour 121: client-go would leave the plugin out and use the other.
-func TestAPluginExcludesOtherWaysToAuthenticate(t *testing.T) {
+// behaviour 95, behaviour 101: what is fixed takes the place of a plugin, as in client-go.
+func TestAPluginBesideOtherWaysToAuthenticate(t *testing.T) {
 	cert, key := keyPair(t, "admin")
-	for _, test := range []struct{ name, user, want string }{
-		{"a token", `token: abc`, "exec excludes token: only one authentication method is allowed"},
-		{"a token file", `tokenFile: /t`, "exec excludes tokenFile: only one authentication method is allowed"},
-		{
-			"certificate files", `client-certificate: /c, client-key: /k`,
-			"exec excludes client-certificate: only one authentication method is allowed",
-		},
-		{
-			"a certificate", `client-certificate-data: ` + base(cert) + `, client-key-data: ` + base(key),
-			"exec excludes client-certificate-data: only one authentication method is allowed",
-		},
+	for user, want := range map[string]string{
+		`token: abc`:                             "exec excludes token",
+		`tokenFile: /t`:                          "exec excludes tokenFile",
+		`username: a, password: b`:               "exec excludes username",
+		`client-certificate: /c, client-key: /k`: "exec excludes client-certificate",
+		`client-certificate-data: ` + base(cert) + `, client-key-data: ` + base(key): "exec excludes client-certificate-data",
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			l, err := Parse([]byte(one(someServer, test.user+`, exec: {`+somePlugin+`}`)), Options{})
-			if want := `kubeconfig: users["u"]: ` + test.want; err == nil || err.Error() != want {
-				t.Errorf("error is\n%v, want\n%v", err, want)
-			}
-			if l.Config.Credentials != nil {
-				t.Errorf("parsed %v", l)
-			}
-		})
-	}
-	for _, user := range []string{`auth-provider: {name: gcp}`, `username: a, password: b`} {
-		if l, err := Parse([]byte(one(someServer, user+`, exec: {`+somePlugin+`}`)), Options{}); err == nil {
-			t.Errorf("%s beside a plugin is %v", user, l)
+		// It does not run, so it need not be allowed.
+		l, err := Parse([]byte(one(someServer, user+`, exec: {`+somePlugin+`}`)), Options{Plugins: Plugins{Policy: DenyAll}})
+		want = `kubeconfig: users["u"]: ` + want + `: only one authentication method is allowed: the plugin is not used`
+		if err != nil || l.Config.Credentials != nil || !slices.Equal(l.Warnings, []string{want}) {
+			t.Errorf("%s: parsed %v, %v", user, l, err)
+		}
+		if _, err := client.New(l.Config); err != nil {
+			t.Errorf("%s: %v", user, err)
+		}
+		if _, err := Parse([]byte(one(someServer, user+`, exec: {command: c}`)), Options{}); err == nil {
+			t.Errorf("%s: a plugin that is wrong is accepted", user)
 		}
 	}
-	l, err := Parse([]byte(one(someServer, `token: "", tokenFile: null, exec: {`+somePlugin+`}`)), Options{})
-	if err != nil || l.Config.Credentials == nil {
-		t.Errorf("empty fields: %v, %v", l, err)
+	if l, err := Parse([]byte(one(someServer, `auth-provider: {name: gcp}, exec: {`+somePlugin+`}`)), Options{}); err == nil {
+		t.Errorf("a provider beside a plugin is %v", l)
 	}
-	l, err = Parse([]byte(one(someServer, `token: abc, exec: null`)), Options{})
-	if err != nil || l.Config.Credentials != nil {
+	for _, user := range []string{`token: "", tokenFile: null`, `password: p`, `client-key: /k`, `client-key-data: YQ==`} {
+		l, err := Parse([]byte(one(someServer, user+`, exec: {`+somePlugin+`}`)), Options{})
+		if err != nil || l.Config.Credentials == nil {
+			t.Errorf("%s: %v, %v", user, l, err)
+		}
+	}
+	l, err := Parse([]byte(one(someServer, `token: abc, exec: null`)), Options{})
+	if err != nil || l.Config.Credentials != nil || len(l.Warnings) != 0 {
 		t.Errorf("a null plugin: %v, %v", l, err)
-	}
-	_, err = Parse([]byte(one(`server: "http://s"`, `exec: {`+somePlugin+`}`)), Options{})
-	if want := `kubeconfig: users["u"]: exec needs a server with https, and clusters["c"] has none`; err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%v", err, want)
 	}
 }
 

@@ -51,6 +51,7 @@ type Loaded struct {
 	//   - an unknown field, such as a misspelt one, in a used stanza (at most 20 of a stanza);
 	//   - a file with a credential that others than its owner may read (not on Windows);
 	//   - an entry without a name, which nothing can refer to (at most 20 of a file);
+	//   - what kubectl takes although it is unwise, as the package's documentation lists it;
 	//   - a pod without a CA file.
 	Warnings []string
 }
@@ -116,11 +117,12 @@ func load(o Options, account string) (Loaded, error) {
 	case !all.empty():
 		l, err = all.pick(o.Context, o.Plugins)
 	case o.Context != "":
-		err = &EmptyError{Files: files, Err: &NotFoundError{What: "context", Name: o.Context}}
+		err = all.explain(&EmptyError{Files: files, Err: &NotFoundError{What: "context", Name: o.Context}})
 	default:
 		if l, err = inCluster(account); err != nil {
-			err = &EmptyError{Files: files, Err: err}
+			err = all.explain(&EmptyError{Files: files, Err: err})
 		}
+		l.Warnings = slices.Concat(all.ignored, l.Warnings)
 	}
 	if err != nil {
 		return Loaded{}, err

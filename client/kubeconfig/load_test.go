@@ -374,7 +374,7 @@ func TestAFileThatIsReferredToMustBeReadable(t *testing.T) {
 			`users["u"]: client-key "` + filepath.Join(dir, "b") + `" cannot be read: `,
 		},
 		{
-			"a missing token, although there is another", ``, `tokenFile: t, token: abc`,
+			"a missing token", ``, `tokenFile: t`,
 			`users["u"]: tokenFile "` + filepath.Join(dir, "t") + `" cannot be read: `,
 		},
 	} {

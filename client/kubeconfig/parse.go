@@ -68,7 +68,7 @@ func unify(src *source, docs []*yaml.Node) (*merged, error) {
 	m := &merged{sources: []*source{src}}
 	for _, doc := range docs {
 		if err := m.document(src, doc.Content[0]); err != nil {
-			return nil, err
+			return nil, m.explain(err)
 		}
 	}
 	return m, nil

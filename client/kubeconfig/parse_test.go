@@ -217,9 +217,9 @@ func TestAnEntryWithoutANameIsAWarning(t *testing.T) {
 // A misspelt name is most probably that of the one that is not there.
 func TestWhoRefersToAnEntryWithoutANameIsToldOfIt(t *testing.T) {
 	data := "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n" +
-		"clusters: [{name: c, cluster: {server: https://s}}]\nusers: [{Name: u, user: {token: s3cr3t}}]"
+		"clusters: [{Name: c, cluster: {server: https://s}}]\nusers: [{name: u, user: {token: s3cr3t}}]"
 	_, err := Parse([]byte(data), Options{Path: "/c"})
-	want := `kubeconfig /c: contexts["x"]: user "u" not found (kubeconfig /c: users[0]: name is not set, and was ignored)`
+	want := `kubeconfig /c: contexts["x"]: cluster "c" not found (kubeconfig /c: clusters[0]: name is not set, and was ignored)`
 	if err == nil || err.Error() != want {
 		t.Errorf("error is\n%v, want\n%v", err, want)
 	}

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 // merged is the merged content of one or more files.
@@ -76,8 +77,30 @@ func (m *merged) files() []string {
 	return names
 }
 
-// pick returns the configuration of a context, or of the current one.
+// pick returns the configuration of a context, or of the current one. An error names the unknown fields that may be the cause.
 func (m *merged) pick(name string, o Plugins) (Loaded, error) {
+	var used []*stanza
+	l, err := m.choose(name, o, &used)
+	if err != nil {
+		var unknown []string
+		for _, s := range used {
+			unknown = append(unknown, s.ignored()...)
+		}
+		return Loaded{}, m.explain(err, unknown...)
+	}
+	return l, nil
+}
+
+// explain adds the unknown fields outside the stanzas to an error, and more.
+func (m *merged) explain(err error, more ...string) error {
+	if ignored := slices.Concat(m.ignored, more); len(ignored) > 0 && err != nil {
+		return fmt.Errorf("%w (%s)", err, strings.Join(ignored, "; "))
+	}
+	return err
+}
+
+// choose is pick without the unknown fields. It adds the stanzas that it reads to used.
+func (m *merged) choose(name string, o Plugins, used *[]*stanza) (Loaded, error) {
 	if m.empty() {
 		return Loaded{}, &EmptyError{Files: m.files()}
 	}
@@ -95,6 +118,7 @@ func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 		return Loaded{}, missing
 	}
 
+	*used = append(*used, context)
 	l := Loaded{Context: name, Origin: context.src.name, Namespace: context.text("namespace")}
 	if l.Namespace == "" {
 		l.Namespace = "default"
@@ -112,6 +136,7 @@ func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 		refers.What, refers.Name = "cluster", clusterName
 		return Loaded{}, &refers
 	}
+	*used = append(*used, cluster)
 	cluster.cluster(&l.Config)
 	if cluster.err != nil {
 		return Loaded{}, cluster.err
@@ -123,8 +148,10 @@ func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	user := m.users[userName].clone()
 	if user == nil {
 		refers.What, refers.Name = "user", userName
-		return Loaded{}, &refers
+		l.Warnings = append(l.Warnings, refers.Error()+": no credentials are sent")
+		return l, nil
 	}
+	*used = append(*used, user)
 	user.user(&l.Config, cluster)
 	user.exec(&l.Config, cluster, o)
 	if user.err != nil {
@@ -136,16 +163,16 @@ func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 
 // cluster applies a cluster's stanza: the server's address and how to verify it.
 func (s *stanza) cluster(c *client.Config) {
-	c.Server = s.text("server")
-	if s.err == nil {
-		if err := checkServer(c.Server); err != nil {
-			s.fail("server", err)
-		}
+	if u := s.address(); u != nil {
+		c.Server = s.origin(c, u)
 	}
 	c.Uncompressed = s.flag("disable-compression")
 	c.TLS.ServerName = s.text("tls-server-name")
 	c.TLS.Insecure = s.flag("insecure-skip-tls-verify")
 	c.TLS.CAData, c.TLS.CAFile = s.either("certificate-authority")
+	if unencrypted(c.Server) {
+		c.TLS = client.TLS{}
+	}
 	if c.TLS.Insecure && (len(c.TLS.CAData) > 0 || c.TLS.CAFile != "") {
 		s.fail("insecure-skip-tls-verify", errors.New("excludes certificate-authority and certificate-authority-data"))
 	}
@@ -162,17 +189,92 @@ func (s *stanza) cluster(c *client.Config) {
 	}
 }
 
+// address returns the URL of the server as it is written, and nil if there is none that can be used. It takes what kubectl takes:
+// a server without a scheme is one of plain HTTP.
+func (s *stanza) address() *url.URL {
+	text := s.text("server")
+	u, err := parseServer(text)
+	if trimmed := strings.TrimSpace(text); err != nil && trimmed != text {
+		if u, err = parseServer(trimmed); err == nil {
+			s.unwise("server", errors.New("has space around it"), "it is ignored")
+		}
+	}
+	if err != nil {
+		s.fail("server", err)
+	}
+	return u
+}
+
+// origin returns the server to connect to. A user in its URL takes the place of other credentials, as in kubectl.
+func (s *stanza) origin(c *client.Config, u *url.URL) string {
+	if !strings.Contains(s.text("server"), "://") {
+		s.unwise("server", fmt.Errorf("must be an absolute http or https URL%s", got(s.text("server"))), "plain HTTP is used")
+	}
+	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		s.unwise("server", errServer, "the query and the fragment are ignored")
+	}
+	server := withoutUser(u)
+	password, _ := u.User.Password()
+	switch {
+	case u.User == nil:
+		return server
+	case u.User.Username() == "":
+		s.unwise("server", errServer, "the user is ignored, because it has no name")
+		return server
+	case u.Scheme == "http":
+		s.unwise("server", errServer, "the user is sent in clear text")
+	default:
+		s.unwise("server", errServer, "the user is sent, and no other token or password")
+	}
+	c.Username, c.Password = u.User.Username(), password
+	s.checkPassword(c, "server", "server")
+	return server
+}
+
+// withoutUser returns the server of a URL: without its user, query and fragment.
+func withoutUser(u *url.URL) string {
+	o := *u
+	o.User, o.RawQuery, o.ForceQuery, o.Fragment, o.RawFragment = nil, "", false, "", ""
+	return o.String()
+}
+
+var errServer = errors.New("must have no user, query or fragment")
+
+// unencrypted reports whether a server is one of plain HTTP. The credentials of a user are not sent to it; kubectl does not send
+// them either.
+func unencrypted(server string) bool {
+	u, err := url.Parse(server)
+	return err == nil && u.Scheme == "http"
+}
+
+// parseServer returns the URL of a server, or why it cannot be used.
+func parseServer(server string) (*url.URL, error) {
+	if server == "" {
+		return nil, errors.New("is not set")
+	}
+	bad := fmt.Errorf("must be an absolute http or https URL%s", got(server))
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		if u, err = url.Parse("http://" + server); err != nil || u.Path != "" && u.Path != "/" || strings.Contains(server, "://") {
+			return nil, bad
+		}
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, bad
+	}
+	return u, nil
+}
+
 // checkServer returns why a server cannot be used, by the rules of client.New.
 func checkServer(server string) error {
-	if server == "" {
-		return errors.New("is not set")
-	}
-	u, err := url.Parse(server)
+	u, err := parseServer(server)
 	switch {
-	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
+	case err != nil:
+		return err
+	case !strings.Contains(server, "://"):
 		return fmt.Errorf("must be an absolute http or https URL%s", got(server))
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must have no user, query or fragment")
+		return errServer
 	}
 	return nil
 }
@@ -185,84 +287,142 @@ func got(s string) string {
 	return fmt.Sprintf(", got %q", s)
 }
 
-// methods are the authentication methods that exclude each other, each with the fields of a user that select it. With two,
-// a server would use one, and the file does not say which. A client certificate belongs to the connection, so it may come
-// with a token or a password; a plugin may return a certificate too.
-var methods = []struct{ fields, others []string }{
-	{[]string{"token", "tokenFile"}, []string{"username", "password"}},
-	{[]string{"exec"}, []string{
-		"auth-provider", "token", "tokenFile", "username", "password",
-		"client-certificate", "client-certificate-data", "client-key", "client-key-data",
-	}},
+// methods are the authentication methods that exclude each other, as in kubectl. With two, a server would use one, and the file
+// does not say which. A client certificate belongs to the connection, so it may come with a token or a password; a plugin may
+// return a certificate too.
+var methods = []struct {
+	field  string
+	others []string
+}{
+	{"token", []string{"username", "password"}},
+	{"tokenFile", []string{"username"}},
+	{"exec", []string{"auth-provider"}},
+}
+
+// credentialFields are the fields of a user that prove who it is.
+var credentialFields = []string{
+	"token", "tokenFile", "username", "password", "client-certificate", "client-certificate-data", "client-key", "client-key-data",
+	"exec", "auth-provider",
 }
 
 // oneMethod checks that a user has only one authentication method.
 func (s *stanza) oneMethod() {
 	for _, method := range methods {
 		for _, other := range method.others {
-			for _, field := range method.fields {
-				if s.has(field) && s.has(other) {
-					s.fail(field, fmt.Errorf("excludes %s: only one authentication method is allowed", other))
-				}
+			if s.has(method.field) && s.has(other) {
+				s.fail(method.field, fmt.Errorf("excludes %s: only one authentication method is allowed", other))
 			}
+		}
+	}
+	if !s.has("exec") {
+		return
+	}
+	for _, other := range []string{"token", "tokenFile", "username", "client-certificate", "client-certificate-data"} {
+		if s.has(other) {
+			s.unwise("exec", fmt.Errorf("excludes %s: only one authentication method is allowed", other), "the plugin is not used")
+		}
+	}
+	for _, other := range []string{"password", "client-key", "client-key-data"} {
+		if s.has(other) && s.strict {
+			s.fail("exec", fmt.Errorf("excludes %s: only one authentication method is allowed", other))
 		}
 	}
 }
 
+// fixed reports whether there is a credential in the file, which takes the place of a plugin, as in kubectl.
+func (s *stanza) fixed(c *client.Config) bool {
+	return c.BearerToken != "" || c.BearerTokenFile != "" || c.Username != "" || conn.TLS(c.TLS).HasCertificate()
+}
+
 // user applies a user's stanza: the identity at the server of the given cluster.
 func (s *stanza) user(c *client.Config, cluster *stanza) {
+	if unencrypted(c.Server) { // nothing else sends credentials in clear text either
+		for _, field := range credentialFields {
+			if s.has(field) {
+				s.unwise(field, fmt.Errorf("needs a server with https, and %s has none", cluster.path), "it is not sent")
+			}
+		}
+		s.impersonation(c)
+		return
+	}
 	s.oneMethod()
 	if s.has("auth-provider") { // ignoring it would mean acting as somebody else
 		s.fail("auth-provider", unsupported("is not supported: use a credential plugin (exec), which has replaced it in Kubernetes"))
 	}
-
-	// A token file is read again when the token expires, so it is better than the token that it held once.
-	if c.BearerTokenFile = s.file("tokenFile"); c.BearerTokenFile == "" {
-		c.BearerToken = s.text("token")
+	if c.Username == "" { // otherwise the server's URL has one
+		s.token(c)
+		s.password(c)
 	}
-	if strings.ContainsFunc(c.BearerToken, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		s.fail("token", errors.New("has a space or a control character in it"))
-	}
-	s.password(c)
 	s.impersonation(c)
 	t := &c.TLS
+	if !s.has("client-certificate") && !s.has("client-certificate-data") {
+		for _, key := range []string{"client-key", "client-key-data"} {
+			if s.has(key) {
+				s.unwise("client-key", errors.New("needs client-certificate or client-certificate-data"), "it is ignored")
+				break
+			}
+		}
+		return
+	}
 	t.CertData, t.CertFile = s.either("client-certificate")
 	t.KeyData, t.KeyFile = s.either("client-key")
 	hasCert, hasKey := len(t.CertData) > 0 || t.CertFile != "", len(t.KeyData) > 0 || t.KeyFile != ""
 	switch {
 	case hasCert && !hasKey:
 		s.fail("client-certificate", errors.New("needs client-key or client-key-data"))
-	case hasKey && !hasCert:
-		s.fail("client-key", errors.New("needs client-certificate or client-certificate-data"))
 	case len(t.CertData) > 0 && len(t.KeyData) > 0:
 		if _, err := tls.X509KeyPair(t.CertData, t.KeyData); err != nil {
 			s.fail("client-key-data", errors.New("is not the private key of client-certificate-data, or one of them is not PEM"))
 		}
 	}
-
-	// Other clients drop the credentials here, or send them in clear text.
-	if u, err := url.Parse(c.Server); err == nil && u.Scheme == "http" {
-		for _, field := range []string{"token", "tokenFile", "username", "client-certificate", "client-certificate-data", "exec"} {
-			if s.has(field) {
-				s.fail(field, fmt.Errorf("needs a server with https, and %s has none", cluster.path))
-			}
-		}
-	}
 }
+
+// token sets the token. A token file is read again when the token expires, so it is better than the token that it held once.
+func (s *stanza) token(c *client.Config) {
+	text := s.text("token")
+	c.BearerToken = strings.TrimSpace(text)
+	if c.BearerToken != text {
+		s.unwise("token", errToken, "the space around it is ignored")
+	}
+	if conn.HasControl(c.BearerToken) {
+		s.fail("token", errToken)
+	}
+	files := s.clone()
+	if c.BearerTokenFile = files.file("tokenFile"); files.err == nil {
+		if c.BearerTokenFile != "" {
+			c.BearerToken = ""
+		}
+		return
+	}
+	fault := (*FieldError)(nil)
+	if c.BearerToken == "" || !errors.As(files.err, &fault) {
+		s.err = files.err
+		return
+	}
+	s.unwise("tokenFile", fault.Err, "the token is used")
+}
+
+var errToken = errors.New("has a space or a control character in it")
 
 // password sets the name and the password of basic authentication (RFC 7617, section 2: no colon in the name, and no
 // control character in either).
 func (s *stanza) password(c *client.Config) {
 	c.Username, c.Password = s.text("username"), s.text("password")
+	if c.Username == "" && c.Password != "" {
+		s.unwise("password", errors.New("needs username"), "it is ignored")
+		c.Password = ""
+	}
+	s.checkPassword(c, "username", "password")
+}
+
+func (s *stanza) checkPassword(c *client.Config, username, password string) {
 	switch {
-	case c.Username == "" && c.Password != "":
-		s.fail("password", errors.New("needs username"))
 	case strings.Contains(c.Username, ":"):
-		s.fail("username", errors.New("must not have a colon in it"))
+		s.fail(username, errors.New("must not have a colon in it"))
 	case strings.ContainsFunc(c.Username, unicode.IsControl):
-		s.fail("username", errNotText)
+		s.fail(username, errNotText)
 	case strings.ContainsFunc(c.Password, unicode.IsControl):
-		s.fail("password", errNotText)
+		s.fail(password, errNotText)
 	}
 }
 

@@ -18,6 +18,7 @@ type stanza struct {
 	values map[string]*yaml.Node // the known fields; an explicit null hides what a merge key would bring
 	other  []string              // the names of other fields, at most maxOther of them
 	within []string              // warnings about its content
+	strict bool                  // whether unwise is an error
 	place  int                   // its index among the stanzas of its kind in its file
 	err    error
 }
@@ -39,6 +40,19 @@ func (s *stanza) clone() *stanza {
 func (s *stanza) fail(field string, err error) {
 	if s.err == nil {
 		s.err = &FieldError{File: s.src.name, Stanza: s.path, Field: field, Err: err}
+	}
+}
+
+// unwise records what kubectl accepts although it is a mistake: a warning that also says what becomes of it, or an error if Write
+// would write it.
+func (s *stanza) unwise(field string, fault error, instead string) {
+	switch {
+	case s.err != nil:
+	case s.strict:
+		s.fail(field, fault)
+	default:
+		e := FieldError{File: s.src.name, Stanza: s.path, Field: field, Err: fault}
+		s.within = append(s.within, e.Error()+": "+instead)
 	}
 }
 
