@@ -128,5 +128,6 @@
 // [WaitFor] returns a [*WaitError].
 //
 // An answer that was cut short is an error, never a shorter object or list. The error wraps io.ErrUnexpectedEOF if net/http's
-// error does.
+// error does. An answer that is complete by the rules of HTTP, and not as JSON or protobuf, is an *AnswerError, which is not
+// retried.
 package client

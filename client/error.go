@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -154,7 +155,8 @@ const (
 	// server's place. Got is the start of the body, without control characters, and ContentType is the type that the answer
 	// names.
 	ForeignBody AnswerReason = "ForeignBody"
-	// BrokenJSON: from Offset on, the answer is not JSON, or not the JSON that it should be.
+	// BrokenJSON: from Offset on, the answer is not JSON, or not the JSON that it should be. It is empty, or ends too early,
+	// although it is complete by the rules of HTTP.
 	BrokenJSON AnswerReason = "BrokenJSON"
 	// BrokenProtobuf: the same for an answer that should be protobuf.
 	BrokenProtobuf AnswerReason = "BrokenProtobuf"
@@ -178,7 +180,8 @@ const (
 // Error returns the reason.
 func (r AnswerReason) Error() string { return string(r) }
 
-// AnswerError says that the answer to a successful request is wrong. The client finds out while it reads.
+// AnswerError says that the answer to a successful request is wrong. The client finds out while it reads. It does not send the
+// request again: an answer that was cut off, by contrast, is an error of the network.
 type AnswerError struct {
 	// Reason says what is wrong, and determines which of the other fields are set.
 	Reason AnswerReason
@@ -193,11 +196,14 @@ type AnswerError struct {
 	// Offset is the position in the decompressed body, in bytes from 0.
 	Offset int64
 
-	text string // from the framing
+	text  string // from the framing
+	short bool
 }
 
-// Is reports whether target is e.Reason.
-func (e *AnswerError) Is(target error) bool { return target == error(e.Reason) }
+// Is reports whether target is e.Reason, or io.ErrUnexpectedEOF and the answer ends too early.
+func (e *AnswerError) Is(target error) bool {
+	return target == error(e.Reason) || e.short && target == io.ErrUnexpectedEOF
+}
 
 // Error implements error.
 func (e *AnswerError) Error() string {

@@ -372,7 +372,23 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 	if body := (*jsonstream.BodyError)(nil); errors.As(err, &body) {
 		return foreignBody(resp, body.Excerpt)
 	}
+	if short := (*jsonstream.ShortError)(nil); errors.As(err, &short) && isWhole(resp, short.Offset) {
+		return &AnswerError{Reason: brokenReason(short.Protobuf), Offset: short.Offset, text: short.Error(), short: true}
+	}
 	return publicError(err)
+}
+
+// isWhole reports whether a body that has ended without an error is all that the server sent. That is not known if nothing but the
+// end of the connection ends it (RFC 9112, section 6.3, rule 8). A compressed body that has begun has an end of its own.
+func isWhole(resp *http.Response, size int64) bool {
+	return resp.ProtoMajor != 1 || resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.Uncompressed && size > 0
+}
+
+func brokenReason(protobuf bool) AnswerReason {
+	if protobuf {
+		return BrokenProtobuf
+	}
+	return BrokenJSON
 }
 
 // publicError turns an error of the framing into an exported type.
@@ -385,11 +401,7 @@ func publicError(err error) error {
 		return &AnswerError{Reason: reason, Max: limit.Max, Key: limit.Key, Offset: limit.Offset, text: limit.Error()}
 	}
 	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
-		reason := BrokenJSON
-		if syntax.Protobuf {
-			reason = BrokenProtobuf
-		}
-		return &AnswerError{Reason: reason, Offset: syntax.Offset, text: syntax.Error()}
+		return &AnswerError{Reason: brokenReason(syntax.Protobuf), Offset: syntax.Offset, text: syntax.Error()}
 	}
 	return shown.Error(err)
 }

@@ -120,7 +120,7 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 	err = r.c.call(ctx, q, func(resp *http.Response) (err error) {
 		defer func() { _ = resp.Body.Close() }()
 		if item, err = jsonstream.ReadObject(resp.Body, r.c.streamOptions(true)); err != nil {
-			return unread(readError(ctx, resp, err))
+			return unread(err, readError(ctx, resp, err))
 		}
 		if err = refusal(item.Raw, item.Kind); err != nil {
 			return err
@@ -151,13 +151,13 @@ type unreadError struct{ error }
 
 func (e *unreadError) Unwrap() error { return e.error }
 
-// unread returns err as an unreadError if the connection is the cause. Any other unreadable body may come from somebody else than
-// the server.
-func unread(err error) error {
-	if apierrors.NetworkOf(err) == apierrors.NetworkFine {
-		return err
+// unread returns said, the error for err, as an unreadError if the connection is the cause, or the body ends too early. Any other
+// unreadable body may come from somebody else than the server.
+func unread(err, said error) error {
+	if short := (*jsonstream.ShortError)(nil); !errors.As(err, &short) && apierrors.NetworkOf(said) == apierrors.NetworkFine {
+		return said
 	}
-	return &unreadError{err}
+	return &unreadError{said}
 }
 
 // accepted sends a request whose answer only says that the server accepts it.

@@ -77,6 +77,7 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 			t.Error("it is not an unexpected end")
 		}
 	}
+	short := func(t *testing.T, err error) { answered(t, err, client.BrokenJSON) }
 	limit := func(t *testing.T, err error) {
 		if !errors.Is(err, client.TooLarge) && !errors.Is(err, client.TooDeep) {
 			t.Errorf("error is %v", err)
@@ -165,12 +166,12 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 			"server sent v1 A, want", nil,
 		},
 
-		{"nothing", answer{}, "the body is empty: unexpected EOF", cut},
-		{"no content", answer{code: 204}, "the body is empty", cut},
+		{"nothing", answer{}, "the body is empty: unexpected EOF", short},
+		{"no content", answer{code: 204}, "the body is empty", short},
 		{
 			"half an object",
 			answer{body: `{"kind":"ConfigMap","apiVersion":"v1","data":{"k":"v`},
-			"the body is cut at byte", cut,
+			"the body is cut at byte", short,
 		},
 		// fault F24
 		{
@@ -178,7 +179,7 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 			answer{body: `{"kind":"ConfigMap","apiVersion":"v1","data":{"k":"v`, cut: true},
 			"read body at byte", cut,
 		},
-		{"an object without its last brace", answer{body: strings.TrimSuffix(object("a", "1"), "}")}, "the body is cut at byte", cut}, // fault F24
+		{"an object without its last brace", answer{body: strings.TrimSuffix(object("a", "1"), "}")}, "the body is cut at byte", short}, // fault F24
 		{"something after the object", answer{body: object("a", "1") + "{}"}, "body at byte", nil},                                    // fault F24
 		{"half a gzip stream", answer{header: zipped, body: zip(object("a", "1", strings.Repeat("xyz", 99)))[:90]}, "", cut},          // fault F23
 		{"what calls itself gzip", answer{header: zipped, body: object("a", "1")}, "gzip: invalid header", nil},

@@ -248,6 +248,9 @@ func repeats(r outgoing, info RequestInfo, err error) bool {
 		_, budget := apierrors.Cause(status, apierrors.CauseDisruptionBudget)
 		return asked && (info.Code == http.StatusTooManyRequests && !budget || info.Code >= 500)
 	}
+	if decode, answer := (*DecodeError)(nil), (*AnswerError)(nil); errors.As(err, &decode) || errors.As(err, &answer) {
+		return false // whatever it wraps, the answer is whole
+	}
 	switch apierrors.NetworkOf(err) {
 	case apierrors.NetworkReset, apierrors.NetworkClosed:
 		answered := info.Code != 0

@@ -220,8 +220,11 @@ func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun
 		syntax *jsonstream.SyntaxError
 		limit  *jsonstream.LimitError
 		bare   *jsonstream.BareError
+		short  *jsonstream.ShortError
 	)
 	switch {
+	case errors.As(err, &short) && ctx.Err() == nil: // a watch may end at any byte, however it ends, and is resumed
+		return shown.Error(err)
 	case errors.As(err, &bare):
 		return r.bareError(bare, begun)
 	case errors.As(err, &limit):

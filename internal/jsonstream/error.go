@@ -54,6 +54,25 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s, at byte %d of the body, is larger than MaxObject, %d bytes", what, e.Offset, e.Max)
 }
 
+// ShortError says that the body ends too early, although its reader reports no error. It wraps io.ErrUnexpectedEOF.
+type ShortError struct {
+	// Offset is the length of the decompressed body.
+	Offset int64
+	// Protobuf says that the body should be protobuf.
+	Protobuf bool
+}
+
+// Error implements error.
+func (e *ShortError) Error() string {
+	if e.Offset == 0 {
+		return fmt.Sprintf("the body is empty: %v", io.ErrUnexpectedEOF)
+	}
+	return fmt.Sprintf("the body is cut at byte %d: %v", e.Offset, io.ErrUnexpectedEOF)
+}
+
+// Unwrap returns io.ErrUnexpectedEOF.
+func (e *ShortError) Unwrap() error { return io.ErrUnexpectedEOF }
+
 // BodyError says that the body is not what was asked for, but an HTML page of a proxy, or a Status instead of a list.
 type BodyError struct {
 	// Excerpt is the beginning of the body, at most 256 bytes.
@@ -117,10 +136,7 @@ func (s *scanner) readError(err error) error {
 	if err != io.EOF {
 		return fmt.Errorf("read body at byte %d: %w", at, err)
 	}
-	if at == 0 {
-		return fmt.Errorf("the body is empty: %w", io.ErrUnexpectedEOF)
-	}
-	return fmt.Errorf("the body is cut at byte %d: %w", at, io.ErrUnexpectedEOF)
+	return &ShortError{Offset: at}
 }
 
 // withKey adds the key of the object that was being read to a LimitError without one.

@@ -131,13 +131,10 @@ func (in *input) varint(first bool) (uint64, error) {
 // cut returns the error for a body that ends too early.
 func (in *input) cut() error {
 	at := in.base + int64(in.end)
-	switch {
-	case in.err != io.EOF:
+	if in.err != io.EOF {
 		return fmt.Errorf("read body at byte %d: %w", at, in.err)
-	case at == 0:
-		return fmt.Errorf("the body is empty: %w", io.ErrUnexpectedEOF)
 	}
-	return fmt.Errorf("the body is cut at byte %d: %w", at, io.ErrUnexpectedEOF)
+	return &jsonstream.ShortError{Offset: at, Protobuf: true}
 }
 
 // wrong returns the error for bytes at pos that are not what they should be.
