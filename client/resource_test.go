@@ -180,8 +180,8 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 			"read body at byte", cut,
 		},
 		{"an object without its last brace", answer{body: strings.TrimSuffix(object("a", "1"), "}")}, "the body is cut at byte", short}, // fault F24
-		{"something after the object", answer{body: object("a", "1") + "{}"}, "body at byte", nil},                                    // fault F24
-		{"half a gzip stream", answer{header: zipped, body: zip(object("a", "1", strings.Repeat("xyz", 99)))[:90]}, "", cut},          // fault F23
+		{"something after the object", answer{body: object("a", "1") + "{}"}, "body at byte", nil},                                      // fault F24
+		{"half a gzip stream", answer{header: zipped, body: zip(object("a", "1", strings.Repeat("xyz", 99)))[:90]}, "", cut},            // fault F23
 		{"what calls itself gzip", answer{header: zipped, body: object("a", "1")}, "gzip: invalid header", nil},
 		{"not quite JSON", answer{body: `{"kind" "ConfigMap"}`}, "body at byte", nil},
 		{
