@@ -21,6 +21,9 @@ import (
 //   - The server asks for it: 429 or 5xx with Retry-After, in seconds or as a date, or with retryAfterSeconds in its Status.
 //     This holds for every verb. The client does not retry without a time to wait, or after a 429 that a disruption budget
 //     causes.
+//   - A create leaves the name to the server (metadata.generateName), and the name that the server made is taken: 409
+//     AlreadyExists with a time to wait, or 504 with the reason ServerTimeout. Such a create makes another object each time, so
+//     of the answers above only 429 and 503 lead to a retry. After any other 5xx the object may exist.
 //   - The connection broke, or was closed, and the call reads: a get, a page of a list, the opening of a watch. The client
 //     does not ask again for a page or a watch that has begun, because its objects have been handed on.
 //   - The connection broke before any answer, and the call writes with a precondition, so that it cannot take effect twice:
@@ -245,6 +248,9 @@ func retried(n int, before []error, err error, stop string) error {
 func repeats(r outgoing, info RequestInfo, err error) bool {
 	if status := (*apierrors.StatusError)(nil); info.Code != 0 && errors.As(err, &status) {
 		_, asked := apierrors.RetryAfter(status)
+		if query, body, _ := r.content(); generatesName(info.Method, query, body) {
+			return madeNothing(info.Code, err, asked)
+		}
 		_, budget := apierrors.Cause(status, apierrors.CauseDisruptionBudget)
 		return asked && (info.Code == http.StatusTooManyRequests && !budget || info.Code >= 500)
 	}

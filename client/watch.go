@@ -145,7 +145,7 @@ type WatchOptions struct {
 	// InitialEvents asks for a streaming list (KEP-3157): the present objects arrive as Added events, then a Bookmark with
 	// InitialEventsEnd, whether Bookmarks is set or not, and then the changes. ResourceVersion is then the minimum version of the
 	// objects; empty means the server's present state. A server that is too old for it ignores the option and sends no such
-	// Bookmark, or refuses the watch; [Resource.StreamingLists] remembers which.
+	// Bookmark, or refuses the watch.
 	InitialEvents bool
 	// Bookmarks asks for Bookmark events, which carry a version to resume from and no object.
 	Bookmarks bool

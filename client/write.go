@@ -17,8 +17,8 @@ import (
 )
 
 // Create creates obj, in its namespace, and returns it as the server stored it. If obj has no name, the server makes one from
-// metadata.generateName. Create fails with AlreadyExists if an object of that name exists, and refuses an obj that has a resource
-// version, as if it had been read.
+// metadata.generateName; if that name is taken, Create asks for another one, as [Retry] says. Create fails with AlreadyExists if an
+// object of obj's name exists, and refuses an obj that has a resource version, as if it had been read.
 func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	return r.sendObject(ctx, r.request("create", meta.Key{}), obj)
 }

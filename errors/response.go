@@ -25,8 +25,9 @@ const maxRead = 8 * maxText
 // It has a cleaned excerpt of the text of at most 2048 bytes, which is also the message of a cause
 // [CauseUnexpectedServerResponse].
 //
-// RetryAfter is the larger of the Retry-After header (RFC 9110, section 10.2.3) and the Status's retryAfterSeconds. A date
-// in the header is relative to the Date header if there is one, so it does not depend on this machine's clock.
+// RetryAfter is that of the Retry-After header (RFC 9110, section 10.2.3). Without a header that says a time, it is the Status's
+// retryAfterSeconds: the header has priority, by the API conventions ("Response Status Kind"), also if it asks for less. A date in
+// the header is relative to the Date header if there is one, so it does not depend on this machine's clock.
 func FromResponse(code int, header http.Header, body []byte, method string) *StatusError {
 	e := fromStatus(statusOf(code, header, body), method)
 	e.FromStatus = e.Status.Kind == statusKind
@@ -34,7 +35,7 @@ func FromResponse(code int, header http.Header, body []byte, method string) *Sta
 		e.Status.TypeMeta = meta.TypeMeta{Kind: statusKind, APIVersion: "v1"}
 	}
 	if wait, ok := retryAfterHeader(header, time.Now()); ok {
-		e.waitAtLeast(wait)
+		e.RetryAfter, e.HasRetryAfter = wait, true
 	}
 	return e
 }

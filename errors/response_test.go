@@ -239,6 +239,22 @@ func TestRetryAfterOfAResponse(t *testing.T) {
 		},
 		{
 			"the Status's is longer", header("Retry-After", "1"),
+			`{"kind":"Status","details":{"retryAfterSeconds":4}}`, time.Second, true,
+		},
+		{
+			"the header says at once", header("Retry-After", "0"),
+			`{"kind":"Status","details":{"retryAfterSeconds":4}}`, 0, true,
+		},
+		{
+			"the header's date is sooner", header("Date", date, "Retry-After", "Mon, 06 May 2024 07:08:11 GMT"),
+			`{"kind":"Status","details":{"retryAfterSeconds":4}}`, 2 * time.Second, true,
+		},
+		{
+			"the header's date has passed", header("Date", date, "Retry-After", date),
+			`{"kind":"Status","details":{"retryAfterSeconds":4}}`, 0, true,
+		},
+		{
+			"the header says nothing that can be read", header("Retry-After", "soon"),
 			`{"kind":"Status","details":{"retryAfterSeconds":4}}`, 4 * time.Second, true,
 		},
 	}

@@ -15,21 +15,17 @@ import (
 const MaxRetryAfter = time.Hour
 
 // RetryAfter returns how long the server asks to wait before a retry, and whether it named a time, which may be 0. If err
-// joins several answers it returns the longest. [SafeToRetry] reports whether a retry is safe at all.
+// joins several answers it returns the longest. The fields RetryAfter and HasRetryAfter of an answer have priority over its
+// Status's retryAfterSeconds, as the header has. [SafeToRetry] reports whether a retry is safe at all.
 func RetryAfter(err error) (wait time.Duration, ok bool) {
 	for e := range all(err) {
-		if d := e.Status.Details; d != nil && d.RetryAfterSeconds > 0 {
-			wait, ok = max(wait, seconds(d.RetryAfterSeconds)), true
-		}
 		if e.HasRetryAfter || e.RetryAfter > 0 {
 			wait, ok = max(wait, min(e.RetryAfter, MaxRetryAfter)), true
+		} else if d := e.Status.Details; d != nil && d.RetryAfterSeconds > 0 {
+			wait, ok = max(wait, seconds(d.RetryAfterSeconds)), true
 		}
 	}
 	return wait, ok
-}
-
-func (e *StatusError) waitAtLeast(d time.Duration) {
-	e.RetryAfter, e.HasRetryAfter = max(e.RetryAfter, d), true
 }
 
 func seconds(n int) time.Duration {

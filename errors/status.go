@@ -48,7 +48,7 @@ func fromStatus(s meta.Status, method string) *StatusError {
 	s.Code = cmp.Or(s.Code, Reason(s.Reason).Code())
 	e := &StatusError{Status: s, FromStatus: true}
 	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
-		e.waitAtLeast(seconds(s.Details.RetryAfterSeconds))
+		e.RetryAfter, e.HasRetryAfter = seconds(s.Details.RetryAfterSeconds), true
 	}
 	return e
 }
