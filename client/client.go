@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"net/url"
-	"runtime"
 	"sync"
 	"time"
 
@@ -62,7 +60,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	agent := cfg.UserAgent
 	if agent == "" {
-		agent = fmt.Sprintf("bowline/v0 (%s/%s)", runtime.GOOS, runtime.GOARCH)
+		agent = defaultUserAgent()
 	}
 	return &Client{
 		server:    server,

@@ -50,8 +50,9 @@ type Config struct {
 	// client acts for itself. New refuses an Impersonation without a User.
 	Impersonate *Impersonation
 
-	// UserAgent is sent with each request; empty means "bowline/v0 (os/architecture)". For a write that names no field manager,
-	// the server uses the text before the first slash.
+	// UserAgent is sent with each request; empty means "bowline/version (os/architecture)", with this module's version from the
+	// program's build information, or "devel" for a working copy. For a write that names no field manager, the server uses the
+	// text before the first slash.
 	UserAgent string
 
 	// Limiter, if set, delays each request except watches. Nil means no limit: API servers protect themselves with priority and

@@ -83,7 +83,9 @@
 // The client retries a request after a transient failure, but only when retrying is safe; [Retry] has the rules. A request that
 // could take effect twice is never sent twice, unless the server asks for it. The client gives up on a server that accepts a
 // request and then makes no progress with its answer ([Config.StallTimeout]). Only the caller's context limits the total time of
-// an answer.
+// an answer. The client sends the time that is left until the context's deadline with each request that the API bounds (the
+// parameter timeout: not with watches, logs and connections), so that the server stops its work too. The error then matches
+// context.DeadlineExceeded, also if the server says first that the time is over.
 //
 // Names and namespaces are checked as path segments before a request is sent. Credentials, and the names of the users that a
 // request acts for ([Resource.As]), are sent only to the configured server: a redirect to another origin is an error. No type

@@ -234,7 +234,7 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	how := conn.CallOf(ctx) // the fetch of a credential may itself use a client
 	how.Watch, how.Impersonate = watch, as.header()
 	sending, cancel := context.WithCancel(how.With(ctx))
-	hr, err := http.NewRequestWithContext(sending, info.Method, c.url(path, query), body)
+	hr, err := http.NewRequestWithContext(sending, info.Method, c.url(path, withTimeout(ctx, r, query)), body)
 	if err != nil {
 		cancel()
 		return nil, info, err

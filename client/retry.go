@@ -211,7 +211,7 @@ func (c *Client) try(ctx context.Context, r outgoing, n int, read func(*http.Res
 	}
 	if err := checkAnswer(resp, r); err != nil {
 		_ = resp.Body.Close()
-		return info, err
+		return info, ranOut(ctx, r, info.Duration, err)
 	}
 	if body, ok := resp.Body.(*conn.Progress); ok && r.idles() {
 		body.Idle = true

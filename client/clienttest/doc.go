@@ -58,6 +58,7 @@
 //     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows; with
 //     [Options.ShardedLists], shard selectors (KEP-5866).
 //   - Optimistic concurrency, preconditions, finalizers, generation and managedFields.
+//   - The parameter timeout of requests that end soon.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata
 //     alone: everything that kubectl needs.
 //   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.

@@ -158,7 +158,8 @@ func (s *Server) answerJSON(w http.ResponseWriter, r *http.Request, p *Replica) 
 	}
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error {
+// route answers a request by its path and verb.
+func (s *Server) route(w http.ResponseWriter, r *http.Request, p *Replica) error {
 	user, err := s.authenticate(r)
 	if err != nil {
 		return err

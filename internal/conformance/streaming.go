@@ -119,7 +119,7 @@ func testTooLargeVersion(t *testing.T, s suite) {
 	}
 	// A client that is told to try again does so, as often as the context allows.
 	unary := func(t *testing.T) context.Context {
-		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 3900*time.Millisecond)
 		t.Cleanup(cancel)
 		return ctx
 	}
