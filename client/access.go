@@ -25,6 +25,12 @@ type Access struct {
 	// Key is the object. An empty Name means every object. An empty Namespace means every namespace, or none for a cluster-wide
 	// resource.
 	Key meta.Key
+	// LabelSelector and FieldSelector are the selectors of a list, a watch or a deletecollection, in the form that [ListOptions]
+	// has; empty selects everything (KEP-4601, in every cluster since 1.34). An authorizer may allow a part of the objects, as the
+	// one for nodes does, or ignore the selectors, as RBAC does. A server that cannot parse a selector ignores it, and says so in
+	// EvaluationError.
+	LabelSelector string
+	FieldSelector string
 	// Path is a path that is not a resource's, such as "/healthz" or "/metrics"; it excludes the fields about resources.
 	Path string
 }
@@ -121,12 +127,12 @@ func WhoAmI(ctx context.Context, c *Client) (Subject, error) {
 }
 
 func (a Access) validate() error {
-	hasResource := a.Resource != (meta.GVR{}) || a.Subresource != "" || a.Key != (meta.Key{})
+	hasResource := a.Resource != (meta.GVR{}) || a.Subresource != "" || a.Key != (meta.Key{}) || a.LabelSelector != "" || a.FieldSelector != ""
 	switch {
 	case a.Verb == "":
 		return errors.New("client.Access: Verb is empty")
 	case a.Path != "" && hasResource:
-		return errors.New("client.Access: Path excludes Resource, Subresource and Key")
+		return errors.New("client.Access: Path excludes Resource, Subresource, Key and the selectors")
 	case a.Path != "" && a.Path != "*" && !strings.HasPrefix(a.Path, "/"):
 		return fmt.Errorf(`client.Access: Path must be "*" or start with a slash, got %q`, a.Path)
 	case a.Path == "" && a.Resource.Resource == "":
@@ -145,6 +151,7 @@ func decide(ctx context.Context, c *Client, t Type[*accessReview], a Access, s *
 		obj.Spec.Resource = &resourceAttributes{
 			Namespace: a.Key.Namespace, Name: a.Key.Name, Verb: a.Verb,
 			Group: a.Resource.Group, Version: a.Resource.Version, Resource: a.Resource.Resource, Subresource: a.Subresource,
+			FieldSelector: rawSelector(a.FieldSelector), LabelSelector: rawSelector(a.LabelSelector),
 		}
 	}
 	if s != nil {
@@ -192,6 +199,20 @@ type resourceAttributes struct {
 	Resource    string `json:"resource"`
 	Subresource string `json:"subresource,omitempty"`
 	Name        string `json:"name,omitempty"`
+
+	FieldSelector *selectorAttributes `json:"fieldSelector,omitempty"`
+	LabelSelector *selectorAttributes `json:"labelSelector,omitempty"`
+}
+
+type selectorAttributes struct {
+	Raw string `json:"rawSelector"`
+}
+
+func rawSelector(text string) *selectorAttributes {
+	if text == "" {
+		return nil
+	}
+	return &selectorAttributes{text}
 }
 
 type pathAttributes struct {

@@ -39,6 +39,13 @@ func TestAccessReviews(t *testing.T) {
 			client.Decision{EvaluationError: "no role"},
 		},
 		{
+			"selectors", self(client.Access{
+				Verb: "list", Resource: meta.GVR{Resource: "pods"}, LabelSelector: "app in (a,b)", FieldSelector: "spec.nodeName=n1",
+			}), `{"allowed":true}`, "SelfSubjectAccessReview", "selfsubjectaccessreviews",
+			`"resourceAttributes":{"verb":"list","resource":"pods","fieldSelector":{"rawSelector":"spec.nodeName=n1"},"labelSelector":{"rawSelector":"app in (a,b)"}}`,
+			client.Decision{Allowed: true},
+		},
+		{
 			"a path", self(client.Access{Verb: "get", Path: "/healthz"}), `{"allowed":false,"denied":true}`,
 			"SelfSubjectAccessReview", "selfsubjectaccessreviews", `"nonResourceAttributes":{"path":"/healthz","verb":"get"}`,
 			client.Decision{Denied: true},

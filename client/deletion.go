@@ -61,7 +61,7 @@ func (r Resource[T]) DeleteWithResult(ctx context.Context, key meta.Key, o Delet
 		defer func() { _ = resp.Body.Close() }()
 		item, err := jsonstream.ReadObject(resp.Body, r.c.streamOptions(true))
 		if err != nil {
-			return unread(readError(ctx, resp, err))
+			return unread(err, readError(ctx, resp, err))
 		}
 		if err := refusal(item.Raw, item.Kind); err != nil {
 			return err

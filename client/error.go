@@ -26,7 +26,7 @@ type OpError struct {
 	Resource meta.GVR
 	// Subresource is the subresource, such as "status", or empty.
 	Subresource string
-	// Key is the object; for list and watch it has only the namespace, or nothing.
+	// Key is the object; for list and watch it has only the namespace, or nothing. See also [Resource.One].
 	Key meta.Key
 	// Path is the path of a [Client.Raw] request; then Verb is the HTTP method and the fields about resources are empty.
 	Path string

@@ -111,13 +111,7 @@ func (r Resource[T]) each(
 	fetching, cancel := context.WithCancel(ctx)
 	l.cancel = cancel
 	defer l.end()
-	l.q.query = o.query()
-	resp, err := r.sendForBody(fetching, l.q)
-	if o.isFloor() && isTooOld(err) {
-		// The API concepts leave this to the client: the server took the minimum version for the exact one.
-		l.q.query = o.pageQuery()
-		resp, err = r.sendForBody(fetching, l.q)
-	}
+	resp, err := l.open(fetching)
 	if err != nil {
 		return meta.ListMeta{}, err
 	}
@@ -174,7 +168,7 @@ func isTooOld(err error) bool {
 
 func (r Resource[T]) listRequest(o ListOptions) request {
 	q := r.request("list", meta.Key{Namespace: o.Namespace})
-	q.collection = true
+	q.collection, q.keeps = true, o.KeepManagedFields
 	return q
 }
 
@@ -203,6 +197,18 @@ func (l *listing[T]) fail(err error) error {
 		err = &PageError{Page: l.number, Err: err}
 	}
 	return l.q.fail(err)
+}
+
+// open asks for the first page.
+func (l *listing[T]) open(ctx context.Context) (*http.Response, error) {
+	l.q.query = l.o.query()
+	resp, err := l.r.sendForBody(ctx, l.q)
+	if l.o.isFloor() && isTooOld(err) {
+		// The API concepts leave this to the client: the server took the minimum version for the exact one.
+		l.q.query = l.o.pageQuery()
+		resp, err = l.r.sendForBody(ctx, l.q)
+	}
+	return resp, err
 }
 
 // end stops everything that was started for the list, and waits for it. The order matters: a blocked read ends when its context

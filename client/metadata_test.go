@@ -36,11 +36,11 @@ func TestTheRequestsForMetadata(t *testing.T) {
 		},
 		{
 			"list", func(ctx context.Context, r r) error { return drop(r.List(ctx, client.ListOptions{})) },
-			"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "GET /api/v1/configmaps?limit=500",
+			"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1;drop=metadata.managedFields", "GET /api/v1/configmaps?limit=500",
 		},
 		{
 			"watch", func(ctx context.Context, r r) error { return watch(ctx, r, client.WatchOptions{}) },
-			metadataType, "GET /api/v1/configmaps?watch=true",
+			metadataType + ";drop=metadata.managedFields", "GET /api/v1/configmaps?watch=true",
 		},
 		{
 			"patch", func(ctx context.Context, r r) error { return drop(r.Patch(ctx, web, patch.Merge(map[string]int{}))) },

@@ -57,6 +57,7 @@ func (e *ProjectionError) Error() string {
 // note records what a client has learned about a Go type and the resource that is decoded into it.
 type note struct {
 	lossy  atomic.Bool // an object had members that the type has no field for
+	noDrop atomic.Bool // the server refuses media types with the parameter drop
 	status atomic.Bool // the resource has a status subresource
 	// misplaced says why no object of the type has a name, and unnamed which field the server does not know; nil for correct types.
 	misplaced, unnamed error

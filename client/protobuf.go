@@ -99,6 +99,11 @@ func (r Resource[T]) decodeBinary(item jsonstream.Item) (obj T, err error) {
 // choice. A server that has only JSON picks that, as one does for custom resources. One that refuses the request for its types is
 // asked again for JSON alone, and not asked for protobuf for an hour.
 func (r Resource[T]) sendForBody(ctx context.Context, q request) (*http.Response, error) {
+	return r.sentDropping(ctx, q, r.sendInForms)
+}
+
+// sendInForms sends q for protobuf and JSON, or for JSON alone.
+func (r Resource[T]) sendInForms(ctx context.Context, q request) (*http.Response, error) {
 	decoder, why := r.decoder()
 	if decoder == nil {
 		return r.sent(ctx, q, why)

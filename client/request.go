@@ -60,6 +60,7 @@ type request struct {
 	scope       meta.Scope
 	key         meta.Key
 	bound       string // the namespace that key must have, if it is set
+	name        string // the name that key must have, if it is set; a collection is limited to it
 	collection  bool   // about the collection: key.Name is not part of the path
 	subresource string
 	query       url.Values
@@ -73,6 +74,7 @@ type request struct {
 	upgrade     http.Header    // of a request that asks for the connection itself; nil for all others
 	text        bool           // the answer is text, and no object
 	pauses      bool           // the text may pause
+	keeps       bool           // of a list or a watch: managedFields are kept
 }
 
 // method returns the HTTP method of the request's verb.
@@ -101,6 +103,8 @@ func (r request) path() (string, error) {
 	}
 	b.WriteString(r.resource.Version)
 	switch {
+	case r.checkName() != nil:
+		return "", r.checkName()
 	case r.bound != "" && r.key.Namespace != r.bound:
 		return "", fmt.Errorf("namespace must be %q or empty, which this handle is bound to, got %q", r.bound, r.key.Namespace)
 	case r.key.Namespace != "" && r.scope == meta.Cluster:
@@ -135,7 +139,7 @@ func (r request) info() RequestInfo {
 	return RequestInfo{Verb: r.verb, Resource: r.resource, Key: r.key, Subresource: r.subresource, Method: r.method()}
 }
 
-func (r request) content() (url.Values, []byte, *Impersonation) { return r.query, r.body, r.as }
+func (r request) content() (url.Values, []byte, *Impersonation) { return r.selected(), r.body, r.as }
 
 func (r request) setHeader(h http.Header) {
 	if r.upgrade != nil {

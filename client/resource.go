@@ -28,6 +28,8 @@ type Resource[T meta.Object] struct {
 	partial bool
 	// namespace, if set, is the namespace of every request; see In.
 	namespace string
+	// name, if set, is the name of the only object that the handle is about; see One.
+	name string
 	// own is set for a subresource that has its own kind. That is kind; an empty kind means any.
 	own  bool
 	kind meta.GVK
@@ -60,7 +62,10 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 
 // retyped returns the handle with objects of another type. It keeps every restriction of r.
 func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
-	s := Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf(r.c, reflect.TypeFor[S](), r.GVR(), nil)}
+	s := Resource[S]{
+		c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, name: r.name,
+		note: noteOf(r.c, reflect.TypeFor[S](), r.GVR(), nil),
+	}
 	if s.err == nil && s.note != nil {
 		s.err = s.note.unfit()
 	}
@@ -98,19 +103,6 @@ func (r Resource[T]) Type() Type[T] { return r.t }
 
 // GVR returns the descriptor's resource.
 func (r Resource[T]) GVR() meta.GVR { return r.t.GVR() }
-
-// Get reads one object. metadata.managedFields is decoded if T has it.
-func (r Resource[T]) Get(ctx context.Context, key meta.Key) (T, error) {
-	obj, _, err := r.get(ctx, key, "")
-	return obj, err
-}
-
-// get reads one object, or a subresource that has the object's kind, and returns its JSON too.
-func (r Resource[T]) get(ctx context.Context, key meta.Key, subresource string) (T, jsonstream.Item, error) {
-	q := r.request("get", key)
-	q.subresource = subresource
-	return r.exchange(ctx, q)
-}
 
 // exchange sends a request whose answer is one object of the resource's kind.
 func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsonstream.Item, err error) {
@@ -192,7 +184,7 @@ func refusal(object []byte, kind string) error {
 // request returns a request about one object of the resource, or about the collection if key has no name.
 func (r Resource[T]) request(verb string, key meta.Key) request {
 	q := request{
-		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, accept: r.accept(verb), as: r.as,
+		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, name: r.name, accept: r.accept(verb), as: r.as,
 	}
 	return q
 }

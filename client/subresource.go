@@ -57,12 +57,6 @@ func (s Sub[T]) request(verb string, key meta.Key) request {
 	return q
 }
 
-// Get reads the object through the subresource.
-func (s Sub[T]) Get(ctx context.Context, key meta.Key) (T, error) {
-	obj, _, err := s.r.get(ctx, key, s.name)
-	return obj, err
-}
-
 // Create sends obj to the subresource of the object that key names, and returns the server's answer. Use it to call a subresource
 // that performs an action, as opposed to one that is a part of the object.
 func (s Sub[T]) Create(ctx context.Context, key meta.Key, obj T) (T, error) {

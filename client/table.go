@@ -1,12 +1,15 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -48,32 +51,40 @@ type Column struct {
 type Row struct {
 	// Cells has a value for each column, of the types that [meta.Unstructured] has; nil if the server sent none.
 	Cells []any
-	// Object is the object's metadata, without managedFields unless they were asked for.
+	// Object is the object's metadata, without managedFields unless they were asked for; nil with [IncludeNone].
 	Object *meta.Partial
+	// Raw is the whole object as JSON, with [IncludeObject] only.
+	Raw []byte
 }
 
 // Table reads every page of a list as a table, whatever T is. It holds each page as a whole, and Config.MaxObject bounds a page.
-func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
+// [Resource.WatchTable] goes on from its resource version.
+func (r Resource[T]) Table(ctx context.Context, o ListOptions, options ...TableOptions) (Table, error) {
 	q := r.listRequest(o)
-	if err := o.validate(); err != nil {
+	include := optional(options)
+	if err := cmp.Or(o.validate(), include.validate(false)); err != nil {
 		return Table{}, q.fail(&UsageError{Err: err})
 	}
-	q.query = o.query()
+	with := func(query url.Values) url.Values {
+		set(query, "includeObject", string(include.Include))
+		return query
+	}
+	q.query = with(o.query())
 	var t Table
 	pages := pipeline.NewPages()
 	for number := 1; ; number++ {
 		from := len(t.Rows)
-		m, err := r.tablePage(ctx, q, o.KeepManagedFields, &t)
+		m, err := r.tablePage(ctx, q, include, o.KeepManagedFields, &t)
 		if number == 1 && o.isFloor() && isTooOld(err) { // as in each
-			q.query = o.pageQuery()
-			m, err = r.tablePage(ctx, q, o.KeepManagedFields, &t)
+			q.query = with(o.pageQuery())
+			m, err = r.tablePage(ctx, q, include, o.KeepManagedFields, &t)
 		}
 		if err == nil && number == 1 {
 			err = o.checkVersion(m.ResourceVersion)
 		}
 		if err == nil && m.Continue != "" {
 			if err = pages.Follow(m.Continue); err == nil {
-				err = pages.End(t.firstFrom(from))
+				err = pages.End(t.firstFrom(from, number))
 			}
 		}
 		if err != nil {
@@ -91,23 +102,33 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
 		if m.Continue == "" {
 			return t, nil
 		}
-		q.query = o.nextQuery(m.Continue)
+		q.query = with(o.nextQuery(m.Continue))
 	}
 }
 
-// firstFrom returns the key of row n, and whether there is no such row.
-func (t *Table) firstFrom(n int) (first meta.Key, empty bool) {
-	if n >= len(t.Rows) {
+// firstFrom returns the key of row n, with which a page begins, and whether there is no such row. Rows without objects have no
+// keys, so each page then counts as a new one.
+func (t *Table) firstFrom(n, page int) (first meta.Key, empty bool) {
+	switch {
+	case n >= len(t.Rows):
 		return meta.Key{}, true
+	case t.Rows[n].Object == nil:
+		return meta.Key{Name: strconv.Itoa(page)}, false
 	}
 	return meta.KeyOf(t.Rows[n].Object), false
 }
 
-// TableOf reads one object as a table with one row.
-func (r Resource[T]) TableOf(ctx context.Context, key meta.Key) (Table, error) {
+// TableOf reads one object as a table with one row, as it is now unless o says otherwise.
+func (r Resource[T]) TableOf(ctx context.Context, key meta.Key, o ...TableOptions) (Table, error) {
 	q := r.request("get", key)
+	options := optional(o)
+	if err := options.validate(true); err != nil {
+		return Table{}, q.fail(&UsageError{Err: err})
+	}
+	q.query = GetOptions{ResourceVersion: options.ResourceVersion}.query()
+	set(q.query, "includeObject", string(options.Include))
 	var t Table
-	m, err := r.tablePage(ctx, q, false, &t)
+	m, err := r.tablePage(ctx, q, options, false, &t)
 	if err != nil {
 		return Table{}, q.fail(err)
 	}
@@ -131,8 +152,8 @@ type tableBody struct {
 }
 
 type tableRow struct {
-	Cells  tableCells    `json:"cells"`
-	Object *meta.Partial `json:"object"`
+	Cells  tableCells      `json:"cells"`
+	Object json.RawMessage `json:"object"`
 }
 
 // tableCells keep integers as integers, as an Unstructured does.
@@ -153,9 +174,9 @@ func (c *tableCells) UnmarshalJSON(b []byte) error {
 }
 
 // tablePage reads one answer and adds its rows to t. Its errors are causes: the caller passes them to q.fail.
-func (r Resource[T]) tablePage(ctx context.Context, q request, managedFields bool, t *Table) (meta.ListMeta, error) {
+func (r Resource[T]) tablePage(ctx context.Context, q request, o TableOptions, managedFields bool, t *Table) (meta.ListMeta, error) {
 	q.accept = tableAccept
-	resp, err := r.send(ctx, q)
+	resp, err := r.sentDropping(ctx, q, r.send)
 	if err != nil {
 		if op := (*OpError)(nil); errors.As(err, &op) {
 			err = op.Err
@@ -178,40 +199,32 @@ func (r Resource[T]) tablePage(ctx context.Context, q request, managedFields boo
 	from := len(t.Rows)
 	var m meta.ListMeta
 	if isTable {
-		m, err = t.add(item)
+		m, err = t.add(item, false)
 	} else {
 		m, err = r.addPlain(t, item, q)
 	}
 	if err != nil {
 		return meta.ListMeta{}, err
 	}
-	for _, row := range t.Rows[from:] {
-		row.Object.SetTypeMeta(r.t.GVK().APIVersion(), r.t.Kind)
-		if !managedFields {
-			row.Object.ManagedFields = nil
-		}
-	}
-	return m, nil
+	return m, r.finishRows(t.Rows[from:], o, managedFields)
 }
 
-func (t *Table) add(item jsonstream.Item) (meta.ListMeta, error) {
+// add adds the rows of a table. mayChange says that it may have other columns than those before.
+func (t *Table) add(item jsonstream.Item, mayChange bool) (meta.ListMeta, error) {
 	body, err := codec.Unmarshal[*tableBody](item.Raw)
 	if err != nil {
 		return meta.ListMeta{}, fmt.Errorf("decode a table: %w", err)
 	}
 	switch {
-	case t.Columns == nil:
+	case t.Columns == nil, mayChange && len(body.Columns) > 0:
 		t.Columns = append([]Column{}, body.Columns...)
 	case len(body.Columns) > 0 && !slices.Equal(t.Columns, body.Columns):
 		return meta.ListMeta{}, errors.New("server sent other columns than those of the first page")
 	}
 	for _, row := range body.Rows {
-		if row.Object == nil {
-			row.Object = new(meta.Partial)
-		}
 		cells := make([]any, len(t.Columns)) // a server may send rows with more cells
 		copy(cells, row.Cells)
-		t.Rows = append(t.Rows, Row{Cells: cells, Object: row.Object})
+		t.Rows = append(t.Rows, Row{Cells: cells, Raw: row.Object})
 	}
 	return body.ListMeta, nil
 }
@@ -225,14 +238,10 @@ func (r Resource[T]) addPlain(t *Table, item jsonstream.Item, q request) (meta.L
 	if err := checkKind(item.APIVersion, item.Kind, r.t.GVK().APIVersion(), kind); err != nil {
 		return meta.ListMeta{}, err
 	}
-	var list *meta.List[*meta.Partial]
+	list := &meta.List[json.RawMessage]{Items: []json.RawMessage{item.Raw}, ListMeta: meta.ListMeta{ResourceVersion: item.ResourceVersion}}
 	var err error
 	if q.collection {
-		list, err = codec.Unmarshal[*meta.List[*meta.Partial]](item.Raw)
-	} else {
-		var obj *meta.Partial
-		obj, err = codec.Unmarshal[*meta.Partial](item.Raw)
-		list = &meta.List[*meta.Partial]{Items: []*meta.Partial{obj}, ListMeta: meta.ListMeta{ResourceVersion: item.ResourceVersion}}
+		list, err = codec.Unmarshal[*meta.List[json.RawMessage]](item.Raw)
 	}
 	if err != nil {
 		return meta.ListMeta{}, fmt.Errorf("decode what came in place of a table: %w", err)
@@ -240,11 +249,15 @@ func (r Resource[T]) addPlain(t *Table, item jsonstream.Item, q request) (meta.L
 	t.Plain = true
 	t.Columns = []Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "string"}}
 	now := time.Now()
-	for _, obj := range list.Items {
-		if obj == nil {
+	for _, raw := range list.Items {
+		if string(raw) == "null" {
 			return meta.ListMeta{}, errors.New("server sent a list with an object that is null")
 		}
-		t.Rows = append(t.Rows, Row{Cells: []any{obj.Name, age(obj.CreationTimestamp.Time, now)}, Object: obj})
+		obj, err := codec.Unmarshal[*meta.Partial](raw)
+		if err != nil {
+			return meta.ListMeta{}, fmt.Errorf("decode what came in place of a table: %w", err)
+		}
+		t.Rows = append(t.Rows, Row{Cells: []any{obj.Name, age(obj.CreationTimestamp.Time, now)}, Raw: raw})
 	}
 	return list.ListMeta, nil
 }

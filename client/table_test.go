@@ -29,7 +29,7 @@ func tableRow(name, cells string) string {
 
 const (
 	tableColumns = `{"name":"Name","type":"string","format":"name","description":"the name","priority":0},{"name":"Up","type":"integer"},{"name":"Wide","type":"string","priority":1}`
-	tableAccept  = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+	tableAccept  = "application/json;as=Table;v=v1;g=meta.k8s.io;drop=metadata.managedFields,application/json;drop=metadata.managedFields"
 )
 
 // behaviour 190: a table is asked for, or there is none.

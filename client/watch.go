@@ -121,7 +121,7 @@ func (r Resource[T]) eachEvent(
 
 func (r Resource[T]) watchRequest(o WatchOptions) request {
 	q := r.request("watch", meta.Key{Namespace: o.Namespace})
-	q.collection = true
+	q.collection, q.keeps = true, o.KeepManagedFields
 	return q
 }
 

@@ -29,6 +29,10 @@ type Access struct {
 	User User
 	// Request is the user's operation. In a review, Resource.Version may be empty or "*".
 	Request
+	// LabelSelector and FieldSelector are the selectors of a list, a watch or a deletecollection, or those of a review that has
+	// them as text; an empty one selects everything.
+	LabelSelector string
+	FieldSelector string
 	// Path is set instead of Request.Resource if a review is about a path that is not a resource's.
 	Path string
 }

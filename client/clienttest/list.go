@@ -267,6 +267,9 @@ func (c *call) list(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
+	for i, v := range p.items {
+		p.items[i] = c.shown(v)
+	}
 	return c.writeList(w, f, p)
 }
 
@@ -367,6 +370,7 @@ func (c *call) listFrame(f form, p *page) (head, tail string) {
 
 // writeObject writes one object in the wanted form.
 func (c *call) writeObject(w http.ResponseWriter, f form, code int, v *object.Revision) error {
+	v = c.shown(v)
 	switch f {
 	case asTable:
 		t, err := c.table([]*object.Revision{v}, meta.ListMeta{ResourceVersion: strconv.FormatUint(v.Version, 10)}, true)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/messages"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -39,6 +40,7 @@ type wish struct {
 	form    form
 	list    bool   // of metadata: as a list
 	version string // of the group of the form
+	drop    bool   // without managedFields
 }
 
 // wishes returns the forms in the Accept header that the server supports for a compiled-in kind or another one, in the client's
@@ -53,6 +55,7 @@ func wishes(r *http.Request, builtin bool) (_ []wish, known bool) {
 	for _, part := range acceptable(accept) {
 		known = known || part.media != "application/*"
 		w, params := wish{media: part.media, version: part.params["v"]}, part.params
+		w.drop = slices.Contains(strings.Split(params["drop"], "+"), "metadata.managedFields")
 		served := params["g"] == metaGroup && (w.version == "v1" || w.version == "v1beta1")
 		switch params["as"] {
 		case "":
@@ -123,7 +126,7 @@ func (c *call) formOf(list bool) (form, error) {
 	if w.media == mediaYAML && c.Verb == "watch" {
 		return asObject, status.Failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", streamed)
 	}
-	c.formVersion, c.media = w.version, w.media
+	c.formVersion, c.media, c.drop = w.version, w.media, w.drop && c.s.options.DropManagedFields
 	if a, ok := c.r.Context().Value(answerKey{}).(*answer); ok {
 		a.media = w.media
 	}
@@ -135,6 +138,19 @@ func (c *call) formOf(list bool) (form, error) {
 		return asObject, status.Failure(http.StatusNotAcceptable, "NotAcceptable", "you requested %s, but the requested object is %s", as, what)
 	}
 	return w.form, nil
+}
+
+// shown returns an object as the client wants to see it: without managedFields if it has said so.
+func (c *call) shown(v *object.Revision) *object.Revision {
+	if !c.drop {
+		return v
+	}
+	d := v.Draft()
+	if d.Meta.ManagedFields == nil {
+		return v
+	}
+	d.Meta.ManagedFields = nil
+	return d.Revision(&c.res.Type, v.Version)
 }
 
 // notAcceptable returns the error for an Accept header without a supported form. A real server uses other words if it does not

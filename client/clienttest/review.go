@@ -56,6 +56,45 @@ type resourceAttributes struct {
 	Resource    string `json:"resource,omitempty"`
 	Subresource string `json:"subresource,omitempty"`
 	Name        string `json:"name,omitempty"`
+
+	FieldSelector *selectorAttributes `json:"fieldSelector,omitempty"`
+	LabelSelector *selectorAttributes `json:"labelSelector,omitempty"`
+}
+
+// selectorAttributes are a selector in a review: as a text, or as a list of terms.
+type selectorAttributes struct {
+	Raw          string         `json:"rawSelector,omitempty"`
+	Requirements []selectorTerm `json:"requirements,omitempty"`
+}
+
+type selectorTerm struct {
+	Key      string   `json:"key"`
+	Operator string   `json:"operator"`
+	Values   []string `json:"values,omitempty"`
+}
+
+// check returns the causes for which a real server refuses the selector.
+func (s *selectorAttributes) check(field string) []meta.StatusCause {
+	switch {
+	case s == nil:
+	case s.Raw != "" && len(s.Requirements) > 0:
+		return []meta.StatusCause{status.InvalidValue(field+".rawSelector", s.Raw, "may not specified at the same time as requirements")}
+	case s.Raw == "" && len(s.Requirements) == 0:
+		return []meta.StatusCause{status.RequiredValue(field+".requirements", "when "+field+" is specified, requirements or rawSelector is required")}
+	}
+	return nil
+}
+
+// text returns the selector as the text that a request has, and false if it cannot be parsed, as parse says. Requirements are
+// ignored.
+func (s *selectorAttributes) text(parse func(string) error) (string, bool) {
+	if s == nil || s.Raw == "" {
+		return "", true
+	}
+	if parse(s.Raw) != nil {
+		return "", false
+	}
+	return s.Raw, true
 }
 
 type nonResourceAttributes struct {
@@ -101,7 +140,9 @@ func reviewAccess(c *call, b *reviewBody) error {
 	if !strings.HasPrefix(b.Kind, "Self") {
 		a.User = User{Name: b.Spec.User, UID: b.Spec.UID, Groups: b.Spec.Groups, Extra: b.Spec.Extra}
 	}
+	var ignored []string
 	if r := b.Spec.ResourceAttributes; r != nil {
+		ignored = a.readSelectors(r)
 		a.Request = Request{
 			Verb: r.Verb, Resource: meta.GVR{Group: r.Group, Version: r.Version, Resource: r.Resource},
 			Key: meta.Key{Namespace: r.Namespace, Name: r.Name}, Subresource: r.Subresource,
@@ -113,8 +154,21 @@ func reviewAccess(c *call, b *reviewBody) error {
 	b.Status = struct {
 		Allowed bool   `json:"allowed"`
 		Reason  string `json:"reason,omitempty"`
-	}{allowed, reason}
+		Error   string `json:"evaluationError,omitempty"`
+	}{allowed, reason, strings.Join(ignored, ", ")}
 	return nil
+}
+
+// readSelectors sets the selectors of a review, and returns an error for each one that is ignored because it cannot be parsed.
+func (a *Access) readSelectors(r *resourceAttributes) (ignored []string) {
+	var ok bool
+	if a.FieldSelector, ok = r.FieldSelector.text(func(s string) error { _, err := meta.ParseFieldSelector(s); return err }); !ok {
+		ignored = append(ignored, "spec.resourceAttributes.fieldSelector ignored due to parse error")
+	}
+	if a.LabelSelector, ok = r.LabelSelector.text(func(s string) error { _, err := meta.ParseSelector(s); return err }); !ok {
+		ignored = append(ignored, "spec.resourceAttributes.labelSelector ignored due to parse error")
+	}
+	return ignored
 }
 
 // check returns the errors of a review of an access.
@@ -133,6 +187,10 @@ func (b *reviewBody) check() (causes []meta.StatusCause) {
 		add("spec", shown, union)
 	case r == nil && p == nil:
 		add("spec", nil, union)
+	}
+	if r != nil {
+		causes = append(causes, r.FieldSelector.check("spec.resourceAttributes.fieldSelector")...)
+		causes = append(causes, r.LabelSelector.check("spec.resourceAttributes.labelSelector")...)
 	}
 	if !strings.HasPrefix(b.Kind, "Self") && b.Spec.User == "" && len(b.Spec.Groups) == 0 {
 		add("spec.user", "", "at least one of user or group must be specified")

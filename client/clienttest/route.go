@@ -174,7 +174,11 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, p *Replica) error
 	served := res != nil || s.store.compiledIn(q.Resource.Group) // the code that looks for custom resources fails in plain text
 	s.store.mu.Unlock()
 	if res == nil || !res.asksAboutOneself(q.Verb) {
-		if err := s.authorize(Access{User: user, Request: q}); err != nil {
+		access := Access{User: user, Request: q}
+		if q.collects() || q.Verb == "deletecollection" {
+			access.LabelSelector, access.FieldSelector = r.URL.Query().Get("labelSelector"), r.URL.Query().Get("fieldSelector")
+		}
+		if err := s.authorize(access); err != nil {
 			return err
 		}
 	}
@@ -305,4 +309,5 @@ type call struct {
 
 	formVersion string // of metadata alone and of Tables, if it is not v1
 	media       string // of the answer
+	drop        bool   // the answer has no managedFields
 }

@@ -67,6 +67,10 @@ type Options struct {
 
 	// DeletionVersions makes the Status of a deletion have the resource version of the deletion, as servers do from Kubernetes 1.38 on.
 	DeletionVersions bool
+	// DropManagedFields makes the server leave out metadata.managedFields if a client asks for it in Accept, by the parameter
+	// drop=metadata.managedFields (KEP-5958). By default the server ignores the parameter, as a real server does up to Kubernetes
+	// 1.37.
+	DropManagedFields bool
 
 	// EndBookmarkAfter is the time between the initial events and the bookmark that ends them; 0 means at once. Events that
 	// happen meanwhile come before the bookmark, as they may on older servers.

@@ -466,7 +466,7 @@ func (fw *frameWriter) event(sel *selection, e *event) error {
 }
 
 func (fw *frameWriter) send(kind string, v *object.Revision) error {
-	return fw.write(kind, func() error { return fw.object(v) })
+	return fw.write(kind, func() error { return fw.object(fw.shown(v)) })
 }
 
 // object appends v in the wanted form.

@@ -302,6 +302,10 @@ func (c *call) insert(d *object.Draft, o writeOptions) (*object.Revision, error)
 	}
 	if cur := c.res.objects.tree.Get(object.PathOf(d.Key())); cur != nil {
 		err := status.AlreadyExists(c.res, d.Meta.Name)
+		if d.Meta.GenerateName != "" { // a real server does not ask whether it has made the name
+			err.Status.Message += ", the server was not able to generate a unique name for the object"
+			err.Status.Details.RetryAfterSeconds = 1
+		}
 		if cur.Deleting {
 			err.Status.Message = "object is being deleted: " + err.Status.Message
 		}

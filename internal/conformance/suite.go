@@ -84,6 +84,12 @@ func Run(t *testing.T, cfg client.Config) {
 		{"protobuf of custom resources", testProtobufOfCustomResources},
 		{"watches in protobuf", testProtobufWatch},
 		{"members that are always there", testWritten},
+		{"generated names", testGeneratedNames},
+		{"timeout", testTimeout},
+		{"tables", testTables},
+		{"drop is ignored", testDropIsIgnored},
+		{"one object, and counts", testOneAndCount},
+		{"reviews of selectors", testReviewsOfSelectors},
 		{"discovery", testDiscovery},
 	} {
 		t.Run(test.name, func(t *testing.T) {

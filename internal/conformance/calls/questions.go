@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
@@ -27,6 +28,37 @@ func questions() []Call {
 			return drop(r.Table(ctx, client.ListOptions{Namespace: Namespace, LabelSelector: "app=wire"}))
 		}),
 		on("table-of-one", configMaps, func(ctx ctx, r maps) error { return drop(r.TableOf(ctx, key("a"))) }),
+		on("table-of-one-with-its-object", configMaps, func(ctx ctx, r maps) error {
+			return drop(r.TableOf(ctx, key("a"), client.TableOptions{Include: client.IncludeObject, ResourceVersion: "0"}))
+		}),
+		on("table-without-objects", configMaps, func(ctx ctx, r maps) error {
+			return drop(r.Table(ctx, client.ListOptions{Namespace: Namespace}, client.TableOptions{Include: client.IncludeNone}))
+		}),
+		on("watch-tables", configMaps, func(ctx ctx, r maps) error {
+			for _, err := range r.WatchTable(ctx, client.WatchOptions{Namespace: Namespace, Timeout: time.Second}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		on("get-not-older", configMaps, func(ctx ctx, r maps) error {
+			return drop(r.Get(ctx, key("a"), client.GetOptions{ResourceVersion: "1"}))
+		}),
+		on("count", configMaps, func(ctx ctx, r maps) error { return drop3(r.Count(ctx, client.ListOptions{Namespace: Namespace})) }),
+		on("watch-one", configMaps, func(ctx ctx, r maps) error {
+			for _, err := range r.One(key("a")).Watch(ctx, client.WatchOptions{Timeout: time.Second}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		{Name: "can-i-list-some", Do: func(ctx ctx, c *client.Client) error {
+			return drop(client.CanI(ctx, c, client.Access{
+				Verb: "list", Resource: configMaps.GVR(), LabelSelector: "app in (a,b)", FieldSelector: "metadata.name=a",
+			}))
+		}},
 		of("can-i", func(ctx ctx, c *client.Client) error { return drop(client.CanI(ctx, c, status)) }),
 		of("can-i-path", func(ctx ctx, c *client.Client) error {
 			return drop(client.CanI(ctx, c, client.Access{Verb: "get", Path: "/metrics"}))

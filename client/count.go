@@ -1,0 +1,54 @@
+package client
+
+import (
+	"context"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/pipeline"
+)
+
+// Count returns how many objects a list with the same options would have, and whether the server says so. It asks for one object
+// and for its metadata only, and the server tells how many come after it (remainingItemCount). So it costs the same for any number
+// of objects. The API does not promise that the number is exact.
+//
+// known is false, and n 0, if the server does not say how many objects come after the first, or cannot know: with a
+// LabelSelector, a FieldSelector, a ShardSelector or a handle of [Resource.One], unless nothing comes after it. Use
+// [Resource.ListEach] to count what a selector selects.
+//
+// Count does not use PageSize, which is 1. A ResourceVersion of "0" may make the server send every object's metadata.
+func (r Resource[T]) Count(ctx context.Context, o ListOptions) (n int, known bool, err error) {
+	o.PageSize = 1
+	m := Metadata(r)
+	q := m.listRequest(o)
+	if err := o.validate(); err != nil {
+		return 0, false, q.fail(&UsageError{Err: err})
+	}
+	l := &listing[*meta.Partial]{r: m, q: q, o: o, number: 1, pages: pipeline.NewPages()}
+	l.reuse = func(meta.Identity) (*meta.Partial, bool) { return nil, true } // nothing needs to be decoded
+	reading, cancel := context.WithCancel(ctx)
+	l.cancel = cancel
+	defer l.end()
+	resp, err := l.open(reading)
+	if err != nil {
+		return 0, false, err
+	}
+	l.pipe = pipeline.New(&m.c.decoders, l.decode, func(Item[*meta.Partial]) error {
+		n++
+		return nil
+	})
+	page, err := l.page(ctx, resp, func(string) error { return nil })
+	if err != nil {
+		err = l.fail(err)
+	}
+	if err := l.pipe.Finish(err); err != nil {
+		return 0, false, err
+	}
+	switch rest := page.RemainingItemCount; {
+	case page.Continue == "":
+		return n, true, nil
+	case rest == nil, *rest < 0, o.LabelSelector != "", o.FieldSelector != "", o.ShardSelector != "", r.name != "":
+		return 0, false, nil // with a selector, a number would be that of all objects
+	default:
+		return n + int(*rest), true, nil
+	}
+}

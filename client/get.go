@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+// GetOptions relax how fresh an object must be; see "Resource versions" in the Kubernetes API concepts. The zero value asks for the
+// object as it is now, which costs the server a read of its store.
+type GetOptions struct {
+	// ResourceVersion is the minimum. Empty means the server's present state. "0" means any state that the server has at hand,
+	// however old: an object may be missing that exists, or be there although it is gone. Any other value is a version that a
+	// server has sent, of the same resource: the state is not older. A server that has not seen that version yet waits for a few
+	// seconds; the error is then a Timeout that [apierrors.IsTooLargeResourceVersion] recognizes.
+	ResourceVersion string
+}
+
+func (o GetOptions) query() url.Values {
+	q := url.Values{}
+	set(q, "resourceVersion", o.ResourceVersion)
+	return q
+}
+
+// optional returns the options of a call that takes at most one struct of them.
+func optional[O any](o []O) (options O) {
+	if len(o) > 0 {
+		options = o[0]
+	}
+	return options
+}
+
+// Get reads one object, as it is now unless o says otherwise. metadata.managedFields is decoded if T has it.
+func (r Resource[T]) Get(ctx context.Context, key meta.Key, o ...GetOptions) (T, error) {
+	q := r.request("get", key)
+	q.query = optional(o).query()
+	obj, _, err := r.exchange(ctx, q)
+	return obj, err
+}
+
+// get reads one object, or a subresource that has the object's kind, and returns its JSON too.
+func (r Resource[T]) get(ctx context.Context, key meta.Key, subresource string) (T, jsonstream.Item, error) {
+	q := r.request("get", key)
+	q.subresource = subresource
+	return r.exchange(ctx, q)
+}
+
+// Get reads the object through the subresource, as it is now unless o says otherwise.
+func (s Sub[T]) Get(ctx context.Context, key meta.Key, o ...GetOptions) (T, error) {
+	q := s.request("get", key)
+	q.query = optional(o).query()
+	obj, _, err := s.r.exchange(ctx, q)
+	return obj, err
+}
