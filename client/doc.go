@@ -21,7 +21,8 @@
 //	pod, err := pods.AddFinalizer(ctx, key, "example.com/cleanup") // and RemoveFinalizer
 //	err := pods.Delete(ctx, key, client.DeleteOptions{})          // DeleteCollection deletes all that a selector matches
 //	for event, err := range pods.Watch(ctx, client.WatchOptions{Namespace: "web"}) { ... }
-//	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints
+//	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints; WatchTable goes on
+//	n, known, err := pods.Count(ctx, client.ListOptions{})
 //
 // A subresource has its own handle, a [Sub], with the methods that concern one object. [Resource.Status] and [Resource.Sub]
 // return the handle of a subresource that reads and writes the object itself. [ScaleOf] and [SubOf] return the handle of one that
@@ -32,6 +33,7 @@
 //	csr, err := requests.Sub("approval").Modify(ctx, key, func(r *Request) error { ... })
 //
 // Some methods return a changed handle and leave the original as it is. [Resource.In] binds a handle to a namespace,
+// [Resource.One] to one object,
 // [Resource.With] sets options for writes, and [Resource.As] acts for another user. The new settings also hold for handles that
 // are made from the new one, and for functions that take it. [Metadata] returns a handle that reads only the metadata.
 //
@@ -74,7 +76,8 @@
 // its context ends, and leaves no goroutine behind. Idle connections are kept for later calls until [Client.Close].
 //
 // Objects are decoded one by one as they arrive, into exactly the fields that T names. The client never holds a whole list unless
-// the caller asks for it with [Resource.List]. It cuts metadata.managedFields from lists and watches by default.
+// the caller asks for it with [Resource.List]. It cuts metadata.managedFields from lists and watches by default, and asks the
+// server to leave it out (KEP-5958); servers up to Kubernetes 1.37 send it all the same.
 //
 // Watches have their own connections, so that they do not delay ordinary requests. The client opens another connection when the
 // server allows no more watches on the present one. The probes of net/http detect within a minute that the other end of an HTTP/2
