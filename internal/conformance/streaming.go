@@ -117,22 +117,21 @@ func testTooLargeVersion(t *testing.T, s suite) {
 			t.Errorf("details are %+v, want one cause, and to try again after a second", d)
 		}
 	}
-	// A client that is told to try again does so, as often as the context allows.
-	unary := func(t *testing.T) context.Context {
-		ctx, cancel := context.WithTimeout(t.Context(), 3900*time.Millisecond)
-		t.Cleanup(cancel)
-		return ctx
-	}
+	cfg := s.cfg
+	cfg.Retry.Attempts = 1 // a client that is told to try again does so
+	c := must[*client.Client](t)(client.New(cfg))
+	t.Cleanup(c.Close)
+	maps := client.For(c, ConfigMaps)
 	t.Run("for a list", func(t *testing.T) {
 		t.Parallel()
-		_, err := s.configMaps.List(unary(t), client.ListOptions{
+		_, err := maps.List(t.Context(), client.ListOptions{
 			Namespace: ns, ResourceVersion: future, ResourceVersionMatch: client.NotOlderThan,
 		})
 		check(t, err)
 	})
 	t.Run("for a list at exactly that version", func(t *testing.T) {
 		t.Parallel()
-		_, err := s.configMaps.List(unary(t), client.ListOptions{
+		_, err := maps.List(t.Context(), client.ListOptions{
 			Namespace: ns, ResourceVersion: future, ResourceVersionMatch: client.Exact,
 		})
 		check(t, err)
