@@ -127,12 +127,14 @@ func WhoAmI(ctx context.Context, c *Client) (Subject, error) {
 }
 
 func (a Access) validate() error {
-	hasResource := a.Resource != (meta.GVR{}) || a.Subresource != "" || a.Key != (meta.Key{}) || a.LabelSelector != "" || a.FieldSelector != ""
+	hasResource := a.Resource != (meta.GVR{}) || a.Subresource != "" || a.Key != (meta.Key{})
 	switch {
 	case a.Verb == "":
 		return errors.New("client.Access: Verb is empty")
 	case a.Path != "" && hasResource:
-		return errors.New("client.Access: Path excludes Resource, Subresource, Key and the selectors")
+		return errors.New("client.Access: Path excludes Resource, Subresource and Key")
+	case a.Path != "" && (a.LabelSelector != "" || a.FieldSelector != ""):
+		return errors.New("client.Access: Path excludes LabelSelector and FieldSelector")
 	case a.Path != "" && a.Path != "*" && !strings.HasPrefix(a.Path, "/"):
 		return fmt.Errorf(`client.Access: Path must be "*" or start with a slash, got %q`, a.Path)
 	case a.Path == "" && a.Resource.Resource == "":
