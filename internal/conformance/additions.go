@@ -53,7 +53,7 @@ func testTimeout(t *testing.T, s suite) {
 	}
 }
 
-// behaviour 190: tables with whole objects and without any, and their watches.
+// Tables with whole objects and without any, and their watches.
 func testTables(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	s.configMap(t, ns, "a", nil)
