@@ -227,6 +227,9 @@ func (m *model) settle(b byte, err error) {
 		}
 	}
 	k.running, k.aside, k.late = false, false, false
+	if k.pending == never { // it leaves the queue
+		k.overdue = 0
+	}
 	if m.isReady(k) {
 		k.settledAt = m.now // from here on it is ready for others
 	}

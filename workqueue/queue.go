@@ -91,8 +91,8 @@ type AddOptions struct {
 // AddOverdue is for a function that requeues its own key at a time that turns out to have passed. It makes k ready at once, as
 // AddWith does. If the next run calls it too, k waits for the backoff of a first failure, after that for the backoff of a second
 // one, and so on, so a time that stays in the past does not keep a worker busy. No failure is counted, and Options.RetryRate does
-// not apply. The row ends with a run that succeeds without a call; a run that fails does not end it. A request meanwhile has its
-// usual meaning: the earlier of the two times counts.
+// not apply. The row ends with a run that succeeds without a call, and when the key is cancelled; a run that fails does not end it.
+// A request meanwhile has its usual meaning: the earlier of the two times counts.
 //
 // AddOverdue returns the length of the row, this run included; it counts up to 64. A second call in the same run counts nothing. If
 // k is not in progress, AddOverdue is AddWith and returns 0.

@@ -61,7 +61,7 @@ var imports = map[string][]string{
 		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/hooks", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
-	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
+	"client/kubeconfig": {"client", "internal/conn", "internal/directive", "internal/regular", "internal/shown"},
 	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/shown"},
 	"client/shards":     {"client", "client/leader", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry"},
 	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/copyscript", "internal/inside", "internal/report", "internal/retry", "internal/shown", "internal/wsmux", "patch"},
