@@ -7,7 +7,8 @@ const (
 	// Auto reads it as a streaming list. It reads page by page where the server does not serve streaming lists: it refuses,
 	// ignores the request, or sends no sign of the end. The client remembers that for an hour, for each resource. Where the
 	// server forbids one way (403) Auto tries the other: a streaming list takes the permission to watch, a paged one the
-	// permission to list.
+	// permission to list. After three streaming lists in a row that fail in another way, Auto tries a paged one. While the
+	// server serves no watch, lists are paged; see Status.Polling.
 	Auto Mode = iota
 	// Paged reads it page by page.
 	Paged
