@@ -54,7 +54,8 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := conn.New(cfg.connection(server))
+	c := &Client{server: server, log: cfg.Logger}
+	t, err := conn.New(cfg.connection(server, c.logStale))
 	if err != nil {
 		return nil, err
 	}
@@ -62,25 +63,21 @@ func New(cfg Config) (*Client, error) {
 	if agent == "" {
 		agent = defaultUserAgent()
 	}
-	return &Client{
-		server:    server,
-		http:      &http.Client{Transport: t, CheckRedirect: conn.StayOnOrigin(server)},
-		transport: t,
-		name:      cmp.Or(cfg.TLS.ServerName, server.Hostname()),
-		insecure:  cfg.TLS.Insecure,
-		userAgent: agent,
-		limiter:   cfg.Limiter,
-		hooks:     cfg.Hooks,
-		log:       cfg.Logger,
-		maxObject: cfg.MaxObject,
-		test:      cfg.test,
-		protobuf:  cfg.Protobuf,
-
-		retry:       cfg.Retry.withDefaults(),
-		budget:      retry.NewBudget(cfg.Retry.withDefaults().Burst),
-		concurrency: cfg.Concurrency,
-		stall:       cfg.stallTimeout(),
-	}, nil
+	c.http = &http.Client{Transport: t, CheckRedirect: conn.StayOnOrigin(server)}
+	c.transport = t
+	c.name = cmp.Or(cfg.TLS.ServerName, server.Hostname())
+	c.insecure = cfg.TLS.Insecure
+	c.userAgent = agent
+	c.limiter = cfg.Limiter
+	c.hooks = cfg.Hooks
+	c.maxObject = cfg.MaxObject
+	c.test = cfg.test
+	c.protobuf = cfg.Protobuf
+	c.retry = cfg.Retry.withDefaults()
+	c.budget = retry.NewBudget(cfg.Retry.withDefaults().Burst)
+	c.concurrency = cfg.Concurrency
+	c.stall = cfg.stallTimeout()
+	return c, nil
 }
 
 // Close closes idle connections, and ends the background fetch of a credential for this client only. If Config.Wrap returned a

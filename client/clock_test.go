@@ -118,6 +118,34 @@ func TestACredentialThatHasEndedHereIsSent(t *testing.T) {
 	}
 }
 
+// Whoever sets no hook reads it in the log, at a growing pace.
+func TestACredentialThatHasEndedHereIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := func(w http.ResponseWriter, _ *http.Request) { answer{body: object("a", "1")}.write(w) }
+		cfg, _ := serveOver(t, http2, http.HandlerFunc(answers), nil)
+		said := &logLines{}
+		cfg.Logger = said.logger()
+		cfg.BearerToken = jwt(time.Now().Add(-time.Hour))
+		c := dial(t, cfg)
+		get := func() { must[*Slim](t)(client.For(c, slims).Get(t.Context(), web)) }
+		for range 10 {
+			get()
+		}
+		said.want(t, "a credential is not renewed, and the old one stays in use")
+		for range 3600 {
+			time.Sleep(time.Second)
+			get()
+		}
+		if lines := said.take(); len(lines) < 2 || len(lines) > 5 {
+			t.Errorf("within an hour it was logged %d times: %q", len(lines), lines)
+		}
+		cfg.Hooks.Stale = func(context.Context, error) {}
+		c = dial(t, cfg)
+		get()
+		said.want(t)
+	})
+}
+
 // A clock that is wrong by nearly the whole life of each credential leaves each a moment only, and the source was asked each time.
 func TestACredentialThatEndsAtOnceDoesNotHammerTheSource(t *testing.T) {
 	m := &mint{life: 50 * time.Millisecond}

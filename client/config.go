@@ -225,8 +225,8 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 	}
 }
 
-// connection returns the options for the connections of a client. c is valid.
-func (c Config) connection(server *url.URL) conn.Options {
+// connection returns the options for the connections of a client. c is valid. log is called with what no hook Stale takes.
+func (c Config) connection(server *url.URL, log func(ctx context.Context, err error)) conn.Options {
 	o := conn.Options{
 		Server: server, TLS: conn.TLS(c.TLS), TokenFile: c.BearerTokenFile, Token: c.BearerToken, Username: c.Username, Password: c.Password,
 		Impersonate: c.Impersonate.header(), NoHeaderTimeout: c.StallTimeout < 0, Uncompressed: c.Uncompressed,
@@ -235,6 +235,8 @@ func (c Config) connection(server *url.URL) conn.Options {
 			carried, _ := hooks.In[Hooks](ctx)
 			if f := c.Hooks.and(carried).Stale; f != nil {
 				f(ctx, err)
+			} else {
+				log(ctx, err)
 			}
 		},
 	}

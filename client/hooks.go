@@ -72,7 +72,8 @@ type Hooks struct {
 
 	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use. It is also
 	// called when a token or a certificate that has ended by this machine's clock is sent, at most about once in 2 minutes. The
-	// caller is a request, or the fetch of a credential in the background; ctx has the values of a request.
+	// caller is a request, or the fetch of a credential in the background; ctx has the values of a request. If no hook takes it, the
+	// client logs it as it does warnings, and counts it among them.
 	Stale func(ctx context.Context, err error)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// A server's warnings are logged unless a hook takes them. A program that makes ten thousand objects of a deprecated version gets as
+// A server's warnings, and credentials that are not renewed, are logged unless a hook takes them. A program that makes ten thousand objects of a deprecated version gets as
 // many warnings, so those that are alike make one line, which is repeated at growing intervals.
 
 const (
@@ -112,6 +112,18 @@ func (c *Client) logWarning(ctx context.Context, r outgoing, said conn.Warning) 
 			details = append(details, "leftOut", line.left)
 		}
 		say("the server warns", details...)
+	}
+}
+
+// logStale logs that a credential or an authority could not be renewed, or has ended by this machine's clock, unless it has logged an
+// error like it.
+func (c *Client) logStale(ctx context.Context, err error) {
+	if line := c.logged.add(warningClass{text: folded(err.Error())}); line.said {
+		details := []any{"error", err.Error(), "server", c.server.Redacted()}
+		if line.more > 0 {
+			details = append(details, "repeated", line.more, "in", line.in.Round(time.Second))
+		}
+		c.warningLogger(ctx)("a credential is not renewed, and the old one stays in use", details...)
 	}
 }
 
