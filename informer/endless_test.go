@@ -112,12 +112,12 @@ func TestACacheFollowsAServerThatAnswersListsAndNeverServesAWatch(t *testing.T) 
 	}
 }
 
-// Between two polls are 30 s to 37.5 s, or 20 times what a list takes if that is longer.
+// Between two polls are 24 s to 30 s, or 20 to 25 times what a list takes if that is longer.
 func TestPollsGrowRare(t *testing.T) {
 	for _, test := range []struct {
 		takes, least, most time.Duration
 	}{
-		{0, 30 * time.Second, 38 * time.Second},
+		{0, 24 * time.Second, 30 * time.Second},
 		{10 * time.Second, 200 * time.Second, 251 * time.Second},
 	} {
 		t.Run(fmt.Sprint(test.takes), func(t *testing.T) {

@@ -24,7 +24,8 @@ const (
 	slowBackoff    = 5 * time.Second
 	maxSlowBackoff = 30 * time.Second
 	// firstPoll is the first interval between two polls. They grow to maxPoll, or to pollShare times what the last list took, whichever
-	// is longer: then a server spends no more than a twentieth of the time on the polls of an informer.
+	// is longer: then a server spends no more than a twentieth of the time on the polls of an informer. A fifth of maxPoll is random, and
+	// so is up to a quarter more of any other interval.
 	firstPoll = time.Second
 	maxPoll   = 30 * time.Second
 	pollShare = 20
@@ -170,7 +171,7 @@ func (r *reflector[T]) pause(e effect) time.Duration {
 
 // nextPoll returns the time until the next poll.
 func (r *reflector[T]) nextPoll() time.Duration {
-	r.poll = min(max(2*r.poll, firstPoll, r.took), max(maxPoll, pollShare*r.took))
+	r.poll = min(max(2*r.poll, firstPoll, r.took), max(maxPoll/5*4, pollShare*r.took))
 	return r.poll + rand.N(r.poll/4+1)
 }
 
