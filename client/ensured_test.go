@@ -463,15 +463,18 @@ func TestEnsureKnowsTheServersTexts(t *testing.T) {
 		live string
 	}{
 		{
-			"a tolerance", scalers, raw{Identity: at(web), Spec: map[string]any{"behavior": map[string]any{"scaleUp": map[string]any{"tolerance": 0.05}}}},
+			"a tolerance", scalers,
+			raw{Identity: at(web), Spec: map[string]any{"behavior": map[string]any{"scaleUp": map[string]any{"tolerance": 0.05}}}},
 			object(`"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler"`, `,"namespace":"web"`, `"spec":{"behavior":{"scaleUp":{"tolerance":"50m"}}}`),
 		},
 		{
-			"a bundle", hooks, raw{Identity: meta.Identity{Name: "a"}, Webhooks: []any{map[string]any{"name": "w", "clientConfig": map[string]any{"caBundle": "TFMw\nTFMw\n"}}}},
+			"a bundle", hooks,
+			raw{Identity: meta.Identity{Name: "a"}, Webhooks: []any{map[string]any{"name": "w", "clientConfig": map[string]any{"caBundle": "TFMw\nTFMw\n"}}}},
 			object(`"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration"`, ``, `"webhooks":[{"name":"w","clientConfig":{"caBundle":"TFMwTFMw"}}]`),
 		},
 		{
-			"tolerations", pods, raw{Identity: at(web), Spec: map[string]any{"tolerations": []any{map[string]any{"key": "a", "operator": "Exists"}}}},
+			"tolerations", pods,
+			raw{Identity: at(web), Spec: map[string]any{"tolerations": []any{map[string]any{"key": "a", "operator": "Exists"}}}},
 			object(`"apiVersion":"v1","kind":"Pod"`, `,"namespace":"web"`, `"spec":{"tolerations":[{"key":"a","operator":"Exists"},
 				{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}]}`),
 		},

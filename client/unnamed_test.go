@@ -1,3 +1,5 @@
+//lint:file-ignore SA5008 that encoding/json accepts such tags, or does not, is what some of these types are for
+
 package client_test
 
 import (

@@ -38,7 +38,8 @@ func TestRetryAfterOfAnErrorThatWasPutTogether(t *testing.T) {
 		},
 		{
 			"a duration of 0 beside one in the details",
-			apierrors.StatusError{HasRetryAfter: true, Status: meta.Status{Details: &meta.StatusDetails{RetryAfterSeconds: 3}}}, 0, true,
+			apierrors.StatusError{HasRetryAfter: true, Status: meta.Status{Details: &meta.StatusDetails{RetryAfterSeconds: 3}}},
+			0, true,
 		},
 		{"a duration beyond the limit", apierrors.StatusError{RetryAfter: 48 * time.Hour}, apierrors.MaxRetryAfter, true},
 		{"a negative duration", apierrors.StatusError{RetryAfter: -time.Second}, 0, false},
