@@ -49,6 +49,7 @@
 // Options.MaxBackoff, 1000 s by default: set that to a minute, say, if the clusters are to be worked on soon after they come back.
 // [Controller.Clusters] says which clusters have not delivered, and why, and which have gone away since. Give each informer the name of
 // its cluster (informer.Options.Name): log lines, metrics and the page of package debug then say which cluster it is.
+// An informer.Group is not ready while the cache of a cluster is stale; see its field MustBeFresh.
 //
 // # Fairness
 //

@@ -50,6 +50,44 @@ func TestTheStatusSaysThatAClusterHasGoneAway(t *testing.T) {
 	})
 }
 
+// A cluster that stays away makes the process not ready, as a stale cache of any other controller does.
+func TestAGroupIsNotReadyWhileAClusterStaysAway(t *testing.T) {
+	for _, demands := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			a, b := newSite(t, "a"), newSite(t, "b")
+			c := clusters.New("c", controller.Options{}, (&log{}).note)
+			mustAdd(t, c, a)
+			mustAdd(t, c, b)
+			g := &informer.Group{Runners: []informer.Runner{c}}
+			if !demands {
+				g.MustBeFresh = []informer.Runner{}
+			}
+			stop := start(t, g)
+			a.server.Refuse(syscall.ECONNREFUSED)
+			a.server.DropWatches()
+			a.server.GoAway()
+			time.Sleep(4 * time.Minute)
+			if err := g.Ready(); err != nil {
+				t.Errorf("after 4 minutes: %v", err)
+			}
+			time.Sleep(4 * time.Minute)
+			err := g.Ready()
+			if demands && (err == nil || !strings.Contains(err.Error(), `informer "a" of configmaps.v1: the cache was last renewed`) || strings.Contains(err.Error(), `"b"`)) {
+				t.Errorf("the group is ready: %v", err)
+			}
+			if !demands && err != nil || g.Live() != nil {
+				t.Errorf("ready is %v, live is %v", err, g.Live())
+			}
+			a.server.Refuse(nil)
+			time.Sleep(2 * time.Minute)
+			if err := g.Ready(); err != nil {
+				t.Errorf("it is back: %v", err)
+			}
+			stop()
+		})
+	}
+}
+
 // The errors of two sources made two lines, each with the name of the cluster.
 func TestTheStatusOfAClusterIsOneLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
