@@ -79,7 +79,7 @@ func (r *reflector[T]) reports(was state, in input, todo effect) {
 		r.record.update(func(st *Status) { st.Err, st.Since = in.err, time.Now() })
 		r.informer.hand(in.err)
 		return
-	case todo.action == list && in.outcome != forbidden: // another way, at once; Status.Why says so
+	case todo.action == list: // another way, at once; Status.Why says so
 		r.informer.log.Logger().V(1).Info(r.informer.where(r.namespace)+": no streaming list, so it lists page by page", "why", in.err)
 		return
 	}

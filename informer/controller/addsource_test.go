@@ -364,7 +364,7 @@ func TestWaitSyncedSaysWhyAnAddedSourceIsNotSynced(t *testing.T) {
 		if added, err = m.AddSource(controller.Watch(informer.New(missing(t), informer.Options{}))); err != nil {
 			t.Fatal(err)
 		}
-		if got := wait(); !strings.Contains(got, "while watch sites") {
+		if got := wait(); !strings.Contains(got, "sites.example.com: server said NotFound") {
 			t.Errorf("got %s, want the server's error", got)
 		}
 		mustStop(t, stop)
