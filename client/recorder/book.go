@@ -129,8 +129,7 @@ func (b *book) begin(now time.Time, k key, r Record) *series {
 // forget removes a series that is idle.
 func (b *book) forget(s *series) {
 	b.idle.Remove(s.element)
-	s.element = nil
-	delete(b.known, s.key)
+	delete(b.known, s.key) // nothing has s any more
 	b.total--
 }
 
