@@ -169,11 +169,15 @@ func TestServersThatLag(t *testing.T) {
 		t.Run(fmt.Sprint("AllowStale: ", stale), func(t *testing.T) {
 			modes(t, func(t *testing.T, mode informer.Mode) {
 				bubbleOf(t, clienttest.Options{Replicas: 2}, func(r *rig) {
-					r.server.Replica(1).SetLag(clienttest.Lag{Versions: 5})
+					lag := func() { r.server.Replica(1).SetLag(clienttest.Lag{Versions: 5}) }
+					if stale {
+						lag()
+					}
 					for n := range 8 {
 						r.put("a", "n", fmt.Sprint(n))
 					}
 					i := r.start(informer.Options{Mode: mode, AllowStale: stale})
+					lag() // later, or a client whose only connection leads to the replica would never get a consistent list
 					for n := range 20 {
 						r.put("a", "n", fmt.Sprint("x", n))
 						r.put(fmt.Sprint("b", n))
