@@ -209,6 +209,37 @@ func (s *site) connect2(t *testing.T) *site {
 	return other
 }
 
+// In a cluster of which one namespace is forbidden, the keys of the others are reconciled, once each.
+func TestAForbiddenNamespaceOfAClusterKeepsBackItsOwnKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newSite(t, "a")
+		a.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if clienttest.RequestOf(r).Key.Namespace == "kube-public" {
+				return clienttest.Answer(meta.Status{Code: 403, Reason: "Forbidden"})
+			}
+			return nil
+		})
+		a.create(t, "x", "y")
+		a.cache = informer.New(a.maps, informer.Options{Name: "a", Namespaces: []string{"default", "kube-public"}, OnError: func(error) {}})
+		did := &log{}
+		c := clusters.New("c", controller.Options{}, did.note)
+		mustAdd(t, c, a)
+		stop := start(t, c)
+		time.Sleep(time.Hour)
+		did.want(t, "the namespace that is there", "a:x, a:y")
+		if s := c.Status(); s.Reconciles != 2 {
+			t.Errorf("%v", s)
+		}
+		a.server.Intercept(nil)
+		if _, err := a.maps.Create(t.Context(), &configMap{ObjectMeta: meta.Key{Namespace: "kube-public", Name: "z"}.ObjectMeta()}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		did.want(t, "the one that comes", "a:z")
+		stop()
+	})
+}
+
 // A cluster that is removed while it is away leaves nothing behind.
 func TestAClusterIsRemovedWhileItIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -59,7 +59,7 @@ func (c *Controller[V]) reconcile(ctx context.Context, k Key) (controller.Result
 		}
 	}()
 	// The controller has looked whether the key must wait before it was called. If the cluster was added since, the key waits now.
-	if m.added.Unsynced() != nil {
+	if m.added.Holds(k) {
 		returned = true
 		c.leave(m, k, false)
 		return controller.Result{RequeueAfter: time.Nanosecond}, nil

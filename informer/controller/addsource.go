@@ -14,6 +14,7 @@ type AddedSource struct {
 	remove     func()
 	waitSynced func(ctx context.Context) error
 	unsynced   func() error
+	holds      func(key any) bool
 }
 
 // AddSource adds a source to those of [New]: at once if the controller runs, and otherwise to the next Run and those after
@@ -79,7 +80,19 @@ func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *Added
 			}
 			return errors.Join(missing...)
 		},
+		holds: func(key any) bool {
+			k, ok := key.(K)
+			return ok && slices.ContainsFunc(feeds, func(f *feed[K]) bool { return c.holds(f, k) })
+		},
 	}
+}
+
+// holds reports whether a key waits for what a source has not delivered.
+func (c *Controller[K]) holds(f *feed[K], k K) bool {
+	c.mu.Lock()
+	all, partial, unsynced := f.blocks() || f.stop == nil, f.partial, f.unsynced
+	c.mu.Unlock()
+	return all || partial != nil && waits(partial, k, unsynced)
 }
 
 // Remove ends the source and waits until it has returned, and until the informers have returned that run for it alone.
@@ -92,8 +105,13 @@ func (a *AddedSource) Remove() { a.remove() }
 func (a *AddedSource) WaitSynced(ctx context.Context) error { return a.waitSynced(ctx) }
 
 // Unsynced returns nil if the source has delivered what existed when it started in the present Run. Otherwise it returns why it has
-// not: that the controller does not run, the last error of the server, or the error with which the source has failed. It does not wait.
+// not: that the controller does not run, the last error of the server, or the error with which the source has failed. While namespaces
+// are missing it is not nil, although keys of the others are reconciled. It does not wait.
 func (a *AddedSource) Unsynced() error { return a.unsynced() }
+
+// Holds reports whether a key of the controller waits for what the source has not delivered. It is for packages that build controllers
+// on this one, as package clusters does. A key of another type than the controller's does not wait.
+func (a *AddedSource) Holds(key any) bool { return a.holds(key) }
 
 func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 	c.mu.Lock()

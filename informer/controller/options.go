@@ -42,7 +42,7 @@ type Options struct {
 	// starts once they have delivered what exists then. The same holds for a second term of the Run: the first one's delays and failures are
 	// forgotten. So a key, or a change, that came and went meanwhile is not reconciled.
 	//
-	// RunLed calls lead once the caches of the sources of New are complete. Informers that only sources of [Controller.AddSource] need run
+	// RunLed calls lead once the caches of the sources of New are complete, or lack only namespaces that need not be waited for. Informers that only sources of [Controller.AddSource] need run
 	// during terms, and keys that are sent to a [Chan] wait in the channel. Without an election there is one term, which is the Run.
 	// StartAtTerm and Shards exclude each other.
 	StartAtTerm bool

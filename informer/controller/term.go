@@ -36,7 +36,7 @@ func (c *Controller[K]) waitCaches(ctx context.Context, fail context.CancelCause
 		defer close(returned)
 		for _, n := range all {
 			for _, one := range n.caches {
-				if err := one.WaitSynced(ctx); err != nil {
+				if err := c.waitCache(ctx, one); err != nil {
 					if ctx.Err() == nil {
 						fail(fmt.Errorf("%s: %w", nameOf(n.feed.source), err))
 					}
@@ -52,6 +52,16 @@ func (c *Controller[K]) waitCaches(ctx context.Context, fail context.CancelCause
 	ok := c.waitSynced(ctx, complete, fail)
 	<-returned
 	return ok
+}
+
+// waitCache waits until a cache is complete, or lacks only namespaces that need not be waited for.
+func (c *Controller[K]) waitCache(ctx context.Context, one Cache) error {
+	p := asByNamespace(one)
+	if p == nil || c.options.AllNamespaces {
+		return one.WaitSynced(ctx)
+	}
+	_, err := supply{cache: one, whole: one.WaitSynced}.beginPartly(ctx, p)
+	return err
 }
 
 // startTerm starts the sources for a term, with a queue of its own, and waits until they have delivered; ok is false if the term or the
@@ -73,6 +83,11 @@ func (c *Controller[K]) startTerm(
 		unlink()
 		end(nil)
 		c.stopSources(sources)
+		c.mu.Lock()
+		for _, f := range c.feeds { // none of them waits for anything until the next term
+			f.unsynced, f.partly = false, false
+		}
+		c.mu.Unlock()
 		unseen.end()
 		contests.end()
 		c.log.GivenUp(reconciling) // the next term begins anew

@@ -191,6 +191,40 @@ func TestStartAtTermWaitsForTheCachesBeforeItLeads(t *testing.T) {
 	})
 }
 
+// A namespace that is forbidden does not keep a replica from standing for election.
+func TestStartAtTermDoesNotWaitForAForbiddenNamespace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, maps := startServer(t, clienttest.Options{})
+		server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if q := clienttest.RequestOf(r); q.Key.Namespace == "kube-public" {
+				return clienttest.Answer(meta.Status{Reason: "Forbidden", Code: 403})
+			}
+			return nil
+		})
+		inf := informer.New(maps, informer.Options{OnError: func(error) {}, Namespaces: []string{"default", "kube-public"}})
+		e := &elections{terms: make(chan context.Context)}
+		seen := &counting{}
+		ctl := controller.New("x", controller.Options{StartAtTerm: true}, seen.reconcile, controller.Watch(inf))
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- (&informer.Group{Leader: e, Runners: []informer.Runner{ctl}}).Run(ctx) }()
+		create(t, maps, "a")
+		time.Sleep(time.Minute)
+		if !e.stood {
+			t.Fatalf("it does not stand for election: %v", ctl.Status())
+		}
+		e.terms <- ctx
+		time.Sleep(time.Minute)
+		if got := seen.take(); got != "a" {
+			t.Errorf("reconciled %q, want a", got)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestStartAtTermWithoutAnElectionAndWithErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := newLog()
