@@ -198,8 +198,8 @@ func (r *Relist[T]) Commit(resourceVersion string) Changes {
 	deltas, changes := r.differences()
 	r.end()
 	s.apply(p, deltas, resourceVersion)
-	if !p.committed {
-		p.committed = true
+	if !p.committed && (r.of == nil || !p.expired) { // a list of a part says nothing of the rest
+		p.committed, p.expired = true, false
 		s.arm()
 	}
 	return changes

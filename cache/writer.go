@@ -24,6 +24,7 @@ type Writer[T meta.Object] struct {
 
 	// Guarded by s.write.
 	committed bool
+	expired   bool // it was committed before Expire
 	ended     bool
 }
 
@@ -141,22 +142,24 @@ func (p *Writer[T]) RelistOf(of func(meta.Identity) bool) *Relist[T] {
 	return r
 }
 
-// Expire makes a subscription that is made from now on wait for the next Commit, or for [Writer.Confirm], before it becomes synced:
-// nobody knows whether the objects are still those of the server. The objects stay, and so do subscriptions that are synced.
+// Expire makes subscriptions that are not synced wait for [Writer.Confirm], or for the next Commit of a full list: nobody knows whether
+// the objects are still those of the server. The objects stay, and so do subscriptions that are synced. It does nothing before the
+// first Commit.
 func (p *Writer[T]) Expire() {
 	p.s.write.Lock()
 	defer p.s.unlock()
+	p.expired = p.expired || p.committed
 	p.committed = false
 }
 
-// Confirm says that the objects of an expired writer are current. It does nothing if nothing has been committed before.
+// Confirm says that the objects of an expired writer are current. It does nothing for any other writer.
 func (p *Writer[T]) Confirm() {
 	p.s.write.Lock()
 	defer p.s.unlock()
-	if p.ended || p.committed || p.version == "" {
+	if p.ended || !p.expired {
 		return
 	}
-	p.committed = true
+	p.committed, p.expired = true, false
 	p.s.arm()
 }
 

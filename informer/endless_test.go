@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -281,13 +282,14 @@ func TestTheErrorEndsWhenTheWatchIsOpenAgain(t *testing.T) {
 func TestACollectionWithoutVersionsIsPolled(t *testing.T) {
 	for _, watches := range []http.HandlerFunc{failure(405, "MethodNotAllowed", "the server does not allow this method"), failure(403, "Forbidden", "no")} {
 		bubble(t, func(r *rig) {
-			value := "1"
+			var value atomic.Value
+			value.Store("1")
 			r.server.Intercept(func(q *http.Request) http.HandlerFunc {
 				if what := asks(q); what == "watch" || what == "stream" {
 					return watches
 				}
 				return frames(false, fmt.Sprintf(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[
-					{"metadata":{"name":"same","namespace":"default"},"data":{"v":"0"}},{"metadata":{"name":%q,"namespace":"default"},"data":{"v":%q}}]}`, "a", value))
+					{"metadata":{"name":"same","namespace":"default"},"data":{"v":"0"}},{"metadata":{"name":%q,"namespace":"default"},"data":{"v":%q}}]}`, "a", value.Load()))
 			})
 			i := r.informer(informer.Options{})
 			i.run()
@@ -295,7 +297,7 @@ func TestACollectionWithoutVersionsIsPolled(t *testing.T) {
 			r.within(time.Minute, "there is a cache", func() bool { return i.WaitSyncedNow() })
 			same := i.held()[key("same")]
 			r.pass(time.Hour)
-			value = "2"
+			value.Store("2")
 			r.pass(40 * time.Second)
 			held := i.held()
 			if len(held) != 2 || held[key("a")].Data["v"] != "2" || held[key("same")] != same {

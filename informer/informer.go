@@ -226,18 +226,19 @@ func (i *Informer[T]) leave(err error) bool {
 func (i *Informer[T]) expire() {
 	i.shape.Lock()
 	defer i.shape.Unlock()
+	for _, s := range i.scopes { // without mu, because a store calls functions of the user with its locks held
+		s.writer.Expire()
+		s.record.expire()
+		s.at.unproven = s.at.version != ""
+		s.at.ask = s.at.unproven
+		s.at.polling, s.at.deaf = false, false // the next Run finds out anew, and says so
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns := range i.listed {
 		i.expired[ns] = true
 	}
 	i.over = true
-	for _, s := range i.scopes {
-		s.writer.Expire()
-		s.record.expire()
-		s.at.unproven = s.at.version != ""
-		s.at.ask = s.at.unproven
-	}
 	i.settle()
 }
 
@@ -262,8 +263,8 @@ func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 // if the server has sent something since, or has opened a watch, and while the informer polls and its lists succeed.
 func (i *Informer[T]) Away() error {
 	s := i.Status()
-	if s.Err != nil && (s.Polling == nil || !errors.Is(s.Err, s.Polling)) {
-		return s.Err
+	if err := s.fault(); err != nil {
+		return err
 	}
 	return i.stale(s)
 }
@@ -303,9 +304,9 @@ func (i *Informer[T]) Status() Status {
 	if i.o.Namespaces == nil {
 		s := parts[i.o.Namespace]
 		if i.o.Shards != nil {
-			s.Ranges, s.Synced = shares.has, synced
-			if running && shares.isEmpty() {
-				s.State = Watching // of nothing
+			s.Ranges, s.Synced, s.Stale = shares.has, synced, s.Stale && synced
+			if running && shares.isEmpty() { // it follows nothing, and asks for nothing
+				s.State, s.Stale = Watching, false
 			}
 		}
 		return i.encoded(s)

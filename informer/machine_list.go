@@ -8,7 +8,7 @@ import "github.com/bowline-go/bowline/client/meta"
 func begin(s state, streams answer) (state, effect) {
 	s.phase = Listing
 	switch {
-	case s.mode == Streaming, s.mode == Auto && streams != lacks && !s.plain && !s.polling:
+	case s.mode == Streaming, s.mode == Auto && streams != lacks && !s.plain && !s.polling && s.cause != Silent && s.cause != Refused:
 		s.way = streamed
 		return s, effect{action: stream, why: s.why(streams)}
 	case s.expired >= 2:
@@ -30,6 +30,7 @@ const (
 	unpermitted = "a streaming list takes the permission to watch: "
 	failing     = "streaming lists have failed three times in a row: "
 	unwatched   = "server serves no watch: "
+	unbrought   = "watches have brought nothing, so only a list shows what they have missed"
 )
 
 // why returns why the list that begins is read in this way.
@@ -43,6 +44,8 @@ func (s state) why(streams answer) string {
 		return trial
 	case s.lacking != "":
 		return s.lacking
+	case s.polling, s.cause == Silent, s.cause == Refused:
+		return unbrought
 	}
 	return remembered
 }

@@ -84,18 +84,21 @@ func afterWatch(s state, in input) (state, effect) {
 	if opened {
 		s.failed = 0
 		s.deaf = s.deaf && !in.delivered
-		s.polling = s.deaf
+		if s.polling && !s.deaf {
+			s.polling, s.lacking = false, ""
+		}
 	}
 	if progress { // a bookmark at the old version does not show that the fault has passed
 		s.broken = 0
 		p = gentle
 	}
 	s.ask = s.unproven
+	if s.deaf && (in.outcome == done || in.outcome == transient || in.outcome == busy) { // it has ended before the next poll was due
+		return poll(s, in)
+	}
 	switch in.outcome {
 	case done:
 		switch {
-		case s.deaf && !opened:
-			return poll(s, in)
 		case s.mute >= patience:
 			return relist(s, Silent, in.floor)
 		case in.lived >= shortWatch && !in.early:
@@ -160,7 +163,9 @@ func poll(s state, in input) (state, effect) {
 	s = s.everything(Polled)
 	s.empty, s.broken, s.mute, s.failed = 0, 0, 0, 0
 	s.polling, s.ask, s.unheard = true, false, false
-	s.lacking = unwatched + in.said
+	if in.said != "" {
+		s.lacking = unwatched + in.said
+	}
 	return pause(s, Listing, polls, in.floor)
 }
 

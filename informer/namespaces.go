@@ -409,7 +409,7 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 // reflector returns the reflector of a scope.
 func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 	names := s.names()
-	s.record.works = func() { i.log.Works(aboutServer + s.namespace) }
+	s.record.says(func() { i.log.Works(aboutServer + s.namespace) })
 	r := &reflector[T]{
 		streaming: inside.Of(i.source).StreamingLists,
 		informer:  i, source: i.source, o: i.o, namespace: s.namespace, writer: s.writer, record: &s.record, portion: s.portion,

@@ -45,7 +45,8 @@ type Options struct {
 	// the cache may start with an older state than this program has seen before.
 	AllowStale bool
 	// StaleAfter is how long the cache may go without being renewed before it counts as stale; see Status.Renewed and
-	// [Group.MustBeFresh]. 0 means DefaultStaleAfter, and a negative duration that it never counts as stale.
+	// [Group.MustBeFresh]. 0 means DefaultStaleAfter, and a negative duration that it never counts as stale. API servers send a bookmark
+	// about once a minute, so a quiet cache is renewed no more often: use three minutes or more.
 	StaleAfter time.Duration
 	// KeepManagedFields keeps metadata.managedFields, which otherwise never reaches the cache.
 	KeepManagedFields bool

@@ -368,6 +368,7 @@ func (f *following[T]) reshare() (changed <-chan struct{}) {
 	}
 	i.covered(s)
 	if p.nothing() {
+		s.writer.Confirm()
 		i.store.EndWaits(func(string) bool { return true })
 	} else if p.by == meta.ShardByNamespace {
 		i.store.EndWaits(func(ns string) bool { return !p.wants(meta.Identity{Namespace: ns}) })

@@ -18,8 +18,8 @@ type Progress struct {
 	Remaining int
 }
 
-// record is the Status that the reflector writes and others read. Its lock guards all fields but works, and nothing else
-// is called while it is held.
+// record is the Status that the reflector writes and others read. Its lock guards all fields, and nothing else is
+// called while it is held.
 type record struct {
 	mu  sync.Mutex
 	s   Status
@@ -28,22 +28,32 @@ type record struct {
 	watch     any  // the watch that is open and follows changes; nil if none is
 	bookmarks bool // the server sends bookmarks
 
-	works func() // called by the reflector when Status.Err has become nil; nil before it runs
+	works func() // called, without the lock, when Status.Err has become nil; nil before the reflector runs
 }
 
 func (r *record) update(f func(*Status)) {
-	if r.updated(f) && r.works != nil {
-		r.works()
+	if works := r.updated(f); works != nil {
+		works()
 	}
 }
 
-// updated changes the status. It reports whether that has cleared its error.
-func (r *record) updated(f func(*Status)) bool {
+// updated changes the status. It returns works if that has cleared its error, or has left only the reason of the polls.
+func (r *record) updated(f func(*Status)) (works func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	failed := r.s.Err != nil
+	before := r.s.fault()
 	f(&r.s)
-	return failed && r.s.Err == nil
+	if before != nil && r.s.fault() == nil {
+		return r.works
+	}
+	return nil
+}
+
+// says sets what is called when the error is gone.
+func (r *record) says(works func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.works = works
 }
 
 // listing notes that a list begins, and how it is read.
@@ -89,14 +99,18 @@ func (r *record) watching(w any) {
 	r.watch = w
 }
 
-// lasts notes that w has been open for a moment, and reports whether it still is.
-func (r *record) lasts(w any) (open bool) {
+// lasts notes that w has been open for a moment, if it still is. It reports whether that has ended the polls, as it does unless the watch
+// may be deaf.
+func (r *record) lasts(w any, deaf bool) (ended bool) {
 	r.update(func(s *Status) {
-		if open = r.watch == w; open {
-			s.Err = nil
+		if r.watch != w {
+			return
+		}
+		if s.Err = nil; s.Polling != nil && !deaf {
+			s.Polling, s.PollingSince, ended = nil, time.Time{}, true
 		}
 	})
-	return open
+	return ended
 }
 
 // polls notes why the collection is polled; nil ends it. It reports whether it was polled before.

@@ -79,6 +79,8 @@ func (r *reflector[T]) reports(was state, in input, todo effect) {
 		r.record.update(func(st *Status) { st.Err, st.Since = in.err, time.Now() })
 		r.informer.hand(in.err)
 		return
+	case was.asking && in.outcome == forbidden && todo.action == watch: // it may watch and not list
+		return
 	case todo.action == list: // another way, at once; Status.Why says so
 		r.informer.log.Logger().V(1).Info(r.informer.where(r.namespace)+": no streaming list, so it lists page by page", "why", in.err)
 		return
@@ -89,7 +91,7 @@ func (r *reflector[T]) reports(was state, in input, todo effect) {
 			st.Resets++
 		}
 	})
-	if r.s.polling && (was.phase == Watching || in.outcome == unversioned) {
+	if r.s.polling && (was.phase == Watching && !was.asking || in.outcome == unversioned) {
 		r.pollsBecause(in.err)
 		return
 	}

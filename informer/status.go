@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -204,6 +205,23 @@ func (s State) before(other State) bool {
 	return slices.Index(order, s) < slices.Index(order, other)
 }
 
+// fault returns the latest error, unless it is that of a watch while the informer polls.
+func (s Status) fault() (err error) {
+	if s.Namespaces == nil {
+		if s.Polling != nil && errors.Is(s.Err, s.Polling) {
+			return nil
+		}
+		return s.Err
+	}
+	var since time.Time
+	for _, part := range s.Namespaces {
+		if one := part.fault(); one != nil && (err == nil || part.Since.After(since)) {
+			err, since = one, part.Since
+		}
+	}
+	return err
+}
+
 // summary sums up the namespaces of an informer.
 func summary(parts map[string]Status) Status {
 	all := Status{Namespaces: parts, Synced: true}
@@ -219,7 +237,7 @@ func summary(parts map[string]Status) Status {
 		case s.Mode != all.Mode:
 			all.Mode, all.Why = Auto, ""
 		}
-		if first || s.Renewed.Before(all.Renewed) {
+		if s.Synced && (all.Renewed.IsZero() || s.Renewed.Before(all.Renewed)) {
 			all.Renewed = s.Renewed
 		}
 		first = false

@@ -36,7 +36,7 @@ var (
 	errUnended  = errors.New("server did not send the bookmark that ends a streaming list")
 	errGrown    = errors.New("the ranges have been listed") // ends the stream, and nobody sees it
 	errUnmarked = errors.New("server sent an ordinary bookmark instead of the end of a streaming list")
-	errUnproven = errors.New("the watch has not shown that the cache of an earlier Run is current") // nobody sees it, nor the next
+	errUnproven = errors.New("the watch has not shown that the cache of an earlier Run is current") // neither this nor errDue is reported
 	errDue      = errors.New("the next poll is due")
 )
 
@@ -104,8 +104,8 @@ func (w *open[T]) works() {
 	w.r.record.watching(w)
 	deaf := w.r.s.deaf
 	w.lasts = time.AfterFunc(shortWatch, func() {
-		if w.r.record.lasts(w) && !deaf {
-			w.r.pollsNoMore()
+		if w.r.record.lasts(w, deaf) {
+			w.r.informer.log.Works(aboutPolling + w.r.namespace)
 		}
 	})
 }
@@ -358,7 +358,7 @@ func (w *open[T]) bookmark(version string) error {
 		gap = now.Sub(w.bookmarked)
 	}
 	w.r.dog.bookmark(gap)
-	w.r.record.sendsBookmarks(true)
+	w.r.record.sendsBookmarks(w.r.dog.gap > 0) // two in one watch
 	w.bookmarked = now
 	w.expect(w.r.dog.limit(w.asked))
 	w.r.writer.Bookmark(version)
@@ -372,6 +372,9 @@ func (w *open[T]) end(ctx context.Context, err error) input {
 		in.lived = time.Since(w.began)
 	}
 	in.mute = !in.delivered && !w.r.dog.none && (err == nil && in.lived >= minWatch-earlyEnd || errors.Is(err, errSilent))
+	if in.lived >= shortWatch && !errors.Is(err, errSilent) {
+		w.r.worked = time.Now()
+	}
 	if err != nil && !(errors.Is(err, errEndless) && in.delivered) {
 		failed := w.r.failed(ctx, err)
 		failed.version, failed.delivered, failed.mute, failed.lived = in.version, in.delivered, in.mute, in.lived
@@ -380,7 +383,6 @@ func (w *open[T]) end(ctx context.Context, err error) input {
 	in.early = time.Since(w.opened) < w.asked-earlyEnd
 	// Without bookmarks, the end of a watch may be the only sign that an idle resource's server is healthy.
 	if in.lived >= shortWatch {
-		w.r.worked = time.Now()
 		w.r.record.update(func(st *Status) { st.Err = nil })
 	}
 	if in.lived >= healthy {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,12 +21,12 @@ import (
 
 // elections is an Elector whose process leads when the test says so.
 type elections struct {
-	stood bool
+	stood atomic.Bool
 	terms chan context.Context
 }
 
 func (e *elections) Run(ctx context.Context, lead func(context.Context) error) error {
-	e.stood = true
+	e.stood.Store(true)
 	for {
 		select {
 		case term := <-e.terms:
@@ -170,14 +171,14 @@ func TestStartAtTermWaitsForTheCachesBeforeItLeads(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- group.Run(ctx) }()
 		time.Sleep(time.Minute)
-		if s := ctl.Status(); e.stood || s.State != controller.Syncing || len(s.Unsynced) != 1 || s.Unsynced[0].Err == nil {
-			t.Errorf("it stands for election: %v, and its status is %v", e.stood, s)
+		if s := ctl.Status(); e.stood.Load() || s.State != controller.Syncing || len(s.Unsynced) != 1 || s.Unsynced[0].Err == nil {
+			t.Errorf("it stands for election: %v, and its status is %v", e.stood.Load(), s)
 		}
 		server.Intercept(nil)
 		create(t, maps, "a")
 		time.Sleep(time.Hour)
-		if s := ctl.Status(); !e.stood || s.State != controller.Standby || len(s.Unsynced) != 0 || seen.take() != "" {
-			t.Errorf("it stands for election: %v, and its status is %v", e.stood, s)
+		if s := ctl.Status(); !e.stood.Load() || s.State != controller.Standby || len(s.Unsynced) != 0 || seen.take() != "" {
+			t.Errorf("it stands for election: %v, and its status is %v", e.stood.Load(), s)
 		}
 		e.terms <- ctx
 		time.Sleep(time.Second)
@@ -210,7 +211,7 @@ func TestStartAtTermDoesNotWaitForAForbiddenNamespace(t *testing.T) {
 		go func() { ended <- (&informer.Group{Leader: e, Runners: []informer.Runner{ctl}}).Run(ctx) }()
 		create(t, maps, "a")
 		time.Sleep(time.Minute)
-		if !e.stood {
+		if !e.stood.Load() {
 			t.Fatalf("it does not stand for election: %v", ctl.Status())
 		}
 		e.terms <- ctx

@@ -47,9 +47,11 @@ func TestAKeyEndsWhenItsObjectLeavesTheView(t *testing.T) {
 				r := &livePods{maps}
 				create(t, maps, "a")
 				r.label(t, "a", "shard", "one")
-				l.lines = nil
+				synctest.Wait()
+				l.lines = nil // nothing reconciles now
 				test.leave(t, r)
 				time.Sleep(90 * time.Minute)
+				synctest.Wait()
 				var got []string
 				for _, line := range l.lines {
 					_, what, _ := strings.Cut(line, " ")
