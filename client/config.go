@@ -104,8 +104,8 @@ type Config struct {
 	// Hooks are called on events that a program may want to observe. All are optional.
 	Hooks Hooks
 
-	// Logger gets the server's warnings that no hook takes, and one line for each request at V(6). If it is the zero Logger, warnings go
-	// elsewhere: see Hooks.Warning.
+	// Logger gets the server's warnings and the failures to renew a credential that no hook takes, and one line for each request at
+	// V(6). If it is the zero Logger, the first two go elsewhere: see Hooks.Warning.
 	Logger logr.Logger
 
 	test *undertest.Test // that the client is used in, or nil; see UnderTest

@@ -16,8 +16,8 @@ type Deletion[T meta.Object] struct {
 	// Gone says that the object no longer exists. Otherwise it exists until its finalizers and its grace period are done. With
 	// [WriteOptions.DryRun] Gone says what would be.
 	Gone bool
-	// Object is the object, if HasObject is set: as it waits, or, where Gone, in its last state, which some resources answer with. Otherwise
-	// it is the zero T.
+	// Object is the object, if HasObject is set: as it waits, or, where Gone, in its last state, which some resources answer with.
+	// Otherwise it is the zero T.
 	Object    T
 	HasObject bool
 	// Finalizers and GracePeriod are what the object waits for; both are empty if Gone is set. Those of a namespace include the finalizers
@@ -29,7 +29,8 @@ type Deletion[T meta.Object] struct {
 	// UID is that of the object. It is empty if the server did not say it.
 	UID string
 	// ResourceVersion is that of the state in Object; without an Object it is that of the deletion, which servers say from Kubernetes 1.38
-	// on, and otherwise empty. A cache that has come to the version of a deletion no longer holds the object: see informer.Informer.WaitFor.
+	// on, and otherwise empty. A cache that has come to the version of a deletion no longer holds the object: see
+	// informer.Informer.WaitFor.
 	ResourceVersion string
 }
 

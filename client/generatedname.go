@@ -29,7 +29,7 @@ func generatesName(method string, query url.Values, body []byte) bool {
 func madeNothing(code int, err error, asked bool) bool {
 	switch code {
 	case http.StatusConflict:
-		// Servers name a time only if they made the name: with one of the caller's, the next create would say the same.
+		// Servers that know generateName name a time. The caller has checked that the object has no name of its own.
 		return asked && errors.Is(err, apierrors.AlreadyExists)
 	case http.StatusGatewayTimeout:
 		// By the API conventions ("Idempotency") this means that no free name was found in time. A 500 of the same reason does not.

@@ -107,6 +107,9 @@ func (r Resource[T]) eachTable(ctx context.Context, q request, o WatchOptions, t
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if o.OnOpen != nil {
+		o.OnOpen()
+	}
 	pipe := pipeline.New(&r.c.decoders, func(*tableItem, jsonstream.Item) {}, func(i tableItem) error {
 		if ctx.Err() != nil {
 			return q.fail(conn.ContextError(ctx))

@@ -13,8 +13,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// A server's warnings, and credentials that are not renewed, are logged unless a hook takes them. A program that makes ten thousand objects of a deprecated version gets as
-// many warnings, so those that are alike make one line, which is repeated at growing intervals.
+// A server's warnings, and credentials that are not renewed, are logged unless a hook takes them. A program that makes ten thousand
+// objects of a deprecated version gets as many warnings, so those that are alike make one line, which is repeated at growing intervals.
 
 const (
 	// maxWarningLines is how many warnings a client logs in a minute; one more line says that others are left out.
@@ -92,39 +92,39 @@ func (c *Client) logWarning(ctx context.Context, r outgoing, said conn.Warning) 
 	if raw, ok := r.(rawRequest); ok {
 		where = raw.Path
 	}
-	line := c.logged.add(warningClass{info.Verb, where + "/" + info.Subresource, folded(said.Text, info.Key.Namespace, info.Key.Name)})
-	say := c.warningLogger(ctx)
+	details := []any{"warning", said.Text, "verb", info.Verb, "resource", where}
+	if info.Subresource != "" {
+		details = append(details, "subresource", info.Subresource)
+	}
+	if info.Key.Name != "" || info.Key.Namespace != "" {
+		details = append(details, "object", info.Key.String())
+	}
+	class := warningClass{info.Verb, where + "/" + info.Subresource, folded(said.Text, info.Key.Namespace, info.Key.Name)}
+	c.logOne(ctx, class, "the server warns", details)
+}
+
+// logOne logs a warning of a class, unless it has logged one like it, or too many.
+func (c *Client) logOne(ctx context.Context, class warningClass, message string, details []any) {
+	line := c.logged.add(class)
 	switch {
 	case line.last:
-		say("more warnings of the server are left out in this minute", "server", c.server.Redacted())
+		c.warningLogger(ctx)("more warnings are left out in this minute", "server", c.server.Redacted())
 	case line.said:
-		details := []any{"warning", said.Text, "verb", info.Verb, "resource", where}
-		if info.Subresource != "" {
-			details = append(details, "subresource", info.Subresource)
-		}
-		if info.Key.Name != "" || info.Key.Namespace != "" {
-			details = append(details, "object", info.Key.String())
-		}
 		if line.more > 0 {
 			details = append(details, "repeated", line.more, "in", line.in.Round(time.Second))
 		}
 		if line.left > 0 {
 			details = append(details, "leftOut", line.left)
 		}
-		say("the server warns", details...)
+		c.warningLogger(ctx)(message, details...)
 	}
 }
 
 // logStale logs that a credential or an authority could not be renewed, or has ended by this machine's clock, unless it has logged an
 // error like it.
 func (c *Client) logStale(ctx context.Context, err error) {
-	if line := c.logged.add(warningClass{text: folded(err.Error())}); line.said {
-		details := []any{"error", err.Error(), "server", c.server.Redacted()}
-		if line.more > 0 {
-			details = append(details, "repeated", line.more, "in", line.in.Round(time.Second))
-		}
-		c.warningLogger(ctx)("a credential is not renewed, and the old one stays in use", details...)
-	}
+	details := []any{"error", err.Error(), "server", c.server.Redacted()}
+	c.logOne(ctx, warningClass{text: folded(err.Error())}, "a credential or an authority is out of date, and stays in use", details)
 }
 
 // warningLogger returns where warnings go: Config.Logger, or else the logger of ctx, or else slog.Default.
@@ -155,7 +155,7 @@ func folded(text string, names ...string) string {
 		}
 		word := text[:end]
 		text = text[end:]
-		bare := strings.TrimRight(word, ".")
+		bare := strings.TrimSuffix(strings.TrimRight(word, "."), "Z") // a time ends in Z
 		if isNumbered(bare) || bare != "" && slices.Contains(names, bare) {
 			word = "#"
 		}

@@ -40,9 +40,9 @@ type Group struct {
 	// controller fills its queue while it waits for leadership, so that its workers start at once then.
 	//
 	// So the queue of a follower collects the keys of all changes that the leader handles, and a follower that becomes the leader
-	// reconciles them again. A reconcile that compares what is with what should be finds nothing to do. Work that is done once for a change,
-	// such as a Job for each new version, would be done twice: note on an object at the server what has been done, or derive the name
-	// of what is created from the change, so that a second Create fails with AlreadyExists. With controller.Options.StartAtTerm a
+	// reconciles them again. A reconcile that compares what is with what should be finds nothing to do. Work that is done once for a
+	// change, such as a Job for each new version, would be done twice: note on an object at the server what has been done, or derive
+	// the name of what is created from the change, so that a second Create fails with AlreadyExists. With controller.Options.StartAtTerm a
 	// follower collects nothing, and begins its term with what exists then; a crash between the work and its note still repeats work.
 	Runners []Runner
 

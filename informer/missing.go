@@ -5,10 +5,10 @@ import "github.com/bowline-go/bowline/internal/inside"
 // Of an informer with Options.Namespaces, some namespaces may never be listed: they are forbidden, or their lists hang. This file
 // tells a controller which, so that it can go on with the others.
 
-// ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run. followed is false if the namespace is none of the
-// informer's, and then listed says whether all of those have been listed, as it does for the empty name. A namespace that
-// SetNamespaces has removed has been listed: the cache has nothing of it. An informer without Options.Namespaces follows all
-// namespaces at once.
+// ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run. followed is false if
+// the namespace is none of the informer's, and then listed says whether all of those have been listed, as it does for the empty
+// name. A namespace that SetNamespaces has removed has been listed: the cache has nothing of it. An informer without
+// Options.Namespaces follows all namespaces at once.
 func (i *Informer[T]) ListedIn(namespace string) (listed, followed bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

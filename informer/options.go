@@ -23,8 +23,8 @@ type Options struct {
 	Namespace string
 	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so one that the server refuses, or that
 	// hangs, does not hold up the others: they are current, and a controller reconciles their keys (see package controller). WaitSynced
-	// waits for all of them; [Informer.ListedIn] tells of one. [Informer.SetNamespaces] changes them later. Nil means that Namespace decides; empty and
-	// not nil means no namespace for now: such an informer is synced and has no objects.
+	// waits for all of them; [Informer.ListedIn] tells of one. [Informer.SetNamespaces] changes them later. Nil means that Namespace
+	// decides; empty and not nil means no namespace for now: such an informer is synced and has no objects.
 	Namespaces []string
 	// WideAbove is a threshold: with more Namespaces than this, one list and one watch of all namespaces replace those of
 	// each. The informer then receives objects of other namespaces too, but they never enter the cache. This needs the

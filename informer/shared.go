@@ -284,7 +284,7 @@ func isDone(s *cache.Subscription) bool {
 	}
 }
 
-// Away returns Status().Err; see [Informer.Away].
+// Away returns why the cache may not be current; see [Informer.Away].
 func (u *Shared[T]) Away() error { return u.informer.Away() }
 
 // Stale returns nil unless the cache is stale; see [Informer.Stale].

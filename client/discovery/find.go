@@ -144,8 +144,8 @@ type Match struct {
 //   - with the beginning of a group, as in "ingress.networking", if no group has that whole name;
 //   - with a version, as in "deployments.v1.apps" and "pods.v1".
 //
-// The error is a [*NoMatchError] if there is none, and a [*DownError] if that cannot be known. For a name with a group Find asks only for that group; for one without,
-// it asks for everything that the server has.
+// The error is a [*NoMatchError] if there is none, and a [*DownError] if that cannot be known. For a name with a group Find asks
+// only for that group; for one without, it asks for everything that the server has.
 func (c *Catalog) Find(ctx context.Context, name string) (Match, error) {
 	if name == "" || name[0] == '.' {
 		return Match{}, &client.UsageError{Err: fmt.Errorf("discovery: the name must not be empty, or begin with a dot, got %q", name)}
@@ -246,7 +246,8 @@ func (q reading) match(vs []served) []Resource {
 }
 
 // Category returns the resources of a category, such as "all", as Preferred has them. The error is a [*NoMatchError] if no
-// resource has the category, and a [*DownError] if that cannot be known. If there may be more resources, Category returns those that it found and a [*PartialError].
+// resource has the category, and a [*DownError] if that cannot be known. If there may be more resources, Category returns those that
+// it found and a [*PartialError].
 func (c *Catalog) Category(ctx context.Context, name string) ([]Resource, error) {
 	if name == "" {
 		return nil, &client.UsageError{Err: errors.New("discovery: the category's name must not be empty")}

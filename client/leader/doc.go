@@ -18,7 +18,7 @@
 //     Config.LeaseDuration.
 //   - The clocks of the machines need not agree, and may be set at any time. Times in the lease are for people.
 //   - A write of the lease whose answer was lost counts for nothing until a read has shown whether it was made.
-//   - A term has a number that only grows, for stores that can refuse the writes of a former leader: [TermOf].
+//   - A term has a number that never goes back, for stores that can refuse the writes of a former leader: [TermOf].
 //
 // A failover repeats work: the former leader may have finished it without a note that the next one can see, and followers that collect
 // changes while they wait, as controllers in an informer.Group do, have the handled ones among them. So the work must be idempotent:

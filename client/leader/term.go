@@ -13,10 +13,10 @@ import (
 // Term is the time during which one process leads.
 type Term struct {
 	// Number is how often the lease has passed to another holder (spec.leaseTransitions). Each term of a lease has a higher
-	// number than the one before. Use it as a fencing token: a store that refuses a write with a lower number than it has seen
-	// is safe from the late write of a former leader. It begins anew if somebody deletes the lease; UID then differs. It stays at
-	// 2147483647, the most that a lease can hold, which no lease reaches unless somebody writes it: such terms have one number,
-	// and the log says so. Deleting the lease mends that.
+	// number than the one before, up to the most that a lease can hold. Use it as a fencing token: a store that refuses a write with
+	// a lower number than it has seen is safe from the late write of a former leader. It begins anew if somebody deletes the lease;
+	// UID then differs. It stays at 2147483647, the most that a lease can hold, which no lease reaches unless somebody writes it:
+	// such terms have one number, and the log says so. Deleting the lease mends that.
 	Number int64
 	// UID is that of the Lease object.
 	UID string

@@ -19,8 +19,8 @@ const (
 	everySlot  = time.Second
 )
 
-// EveryObject names the key of each object that r, a reader or a view ([cache.Reader.Where]), holds once in each period, for work that no change of the objects
-// triggers, such as a comparison with something outside of the cluster; other libraries call that a resync:
+// EveryObject names the key of each object that r, a reader or a view ([cache.Reader.Where]), holds once in each period, for work
+// that no change of the objects triggers, such as a comparison with something outside of the cluster; other libraries call that a resync:
 //
 //	controller.EveryObject(sites.Reader(), 10*time.Hour)
 //

@@ -21,8 +21,8 @@ type Hooks struct {
 	// Reconcile is called before each reconcile. The reconcile gets the context that it returns, which must come from ctx; nil
 	// stands for ctx. end, unless it is nil, is called when the reconcile has ended, however it did.
 	Reconcile func(ctx context.Context, r ReconcileInfo) (_ context.Context, end func(ReconcileEnd))
-	// Queue is called when the Run of a controller begins, and with Options.StartAtTerm when a term begins too, and returns the hooks of the
-	// queue of that Run or term. Their keys have the
+	// Queue is called when the Run of a controller begins, and with Options.StartAtTerm when a term begins too, and returns the
+	// hooks of the queue of that Run or term. Their keys have the
 	// controller's type of keys.
 	Queue func(ctx context.Context, r RunInfo) workqueue.Hooks[any]
 	// Named is called when an object that a source follows names a key, before the key is added. Sources that follow no cache, and

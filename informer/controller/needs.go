@@ -114,7 +114,7 @@ func (n *needs) end() {
 }
 
 // Stale returns nil unless a cache is stale that an added source needs, such as one of a cluster; see informer.Options.StaleAfter. A
-// Group says so of all others itself.
+// Group checks all other caches itself.
 func (c *Controller[K]) Stale() error {
 	var errs []error
 	var seen []runner

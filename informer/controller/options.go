@@ -39,12 +39,12 @@ type Options struct {
 	// [Controller.RunLed]). By default the sources run, and fill the queue, before this replica leads: its first term begins at once, with
 	// every key that was named since the start, although another replica has reconciled them. With StartAtTerm the sources do not run
 	// while this replica does not lead; their caches do. When a term begins, the queue is empty, the sources start, and the first reconcile
-	// starts once they have delivered what exists then. The same holds for a second term of the Run: the first one's delays and failures are
-	// forgotten. So a key, or a change, that came and went meanwhile is not reconciled.
+	// starts once they have delivered what exists then. The same holds for a second term of the Run: the first one's delays and
+	// failures are forgotten. So a key, or a change, that came and went meanwhile is not reconciled.
 	//
-	// RunLed calls lead once the caches of the sources of New are complete, or lack only namespaces that need not be waited for. Informers that only sources of [Controller.AddSource] need run
-	// during terms, and keys that are sent to a [Chan] wait in the channel. Without an election there is one term, which is the Run.
-	// StartAtTerm and Shards exclude each other.
+	// RunLed calls lead once the caches of the sources of New are complete, or lack only namespaces that need not be waited for.
+	// Informers that only sources of [Controller.AddSource] need run during terms, and keys that are sent to a [Chan] wait in the
+	// channel. Without an election there is one term, which is the Run. StartAtTerm and Shards exclude each other.
 	StartAtTerm bool
 
 	// FreshTimeout is how long a key waits at most for caches that have not seen its writes; see [Fresh]. 0 = 10 s.

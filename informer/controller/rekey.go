@@ -17,8 +17,9 @@ import (
 // else stays as it is: priorities, the informers that s needs, what [CancelDeleted], [Fresh] and Hooks.Named do.
 //
 // The name, unless it is empty, stands before that of s in errors and in the status. from is the inverse of to, and returns false for
-// keys that s cannot name. Options.Shards by uid ask it, and a source that lacks namespaces; it may be nil without Shards. Both functions must be quick, always
-// return the same for a key, and be safe for use by several goroutines at once. Rekey returns nil if s is nil.
+// keys that s cannot name. Options.Shards by uid ask it, and a source that lacks namespaces; it may be nil without Shards. Both
+// functions must be quick, always return the same for a key, and be safe for use by several goroutines at once. Rekey returns nil if
+// s is nil.
 func Rekey[K, J comparable](name string, s Source[J], to func(J) K, from func(K) (J, bool)) Source[K] {
 	if s == nil {
 		return nil

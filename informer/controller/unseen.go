@@ -161,8 +161,8 @@ func (u *unseen[K]) stop(s *sighting) {
 
 // saw notes that a cache has seen a write, and gives the key back to the queue if that was all that it waited for.
 //
-// A deletion has no version, unless the server has said it. If its object has left the cache, it may have left the selector, and come again before the deletion
-// does. So the cache looks out for it again, as for an object that it does not hold.
+// A deletion has no version, unless the server has said it. If its object has left the cache, it may have left the selector, and
+// come again before the deletion does. So the cache looks out for it again, as for an object that it does not hold.
 func (u *unseen[K]) saw(k K, at place, s *sighting, w follow.Write) {
 	u.mu.Lock()
 	free := false

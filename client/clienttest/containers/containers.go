@@ -27,8 +27,8 @@ import (
 // Server serves exec and attach over WebSockets, in the protocols v5.channel.k8s.io and v4.channel.k8s.io, portforward in the
 // protocol v4.channel.k8s.io, and logs. Its fields must not change while it serves.
 type Server struct {
-	// Run is what every command does. It returns the exit code, which is an int32. ctx ends when the client has gone. Several goroutines may call it at
-	// once. Nil answers that no program can be found.
+	// Run is what every command does. It returns the exit code, which is an int32. ctx ends when the client has gone. Several
+	// goroutines may call it at once. Nil answers that no program can be found.
 	Run func(ctx context.Context, p *Process) (code int)
 	// Logs writes the log that r asks for to w, which sends each Write at once; with r.Follow, until the container ends. ctx ends when
 	// the client has gone. An error before the first Write is the server's refusal (400), and later ones are sent as text, as a
