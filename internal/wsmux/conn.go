@@ -245,16 +245,17 @@ func (c *Conn) ping() {
 				continue
 			}
 		}
+		asked := c.now()
 		if kind == websocket.PingMessage {
-			c.asked.Store(c.now())
+			c.asked.Store(asked)
 			data = strconv.FormatInt(c.done.Load(), 10)
 		}
 		err := c.ws.WriteControl(kind, []byte(data), time.Now().Add(maxSilence))
 		if kind == websocket.PingMessage {
 			before = c.begun.Load()
 		}
-		if kind == websocket.PingMessage && err == nil && c.asked.Load() != 0 {
-			c.asked.Store(c.now()) // what took long was to send it
+		if kind == websocket.PingMessage && err == nil {
+			c.asked.CompareAndSwap(asked, c.now()) // what took long was to send it; the answer may have come already
 		} else if kind == websocket.PingMessage && err != nil {
 			c.asked.Store(0) // the other side does not read; that is not silence
 		}
