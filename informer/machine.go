@@ -19,7 +19,8 @@ import "time"
 // The results of a watch or a list, and the next step:
 //
 //	                                           in a watch                in a list
-//	done: its clean end; the list is complete  watch; mute thrice: list  watch
+//	done: its clean end; the list is complete  watch; the third that was  watch
+//	                                             mute, or ended at once: list
 //	transient: reset, EOF, 401, 5xx            ask, and watch at the     list again
 //	                                             same version
 //	busy: 429                                  watch at the same version list again
@@ -29,10 +30,11 @@ import "time"
 //	absent: 404                                list, slowly              list, slowly
 //	forbidden: 403                             poll                      list, slowly; a streaming one: paged, at once
 //	refused: any other 4xx; 501                poll                      list, slowly; a streaming one: paged, at once
-//	inapplicable: not a valid event, or an     watch; the third: list    list
+//	inapplicable: not a valid event, or an     watch; the third: list    list; the third of streaming ones: paged, at once
 //	  in-stream 500
 //	silent: not even bookmarks                 watch; the third: list    -
-//	unended: a streaming list without its end  -                         paged, at once
+//	unended: a streaming list without its end  -                         paged, at once; of a server that is known to
+//	                                                                       serve them: list, the third: paged, at once
 //	older: than what the cache is current to   list afresh               list afresh; a stale one: a consistent one
 //	unordered: a version without an order      -                         list all, if the list was to add ranges only
 //	unversioned: the list has no version, and  -                         poll
@@ -42,10 +44,14 @@ import "time"
 //	due: a poll is due                         list                      -
 //	unusable: the source cannot be asked       stop                      stop
 //
-// Every step but "at once" waits first: see pace.
+// A step that follows an error waits first, unless it says "at once" or follows a question: see pace. With mode Streaming there are no
+// paged lists and no polls: a refusal leads to the same request again, slowly.
 //
-// The third streaming list in a row that fails is followed by a paged one: at once if the server has answered, and otherwise,
-// and after a 429, after the wait. Whether the server serves streaming lists is then as unknown as before.
+// After any other failure, the third streaming list in a row is followed by a paged one: at once if the server has answered, and
+// otherwise, and after a 429, after the wait. Whether the server serves streaming lists is then as unknown as before.
+//
+// The results of a question: done leads to the watch, older to a list afresh; a failure that may pass is asked again twice, and then, as
+// any other, leads to the watch. In a further Run it leads to a list.
 //
 // To ask is to read the server's present version, with a list of one object. It shows whether the server was rolled back while it
 // was away. It also tells an outage from a server that answers lists and serves no watch: the third watch in a row that fails
@@ -188,7 +194,7 @@ type state struct {
 	ask     bool // the server has to be asked for its version before the next watch
 	asking  bool // it is being asked
 	unasked int  // questions in a row without an answer
-	unheard bool // since the last watch, which has failed, the server has answered neither a list nor a question
+	unheard bool // the last watch has failed, and the server has answered nothing since
 	failed  int  // watches in a row that failed to open although it had
 
 	polling bool // the server lists and serves no watch

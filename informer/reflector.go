@@ -23,9 +23,9 @@ const (
 	// slowBackoff and maxSlowBackoff apply to faults that somebody has to fix.
 	slowBackoff    = 5 * time.Second
 	maxSlowBackoff = 30 * time.Second
-	// firstPoll is the first interval between two polls. They grow to maxPoll, or to pollShare times what the last list took, whichever
-	// is longer: then a server spends no more than a twentieth of the time on the polls of an informer. A fifth of maxPoll is random, and
-	// so is up to a quarter more of any other interval.
+	// The interval between two polls doubles from firstPoll to four fifths of maxPoll, or to pollShare times what the last list took if
+	// that is longer: then a server spends no more than a twentieth of the time on the polls of an informer. Up to a quarter is added at
+	// random.
 	firstPoll = time.Second
 	maxPoll   = 30 * time.Second
 	pollShare = 20
@@ -273,7 +273,7 @@ func (r *reflector[T]) fail(verb string, err error) error {
 	return &client.OpError{Verb: verb, Resource: r.source.GVR(), Key: meta.Key{Namespace: r.namespace}, Err: err}
 }
 
-// failed returns the meaning of an error. The end of ctx is none.
+// failed returns the meaning of an error. If ctx has ended, that is stopped.
 func (r *reflector[T]) failed(ctx context.Context, err error) input {
 	if ctx.Err() != nil {
 		return input{outcome: stopped}

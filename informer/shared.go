@@ -179,7 +179,7 @@ var errUserStopped = errors.New("its Run has ended")
 
 // WaitSynced returns nil when the cache holds a complete list. It may be called before Run, and before Factory.Run. When
 // ctx ends first, it returns ctx's cause and the reason why there is no list: the Factory does not run, or the last error
-// of the server. When Run ends first, or has ended and is not called again within a moment, it returns Run's error, or the server's.
+// of the server. When Run ends first, or has ended and is not called again within 5 s, it returns Run's error, or the server's.
 func (u *Shared[T]) WaitSynced(ctx context.Context) error {
 	u.mu.Lock()
 	last := u.span

@@ -12,7 +12,7 @@ import (
 // WaitSynced returns nil when the cache holds a complete list and has been current in this Run; with several namespaces, a list
 // of each that is wanted at present. It may be called before Run, and between two Runs. When ctx ends first, it returns ctx's
 // cause and the last error of the server, for each missing namespace. When Run ends first, or has ended and is not called
-// again within a moment, it returns Run's error, or the server's.
+// again within 5 s, it returns Run's error, or the server's.
 //
 // In a test with clienttest.Start it fails the test, and returns an error, when it has waited for a day with a ctx without a deadline.
 func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.waitSynced(ctx, nil) }
