@@ -39,10 +39,10 @@ func hold() error {
 	if err != nil {
 		return err
 	}
-	if err := server.Start(); err != nil {
+	if _, err := io.WriteString(stdin, dir); err != nil { // before the server says that it is held, which may end this process
 		return err
 	}
-	if _, err := io.WriteString(stdin, dir); err != nil {
+	if err := server.Start(); err != nil {
 		return err
 	}
 	return server.Wait()
