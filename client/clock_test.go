@@ -118,7 +118,7 @@ func TestACredentialThatHasEndedHereIsSent(t *testing.T) {
 	}
 }
 
-// Whoever sets no hook reads it in the log, at a growing pace.
+// Without a hook, the client logs it, at growing intervals.
 func TestACredentialThatHasEndedHereIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := func(w http.ResponseWriter, _ *http.Request) { answer{body: object("a", "1")}.write(w) }

@@ -24,18 +24,15 @@ func (o GetOptions) query() url.Values {
 	return q
 }
 
-// optional returns the options of a call that takes at most one struct of them.
-func optional[O any](o []O) (options O) {
-	if len(o) > 0 {
-		options = o[0]
-	}
-	return options
-}
-
 // Get reads one object, as it is now unless o says otherwise. metadata.managedFields is decoded if T has it.
 func (r Resource[T]) Get(ctx context.Context, key meta.Key, o ...GetOptions) (T, error) {
 	q := r.request("get", key)
-	q.query = optional(o).query()
+	options, err := only(o)
+	if err != nil {
+		var none T
+		return none, q.fail(err)
+	}
+	q.query = options.query()
 	obj, _, err := r.exchange(ctx, q)
 	return obj, err
 }
@@ -50,7 +47,12 @@ func (r Resource[T]) get(ctx context.Context, key meta.Key, subresource string) 
 // Get reads the object through the subresource, as it is now unless o says otherwise.
 func (s Sub[T]) Get(ctx context.Context, key meta.Key, o ...GetOptions) (T, error) {
 	q := s.request("get", key)
-	q.query = optional(o).query()
+	options, err := only(o)
+	if err != nil {
+		var none T
+		return none, q.fail(err)
+	}
+	q.query = options.query()
 	obj, _, err := s.r.exchange(ctx, q)
 	return obj, err
 }

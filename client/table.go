@@ -61,7 +61,10 @@ type Row struct {
 // [Resource.WatchTable] goes on from its resource version.
 func (r Resource[T]) Table(ctx context.Context, o ListOptions, options ...TableOptions) (Table, error) {
 	q := r.listRequest(o)
-	include := optional(options)
+	include, err := only(options)
+	if err != nil {
+		return Table{}, q.fail(err)
+	}
 	if err := cmp.Or(o.validate(), include.validate(false)); err != nil {
 		return Table{}, q.fail(&UsageError{Err: err})
 	}
@@ -121,7 +124,10 @@ func (t *Table) firstFrom(n, page int) (first meta.Key, empty bool) {
 // TableOf reads one object as a table with one row, as it is now unless o says otherwise.
 func (r Resource[T]) TableOf(ctx context.Context, key meta.Key, o ...TableOptions) (Table, error) {
 	q := r.request("get", key)
-	options := optional(o)
+	options, err := only(o)
+	if err != nil {
+		return Table{}, q.fail(err)
+	}
 	if err := options.validate(true); err != nil {
 		return Table{}, q.fail(&UsageError{Err: err})
 	}

@@ -68,7 +68,12 @@ func (r Resource[T]) WatchTable(ctx context.Context, o WatchOptions, t ...TableO
 	return func(yield func(TableEvent, error) bool) {
 		errLeft := errors.New("loop left")
 		q := r.watchRequest(o)
-		err := r.eachTable(ctx, q, o, optional(t), func(e TableEvent, err error) error {
+		options, err := only(t)
+		if err != nil {
+			yield(TableEvent{}, q.fail(err))
+			return
+		}
+		err = r.eachTable(ctx, q, o, options, func(e TableEvent, err error) error {
 			if !yield(e, q.fail(err)) {
 				return errLeft
 			}

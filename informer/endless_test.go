@@ -17,7 +17,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// Faults that never end. What the informer then knows must be as good as the server lets it be, and the status says how good that is.
+// Faults that never end. The cache must be as current as the server allows, and the status must say how current it is.
 
 // unwatched answers every watch, streaming lists among them, in this way.
 func (r *rig) unwatched(h http.HandlerFunc) {

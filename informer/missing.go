@@ -2,7 +2,7 @@ package informer
 
 import "github.com/bowline-go/bowline/internal/inside"
 
-// Of an informer with Options.Namespaces, some namespaces may never be listed: they are forbidden, or their lists hang. This file
+// An informer with Options.Namespaces may never list some of them: they are forbidden, or their lists hang. This file
 // tells a controller which, so that it can go on with the others.
 
 // ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run. followed is false if

@@ -288,7 +288,7 @@ func (i *Informer[T]) renew() {
 	defer i.shape.Unlock()
 	i.mu.Lock()
 	old := i.scopes
-	i.scopes, i.span, i.shares = nil, newSpan(), shares{}
+	i.scopes, i.span, i.shares, i.partly = nil, i.span.follows(), shares{}, false
 	clear(i.listed)
 	clear(i.expired)
 	i.settle()

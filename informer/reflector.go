@@ -257,7 +257,8 @@ func (r *reflector[T]) unversioned(ctx context.Context, g *staging[T]) input {
 		return g.failed(ctx, r.fail("list", errNoVersion))
 	}
 	in := r.failed(ctx, err)
-	if in.err == nil || in.outcome == unusable {
+	if in.err == nil || in.outcome == unusable || in.unreached { // the last says nothing about watches
+		g.ended(err)
 		return in
 	}
 	g.put("")

@@ -49,22 +49,14 @@ func (g *staging[T]) reuse() func(meta.Identity) (T, bool) {
 	if g.s.afresh {
 		return nil
 	}
-	return g.keep
-}
-
-// keep keeps the object that the cache holds, if it is in the state of id. A state without a version may be any.
-func (g *staging[T]) keep(id meta.Identity) (obj T, kept bool) {
-	if id.ResourceVersion == "" {
-		return obj, false
-	}
-	return g.relist.Keep(id)
+	return g.relist.Keep
 }
 
 // keepAgain stages an unchanged object, in the order of events. The reuse function has kept it already, but that may be
 // some hundred events ahead: an earlier event may have undone that since, such as the deletion of an object that was
 // created again.
 func (g *staging[T]) keepAgain(id meta.Identity) {
-	if _, kept := g.keep(id); kept {
+	if _, kept := g.relist.Keep(id); kept {
 		delete(g.bad, id.Key())
 	}
 }

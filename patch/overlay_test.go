@@ -228,7 +228,7 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 	}
 }
 
-// What the server adds to the tolerations of a pod.
+// The tolerations that the server adds to a pod.
 const (
 	unreachable = `{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}`
 	added       = `{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},` + unreachable

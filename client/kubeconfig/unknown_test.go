@@ -28,7 +28,7 @@ func TestErrorsNameTheUnknownFields(t *testing.T) {
 	}
 }
 
-// A file that has nothing but misspelt fields is as if it were empty, so the pod is looked for. What becomes of that names them.
+// A file that has nothing but misspelt fields is as if it were empty, so the pod is looked for. The error, or the warning, names the fields.
 func TestAFileOfUnknownFieldsIsNamed(t *testing.T) {
 	environment(t)
 	file := write(t, t.TempDir()+"/config", "Contexts: []\n")

@@ -200,7 +200,7 @@ func TestARecorderRunsOnce(t *testing.T) {
 	})
 }
 
-// A second Run sends what is made in it. What was made between the two is dropped, as the documentation says, and told by the second.
+// A second Run sends what is made in it. The recorder drops what is made between the two Runs, and the second Run reports that.
 func TestARecorderRunsAgain(t *testing.T) {
 	bubble(t, recorder.Options{}, func(r *rig) {
 		r.pages.Normal(page("a"), "A", "")

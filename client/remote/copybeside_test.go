@@ -147,7 +147,7 @@ func TestALinkThatBecomesAnythingStaysBelowItsName(t *testing.T) {
 	}
 }
 
-// What is in the place of the name is replaced by its own kind alone.
+// A file replaces only a file, and a folder only a folder.
 func TestThePlaceOfTheName(t *testing.T) {
 	file := []made{{name: "./report.txt", body: "new"}}
 	folder := []made{{name: "./report.txt", kind: tar.TypeDir}, {name: "./report.txt/x", body: "new"}}
