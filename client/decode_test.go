@@ -19,6 +19,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // effort is a value that takes as many milliseconds to decode as its JSON says, or panics (-1).
@@ -123,7 +124,7 @@ func TestLongListsAreDecodedInParallel(t *testing.T) {
 			t.Errorf("%d decoders and the caller took %v for what takes one %v", decoders, one, work)
 		}
 		resetWork()
-		const lists = 20
+		const lists = 10
 		var reading sync.WaitGroup
 		for range lists {
 			wait := time.Duration(rnd.IntN(1000)) * time.Millisecond
@@ -145,7 +146,7 @@ func TestLongListsAreDecodedInParallel(t *testing.T) {
 // order. A goroutine that stayed would fail the bubble.
 func TestLeavingALongListStopsItsDecoders(t *testing.T) {
 	errMine := errors.New("mine")
-	for seed := range uint64(15) {
+	for seed := range histories.Seeds(8) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		at := rnd.IntN(200)
 		size := 100 << rnd.IntN(8)
@@ -330,7 +331,7 @@ func TestWhatIsShortIsDecodedByTheCaller(t *testing.T) {
 // Wherever it is left, nothing goes on.
 func TestABurstOfEventsKeepsItsOrder(t *testing.T) {
 	errMine := errors.New("mine")
-	for seed := range uint64(12) {
+	for seed := range histories.Seeds(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				resetWork()
@@ -467,7 +468,7 @@ func TestWhatIsHeldOfAListIsBounded(t *testing.T) {
 		objects, size int
 		most          int // bytes that are held
 	}{
-		{"100000 small objects in one page", 100_000, 20, 1 << 20},
+		{"30000 small objects in one page", 30_000, 20, 1 << 20},
 		{"objects as large as pods", 1000, 7000, 1 << 20},
 		{"larger ones", 100, 300_000, 3 << 20},
 		{"objects of 3 MB", 10, 3 << 20, 8 << 20},

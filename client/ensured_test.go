@@ -240,7 +240,7 @@ func counted(t *testing.T, cfg client.Config) (*client.Client, *atomic.Int64) {
 
 // A resync of objects that are as they should be read each of them.
 func TestAResyncFromACacheSendsNothing(t *testing.T) {
-	const many = 10_000
+	const many = 1000
 	server := clienttest.Start(t, clienttest.Options{})
 	c, sent := counted(t, server.Config())
 	maps := client.For(c, configMaps)

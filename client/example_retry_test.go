@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Hooks.Retry is called for each retry, with the reason. Here the server is busy at first.
+// Hooks.Retry is called for each retry, with the reason. Here the server is busy at first, and asks the client to come back at once.
 func ExampleRetry() {
 	ctx, stop := context.WithCancel(context.Background())
 	srv := clienttest.New(clienttest.Options{})
@@ -22,12 +22,15 @@ func ExampleRetry() {
 	requests := 0
 	srv.Intercept(func(r *http.Request) http.HandlerFunc {
 		if requests++; requests == 1 {
-			return clienttest.TooManyRequests(time.Second)
+			return func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", "0")
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
 		}
 		return nil
 	})
 	cfg := srv.Config()
-	cfg.Retry = client.Retry{Attempts: 3, MaxWait: 5 * time.Second}
+	cfg.Retry = client.Retry{Attempts: 3, Wait: 10 * time.Millisecond}
 	cfg.Hooks.Retry = func(_ context.Context, r client.RetryInfo) {
 		fmt.Printf("attempt %d of %s was answered with %d\n", r.Request.Attempt, r.Request.Verb, r.Request.Code)
 	}

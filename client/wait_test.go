@@ -404,7 +404,7 @@ func TestAWaitSurvivesASilentConnection(t *testing.T) {
 
 // An oracle: through any faults a wait ends with the last state, and has seen only states that were, in order.
 func TestRandomHistoriesOfAWait(t *testing.T) {
-	for seed := range histories.Seeds(60) {
+	for seed := range histories.Seeds(30) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, dice := newWaitRig(t), rand.New(rand.NewPCG(seed, 1))

@@ -61,6 +61,7 @@ func TestConformanceOfExpiry(t *testing.T) {
 
 // The same calls go to a real kube-apiserver in internal/e2e. This server has no rules to list.
 func TestEveryCallIsAccepted(t *testing.T) {
+	t.Parallel()
 	server := clienttest.Start(t, clienttest.Options{})
 	calls.Run(t, server.Config(), "rules")
 }
