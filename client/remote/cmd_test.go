@@ -25,6 +25,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
@@ -379,8 +380,8 @@ func TestManySessionsLeaveNothing(t *testing.T) {
 				synctest.Wait()
 				before := r.Connections()
 				var all sync.WaitGroup
-				for range 4 {
-					for range 250 {
+				for range histories.Count(2) {
+					for range 50 {
 						all.Go(func() {
 							c, want := start(r)
 							c.Stdin = strings.NewReader("hello")

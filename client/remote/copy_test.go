@@ -99,9 +99,23 @@ func TestCopyFromAndTo(t *testing.T) {
 			t.Parallel()
 			r, there := b.start(t)
 			here := t.TempDir()
-			fill(t, here, oddNames())
+			names := oddNames()
+			if len(b.without) > 1 { // the names are handled as without tar alone
+				names = names[:10]
+			}
+			fill(t, here, names)
 			age(t, here)
-			const files, folders, links = 79, 80, 6
+			files, folders, links := 0, 0, 0
+			for _, s := range shoot(t, here) {
+				switch s.mode.Type() {
+				case fs.ModeDir:
+					folders++
+				case fs.ModeSymlink:
+					links++
+				default:
+					files++
+				}
+			}
 			up, err := remote.CopyTo(t.Context(), r.pods, web, os.DirFS(here), there+"/-new/folder", remote.CopyOptions{Verify: true})
 			if err != nil {
 				t.Fatal(err)
@@ -138,9 +152,13 @@ func TestReadFileAndWriteFile(t *testing.T) {
 		}
 		t.Run(b.name, func(t *testing.T) {
 			r, there := b.start(t)
-			data := bytes.Repeat([]byte("0123456789"), 300_000)
 			names := []string{"plain", "-rf", "*", "new\nline\n", `\0012`, "$(id)", "'", "\xff", "é"}
-			for _, name := range names {
+			for i, name := range names {
+				size := 1000
+				if i == 0 {
+					size = 300_000 // more than the buffers on the way hold
+				}
+				data := bytes.Repeat([]byte("0123456789"), size)
 				name := there + "/" + name
 				o := remote.CopyOptions{Verify: true, Perm: 0o640}
 				if res, err := remote.WriteFile(t.Context(), r.pods, web, name, bytes.NewReader(data), o); err != nil || res.Bytes != int64(len(data)) || res.Files != 1 {

@@ -56,6 +56,7 @@ func has(t testing.TB, folder string, names ...string) {
 func TestCopyFromTheKindsOfSources(t *testing.T) {
 	for _, b := range boxes() {
 		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
 			r, there := b.start(t)
 			put(t, there, "folder/a", "folder/sub/b", "*", "-x", "-y/a")
 			for link, target := range map[string]string{"to folder": "folder", "to file": "folder/a", "to link": "to folder", "dangling": "none"} {

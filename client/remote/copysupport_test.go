@@ -138,7 +138,7 @@ func fill(t testing.TB, folder string, names []string) {
 	if err := os.MkdirAll(filepath.Join(folder, "empty folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(folder, strings.Repeat("deep/", 40)), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(folder, strings.Repeat("deep/", 12)), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for link, target := range map[string]string{

@@ -24,6 +24,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
@@ -656,13 +657,13 @@ func TestManyConnectionsLeaveNothing(t *testing.T) {
 			}
 		}
 		var all sync.WaitGroup
-		for range 3 {
-			for range 250 {
+		for range histories.Count(2) {
+			for range 50 {
 				all.Go(one)
 			}
 			all.Wait()
 		}
-		for range 250 {
+		for range 20 {
 			one()
 		}
 	})

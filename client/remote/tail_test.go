@@ -229,7 +229,7 @@ func (h *history) len() (n int) {
 // 50 containers write, restart and are cut at random; the union of all lines is what was written, and each container's lines come in
 // their order.
 func TestTailMergesFiftyContainersOverCuts(t *testing.T) {
-	for seed := range histories.Seeds(2) {
+	for seed := range histories.Seeds(1) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := newNode(t, clienttest.Options{})
@@ -396,29 +396,52 @@ func TestTailResumesAfterACutAtAnyByte(t *testing.T) {
 	}
 	want := []string{"a", "a", "b", "", "", "c\r", "long line here", "x\x00\xff", "d", "end", "no newline"}
 	for _, clean := range []bool{false, true} {
-		for after := 0; after < 420; after++ {
-			if clean {
-				after++ // every other byte
-			}
+		const last, each = 420, 42
+		step := 1
+		if clean {
+			step = 2 // every other byte
+		}
+		for start := step - 1; start < last; start += step * each {
 			synctest.Test(t, func(t *testing.T) {
 				n := newNode(t, clienttest.Options{})
-				n.create("a", "app")
-				log := n.logs.Of(key("a"), "app")
-				log.Add(entries...)
-				log.End()
-				n.report("a", "app", 0, false)
-				first := true
-				n.setCut(func(containers.LogRequest) (int, bool) {
-					if first {
-						first = false
-						return after, clean
+				var mu sync.Mutex
+				cuts := map[string]int{} // by the pod, whose log is cut once
+				var names []string
+				for after := start; after < min(start+step*each, last); after += step {
+					name := fmt.Sprintf("after-%d-bytes", after)
+					n.create(name, "app")
+					log := n.logs.Of(key(name), "app")
+					log.Add(entries...)
+					log.End()
+					n.report(name, "app", 0, false)
+					names, cuts[name] = append(names, name), after
+				}
+				n.setCut(func(q containers.LogRequest) (int, bool) {
+					mu.Lock()
+					defer mu.Unlock()
+					after, ok := cuts[q.Pod.Name]
+					if !ok {
+						return -1, false
 					}
-					return -1, false
+					delete(cuts, q.Pod.Name)
+					return after, clean
 				})
 				g := n.tail(tailed)
-				g.expect(t, time.Minute, want...)
-				if errs := g.stop(t); len(errs) > 0 || t.Failed() {
-					t.Fatalf("after %d bytes, clean: %v: %v", after, clean, errs)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				g.mu.Lock()
+				got := map[string][]string{}
+				for _, l := range g.lines {
+					got[l.Pod.Name] = append(got[l.Pod.Name], l.Text)
+				}
+				g.mu.Unlock()
+				for _, name := range names {
+					if !slices.Equal(got[name], want) {
+						t.Errorf("%s, clean: %v: got %q, want %q", name, clean, got[name], want)
+					}
+				}
+				if errs := g.stop(t); len(errs) > 0 || len(cuts) > 0 {
+					t.Errorf("from %d bytes, clean: %v: %v; not cut: %v", start, clean, errs, cuts)
 				}
 			})
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // newTail starts a node with one running container, and a Tail.
@@ -453,7 +454,7 @@ func TestTheEndsOfTail(t *testing.T) {
 			n.start(fmt.Sprint("p", i), "app")
 			n.logs.Of(key(fmt.Sprint("p", i)), "app").Add(entry(1, strings.Repeat("x", 1000)))
 		}
-		for i := range 1000 {
+		for i := range histories.Count(160) {
 			o := tailed
 			o.Buffer = 1 // readers that are blocked
 			if i%2 == 0 {
@@ -462,7 +463,7 @@ func TestTheEndsOfTail(t *testing.T) {
 				}
 				continue
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(6*i)*time.Millisecond)
 			var last error
 			for _, err := range remote.Tail(ctx, n.pods, o) {
 				last = err
