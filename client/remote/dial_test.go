@@ -472,8 +472,8 @@ func TestCloseEndsCallsThatWait(t *testing.T) {
 		}
 		synctest.Wait()
 		start := time.Now()
-		if err := c.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+		if err := c.Close(); !isTimeout(err) {
+			t.Errorf("Close: %v, although bytes were not sent", err)
 		}
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("Close took %v, although the pod reads nothing", took)
@@ -502,7 +502,7 @@ func TestCloseAfterTheWriteDeadlineWaitsForNothing(t *testing.T) {
 			t.Errorf("Write: %v", err)
 		}
 		start := time.Now()
-		if err := c.Close(); err != nil || time.Since(start) != 0 {
+		if err := c.Close(); !isTimeout(err) || time.Since(start) != 0 {
 			t.Errorf("Close: %v, after %v", err, time.Since(start))
 		}
 		close(release)

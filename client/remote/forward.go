@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"sync"
@@ -37,7 +38,7 @@ type ForwardOptions struct {
 
 const (
 	defaultConnections = 4096
-	// halfClosed is how long the other end may be silent once one end sends no more.
+	// halfClosed is how long the other end may be silent once one end sends no more. A pod that takes bytes is not silent.
 	halfClosed = 10 * time.Second
 	// maxAcceptPause is the longest pause after an error of Accept that goes away by itself.
 	maxAcceptPause = time.Second
@@ -59,7 +60,9 @@ const (
 // does the local one, after everything has been written to it.
 //
 // The protocol cannot tell a pod that a client sends no more. So if a client closes one direction, or both, which looks the same, the
-// connection goes on until the pod has been silent for 10 s, or has ended it.
+// connection goes on until the pod has been silent for 10 s, or has ended it. A pod is silent if it sends nothing, and takes nothing of what
+// the client has sent; time in which the client does not take what the pod has sent does not count. If the pod ends the connection first,
+// a client that goes on sending has 10 s to read the rest.
 func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) error {
 	defer l.Close() //nolint:errcheck // it may be closed already
 	if o.MaxConnections < 0 {
@@ -87,6 +90,8 @@ func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) 
 	all.Wait()
 	return err
 }
+
+var errUntaken = fmt.Errorf("the pod takes nothing of what the client has sent, and has been silent for %v", halfClosed)
 
 // forwarding is a Forward that runs.
 type forwarding struct {
@@ -178,6 +183,11 @@ func (f *forwarding) serve(ctx context.Context, local net.Conn) {
 	}()
 	err = p.down()
 	gone := p.gone.Load()
+	if err == os.ErrDeadlineExceeded {
+		if err = nil; !gone && pod.out.drain(math.MaxInt) > 0 {
+			err = pod.fail("write", errUntaken)
+		}
+	}
 	switch {
 	case err == nil || gone:
 		p.pod.out.finish(net.ErrClosed, net.ErrClosed) // up may wait for room
@@ -192,6 +202,7 @@ func (f *forwarding) serve(ctx context.Context, local net.Conn) {
 		_ = local.Close()
 	default:
 		reset(local)
+		pod.abort()
 	}
 	<-up
 	_ = pod.Close()
@@ -225,7 +236,10 @@ func (p *pair) up() {
 		case err == nil:
 		case err == io.EOF:
 			p.half.Store(true)
-			p.pod.in.setTaking(time.Now().Add(halfClosed))
+			for held := math.MaxInt; held > 0; {
+				held = p.pod.out.drain(held)
+				p.pod.in.setTaking(time.Now().Add(halfClosed))
+			}
 			return
 		default:
 			p.gone.Store(true)
@@ -235,14 +249,14 @@ func (p *pair) up() {
 	}
 }
 
-// down carries what the pod sends. Its error is io.EOF after an end in good order, and nil if there is nobody to carry for any more:
-// the client has gone, or sends no more and the pod is silent.
+// down carries what the pod sends. Its error is io.EOF after an end in good order, os.ErrDeadlineExceeded if the client sends no more and
+// the pod is silent, or the client has reset its connection, and nil if the client takes no more.
 func (p *pair) down() error {
 	for {
 		part, err := p.pod.in.next()
 		switch {
 		case err == os.ErrDeadlineExceeded:
-			return nil // up has set it
+			return err // up has set it
 		case err != nil:
 			return p.pod.fail("read", err)
 		}

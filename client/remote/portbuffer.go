@@ -29,6 +29,7 @@ type portBuffer struct {
 	filled bool // the last room was used up, so the next one should be larger
 	busy   bool // a call of add has the turn. It is no mutex, so that a goroutine that waits for it heeds its deadline
 
+	lost   int   // bytes that were held when kill threw them away, and that the taker has not used
 	end    error // of those who take, once nothing is held; nil while more may come
 	refuse error // of those who add; nil while they may
 
@@ -171,7 +172,8 @@ func (b *portBuffer) next() ([]byte, error) {
 func (b *portBuffer) taken(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.drop(min(n, b.held)) // nothing is held after kill
+	b.lost -= min(n, b.lost) // kill has come between next and taken
+	b.drop(min(n, b.held))   // nothing is held after kill
 }
 
 func (b *portBuffer) drop(n int) {
@@ -220,10 +222,34 @@ func (b *portBuffer) kill(err error) {
 		b.refuse = err
 	}
 	b.end = err
+	b.lost += b.held
 	b.ring, b.head, b.held = nil, 0, 0
 	b.adding.stop()
 	b.taking.stop()
 	b.changed.Broadcast()
+}
+
+// unused returns why bytes were thrown away before they were taken, or nil if none were. It may be called once both sides have ended.
+func (b *portBuffer) unused() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lost == 0 {
+		return nil
+	}
+	return b.end
+}
+
+// drain waits until fewer than held bytes are held, and returns how many. It returns 0 if nobody takes them any more.
+func (b *portBuffer) drain(held int) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.held >= held && b.held > 0 && b.refuse == nil {
+		b.changed.Wait()
+	}
+	if b.refuse != nil {
+		return 0
+	}
+	return b.held
 }
 
 // late reports whether the deadline of those who add has passed.

@@ -172,7 +172,7 @@ func (c *portConn) Write(p []byte) (int, error) {
 	return n, c.fail("write", err)
 }
 
-// Close implements net.Conn.
+// Close implements net.Conn. It fails if bytes were not sent that Write has taken; see [Dial].
 func (c *portConn) Close() error { return c.close(closeGrace) }
 
 // abort closes the connection, and throws away what has not been sent.
@@ -187,7 +187,7 @@ func (c *portConn) close(grace time.Duration) error {
 		grace = 0 // whoever has set the deadline does not want to wait
 	}
 	c.out.finish(net.ErrClosed, net.ErrClosed)
-	timer := time.AfterFunc(grace, func() { c.ws.Abort(net.ErrClosed) })
+	timer := time.AfterFunc(grace, func() { c.ws.Abort(os.ErrDeadlineExceeded) })
 	defer timer.Stop()
 	<-c.sent
 	// A message of the server that comes after this end has closed the TCP connection resets it, and that loses what is on its way to
@@ -195,7 +195,7 @@ func (c *portConn) close(grace time.Duration) error {
 	c.ws.End(grace)
 	c.receiving.Wait()
 	c.ws.Finish()
-	return nil
+	return c.fail("close", c.out.unused())
 }
 
 // LocalAddr returns the [Addr] of the other end: this one has no port.

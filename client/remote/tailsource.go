@@ -36,7 +36,7 @@ type source struct {
 	mu      sync.Mutex // guards what follows
 	now     runs
 	changed chan struct{} // closed when now changes
-	left    time.Time     // when the pod has gone
+	left    time.Time     // when the pod has gone, later by the time for which the caller of Tail was slow since
 	answer  *answer       // that is being read; nil if there is none
 
 	// The rest belongs to follow.
@@ -65,7 +65,7 @@ const (
 	maxSilence = 10 * time.Minute
 	// endSilence is the same once its run is over.
 	endSilence = 30 * time.Second
-	// maxGoing is how long an answer may go on once its pod has gone.
+	// maxGoing is how long an answer may go on once its pod has gone. Time in which the caller of Tail is slow does not count.
 	maxGoing = 5 * time.Minute
 )
 
@@ -431,9 +431,14 @@ func (s *source) close(a *answer) {
 func (s *source) block(blocked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.answer != nil {
-		s.answer.blocked, s.answer.active = blocked, time.Now()
+	a := s.answer
+	if a == nil {
+		return
 	}
+	if a.blocked && s.now.gone {
+		s.left = s.left.Add(time.Since(a.active)) // active is when the reader was blocked, or when the pod has gone
+	}
+	a.blocked, a.active = blocked, time.Now()
 }
 
 // activeReader notes when something comes.
