@@ -59,7 +59,7 @@ func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, c clienttest
 	var all sync.WaitGroup
 	for _, p := range ports {
 		all.Go(func() {
-			if err := p.serve(ctx, gone, s.Dial); err != nil {
+			if err := p.serve(ctx, gone, r.Context().Done(), s.Dial); err != nil {
 				text := fmt.Sprintf("error forwarding port %d to pod %s, uid : %v", p.number, c.Pod.Name, err)
 				_ = conn.Send(p.data+1, []byte(text))
 			}
@@ -124,8 +124,9 @@ type port struct {
 
 var errRefused = errors.New("connect: connection refused")
 
-// serve connects to the port, and carries bytes until the pod's side ends or the client has gone.
-func (p *port) serve(ctx context.Context, gone <-chan struct{}, dial func(context.Context, meta.Key, int) (net.Conn, error)) error {
+// serve connects to the port, and carries bytes until the pod's side ends or the client has gone. What the client has sent until then
+// still goes to the pod, which may take its time; it has a second once the server ends.
+func (p *port) serve(ctx context.Context, gone, ending <-chan struct{}, dial func(context.Context, meta.Key, int) (net.Conn, error)) error {
 	inside, err := net.Conn(nil), errRefused
 	if dial != nil {
 		inside, err = dial(ctx, p.pod, p.number)
@@ -142,11 +143,16 @@ func (p *port) serve(ctx context.Context, gone <-chan struct{}, dial func(contex
 	})
 	both.Go(func() {
 		select {
-		case <-gone: // what it has sent still goes to the pod
+		case <-gone:
 			select {
 			case <-drained:
 			case <-over:
-			case <-time.After(maxWait):
+			case <-ending:
+				select {
+				case <-drained:
+				case <-over:
+				case <-time.After(time.Second):
+				}
 			}
 			_ = inside.Close()
 		case <-over:
