@@ -53,6 +53,14 @@ func TestWhenALineIsDue(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			m.setLive(m.add(), true)
 		}, true, window},
+		{"a full queue beside a log that opens while the line waits", func(m *merger) {
+			go func() {
+				time.Sleep(12 * time.Second)
+				m.setLive(m.add(), true)
+			}()
+			time.Sleep(10 * time.Second)
+			m.setLive(m.add(), true)
+		}, true, window},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
