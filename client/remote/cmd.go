@@ -16,8 +16,9 @@ import (
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
-// Cmd is a command in a container, or the main process of one. Make it with [Command], [Attach] or [Debug], set its fields, and call one of
-// Run, Output, CombinedOutput or Start. It can be used once.
+// Cmd is a command in a container, or the main process of one. Make it with [Command], [Attach] or [Debug], set its fields,
+// and call one of Run, Output, CombinedOutput or Start. It can be used once: after such a call, also one that the server has
+// refused, further ones return a *client.UsageError. A call that returned a UsageError itself can be mended and repeated.
 type Cmd struct {
 	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the containers.
 	Container string
@@ -32,7 +33,7 @@ type Cmd struct {
 	// TTY gives the command a terminal, which has one output: Stderr must be nil.
 	TTY bool
 	// Sizes has the sizes of the terminal's window: the first one, and each change. It needs TTY. The call reads from it until the
-	// command has ended or Sizes is closed.
+	// command has ended or Sizes is closed; a send after that blocks.
 	Sizes <-chan Size
 	// Buffer is how many bytes of each output are held while Write takes its time; 0 means 1 MiB. Once they are held, nothing more
 	// is read from the server until there is room, also not the other output.
@@ -100,8 +101,11 @@ func (c *Cmd) Run(ctx context.Context) error {
 // Output runs the command, and returns what it writes to its standard output. Stdout must be nil. If Stderr is nil, an ExitError has
 // the end of what the command writes to it.
 func (c *Cmd) Output(ctx context.Context) ([]byte, error) {
-	if c.Stdout != nil {
-		return nil, c.fail(usage(errors.New("remote.Cmd.Output: Stdout must be nil")))
+	if err := c.takes("Output: Stdout must be nil", c.Stdout == nil); err != nil {
+		return nil, err
+	}
+	if err := c.validate(); err != nil { // before a stream is set
+		return nil, c.fail(usage(err))
 	}
 	var out bytes.Buffer
 	c.Stdout = &out
@@ -119,8 +123,11 @@ func (c *Cmd) Output(ctx context.Context) ([]byte, error) {
 // CombinedOutput runs the command, and returns what it writes to its standard output and its standard error. Stdout and Stderr must
 // be nil.
 func (c *Cmd) CombinedOutput(ctx context.Context) ([]byte, error) {
-	if c.Stdout != nil || c.Stderr != nil {
-		return nil, c.fail(usage(errors.New("remote.Cmd.CombinedOutput: Stdout and Stderr must be nil")))
+	if err := c.takes("CombinedOutput: Stdout and Stderr must be nil", c.Stdout == nil && c.Stderr == nil); err != nil {
+		return nil, err
+	}
+	if err := c.validate(); err != nil { // before a stream is set
+		return nil, c.fail(usage(err))
 	}
 	var out bytes.Buffer
 	c.Stdout = &out
@@ -131,10 +138,11 @@ func (c *Cmd) CombinedOutput(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// StdinPipe returns a pipe to the command's input. The caller closes it to end the input. Wait closes it too.
+// StdinPipe returns a pipe to the command's input. The caller closes it to end the input. Wait closes it too. A second Close
+// does nothing.
 func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
-	if c.Stdin != nil || c.started {
-		return nil, c.fail(usage(errors.New("remote.Cmd.StdinPipe: Stdin must be nil, and the command not started")))
+	if err := c.takes("StdinPipe: Stdin must be nil", c.Stdin == nil); err != nil {
+		return nil, err
 	}
 	r, w := io.Pipe()
 	c.Stdin, c.pipes = r, append(c.pipes, r)
@@ -148,13 +156,26 @@ func (c *Cmd) StdoutPipe() (io.ReadCloser, error) { return c.outputPipe("StdoutP
 func (c *Cmd) StderrPipe() (io.ReadCloser, error) { return c.outputPipe("StderrPipe", &c.Stderr, 1) }
 
 func (c *Cmd) outputPipe(name string, to *io.Writer, i int) (io.ReadCloser, error) {
-	if *to != nil || c.started {
-		return nil, c.fail(usage(fmt.Errorf("remote.Cmd.%s: the stream must be nil, and the command not started", name)))
+	if err := c.takes(name+": the stream must be nil", *to == nil); err != nil {
+		return nil, err
 	}
 	r, w := io.Pipe()
 	*to, c.written[i], c.pipes = w, w, append(c.pipes, r)
 	return r, nil
 }
+
+// takes returns the error of a call that sets streams, unless the command is not started and they are free.
+func (c *Cmd) takes(rule string, free bool) error {
+	switch {
+	case c.started:
+		return c.fail(usage(errStarted))
+	case !free:
+		return c.fail(usage(errors.New("remote.Cmd." + rule)))
+	}
+	return nil
+}
+
+var errStarted = errors.New("remote.Cmd: it has been started already; make another one")
 
 // Start starts the command, and returns once the server has accepted it, or why not. The caller then calls Wait.
 func (c *Cmd) Start(ctx context.Context) error {
@@ -181,13 +202,14 @@ func (c *Cmd) Start(ctx context.Context) error {
 	return nil
 }
 
-// Wait waits for the end of a command that Start has started; see Run for its error.
+// Wait waits for the end of a command that Start has started; see Run for its error. It can be called once. It closes the
+// pipes: a Read or Write of them then fails with io.ErrClosedPipe.
 func (c *Cmd) Wait() error {
 	if c.done == nil {
 		return c.fail(usage(errors.New("remote.Cmd.Wait: the command is not started")))
 	}
 	err := <-c.done
-	c.done <- errors.New("remote.Cmd.Wait: called twice")
+	c.done <- usage(errors.New("remote.Cmd.Wait: called twice"))
 	c.closePipes()
 	if exit := (*ExitError)(nil); errors.As(err, &exit) {
 		return err
@@ -206,7 +228,9 @@ func (c *Cmd) validate() error {
 	case c.refuse != nil:
 		return c.refuse
 	case c.started:
-		return errors.New("remote.Cmd: it has been started already; make another one")
+		return errStarted
+	case c.before != nil && c.Container != "":
+		return fmt.Errorf("remote.Debug: Container must be empty before Start, got %q; the name of the new container is DebugOptions.Name", c.Container)
 	case c.TTY && c.Stderr != nil:
 		return errors.New("remote.Cmd: Stderr must be nil with TTY: a terminal has one output, which is Stdout")
 	case c.Sizes != nil && !c.TTY:

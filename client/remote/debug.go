@@ -95,9 +95,6 @@ type variable struct {
 
 // addContainer adds the container, and returns once it runs.
 func addContainer[T meta.Object](ctx context.Context, pods client.Resource[T], c *Cmd, o DebugOptions) error {
-	if c.Container != "" {
-		return usage(fmt.Errorf("remote.Debug: Container must be empty before Start, got %q; the name of the new container is DebugOptions.Name", c.Container))
-	}
 	added := ephemeralContainer{
 		Name: o.Name, Image: o.Image, TargetContainerName: o.Target, Command: o.Command, Args: o.Args,
 		Stdin: c.Stdin != nil, StdinOnce: c.Stdin != nil, TTY: c.TTY,

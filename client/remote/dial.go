@@ -26,10 +26,10 @@ import (
 //
 // A deadline that has passed does not break the connection: the call can be repeated once the deadline is moved. Write returns when
 // the bytes have been taken to be sent, of which the connection holds up to 256 KiB, and as many that have arrived. Close waits up to
-// 5 s until they have been sent and the server has ended the connection as well, unless the write deadline has passed. If bytes were not
-// sent that Write has taken, Close returns an error: os.ErrDeadlineExceeded if its time, or the write deadline, was too short, else why
-// the connection had ended. Bytes that were sent may still be lost on their way to the pod, as with TCP. A second Close, and all other
-// calls after the first one, return net.ErrClosed.
+// 5 s until they have been sent and the server has ended the connection as well, unless the write deadline has passed. If some of
+// the bytes that Write has taken were not sent, Close returns an error: os.ErrDeadlineExceeded if the 5 s or the write deadline were
+// too short, or else the reason why the connection had ended. Bytes that were sent may still be lost on their way to the pod, as
+// with TCP. After Close, the calls of the connection return net.ErrClosed, a second Close too.
 //
 // The protocol cannot close one direction alone, so the connection has no CloseWrite, and to close it ends both directions. The
 // addresses of the connection are of type [Addr]. A node closes a connection that has carried nothing for four hours, if it is a

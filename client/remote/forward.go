@@ -44,9 +44,9 @@ const (
 	maxAcceptPause = time.Second
 )
 
-// Forward accepts connections from a local listener, and connects each to the target. It closes the listener. It returns nil once ctx
-// has ended, and the listener's error if that fails before; in both cases, all connections have been closed, and nothing of Forward
-// runs.
+// Forward accepts connections from a local listener, and connects each to the target. It closes the listener, so a
+// listener serves one Forward. A Target serves any number. Forward returns nil once ctx has ended, and the listener's error if that
+// fails before; in both cases, all connections have been closed, and nothing of Forward runs.
 //
 // The caller chooses the address, and learns the port from the listener:
 //
@@ -60,9 +60,10 @@ const (
 // does the local one, after everything has been written to it.
 //
 // The protocol cannot tell a pod that a client sends no more. So if a client closes one direction, or both, which looks the same, the
-// connection goes on until the pod has been silent for 10 s, or has ended it. A pod is silent if it sends nothing, and takes nothing of what
-// the client has sent; time in which the client does not take what the pod has sent does not count. If the pod ends the connection first,
-// a client that goes on sending has 10 s to read the rest.
+// connection goes on until the pod has been silent for 10 s, or has ended it. A pod is silent if it sends nothing, and takes nothing
+// of what the client has sent. Time in which the client does not take what the pod has sent does not count. If the pod is silent
+// and has not taken all, the local connection is reset. If the pod ends the connection first, a client that goes on sending has
+// 10 s to read the rest.
 func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) error {
 	defer l.Close() //nolint:errcheck // it may be closed already
 	if o.MaxConnections < 0 {

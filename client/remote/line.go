@@ -31,8 +31,8 @@ type Line struct {
 const MaxLine = 1 << 20
 
 // Lines iterates over the lines of the log of one container; see [Logs] for its errors. An error is final. Leaving the loop closes
-// the log. The last line counts as one if it does not end in "\n" and is not empty. Lines holds at most one line, and what it reads at
-// once.
+// the log, and another loop reads it anew. The last line counts as one if it does not end in "\n" and is not empty. Lines holds at
+// most one line, and what it reads at once.
 func Lines[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, o LogOptions) iter.Seq2[Line, error] {
 	source := newLogSource(pods)
 	o.Timestamps = true

@@ -51,8 +51,9 @@ const (
 	Stderr Stream = "Stderr"
 )
 
-// Logs returns the log of one container as the container has written it. The caller closes it. With Follow, a Read waits for as
-// long as the container writes nothing; the end of ctx ends it, and so does Close.
+// Logs returns the log of one container as the container has written it. The caller closes it; a second Close does nothing, and a
+// Read after Close fails. With Follow, a Read waits for as long as the container writes nothing; the end of ctx ends it, and so
+// does Close.
 //
 // Every error is a *client.OpError, also one of Read: NotFound for a pod; BadRequest for a container that has not started yet, or
 // that is not named and not the only one; Forbidden without the permission get on pods/log. The log of a pod that has no node yet

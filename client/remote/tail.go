@@ -91,7 +91,7 @@ func (e *LogError) Unwrap() error { return e.Err }
 //
 // An error is final, except a [*LogError]. Tail reports a container's refusal at once, and a broken connection after three attempts
 // in a row that failed, each once until something works again. The end of ctx is an error that wraps ctx.Err(). When the loop has
-// been left, for whatever reason, nothing of it runs.
+// been left, for whatever reason, nothing of it runs. Another loop over the same iterator begins anew, also at the same time.
 func Tail[T meta.Object](ctx context.Context, pods client.Resource[T], o TailOptions) iter.Seq2[Line, error] {
 	logs := newLogSource(pods)
 	return func(yield func(Line, error) bool) {
