@@ -293,13 +293,7 @@ type needing struct{ inf *informer.Informer[*Thing] }
 
 func (n needing) Run(ctx context.Context) error { return n.inf.WaitSynced(ctx) }
 
-func (n needing) Runners() []interface {
-	Run(ctx context.Context) error
-} {
-	return []interface {
-		Run(ctx context.Context) error
-	}{n.inf}
-}
+func (n needing) Runners() []informer.Runner { return []informer.Runner{n.inf} }
 
 func TestAReaderKnowsWhoFillsIt(t *testing.T) {
 	bubble(t, func(r *rig) {

@@ -13,11 +13,11 @@ import (
 //
 // A Runner may have a method
 //
-//	Runners() []interface{ Run(ctx context.Context) error }
+//	Runners() []informer.Runner
 //
 // that returns the runners it needs, as a controller does for the informers that it watches: [Run] runs those too. A type
-// that wraps a controller should have the method as well.
-type Runner interface {
+// that wraps a controller should have the method as well. Runner is an alias, so that a package need not import this one for it.
+type Runner = interface {
 	Run(ctx context.Context) error
 }
 
@@ -28,11 +28,7 @@ type RunnerFunc func(ctx context.Context) error
 func (f RunnerFunc) Run(ctx context.Context) error { return f(ctx) }
 
 // needy is a Runner that needs others to run.
-type needy interface {
-	Runners() []interface {
-		Run(ctx context.Context) error
-	}
-}
+type needy interface{ Runners() []Runner }
 
 // Run runs all of rs at the same time and waits for all of them, as a [Group] of Runners does. When one returns an error,
 // the context of the others ends, with that error as its cause, and Run returns it: the first error wins. One that returns

@@ -142,11 +142,7 @@ func (c *Controller[K]) Runners() []interface {
 }
 
 // needy is something that needs runners.
-type needy interface {
-	Runners() []interface {
-		Run(ctx context.Context) error
-	}
-}
+type needy interface{ Runners() []runner }
 
 // allFeeds returns the present sources with their states.
 func (c *Controller[K]) allFeeds() []*feed[K] {

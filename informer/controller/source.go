@@ -30,7 +30,7 @@ type Source[K comparable] interface {
 	//		its name in errors and in the status
 	//	Unsynced() error
 	//		why it has not called synced yet, for the status and for errors; nil if there is no reason to give
-	//	Runners() []interface{ Run(ctx context.Context) error }
+	//	Runners() []informer.Runner
 	//		what has to run for it, such as an informer; informer.Run runs that with the controller
 	Run(ctx context.Context, add func(K), synced func()) error
 }
