@@ -222,3 +222,27 @@ func TestAFolderUnderItsName(t *testing.T) {
 		})
 	}
 }
+
+// Without tar, a file comes under the name that was asked for, and the names in a folder begin with "./". So only a file may have that name.
+func TestNothingButAFileComesUnderTheNameWithoutTar(t *testing.T) {
+	const name = "/app/report.txt"
+	for _, e := range []made{{name: name, kind: tar.TypeDir}, {name: name, kind: tar.TypeSymlink, target: "kept"}, {name: name, body: "good"}} {
+		for _, oneFile := range []bool{false, true} {
+			r := newRig(t, sends(nil, []made{e}), clienttest.Options{})
+			home := t.TempDir()
+			put(t, home, "kept")
+			_, err := remote.CopyFrom(t.Context(), r.pods, web, name, home, remote.CopyOptions{OneFile: oneFile})
+			if e.kind == 0 {
+				if err != nil {
+					t.Errorf("a file: %v", err)
+				}
+				has(t, home, "kept", "report.txt")
+				continue
+			}
+			if err == nil {
+				t.Errorf("an entry of kind %c is taken for the file", e.kind)
+			}
+			has(t, home, "kept")
+		}
+	}
+}

@@ -480,7 +480,8 @@ func TestCloseEndsCallsThatWait(t *testing.T) {
 		}
 		calls.Wait()
 		for name, err := range map[string]error{
-			"Close": c.Close(), "SetDeadline": c.SetDeadline(time.Time{}), "Write": func() error { _, err := c.Write([]byte("x")); return err }(),
+			"Close": c.Close(), "SetDeadline": c.SetDeadline(time.Time{}),
+			"SetReadDeadline": c.SetReadDeadline(time.Time{}), "SetWriteDeadline": c.SetWriteDeadline(time.Time{}), "Write": func() error { _, err := c.Write([]byte("x")); return err }(),
 			"Read": func() error { _, err := c.Read(make([]byte, 1)); return err }(),
 		} {
 			if op := (*net.OpError)(nil); !errors.Is(err, net.ErrClosed) || !errors.As(err, &op) {
