@@ -3,8 +3,10 @@ package remote_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The tests of copies make thousands of small files. In memory that takes a tenth of the time that a busy disk takes. If TMPDIR is set,
@@ -17,7 +19,14 @@ func inMemory(m *testing.M) int {
 	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memory, &has) != nil || has.Bavail*uint64(has.Bsize) < enough {
 		return m.Run()
 	}
-	folder, err := os.MkdirTemp(memory, "remote")
+	const name = "bowline-remote-"
+	old, _ := filepath.Glob(memory + "/" + name + "*") // of tests that were killed
+	for _, folder := range old {
+		if info, err := os.Lstat(folder); err == nil && time.Since(info.ModTime()) > 2*time.Hour {
+			_ = os.RemoveAll(folder)
+		}
+	}
+	folder, err := os.MkdirTemp(memory, name)
 	if err != nil {
 		return m.Run()
 	}
