@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -125,16 +126,19 @@ func TestPollsGrowRare(t *testing.T) {
 			bubble(t, func(r *rig) {
 				r.put("a")
 				var asked journal[time.Time]
-				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-					switch asks(q) {
-					case "watch", "stream":
-						return failure(403, "Forbidden", "no watch")
-					case "list":
-						asked.add(time.Now())
-						time.Sleep(test.takes)
-					}
-					return nil
-				})
+				refuse := func() {
+					r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+						switch asks(q) {
+						case "watch", "stream":
+							return failure(403, "Forbidden", "no watch")
+						case "list":
+							asked.add(time.Now())
+							time.Sleep(test.takes)
+						}
+						return nil
+					})
+				}
+				refuse()
 				i := r.start(informer.Options{Mode: informer.Paged, PageSize: -1})
 				r.pass(5 * time.Hour)
 				at := asked.list()
@@ -148,6 +152,17 @@ func TestPollsGrowRare(t *testing.T) {
 				}
 				if s := i.Status(); s.Polling == nil || time.Since(s.PollingSince) < 4*time.Hour {
 					r.Errorf("the status is %v", s)
+				}
+
+				r.heal()
+				r.pass(4 * time.Minute) // of a watch, which then breaks and does not end
+				cut := time.Now()
+				refuse()
+				r.server.DropWatches()
+				r.pass(time.Hour)
+				again := asked.list()[len(at):]
+				if first := again[slices.IndexFunc(again, cut.Before)].Sub(cut); first > max(test.takes, time.Second)*5/4+2*time.Second {
+					r.Errorf("the first poll of the second time was after %v", first)
 				}
 			})
 		})

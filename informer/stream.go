@@ -375,6 +375,9 @@ func (w *open[T]) end(ctx context.Context, err error) input {
 	if in.lived >= shortWatch && !errors.Is(err, errSilent) {
 		w.r.worked = time.Now()
 	}
+	if in.lived >= healthy {
+		w.r.poll = 0
+	}
 	if err != nil && !(errors.Is(err, errEndless) && in.delivered) {
 		failed := w.r.failed(ctx, err)
 		failed.version, failed.delivered, failed.mute, failed.lived = in.version, in.delivered, in.mute, in.lived
@@ -388,7 +391,6 @@ func (w *open[T]) end(ctx context.Context, err error) input {
 	if in.lived >= healthy {
 		w.r.backoff.Reset()
 		w.r.slow.Reset()
-		w.r.poll = 0
 	}
 	return in
 }
