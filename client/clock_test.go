@@ -257,7 +257,8 @@ func TestAnAlertForTheClientsCertificateIsARefusal(t *testing.T) {
 							return drop(r.Create(t.Context(), &Slim{Identity: at(web)}))
 						}
 						err := call()
-						if version == tls.VersionTLS13 && verb == "create" && err != nil { // the alert was overtaken, see certrefusal_test.go
+						// A broken pipe may overtake the alert, see certrefusal_test.go, and may do so again.
+						for n := 0; version == tls.VersionTLS13 && verb == "create" && err != nil && n < 20; n++ {
 							err = call()
 						}
 						if err != nil || fetches != 2 {
