@@ -61,6 +61,9 @@ func (p Patch) Inside() inside.Patch {
 
 // readConfiguration returns what v encodes to, or the part of it that the paths name.
 func readConfiguration(v any, paths []string) (*tree.Node, error) {
+	if err := gotype.Unnamed(reflect.TypeOf(v)); err != nil {
+		return nil, err
+	}
 	root, err := readObject("the configuration", v)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
+	"github.com/bowline-go/bowline/internal/gotype"
 	"github.com/bowline-go/bowline/internal/jsonlex"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
@@ -75,6 +77,9 @@ func checkNulls(from, to *tree.Node, hints map[uint32]hint, path string) error {
 
 // readObjects encodes and reads the two versions of one object.
 func readObjects(old, new any) (from, to *tree.Node, err error) {
+	if err = gotype.Unnamed(reflect.TypeOf(new)); err != nil {
+		return nil, nil, err
+	}
 	if from, err = readObject("old", old); err == nil {
 		if to, err = readObject("new", new); err == nil {
 			err = sameIdentity(from, to)

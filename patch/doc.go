@@ -31,6 +31,13 @@
 //
 // [Overlay] does not build a patch to send. It reports whether an object has all that a program wants, and sets what it lacks.
 //
+// # Go values
+//
+// A patch of a Go value has the members that encoding/json writes for it. An exported field without a name in its json tag, at any depth,
+// is an error that names the field: encoding/json writes it under its Go name, and a server drops a member that it does not know. This
+// holds for [Apply], also where its paths name other fields, [Merge], [Strategic], the new object of [Diff], [DiffJSON] and [DiffGuarded],
+// and the values of operations. Maps, and types that encode themselves, may have any members.
+//
 // # Documents
 //
 // Documents are JSON values whose numbers keep every digit, so that 2^53+1 stays 2^53+1. Names are compared by code point. If

@@ -3,7 +3,9 @@ package patch
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 
+	"github.com/bowline-go/bowline/internal/gotype"
 	"github.com/bowline-go/bowline/internal/jsonlex"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
@@ -71,6 +73,8 @@ func (o Op) check(i int) error {
 	switch {
 	case o.op == "remove" && o.path == "":
 		return &OpError{i, o.op, o.path, malformed("the whole document cannot be removed")}
+	case o.hasValue() && gotype.Unnamed(reflect.TypeOf(o.value)) != nil:
+		return &OpError{i, o.op, o.path, gotype.Unnamed(reflect.TypeOf(o.value))}
 	case o.op == "move" && leadsInto(o.path, o.from):
 		return &OpError{i, o.op, o.path, malformed("what is at %s cannot be moved into itself", quote(o.from))}
 	}

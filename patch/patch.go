@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
+	"github.com/bowline-go/bowline/internal/gotype"
 	"github.com/bowline-go/bowline/internal/jsonlex"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
@@ -64,14 +66,23 @@ func (p Patch) MarshalJSON() ([]byte, error) {
 // removes it, an object is merged member by member, and a list replaces the whole list. v is usually a small struct or map with
 // only the members to change, or a json.RawMessage; it must encode to a JSON object.
 func Merge(v any) Patch {
-	body, err := json.Marshal(v)
-	if err == nil && (len(body) == 0 || body[0] != '{') {
-		err = fmt.Errorf("%s does not encode to a JSON object", goType(v))
-	}
+	body, err := encode(v)
 	if err != nil {
 		return Patch{mediaType: MergeType, err: fmt.Errorf("patch.Merge: %w", err)}
 	}
 	return Patch{mediaType: MergeType, body: body}
+}
+
+// encode returns the JSON object that v encodes to.
+func encode(v any) ([]byte, error) {
+	if err := gotype.Unnamed(reflect.TypeOf(v)); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(v)
+	if err == nil && (len(body) == 0 || body[0] != '{') {
+		err = fmt.Errorf("%s does not encode to a JSON object", goType(v))
+	}
+	return body, err
 }
 
 // WithResourceVersion returns a patch that changes the object only in the given version: the one that the change was made from.

@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/bowline-go/bowline/internal/patch/strategic"
@@ -28,10 +27,7 @@ const StrategicType = "application/strategic-merge-patch+json"
 // If a directive has a value that it cannot have, the error is a [*StrategicError] with its path, before anything is sent.
 // [ApplyStrategic] or the server finds errors that depend on the kind, such as a directive for a list that is not merged.
 func Strategic(v any) Patch {
-	body, err := json.Marshal(v)
-	if err == nil && (len(body) == 0 || body[0] != '{') {
-		err = fmt.Errorf("%s does not encode to a JSON object", goType(v))
-	}
+	body, err := encode(v)
 	if err != nil {
 		return Patch{mediaType: StrategicType, err: fmt.Errorf("patch.Strategic: %w", err)}
 	}
