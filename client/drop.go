@@ -21,21 +21,45 @@ func dropping(accept string) string {
 	return strings.Join(types, drop+",") + drop
 }
 
-// sentDropping sends q, which accepts JSON in some form, and asks for objects without managedFields if keep is false. A server that
-// refuses media types with unknown parameters is asked again without, and from then on only so.
-func (r Resource[T]) sentDropping(ctx context.Context, q request, send func(context.Context, request) (*http.Response, error)) (*http.Response, error) {
-	if q.keeps || r.note == nil || r.note.noDrop.Load() {
-		return send(ctx, q)
+// sendDropping sends q, which accepts JSON in some form. It asks for protobuf as the first choice if binary is set, and for objects without
+// managedFields if q does not keep them. A server, or a proxy before it, that refuses these types is asked again: first without the
+// parameter, because protobuf saves more, then without protobuf, then without both. The client remembers for an hour what it had to leave
+// out to get an answer.
+func (r Resource[T]) sendDropping(
+	ctx context.Context, q request, binary bool, send func(_ context.Context, _ request, binary bool) (*http.Response, error),
+) (resp *http.Response, err error) {
+	drops := !q.keeps && r.note != nil
+	if drops {
+		has, known := r.note.drops.Known()
+		drops = has || !known
 	}
 	plain := q.accept
-	q.accept = dropping(plain)
-	resp, err := send(ctx, q)
-	if !errors.Is(err, apierrors.NotAcceptable) {
-		return resp, err
-	}
-	q.accept = plain
-	if resp, err = send(ctx, q); err == nil {
-		r.note.noDrop.Store(true)
+	for _, ask := range [...]struct{ drop, binary bool }{{true, true}, {false, true}, {true, false}, {false, false}} {
+		if ask.drop && !drops || ask.binary && !binary {
+			continue
+		}
+		q.accept, q.form = plain, nil
+		if ask.binary {
+			q.form = r.c.protobuf
+			q.accept = q.form.MediaType() + plain[len(jsonType):] + ", " + plain
+		}
+		if ask.drop {
+			q.accept = dropping(q.accept)
+		}
+		if resp, err = send(ctx, q, ask.binary); !refusesTypes(err) {
+			if err == nil && drops && !ask.drop {
+				r.note.drops.Set(false)
+			}
+			if err == nil && binary && !ask.binary {
+				r.binary().served.Set(false)
+			}
+			break
+		}
 	}
 	return resp, err
+}
+
+// refusesTypes reports whether a server has answered that it has none of the accepted types.
+func refusesTypes(err error) bool {
+	return errors.Is(err, apierrors.NotAcceptable) || errors.Is(err, apierrors.UnsupportedMediaType)
 }

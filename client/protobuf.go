@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/bowline-go/bowline/client/meta"
-	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/content"
 	"github.com/bowline-go/bowline/internal/inside"
@@ -96,28 +95,18 @@ func (r Resource[T]) decodeBinary(item jsonstream.Item) (obj T, err error) {
 }
 
 // sendForBody sends the request for a list or a watch. It asks for protobuf where that can be decoded, and for JSON as the second
-// choice. A server that has only JSON picks that, as one does for custom resources. One that refuses the request for its types is
-// asked again for JSON alone, and not asked for protobuf for an hour.
+// choice. A server that has only JSON picks that, as one does for custom resources.
 func (r Resource[T]) sendForBody(ctx context.Context, q request) (*http.Response, error) {
-	return r.sentDropping(ctx, q, r.sendInForms)
-}
-
-// sendInForms sends q for protobuf and JSON, or for JSON alone.
-func (r Resource[T]) sendInForms(ctx context.Context, q request) (*http.Response, error) {
 	decoder, why := r.decoder()
-	if decoder == nil {
+	return r.sendDropping(ctx, q, decoder != nil, func(ctx context.Context, q request, binary bool) (*http.Response, error) {
+		switch {
+		case binary:
+			why = errAnswered
+		case decoder != nil:
+			why = errRefused
+		}
 		return r.sent(ctx, q, why)
-	}
-	plain := q.accept
-	q.form = r.c.protobuf
-	q.accept = q.form.MediaType() + plain[len(jsonType):] + ", " + plain
-	resp, err := r.sent(ctx, q, errAnswered)
-	if !errors.Is(err, apierrors.NotAcceptable) && !errors.Is(err, apierrors.UnsupportedMediaType) {
-		return resp, err
-	}
-	r.binary().served.Set(false)
-	q.form, q.accept = nil, plain
-	return r.sent(ctx, q, errRefused)
+	})
 }
 
 // sent sends q, and notes the form of the answer. why is the reason if that is JSON.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -179,10 +180,15 @@ func (c *tableCells) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// sendTables sends a request for tables, which come as JSON.
+func (r Resource[T]) sendTables(ctx context.Context, q request) (*http.Response, error) {
+	return r.sendDropping(ctx, q, false, func(ctx context.Context, q request, _ bool) (*http.Response, error) { return r.send(ctx, q) })
+}
+
 // tablePage reads one answer and adds its rows to t. Its errors are causes: the caller passes them to q.fail.
 func (r Resource[T]) tablePage(ctx context.Context, q request, o TableOptions, managedFields bool, t *Table) (meta.ListMeta, error) {
 	q.accept = tableAccept
-	resp, err := r.sentDropping(ctx, q, r.send)
+	resp, err := r.sendTables(ctx, q)
 	if err != nil {
 		if op := (*OpError)(nil); errors.As(err, &op) {
 			err = op.Err

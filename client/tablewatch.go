@@ -107,7 +107,7 @@ func (r Resource[T]) eachTable(ctx context.Context, q request, o WatchOptions, t
 	}
 	set(query, "includeObject", string(t.Include))
 	q.query, q.accept = query, tableAccept
-	resp, err := r.sentDropping(ctx, q, r.send)
+	resp, err := r.sendTables(ctx, q)
 	if err != nil {
 		return err
 	}

@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -99,10 +102,11 @@ func open(t *testing.T, cfg client.Config, tables ...protobuf.Table) (*client.Cl
 }
 
 const (
-	asked   = binType + drop + ", " + asJSON
-	asJSON  = "application/json" + drop
-	drop    = ";drop=metadata.managedFields"
-	binType = "application/vnd.kubernetes.protobuf"
+	asked       = binType + drop + ", " + asJSON
+	asJSON      = asPlainJSON + drop
+	asPlainJSON = "application/json"
+	drop        = ";drop=metadata.managedFields"
+	binType     = "application/vnd.kubernetes.protobuf"
 )
 
 func TestListsAndWatchesComeAsProtobuf(t *testing.T) {
@@ -247,28 +251,99 @@ func scripted(t *testing.T, answer http.HandlerFunc) client.Config {
 	return client.Config{Server: s.URL, Retry: client.Retry{Attempts: 1}}
 }
 
-// A server that refuses to be asked for protobuf is asked for JSON, and not for protobuf again.
+// A server that refuses a form of its answer is asked for the next one, and for an hour not for the refused one. A refusal of the parameter
+// drop alone cost protobuf.
 func TestARefusalIsRemembered(t *testing.T) {
-	for _, code := range []int{http.StatusNotAcceptable, http.StatusUnsupportedMediaType} {
-		var asked []string
-		cfg := scripted(t, func(w http.ResponseWriter, r *http.Request) {
-			asked = append(asked, r.Header.Get("Accept"))
-			if strings.Contains(r.Header.Get("Accept"), "protobuf") {
-				w.WriteHeader(code)
-				return
-			}
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}}]}`)
-		})
-		c, _ := open(t, cfg, core.V1())
-		for range 2 {
-			if l, err := client.For(c, configMaps).List(t.Context(), client.ListOptions{}); err != nil || len(l.Items) != 1 {
-				t.Errorf("%d: %v, %v", code, l, err)
-			}
+	const bin, dropping = binType + ", " + asPlainJSON, binType + drop + ", " + asJSON
+	refusing := func(words ...string) func(accept string) bool {
+		return func(accept string) bool {
+			return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(accept, word) })
 		}
-		if got := strings.Join(asked, "; "); got != binType+drop+", "+asJSON+"; "+asJSON+"; "+asJSON {
-			t.Errorf("%d: asked for %q", code, got)
+	}
+	for _, test := range []struct {
+		name    string
+		refuses func(accept string) bool
+		first   []string // what the first list accepts
+		then    string   // and each one in the next hour, as its only request
+	}{
+		{"nothing", refusing(), []string{dropping}, dropping},
+		{"the parameter", refusing("drop"), []string{dropping, bin}, bin},
+		{"protobuf", refusing("protobuf"), []string{dropping, bin, asJSON}, asJSON},
+		{"both", refusing("drop", "protobuf"), []string{dropping, bin, asJSON, asPlainJSON}, asPlainJSON},
+		{
+			"the two together", func(accept string) bool {
+				return strings.Contains(accept, "drop") && strings.Contains(accept, "protobuf")
+			},
+			[]string{dropping, bin},
+			bin,
+		},
+	} {
+		for _, code := range []int{http.StatusNotAcceptable, http.StatusUnsupportedMediaType} {
+			t.Run(fmt.Sprint(test.name, " with ", code), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server := clienttest.Start(t, clienttest.Options{})
+					var asked []string
+					server.Intercept(func(r *http.Request) http.HandlerFunc {
+						accept := r.Header.Get("Accept")
+						asked = append(asked, accept)
+						if test.refuses(accept) {
+							return clienttest.Answer(meta.Status{Code: code})
+						}
+						return nil
+					})
+					c, _ := open(t, server.Config(), core.V1())
+					r := client.For(c, configMaps)
+					ask := func(want ...string) {
+						t.Helper()
+						asked = nil
+						_, err := r.List(t.Context(), client.ListOptions{})
+						used, why := r.Protobuf()
+						if wantUsed := strings.Contains(want[len(want)-1], "protobuf"); err != nil || used != wantUsed || (why == nil) != wantUsed {
+							t.Errorf("the list is %v, in protobuf: %t, %v", err, used, why)
+						}
+						if !slices.Equal(asked, want) {
+							t.Errorf("asked for %q, want %q", asked, want)
+						}
+					}
+					ask(test.first...)
+					ask(test.then)
+					time.Sleep(59 * time.Minute)
+					ask(test.then)
+					for event, err := range r.Watch(t.Context(), client.WatchOptions{InitialEvents: true}) {
+						if err != nil || asked[len(asked)-1] != test.then {
+							t.Errorf("the watch is %v, %v, and asked for %q", event, err, asked)
+						}
+						break
+					}
+					time.Sleep(2 * time.Minute)
+					ask(test.first...)
+				})
+			})
 		}
+	}
+}
+
+// A server that has no form at all is no reason to give one up.
+func TestARefusalOfEveryFormIsNotRemembered(t *testing.T) {
+	var asked []string
+	refuses := true
+	cfg := scripted(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Header.Get("Accept"))
+		if refuses {
+			w.WriteHeader(http.StatusNotAcceptable)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`)
+	})
+	c, _ := open(t, cfg, core.V1())
+	_, err := client.For(c, configMaps).List(t.Context(), client.ListOptions{})
+	if !errors.Is(err, apierrors.NotAcceptable) || len(asked) != 4 {
+		t.Errorf("error is %v after %q", err, asked)
+	}
+	refuses = false
+	if _, err := client.For(c, configMaps).List(t.Context(), client.ListOptions{}); err != nil || len(asked) != 5 || asked[4] != asked[0] {
+		t.Errorf("error is %v after %q", err, asked)
 	}
 }
 
