@@ -73,7 +73,8 @@
 // Reads are live: the client does not cache. Nothing runs in the background, with one exception: when a credential is about to
 // expire, a call has the next one fetched while the call goes on ([Credentials]). Each call makes the requests that its
 // documentation names, and one more if the server refuses a credential (401) and there is another one. Every call ends soon after
-// its context ends, and leaves no goroutine behind. Idle connections are kept for later calls until [Client.Close].
+// its context ends, and leaves no goroutine behind. An iterator can be used again: each loop over it
+// sends its own requests, from the start. Idle connections are kept for later calls until [Client.Close].
 //
 // Objects are decoded one by one as they arrive, into exactly the fields that T names. The client never holds a whole list unless
 // the caller asks for it with [Resource.List]. It cuts metadata.managedFields from lists and watches by default, and asks the
