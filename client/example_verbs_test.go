@@ -247,3 +247,63 @@ func ExampleResource_Sub() {
 	// Output:
 	// jane 1
 }
+
+// A watch of a handle that is bound to one object is a watch of that object.
+func ExampleResource_One() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings).In("default")
+		for _, name := range []string{"web", "other"} {
+			if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Name: name}}); err != nil {
+				return err
+			}
+		}
+		web := settings.One(meta.Key{Name: "web"})
+		for event, err := range web.Watch(ctx, client.WatchOptions{InitialEvents: true}) {
+			if err != nil {
+				return err
+			}
+			if event.InitialEventsEnd { // all that exists has come
+				for _, name := range []string{"other", "web"} {
+					if err := settings.Delete(ctx, meta.Key{Name: name}, client.DeleteOptions{}); err != nil {
+						return err
+					}
+				}
+				continue
+			}
+			fmt.Println(event.Type, event.Identity.Key())
+			if event.Type == client.Deleted {
+				break
+			}
+		}
+		_, err := web.Get(ctx, meta.Key{Name: "other"})
+		fmt.Println(err)
+		return nil
+	})
+	// Output:
+	// ADDED default/web
+	// DELETED default/web
+	// get configmaps "default/other": name must be "web", which this handle is bound to, got "other"
+}
+
+// Count asks for one object, and the server says how many come after it. With a selector it cannot say.
+func ExampleResource_Count() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings).In("default")
+		for _, name := range []string{"a", "b", "c"} {
+			if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Name: name}}); err != nil {
+				return err
+			}
+		}
+		n, known, err := settings.Count(ctx, client.ListOptions{})
+		if err != nil {
+			return err
+		}
+		fmt.Println(n, known)
+		_, known, err = settings.Count(ctx, client.ListOptions{FieldSelector: "metadata.name!=b"})
+		fmt.Println(known)
+		return err
+	})
+	// Output:
+	// 3 true
+	// false
+}

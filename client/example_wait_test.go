@@ -82,6 +82,39 @@ func ExampleResource_Table() {
 	// Data 1
 }
 
+// A watch of tables brings a row for each event, as kubectl get --watch prints it.
+func ExampleResource_WatchTable() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings).In("default")
+		if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Name: "web"}}); err != nil {
+			return err
+		}
+		for event, err := range settings.WatchTable(ctx, client.WatchOptions{InitialEvents: true}) {
+			if err != nil {
+				return err
+			}
+			for _, row := range event.Table.Rows {
+				fmt.Println(event.Type, row.Cells[0], row.Cells[1])
+			}
+			if event.Type == client.Modified {
+				break
+			}
+			if event.InitialEventsEnd { // all that exists has come
+				if _, err := settings.Modify(ctx, meta.Key{Name: "web"}, func(s *Settings) error {
+					s.Data = map[string]string{"color": "green"}
+					return nil
+				}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	// Output:
+	// ADDED web 0
+	// MODIFIED web 1
+}
+
 // Raw reaches paths that are not resources.
 func ExampleClient_Raw() {
 	withServer(func(ctx context.Context, c *client.Client) error {
