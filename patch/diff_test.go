@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -335,7 +336,7 @@ func withoutNulls(v any) any {
 }
 
 func TestADiffAppliedMakesTheOther(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range histories.Seeds(800) {
 		r := newChance(seed)
 		r.nulls = seed%2 == 0
 		old := r.object(4)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -232,8 +233,9 @@ func (r chance) write(t *testing.T, v any) string {
 
 // behaviour 307, behaviour 311, behaviour 313: random operations do what a simple program does, and fail where it fails.
 func TestOperationsDoWhatTheModelDoes(t *testing.T) {
-	failed := 0
-	for seed := range uint64(1500) {
+	played, failed := 0, 0
+	for seed := range histories.Seeds(600) {
+		played++
 		r := newChance(seed)
 		start := r.object(3)
 		if seed%10 == 0 { // one that is not searched from end to end
@@ -270,8 +272,8 @@ func TestOperationsDoWhatTheModelDoes(t *testing.T) {
 			t.Fatalf("seed %d: %s is not %s: %v", seed, got, marshal(t, m.doc), err)
 		}
 	}
-	if failed < 100 || failed > 1000 {
-		t.Errorf("%d of 1500 fail, so that this says little", failed)
+	if failed < played/15 || failed > played*2/3 {
+		t.Errorf("%d of %d fail, so that this says little", failed, played)
 	}
 }
 
@@ -380,7 +382,7 @@ func sameDecoded(a, b any) bool {
 
 // behaviour 312: a document is itself, however it is written, and is not what it was changed to.
 func TestADocumentIsItselfHoweverItIsWritten(t *testing.T) {
-	for seed := range uint64(1000) {
+	for seed := range histories.Seeds(400) {
 		r := newChance(seed)
 		v := r.object(4)
 		a, b := r.write(t, v), r.write(t, v)

@@ -186,7 +186,7 @@ func TestOverlaysOfHostileDocumentsAreMadeInTime(t *testing.T) {
 		}
 		return "[" + b.String() + "]"
 	}
-	const n, deep = 60_000, 9_000
+	const n, deep = 30_000, 9_000
 	same := func(int) string { return `{"name":"a","x":1}` }
 	for _, test := range []struct{ name, live, want string }{
 		{"names that are all the same", `{"apiVersion":"example.com/v1","l":` + list(n, same) + `}`, `{"l":` + list(n, func(int) string { return `{"name":"a","x":2}` }) + `}`},

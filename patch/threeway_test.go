@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -318,7 +319,7 @@ func TestApplyingADifferenceGivesTheNewDocument(t *testing.T) { // behaviours 32
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seed := range uint64(600) {
+	for seed := range histories.Seeds(250) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var docs [3][]byte
 		for i := range docs {
