@@ -126,6 +126,71 @@ func TestJSONThatIsNotTheMessagesIsRefused(t *testing.T) {
 	}
 }
 
+// A message that is written as a part of its parent is a level as well.
+func TestInlinedMessagesAreLevels(t *testing.T) {
+	m := thing(t)
+	nested := func(levels int, inner string) []byte {
+		return []byte(strings.Repeat(`{"next":`, levels-1) + inner + strings.Repeat("}", levels-1))
+	}
+	for _, test := range []struct {
+		name, inner string
+		levels      int // below the message around it
+	}{
+		{"nothing inlined", `{}`, 0},
+		{"a string of an inlined message", `{"secret":"s"}`, 1},
+		{"a message of an inlined message", `{"disk":{}}`, 2},
+		{"an inlined message of a message of a list", `{"parts":[{"y":1}]}`, 2},
+	} {
+		raw, err := m.AppendProto(nil, nested(250-test.levels, test.inner), nil)
+		if err != nil {
+			t.Errorf("%s at the last level: %v", test.name, err)
+		}
+		if _, err := m.AppendJSON(nil, raw); err != nil {
+			t.Errorf("%s at the last level, in the other form: %v", test.name, err)
+		}
+		if _, err := m.AppendProto(nil, nested(251-test.levels, test.inner), nil); !errors.Is(err, protobuf.ErrDepth) {
+			t.Errorf("%s beyond it: %v", test.name, err)
+		}
+	}
+}
+
+// A union takes a value by its first byte. Types whose values begin with any byte are never taken among several.
+func TestAUnionTakesWhatOnlyOneOfItsFieldsCanBe(t *testing.T) {
+	s := schemaOf(t, &protobuf.Table{Name: "u/v1", Group: "u", Version: "v1", Text: `
+U!
+1 nested Nested
+2 any Any
+Nested
+1 = Names
+2 = {}string
+Any
+1 = raw
+2 = quantity
+3 = bool
+Names
+1 = []string
+`})
+	m := s.Kind("u", "v1", "U")
+	for text, fault := range map[string]string{
+		`{"nested":{"a":"b"}}`: "",
+		`{"any":true}`:         "",
+		`{"any":"1Gi"}`:        `any: want a value of the right kind, got "\"1Gi\""`,
+		`{"any":{}}`:           `any: want a value of the right kind, got "{}"`,
+		`{"nested":["a"]}`:     `nested: want a value of the right kind, got "[\"a\"]"`,
+	} {
+		raw, err := m.AppendProto(nil, []byte(text), nil)
+		if fault != "" {
+			if err == nil || err.Error() != fault {
+				t.Errorf("%s: error is %v, want %s", text, err, fault)
+			}
+			continue
+		}
+		if got, other := m.AppendJSON(nil, raw); err != nil || other != nil || string(got) != text {
+			t.Errorf("%s: got %s, %v, %v", text, got, err, other)
+		}
+	}
+}
+
 func TestTheCallerDecidesAboutUnknownMembers(t *testing.T) {
 	m := thing(t)
 	text := []byte(`{"nome":{"a":1},"name":"a","parts":[{"x":"1","w":[]}],"next":{"q":1}}`)

@@ -115,7 +115,7 @@ func (w *writer) fields(dst []byte, m *Message, slot, levels int) (_ []byte, aft
 		if !f.Inline {
 			if at := w.slots[slot]; at != 0 {
 				if dst, err = w.named(dst, f, at, levels); err != nil {
-					return dst, 0, atField(f.Name, err)
+					return dst, slot, atField(f.Name, err)
 				}
 			}
 			slot++
@@ -124,12 +124,12 @@ func (w *writer) fields(dst []byte, m *Message, slot, levels int) (_ []byte, aft
 		after := slot + f.Message.members
 		if slices.ContainsFunc(w.slots[slot:after], func(at int32) bool { return at != 0 }) {
 			if levels <= 1 {
-				return dst, 0, ErrDepth
+				return dst, slot, ErrDepth
 			}
 			var mark int
 			dst, mark = begin(dst, f.Number)
 			if dst, _, err = w.fields(dst, f.Message, slot, levels-1); err != nil {
-				return dst, 0, err
+				return dst, slot, err
 			}
 			dst = end(dst, mark)
 		}

@@ -106,18 +106,18 @@ func (o *objects) metadata(item *jsonstream.Item, p *parts, b []byte) (managed b
 	for len(b) > 0 {
 		number, typ, value, err := protobuf.ReadTag(b)
 		if err != nil {
-			return false, err
+			return managed, err
 		}
 		after, err := protobuf.Skip(value, typ)
 		if err != nil {
-			return false, err
+			return managed, err
 		}
 		switch number {
 		case metaName, metaNamespace, metaUID, metaResourceVersion, metaManagedFields, metaAnnotations:
-			content, _, err := protobuf.ReadBytes(value)
-			if err != nil || typ != protobuf.Bytes {
-				return false, protobuf.ErrType
+			if typ != protobuf.Bytes {
+				return managed, protobuf.ErrType
 			}
+			content, _, _ := protobuf.ReadBytes(value) // it has been skipped
 			switch number {
 			case metaName:
 				p.name = protobuf.Text(content)

@@ -280,6 +280,7 @@ func TestWhatIsNotProtobuf(t *testing.T) {
 		"a shardInfo that is a number":        raw(1<<3|2, 2, 5<<3, 9),
 		"a shardInfo that is cut":             raw(1<<3|2, 3, 5<<3|2, 1, 1<<3|2),
 		"a shard selector that is a number":   raw(1<<3|2, 4, 5<<3|2, 2, 1<<3, 9),
+		"an object's metadata that is cut":    raw(2<<3|2, 4, 1<<3|2, 2, 7<<3, 0x80),
 		"a content of another encoding":       append(raw(), fields(nil).text(3, "gzip")...),
 		"a content of another type":           append(raw(), fields(nil).text(4, "application/json")...),
 		"an envelope's field of a wrong type": protobuf.AppendVarint([]byte(protobuf.Magic), 2, 1),
@@ -476,6 +477,50 @@ func TestOnlyABookmarkEndsTheInitialEvents(t *testing.T) {
 		got, err := readWatch(bytes.NewReader(event(typ, "Pod", fields(nil).bytes(1, m))), jsonstream.Options{})
 		if err != nil || len(got) != 1 || strings.HasSuffix(got[0], " end") != ends {
 			t.Errorf("%s: %q, %v", typ, got, err)
+		}
+	}
+}
+
+// A step for bytes that have arrived comes before more are asked for: a watch may be silent for long.
+func TestWhatHasArrivedIsFramedFirst(t *testing.T) {
+	body := slices.Concat(event("ADDED", "Pod", object("a")), event("ADDED", "Pod", object("b")))
+	frames := 0
+	for s := range protostream.NewWatch(jsonstream.Options{}).Steps() {
+		if s.Kind == jsonstream.Starved {
+			if len(body) == 0 {
+				break
+			}
+			n := copy(s.Into, body)
+			s.Fill(n, nil)
+			body = body[n:]
+			continue
+		}
+		frames++
+	}
+	if frames != 2 {
+		t.Errorf("%d events are framed before more is asked for", frames)
+	}
+}
+
+// stuck is a reader that brings nothing, and no error, after its first bytes.
+type stuck struct{ io.Reader }
+
+func (s stuck) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+func TestAReaderThatBringsNothingEndsTheBody(t *testing.T) {
+	body, stream := list("70", "", object("a")), event("ADDED", "Pod", object("a"))
+	for _, n := range []int{0, 10} {
+		if _, err := readList(stuck{bytes.NewReader(body[:n])}, jsonstream.Options{}); !errors.Is(err, io.ErrNoProgress) {
+			t.Errorf("a list after %d bytes: %v", n, err)
+		}
+		if _, err := readWatch(stuck{bytes.NewReader(stream[:n])}, jsonstream.Options{}); !errors.Is(err, io.ErrNoProgress) {
+			t.Errorf("a watch after %d bytes: %v", n, err)
 		}
 	}
 }

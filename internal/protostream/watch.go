@@ -167,10 +167,9 @@ func eachField(b []byte, whole bool, fn func(number int, content []byte)) error 
 			}
 			continue
 		}
-		content, rest, err := protobuf.ReadBytes(value)
+		content, rest, err := protobuf.ReadBytes(value) // of one that is cut, no rest
 		if err != nil && !whole {
 			_, content, err = protobuf.ReadVarint(value)
-			rest = nil
 		}
 		if err != nil {
 			return err
