@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -472,4 +473,54 @@ func TestBadOptionsAreRefused(t *testing.T) {
 			t.Errorf("%s: error is %v", field, err)
 		}
 	}
+}
+
+// A reconcile that has ended is an event, with its error or with when it comes again.
+func TestReconcilesAreEvents(t *testing.T) {
+	bubble(t, debug.Options{}, func(r *rig) {
+		keys, calls := make(chan string), 0
+		ctl := controller.New("packer", controller.Options{Workers: 1, OnError: func(error) {}, MinBackoff: time.Minute, MaxBackoff: time.Minute},
+			func(_ context.Context, key string) (controller.Result, error) {
+				switch calls++; {
+				case key == "later":
+					return controller.Result{RequeueAfter: time.Hour}, nil
+				case calls == 1:
+					return controller.Result{}, errors.New("the disk is full")
+				}
+				return controller.Result{}, nil
+			}, controller.Chan(keys))
+		r.run(ctl)
+		texts := func() (all []string) {
+			events, _ := r.JSON("/?events&kind=reconcile", "events").([]any)
+			for _, e := range events {
+				e := e.(map[string]any)
+				text, _ := e["text"].(string)
+				bad, _ := e["bad"].(bool)
+				all = append(all, fmt.Sprint(e["what"], " ", e["in"], " ", e["key"], " ", bad, " ", text))
+			}
+			return all
+		}
+		for _, step := range []struct {
+			key  string
+			wait time.Duration
+			want string
+		}{
+			{"broken", 0, "failed packer broken true the disk is full"},
+			{"", 2 * time.Minute, "succeeded packer broken false attempt 2."},
+			{"later", 0, "requeued packer later false again in 1 h"},
+			{"good", 0, "succeeded packer good false "},
+		} {
+			if step.key != "" {
+				keys <- step.key
+			}
+			time.Sleep(step.wait)
+			synctest.Wait()
+			if all := texts(); !slices.Contains(all, step.want) {
+				t.Errorf("there is no event %q: %q", step.want, all)
+			}
+		}
+		if n := len(texts()); n != 4 {
+			t.Errorf("there are %d events of 4 reconciles", n)
+		}
+	})
 }
