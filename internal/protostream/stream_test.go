@@ -281,6 +281,7 @@ func TestWhatIsNotProtobuf(t *testing.T) {
 		"a shardInfo that is cut":             raw(1<<3|2, 3, 5<<3|2, 1, 1<<3|2),
 		"a shard selector that is a number":   raw(1<<3|2, 4, 5<<3|2, 2, 1<<3, 9),
 		"an object's metadata that is cut":    raw(2<<3|2, 4, 1<<3|2, 2, 7<<3, 0x80),
+		"an object's metadata with a cut tag": raw(2<<3|2, 3, 1<<3|2, 1, 0x80),
 		"a content of another encoding":       append(raw(), fields(nil).text(3, "gzip")...),
 		"a content of another type":           append(raw(), fields(nil).text(4, "application/json")...),
 		"an envelope's field of a wrong type": protobuf.AppendVarint([]byte(protobuf.Magic), 2, 1),
@@ -521,6 +522,63 @@ func TestAReaderThatBringsNothingEndsTheBody(t *testing.T) {
 		}
 		if _, err := readWatch(stuck{bytes.NewReader(stream[:n])}, jsonstream.Options{}); !errors.Is(err, io.ErrNoProgress) {
 			t.Errorf("a watch after %d bytes: %v", n, err)
+		}
+	}
+}
+
+// An event with something behind its object is read to its end.
+func TestAnEventThatIsWrongBehindItsObject(t *testing.T) {
+	good := event("ADDED", "Pod", object("a"))[4:]
+	of := func(more ...byte) []byte {
+		b := slices.Concat(good, more)
+		return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+	}
+	for name, more := range map[string][]byte{
+		"a tag that is cut": {0x80}, "a number that is cut": {7 << 3, 0x80}, "a field that is cut": {7<<3 | 2, 9, 1}, "a length that is cut": {7<<3 | 2, 0x80},
+	} {
+		_, err := readWatch(bytes.NewReader(of(more...)), jsonstream.Options{})
+		if syntax := (*jsonstream.SyntaxError)(nil); !errors.As(err, &syntax) || !syntax.Protobuf {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got, err := readWatch(bytes.NewReader(of(7<<3, 1, 8<<3|2, 1, 1)), jsonstream.Options{}); err != nil || len(got) != 1 {
+		t.Errorf("fields of a newer server: %q, %v", got, err)
+	}
+}
+
+// An event that is too large, and whose object is no envelope or the start of one, is skipped.
+func TestATooLargeEventWithoutAnEnvelope(t *testing.T) {
+	for _, envelope := range []string{"", "k", "k8s", protobuf.Magic, protobuf.Magic + "\x0a", string(fields(nil).bytes(2, object("z")))} {
+		f := fields(nil).text(1, "ADDED").bytes(2, fields(nil).text(1, envelope)).text(3, strings.Repeat("x", 5000))
+		body := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(len(f))), f, event("ADDED", "Pod", object("c")))
+		got, err := readWatch(bytes.NewReader(body), jsonstream.Options{MaxObject: 1000})
+		if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], "ADDED /  ") || !strings.Contains(got[1], "ns/c") {
+			t.Errorf("%q: %q, %v", envelope, got, err)
+		}
+	}
+}
+
+// Only a watch has an end of its initial events.
+func TestAnObjectOfAListEndsNothing(t *testing.T) {
+	o := fields(nil).bytes(1, fields(nil).text(1, "a").bytes(12, fields(nil).text(1, "k8s.io/initial-events-end").text(2, "true")))
+	got, err := readList(bytes.NewReader(list("1", "", o)), jsonstream.Options{})
+	if err != nil || len(got) != 2 || strings.HasSuffix(got[1], " end") {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestAReaderThatIsWrongAboutItsBytes(t *testing.T) {
+	for _, wrong := range []func(room int) int{func(int) int { return -1 }, func(room int) int { return room + 1 }} {
+		for name, steps := range map[string]iter.Seq[*jsonstream.Step]{
+			"a list": protostream.NewList(jsonstream.Options{}).Steps(), "a watch": protostream.NewWatch(jsonstream.Options{}).Steps(),
+		} {
+			for s := range steps {
+				if s.Kind == jsonstream.Starved {
+					s.Fill(wrong(len(s.Into)), nil)
+				} else if s.Kind != jsonstream.Failed || !strings.Contains(s.Err.Error(), "a wrong number of bytes") {
+					t.Errorf("%s: step %v, %v", name, s.Kind, s.Err)
+				}
+			}
 		}
 	}
 }

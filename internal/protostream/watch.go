@@ -1,6 +1,7 @@
 package protostream
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"iter"
@@ -122,7 +123,8 @@ func (w *Watch) event(f *jsonstream.Frame, b []byte, whole bool) error {
 		return err
 	}
 	if !whole {
-		return w.head(f, envelope)
+		w.head(f, envelope)
+		return nil
 	}
 	e, err := protobuf.Open(envelope)
 	if err != nil {
@@ -136,13 +138,14 @@ func (w *Watch) event(f *jsonstream.Frame, b []byte, whole bool) error {
 	return nil
 }
 
-// head reads the start of an envelope.
-func (w *Watch) head(f *jsonstream.Frame, envelope []byte) error {
-	if len(envelope) < len(protobuf.Magic) {
-		return protobuf.ErrMagic
+// head reads the start of an envelope, as far as it is one.
+func (w *Watch) head(f *jsonstream.Frame, envelope []byte) {
+	content, ok := bytes.CutPrefix(envelope, []byte(protobuf.Magic))
+	if !ok {
+		return
 	}
 	var raw []byte
-	err := eachField(envelope[len(protobuf.Magic):], false, func(number int, content []byte) {
+	_ = eachField(content, false, func(number int, content []byte) {
 		switch number {
 		case 1:
 			f.APIVersion, f.Kind, _ = protobuf.ReadTypeMeta(content)
@@ -151,7 +154,6 @@ func (w *Watch) head(f *jsonstream.Frame, envelope []byte) error {
 		}
 	})
 	_ = w.objects.read(&f.Item, raw, false)
-	return err
 }
 
 // eachField calls fn with the fields of wire type Bytes of a message. If whole is false, the last one may be cut.
