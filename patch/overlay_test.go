@@ -448,7 +448,7 @@ func converges(t *testing.T, live, want string) {
 
 // unsaid returns where a random document does not have what is wanted.
 func unsaid(is, want any, at string) string {
-	if want == nil || is == nil && want == "" && strings.Contains(at, "/key") { // an empty key is none
+	if want == nil || is == nil && want == "" && (strings.Contains(at, "/key") || at == "/type") { // an empty one is none
 		return ""
 	}
 	switch want := want.(type) {

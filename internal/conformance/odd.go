@@ -148,6 +148,14 @@ func testNumbers(t *testing.T, s suite) {
 		applied("by a JSON patch", "{widgets}/a", asJSON, field("add", "/spec/any", `{"n":2.0}`), "spec", `{"any":{"n":2},"size":20}`),
 		applied("by an apply", "{widgets}/a?fieldManager=m&force=true", "apply-patch+yaml",
 			`{"apiVersion":"conformance.bowline.example/v1","kind":"Widget","spec":{"any":{"o":5.0}}}`, "spec", `{"any":{"n":2,"o":5},"size":20}`),
+
+		refused("one that is too large", "POST {widgets}", "",
+			`{"apiVersion":"conformance.bowline.example/v1","kind":"Widget","metadata":{"name":"b"},"spec":{"any":{"n":[-1e400]}}}`, 400,
+			apierrors.BadRequest, `Widget in version "v1" cannot be handled as a Widget: json: cannot unmarshal number -1e400 into Go value of type float64`),
+		refused("by a merge patch", "{widgets}/a", asMerge, `{"spec":{"any":1e400}}`, 400, apierrors.BadRequest,
+			`error decoding patch: json: cannot unmarshal number 1e400 into Go value of type float64`),
+		refused("by a JSON patch", "{widgets}/a", asJSON, field("add", "/spec/any", `1e400`), 400, apierrors.BadRequest,
+			`error decoding patch: json: cannot unmarshal number 1e400 into Go struct field jsonPatchOp.value of type float64`),
 	} {
 		e.run(t, s, names)
 	}

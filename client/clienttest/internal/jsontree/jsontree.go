@@ -50,6 +50,30 @@ func KindOf(v any) string {
 	return "object"
 }
 
+// OutOfRange returns the first number of v that no 64-bit integer or floating-point number can hold, such as 1e400, or "". Members
+// are looked at in the order of their names.
+func OutOfRange(v any) json.Number {
+	switch v := v.(type) {
+	case Object:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if n := OutOfRange(v[name]); n != "" {
+				return n
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if n := OutOfRange(e); n != "" {
+				return n
+			}
+		}
+	case json.Number:
+		if _, err := v.Float64(); err != nil {
+			return v
+		}
+	}
+	return ""
+}
+
 // Append appends v in a canonical form: no white space, keys sorted. Equal values give equal bytes.
 func Append(b []byte, v any) []byte {
 	switch v := v.(type) {

@@ -123,6 +123,10 @@ func (d *Draft) Normalize(t *Type) error {
 		}
 		t.Shape().SetTimes(d.Content)
 	} else {
+		if n := jsontree.OutOfRange(d.Content); n != "" {
+			err := fmt.Errorf("json: cannot unmarshal number %s into Go value of type float64", n)
+			return &DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: err}
+		}
 		for name, v := range d.Content {
 			d.Content[name] = canonical(v)
 		}
@@ -148,14 +152,8 @@ func canonical(v any) any {
 		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil && v != "-0" {
 			return v
 		}
-		f, err := v.Float64()
-		if err != nil {
-			return v // beyond the range of numbers
-		}
-		text, err := json.Marshal(f + 0) // and not -0
-		if err != nil {
-			return v
-		}
+		f, _ := v.Float64()            // it is in range
+		text, _ := json.Marshal(f + 0) // and not -0
 		return json.Number(text)
 	}
 	return v

@@ -15,7 +15,10 @@ func applyMerge(doc, body []byte, lenient bool) (Result, error) {
 	v, err := jsontree.Parse(body)
 	change, isObject := v.(jsontree.Object)
 	_, isList := v.([]any)
+	outOfRange := jsontree.OutOfRange(v)
 	switch {
+	case !lenient && isObject && outOfRange != "":
+		return Result{}, status.BadRequest("error decoding patch: json: cannot unmarshal number %s into Go value of type float64", outOfRange)
 	case isObject:
 	case lenient && isList:
 		return Result{Doc: body, shown: string(body)}, nil // reading it as an object fails later
