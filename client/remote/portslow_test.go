@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/clienttest/containers"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
 	"github.com/bowline-go/bowline/internal/memnet"
 )
@@ -67,5 +70,43 @@ func TestAProcessThatReadsSlowlyGetsWhatAGoneClientHasSent(t *testing.T) {
 		if n := <-got; n != size {
 			t.Errorf("%d bytes of %d have arrived", n, size)
 		}
+	})
+}
+
+// A client has sent all and is gone before the node has connected to the port. The server then gave up connecting.
+func TestAPortThatIsReachedAfterTheClientIsGoneGetsWhatItHasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan error, 1)
+		inside, pod := net.Pipe()
+		r := newRig(t, &containers.Server{Dial: func(ctx context.Context, _ meta.Key, port int) (net.Conn, error) {
+			if port == 80 {
+				time.Sleep(time.Second)
+				return inside, ctx.Err()
+			}
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return nil, ctx.Err()
+		}}, clienttest.Options{})
+		c, err := remote.Dial(t.Context(), r.pods, web, 80)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Write([]byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if got, err := io.ReadAll(pod); string(got) != "hello" || err != nil {
+			t.Errorf("%q has arrived, %v", got, err)
+		}
+
+		// For a client that has sent nothing, nobody goes on connecting.
+		c, err = remote.Dial(t.Context(), r.pods, web, 81)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+		<-ended
 	})
 }

@@ -36,13 +36,13 @@ func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, c clienttest
 		return // it has answered
 	}
 	defer conn.Finish()
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { conn.Abort(context.Cause(ctx)) })
+	stop := context.AfterFunc(r.Context(), func() { conn.Abort(context.Cause(r.Context())) })
 	defer stop()
 	ports := make([]*port, len(numbers))
 	for i, number := range numbers {
 		ports[i] = &port{pod: c.Pod, number: number, conn: conn, data: byte(2 * i), from: wsmux.NewSpool(1 << 20)}
+		ports[i].dialing, ports[i].leave = context.WithCancel(r.Context())
+		defer ports[i].leave()
 		prefix := binary.LittleEndian.AppendUint16(nil, uint16(number))
 		_ = conn.Send(ports[i].data, prefix) // if the client has gone, listenPorts finds out
 		_ = conn.Send(ports[i].data+1, prefix)
@@ -53,13 +53,15 @@ func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, c clienttest
 		_ = listenPorts(conn, ports)
 		for _, p := range ports {
 			p.from.End()
+			if !p.sent {
+				p.leave()
+			}
 		}
-		cancel() // a Dial that is under way
 	}()
 	var all sync.WaitGroup
 	for _, p := range ports {
 		all.Go(func() {
-			if err := p.serve(ctx, gone, r.Context().Done(), s.Dial); err != nil {
+			if err := p.serve(r.Context(), gone, s.Dial); err != nil {
 				text := fmt.Sprintf("error forwarding port %d to pod %s, uid : %v", p.number, c.Pod.Name, err)
 				_ = conn.Send(p.data+1, []byte(text))
 			}
@@ -106,6 +108,7 @@ func listenPorts(conn *wsmux.Conn, ports []*port) error {
 			var n int
 			n, err = data.Read(part)
 			ports[channel/2].from.Add(part[:n])
+			ports[channel/2].sent = ports[channel/2].sent || n > 0
 		}
 		if err != io.EOF {
 			return err
@@ -120,16 +123,21 @@ type port struct {
 	conn   *wsmux.Conn
 	data   byte         // its channel
 	from   *wsmux.Spool // what comes from the client
+	sent   bool         // something has come; for listenPorts
+
+	// dialing ends when a client has gone that has sent nothing, for which nobody need connect to the port any more.
+	dialing context.Context
+	leave   context.CancelFunc
 }
 
 var errRefused = errors.New("connect: connection refused")
 
 // serve connects to the port, and carries bytes until the pod's side ends or the client has gone. What the client has sent until then
 // still goes to the pod, which may take its time; it has a second once the server ends.
-func (p *port) serve(ctx context.Context, gone, ending <-chan struct{}, dial func(context.Context, meta.Key, int) (net.Conn, error)) error {
+func (p *port) serve(ctx context.Context, gone <-chan struct{}, dial func(context.Context, meta.Key, int) (net.Conn, error)) error {
 	inside, err := net.Conn(nil), errRefused
 	if dial != nil {
-		inside, err = dial(ctx, p.pod, p.number)
+		inside, err = dial(p.dialing, p.pod, p.number)
 	}
 	if err != nil {
 		return fmt.Errorf("failed to connect to localhost:%d inside namespace %q: %w", p.number, p.pod.String(), err)
@@ -147,7 +155,7 @@ func (p *port) serve(ctx context.Context, gone, ending <-chan struct{}, dial fun
 			select {
 			case <-drained:
 			case <-over:
-			case <-ending:
+			case <-ctx.Done():
 				select {
 				case <-drained:
 				case <-over:
