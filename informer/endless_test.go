@@ -155,7 +155,8 @@ func TestPollsGrowRare(t *testing.T) {
 				}
 
 				r.heal()
-				r.pass(4 * time.Minute) // of a watch, which then breaks and does not end
+				r.within(10*time.Minute, "watching", func() bool { return r.server.Watches() == 1 })
+				r.pass(3 * time.Minute) // then the watch breaks and does not end
 				cut := time.Now()
 				refuse()
 				r.server.DropWatches()
