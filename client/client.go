@@ -82,8 +82,9 @@ func New(cfg Config) (*Client, error) {
 
 // Close closes idle connections, and ends the background fetch of a credential for this client only. If Config.Wrap returned a
 // RoundTripper with the method CloseIdleConnections, Close calls that too. Calls in flight go on, and their connections are
-// closed after the last of them: a watch and the body of [Client.Raw] can be read to their ends. The client stays usable: it opens connections as it needs them, and reads its files again. Close
-// can be called again. A program that ends, or keeps its client for good, need not call it. A hook must not call it.
+// closed after the last of them: a watch and the body of [Client.Raw] can be read to their ends. The client stays usable: it opens
+// connections as it needs them, and reads its files again. Close can be called again. A program that ends, or keeps its client for
+// good, need not call it. A hook must not call it.
 func (c *Client) Close() {
 	c.transport.Close()
 }

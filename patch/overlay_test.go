@@ -407,6 +407,15 @@ func TestOverlayKeepsTheRestAsItIsWritten(t *testing.T) {
 	}
 }
 
+// A key that a user has chosen may look like a part of the place of a field, such as /type, where the server drops the zero.
+func TestOverlayTakesNoKeyForThePlaceOfAField(t *testing.T) {
+	for _, want := range []string{`{"a":{"":{"type":""}}}`, `{"a":{"":{"reason":""}}}`, `{"a":{"addresses/hostname":""}}`, `{"a":{"Service:spec/type":""}}`} {
+		if got, _, err := patch.Overlay(raw(`{"a":{}}`), raw(want)); err != nil || string(got) != want {
+			t.Errorf("%s over an empty object gives %s, %v", want, got, err)
+		}
+	}
+}
+
 // An overlay done is done: what comes of it has all that was wanted.
 func TestOverlayOfRandomDocumentsConverges(t *testing.T) {
 	for seed := range histories.Seeds(800) {

@@ -153,7 +153,7 @@ var keysOfLists = map[string][]string{
 
 // places calls known with the names that a place has in the tables, the shortest first, until known returns true.
 func (o *overlay) places(at *site, known func(place string) bool) bool {
-	if strings.Contains(at.name, " ") {
+	if !isFieldName(at.name) {
 		return false
 	}
 	is := func(place string) bool { return known(place) || known(o.kind+":"+place) }
@@ -166,10 +166,16 @@ func (o *overlay) places(at *site, known func(place string) bool) bool {
 			return false
 		case up == nil:
 			return is("/" + place)
+		case !isFieldName(up.name):
+			return false
 		}
 		place, up = up.name+"/"+place, up.up
 	}
 }
+
+// isFieldName reports whether a built-in type can have a field of the name. A key that a user has chosen may be empty or have the
+// separators of the lists, and would be taken for a place of another object.
+func isFieldName(name string) bool { return name != "" && !strings.ContainsAny(name, " /:") }
 
 // among reports whether a place is in one of the lists of the built-in kinds.
 func (o *overlay) among(list string, at *site) bool {

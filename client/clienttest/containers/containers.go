@@ -38,9 +38,9 @@ type Server struct {
 	// OnlyV4 makes it a server before Kubernetes 1.30, which does not tell a command that its input has ended.
 	OnlyV4 bool
 	// Dial connects to what listens on a port of a pod; a net.Dialer, one end of a net.Pipe or a listener in memory will do. The
-	// server carries bytes between the connection and the client, and closes the connection. ctx ends with the server, or when a
-	// client has gone that has sent nothing. What another one has sent still goes to the connection, for as long as that takes it or the
-	// server runs.
+	// server carries bytes between the connection and the client, and closes the connection. ctx ends with the server. It
+	// also ends when the client goes without having sent a byte. If the client goes after it has sent something, the connection still gets
+	// these bytes: the server waits for Dial, and then until the connection has taken them.
 	// An error goes to the client, as a kubelet's does when a port refuses connections. Several goroutines may call Dial at once.
 	// If it is nil, every port refuses.
 	Dial func(ctx context.Context, pod meta.Key, port int) (net.Conn, error)

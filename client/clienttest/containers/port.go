@@ -125,15 +125,15 @@ type port struct {
 	from   *wsmux.Spool // what comes from the client
 	sent   bool         // something has come; for listenPorts
 
-	// dialing ends when a client has gone that has sent nothing, for which nobody need connect to the port any more.
+	// dialing is the context of Dial. It ends when the client goes without having sent a byte: then nobody needs the connection.
 	dialing context.Context
 	leave   context.CancelFunc
 }
 
 var errRefused = errors.New("connect: connection refused")
 
-// serve connects to the port, and carries bytes until the pod's side ends or the client has gone. What the client has sent until then
-// still goes to the pod, which may take its time; it has a second once the server ends.
+// serve connects to the port, and carries bytes until the pod's side ends or the client goes. The pod still gets all that the client had
+// sent before, however slowly it reads. When the server ends, the pod has one more second.
 func (p *port) serve(ctx context.Context, gone <-chan struct{}, dial func(context.Context, meta.Key, int) (net.Conn, error)) error {
 	inside, err := net.Conn(nil), errRefused
 	if dial != nil {
