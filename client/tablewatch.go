@@ -170,7 +170,7 @@ func (r Resource[T]) tableEvent(f jsonstream.Frame, o TableOptions, managedField
 	e.Table.ResourceVersion = f.ResourceVersion
 	for _, row := range e.Table.Rows {
 		if row.Object != nil {
-			e.InitialEventsEnd = e.InitialEventsEnd || e.Type == Bookmark && row.Object.Annotations[initialEventsEnd] == "true"
+			e.InitialEventsEnd = e.InitialEventsEnd || e.Type == Bookmark && row.Object.Annotations[jsonstream.SyncEnd] == "true"
 			if e.Table.ResourceVersion == "" {
 				e.Table.ResourceVersion = row.Object.ResourceVersion
 			}
@@ -185,9 +185,6 @@ func (r Resource[T]) tableEvent(f jsonstream.Frame, o TableOptions, managedField
 	}
 	return tableItem{event: e}, nil
 }
-
-// initialEventsEnd is the annotation of the bookmark that ends the initial events of a streaming list (KEP-3157).
-const initialEventsEnd = "k8s.io/initial-events-end"
 
 // finishRows completes rows that came from the server: Raw has the object as it came so far, if there is one.
 func (r Resource[T]) finishRows(rows []Row, o TableOptions, managedFields bool) error {

@@ -109,7 +109,6 @@ func Finalize[T interface {
 	if wrong == nil && leavers == RefuseLeavers {
 		wrong = refuse(cached, finalizer)
 	}
-	var mismatch once
 	// clean calls cleanup, and removes the finalizer when that has finished.
 	clean := func(ctx context.Context, key meta.Key, live T) (Result, error) {
 		result, err := cleanup(ctx, live)
@@ -142,7 +141,7 @@ func Finalize[T interface {
 		if wrong != nil {
 			return Result{}, Terminal(wrong)
 		}
-		if err := mismatch.get(func() error { return sourceMismatch(ctx, cached, finalizer) }); err != nil {
+		if err := sourceMismatch(ctx, cached, finalizer); err != nil {
 			return Result{}, Terminal(err)
 		}
 		obj, found := cached.Get(key)

@@ -5,7 +5,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -134,15 +133,4 @@ func (r *rekeyed[K, J]) follows() (filler runner, view bool) {
 		return f.follows()
 	}
 	return nil, false
-}
-
-// once keeps the result of the first call.
-type once struct {
-	sync.Once
-	err error
-}
-
-func (o *once) get(f func() error) error {
-	o.Do(func() { o.err = f() })
-	return o.err
 }

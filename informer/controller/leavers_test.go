@@ -279,9 +279,17 @@ func TestFinalizeOverAWholeCacheRefusesAViewAsItsOnlySource(t *testing.T) {
 					controller.Finalize(maps, inf.Reader(), ours, nothing, nothing), test.sources(inf)...)
 				stop := runAll(t, ctl)
 				time.Sleep(time.Minute)
-				mustStop(t, stop)
 				if (len(reported) > 0) != test.refused {
 					t.Errorf("reported %v, want a refusal: %v", reported, test.refused)
+				}
+				if _, err := ctl.AddSource(controller.Watch(inf)); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				mustStop(t, stop)
+				key := meta.Key{Namespace: "default", Name: "a"}
+				if live, err := maps.Get(t.Context(), key); err != nil || !slices.Contains(live.Finalizers, ours) {
+					t.Errorf("with another source that sees all, the object is %+v, %v", live, err)
 				}
 			})
 		})

@@ -255,8 +255,8 @@ func (s *scanner) cutIdentity(item *Item) {
 	}
 }
 
-// syncEnd is the annotation of the bookmark that ends the initial events of a streaming list.
-const syncEnd = "k8s.io/initial-events-end"
+// SyncEnd is the annotation of the bookmark that ends the initial events of a streaming list (KEP-3157).
+const SyncEnd = "k8s.io/initial-events-end"
 
 func (s *scanner) annotations(item *Item) error {
 	c, err := s.open(3)
@@ -265,7 +265,7 @@ func (s *scanner) annotations(item *Item) error {
 		if name, c, err = s.name(c); err != nil {
 			return err
 		}
-		if string(name) == syncEnd {
+		if string(name) == SyncEnd {
 			var value string
 			value, err = s.text(c, 3, "true")
 			item.InitialEventsEnd = value == "true"

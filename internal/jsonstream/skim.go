@@ -237,7 +237,7 @@ func (k *skimmer) part() *string {
 		case "annotations":
 			k.mark = ""
 		}
-	case k.inMarks && len(k.open) == 3 && k.member == syncEnd:
+	case k.inMarks && len(k.open) == 3 && k.member == SyncEnd:
 		part = &k.mark
 	}
 	if part != nil {

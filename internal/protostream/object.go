@@ -21,9 +21,6 @@ const (
 	metaManagedFields   = 17
 )
 
-// syncEnd is the annotation of the bookmark that ends the initial events of a streaming list.
-const syncEnd = "k8s.io/initial-events-end"
-
 // objects reads the identities of objects.
 type objects struct {
 	keepManaged bool
@@ -130,7 +127,7 @@ func (o *objects) metadata(item *jsonstream.Item, p *parts, b []byte) (managed b
 			case metaManagedFields:
 				managed = !o.keepManaged
 			case metaAnnotations:
-				if o.findSyncEnd && isEntry(content, syncEnd, "true") {
+				if o.findSyncEnd && isEntry(content, jsonstream.SyncEnd, "true") {
 					item.InitialEventsEnd = true
 				}
 			}

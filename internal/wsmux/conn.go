@@ -265,8 +265,8 @@ func (c *Conn) ping() {
 // now returns a time for asked.
 func (c *Conn) now() int64 { return max(1, int64(time.Since(c.born))) }
 
-// End tells the other side that the connection ends in good order, and closes the connection if that takes longer than grace. Nothing
-// can be sent after it; Next goes on until the other side has ended as well.
+// End tells the other side that the connection ends in good order, and gives up after grace. Nothing can be sent after it, whether or
+// not the other side was told; Next goes on until the other side has ended as well, or the connection breaks.
 func (c *Conn) End(grace time.Duration) {
 	end := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	_ = c.ws.WriteControl(websocket.CloseMessage, end, time.Now().Add(grace)) // the connection may be gone
