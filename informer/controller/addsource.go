@@ -51,16 +51,16 @@ func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *Added
 		feeds[i] = newFeed(s)
 		feeds[i].needy, feeds[i].covers = withNeeds(nil, s), covers
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.feeds = append(c.feeds, feeds...)
-	c.feedings++
-	if c.intake != nil {
+	c.set.mu.Lock()
+	defer c.set.mu.Unlock()
+	c.set.feeds = append(c.set.feeds, feeds...)
+	c.set.feedings++
+	if c.set.intake != nil {
 		for _, f := range feeds {
-			f.await(&c.calls, f.needy)
+			f.await(&c.set.calls, f.needy)
 		}
 		for _, f := range feeds {
-			c.intake.start(f)
+			c.set.intake.start(f)
 		}
 	}
 	return &AddedSource{
@@ -89,9 +89,9 @@ func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *Added
 
 // holds reports whether a key waits for what a source has not delivered.
 func (c *Controller[K]) holds(f *feed[K], k K) bool {
-	c.mu.Lock()
+	c.set.mu.Lock()
 	all, partial, unsynced := f.blocks() || f.stop == nil, f.partial, f.unsynced
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	return all || partial != nil && waits(partial, k, unsynced)
 }
 
@@ -114,17 +114,17 @@ func (a *AddedSource) Unsynced() error { return a.unsynced() }
 func (a *AddedSource) Holds(key any) bool { return a.holds(key) }
 
 func (c *Controller[K]) removeSources(feeds []*feed[K]) {
-	c.mu.Lock()
-	c.feeds = slices.DeleteFunc(c.feeds, func(other *feed[K]) bool { return slices.Contains(feeds, other) })
-	c.feedings++
-	in := c.intake
+	c.set.mu.Lock()
+	c.set.feeds = slices.DeleteFunc(c.set.feeds, func(other *feed[K]) bool { return slices.Contains(feeds, other) })
+	c.set.feedings++
+	in := c.set.intake
 	var free []K
 	var running []*feed[K]
 	for _, f := range feeds {
 		if !f.removed {
 			f.removed = true
 			if f.partial != nil && in != nil {
-				c.awaited.Add(-1)
+				c.set.awaited.Add(-1)
 			}
 			f.partial = nil
 			free = append(free, c.free(f)...)
@@ -138,9 +138,9 @@ func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 		}
 	}
 	c.checkSynced()
-	c.removing = append(c.removing, running...)
-	healed := !slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return f.failed != nil })
-	c.mu.Unlock()
+	c.set.removing = append(c.set.removing, running...)
+	healed := !slices.ContainsFunc(c.set.feeds, func(f *feed[K]) bool { return f.failed != nil })
+	c.set.mu.Unlock()
 	if healed {
 		c.log.GivenUp(sourcing)
 	}
@@ -152,14 +152,14 @@ func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 	for _, f := range running {
 		<-f.returned
 	}
-	c.mu.Lock()
-	c.removing = slices.DeleteFunc(c.removing, func(other *feed[K]) bool { return slices.Contains(running, other) })
+	c.set.mu.Lock()
+	c.set.removing = slices.DeleteFunc(c.set.removing, func(other *feed[K]) bool { return slices.Contains(running, other) })
 	var needs []*need
 	for _, f := range running {
 		needs = append(needs, f.needs...)
 		f.needs = nil
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	if in != nil { // otherwise the end of the run does so
 		in.needs.release(needs)
 	}
@@ -168,9 +168,9 @@ func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 // waitSource waits until a feed is synced.
 func (c *Controller[K]) waitSource(ctx context.Context, f *feed[K]) error {
 	for {
-		c.mu.Lock()
+		c.set.mu.Lock()
 		removed, runs, unsynced, failed, changed := f.removed, f.stop != nil, f.unsynced, f.failed, f.changed
-		c.mu.Unlock()
+		c.set.mu.Unlock()
 		switch {
 		case removed:
 			return fmt.Errorf("wait for %s: it has been removed", nameOf(f.source))
@@ -197,9 +197,9 @@ func (c *Controller[K]) waitSource(ctx context.Context, f *feed[K]) error {
 
 // whyUndelivered returns why a feed is not synced; nil if it is.
 func (c *Controller[K]) whyUndelivered(f *feed[K]) error {
-	c.mu.Lock()
+	c.set.mu.Lock()
 	removed, runs, unsynced, failed := f.removed, f.stop != nil, f.unsynced, f.failed
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	switch why := failed; {
 	case removed:
 		return fmt.Errorf("%s: it has been removed", nameOf(f.source))

@@ -68,45 +68,53 @@ func (e *SourceError) Unwrap() error { return e.Err }
 // sourcing is the key of the topic of sources that have failed.
 const sourcing = "source"
 
-// awaits reports whether key has to wait for a source. Then it has been put aside.
+// sourceGate puts a key aside that has to wait for a source.
 //
 // A key that waits for a source is held in the queue, and is among the held of its feed. Before a key gets there it is held already, so
 // whoever takes it from there, because the source has delivered or is removed, can release it.
-func (c *Controller[K]) awaits(queue *workqueue.Queue[K], key K) bool {
-	if c.awaited.Load() == 0 {
-		return false
-	}
-	c.mu.Lock()
-	var gates []gate[K]
-	for _, f := range c.feeds {
+type sourceGate[K comparable] struct {
+	c     *Controller[K]
+	queue *workqueue.Queue[K]
+}
+
+func (g sourceGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {
+	return ctx, nil, g.c.set.awaited.Load() == 0 || !g.holds(v.key)
+}
+
+// holds reports whether key has to wait for a source. Then it has been put aside.
+func (g sourceGate[K]) holds(key K) bool {
+	c := g.c
+	c.set.mu.Lock()
+	var all []awaitedFeed[K]
+	for _, f := range c.set.feeds {
 		if f.covers != nil && f.blocks() || f.partial != nil {
-			gates = append(gates, gate[K]{f, f.partial, f.blocks(), f.unsynced, f.releases})
+			all = append(all, awaitedFeed[K]{f, f.partial, f.blocks(), f.unsynced, f.releases})
 		}
 	}
-	c.mu.Unlock()
-	for _, g := range gates {
-		f := g.feed
-		if f.covers != nil && !f.covers(key) || !g.all && !waits(g.partial, key, g.unsynced) {
+	c.set.mu.Unlock()
+	for _, one := range all {
+		f := one.feed
+		if f.covers != nil && !f.covers(key) || !one.all && !waits(one.partial, key, one.unsynced) {
 			continue
 		}
-		queue.Hold(key, math.MaxInt64)
-		c.mu.Lock()
+		g.queue.Hold(key, math.MaxInt64)
+		c.set.mu.Lock()
 		// The source may have delivered since it was asked, or since then lack less.
-		held := !f.removed && (f.blocks() || !g.all && f.releases == g.releases)
+		held := !f.removed && (f.blocks() || !one.all && f.releases == one.releases)
 		if held {
 			f.held = append(f.held, key)
 		}
-		c.mu.Unlock()
+		c.set.mu.Unlock()
 		if !held {
-			queue.Release(key) // and it is asked again for the other sources
+			g.queue.Release(key) // and it is asked again for the other sources
 		}
 		return true
 	}
 	return false
 }
 
-// gate is a feed that key may have to wait for, as it was at one moment.
-type gate[K comparable] struct {
+// awaitedFeed is a feed that key may have to wait for, as it was at one moment.
+type awaitedFeed[K comparable] struct {
 	feed     *feed[K]
 	partial  partial
 	all      bool // all keys wait for it
@@ -114,15 +122,15 @@ type gate[K comparable] struct {
 	releases int
 }
 
-// free notes that a feed is not unsynced any more, and returns the keys that have waited for it. The caller holds mu.
+// free notes that a feed is not unsynced any more, and returns the keys that have waited for it. The caller holds sourceSet.mu.
 func (c *Controller[K]) free(f *feed[K]) []K {
 	waited := f.unsynced && f.covers != nil
 	f.unsynced, f.partly = false, false
-	if c.intake == nil {
+	if c.set.intake == nil {
 		return nil
 	}
 	if waited {
-		c.awaited.Add(-1)
+		c.set.awaited.Add(-1)
 	}
 	held := f.held
 	f.held = nil
@@ -136,23 +144,23 @@ func (c *Controller[K]) sourceFailed(in *intake[K], f *feed[K], err error, fail 
 		fail(fmt.Errorf("%s: %w", nameOf(f.source), err))
 		return
 	}
-	c.mu.Lock()
-	mine := c.intake == in && f.failed == nil && !f.removed
+	c.set.mu.Lock()
+	mine := c.set.intake == in && f.failed == nil && !f.removed
 	if mine {
 		c.setFailed(f, err)
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	if mine {
 		c.reportSource(f, err)
 	}
 }
 
-// setFailed notes the failure of a feed with covers, and ends it. The caller holds mu.
+// setFailed notes the failure of a feed with covers, and ends it. The caller holds sourceSet.mu.
 func (c *Controller[K]) setFailed(f *feed[K], err error) {
 	f.failed, f.partly = err, false
 	if !f.unsynced {
 		f.unsynced = true
-		c.awaited.Add(1)
+		c.set.awaited.Add(1)
 	}
 	f.stop()
 	f.change()
@@ -160,12 +168,12 @@ func (c *Controller[K]) setFailed(f *feed[K], err error) {
 
 // needFailed ends the run, or only what depends on the sources that need n.
 func (c *Controller[K]) needFailed(in *intake[K], n *need, err error, fail context.CancelCauseFunc) {
-	c.mu.Lock()
+	c.set.mu.Lock()
 	var failed []*feed[K]
 	all := false
-	for _, f := range c.feeds {
+	for _, f := range c.set.feeds {
 		switch {
-		case c.intake != in || !slices.Contains(f.needs, n):
+		case c.set.intake != in || !slices.Contains(f.needs, n):
 		case f.covers == nil:
 			all = true
 		case f.failed == nil:
@@ -177,7 +185,7 @@ func (c *Controller[K]) needFailed(in *intake[K], n *need, err error, fail conte
 			c.setFailed(f, err)
 		}
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	if all {
 		fail(err)
 		return

@@ -118,21 +118,25 @@ type deletions[K comparable] struct {
 	running map[K]context.CancelCauseFunc
 }
 
-// enter returns the context of a reconcile of key, and what releases it.
-func (d *deletions[K]) enter(ctx context.Context, key K) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// enter is that of a gate: the context of the reconcile ends when its object is deleted.
+func (d *deletions[K]) enter(outer context.Context, v *visit[K]) (context.Context, func(), bool) {
+	if !d.watched.Load() {
+		return outer, nil, true
+	}
+	ctx, cancel := context.WithCancelCause(outer)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.running == nil {
 		d.running = make(map[K]context.CancelCauseFunc)
 	}
-	d.running[key] = cancel
+	d.running[v.key] = cancel
 	return ctx, func() {
 		d.mu.Lock()
-		delete(d.running, key)
+		delete(d.running, v.key)
 		d.mu.Unlock()
+		v.interrupted = v.interrupted || deleted(ctx, v.end.Err) // the key has been added
 		cancel(nil)
-	}
+	}, true
 }
 
 // deleted ends the reconcile of key that is in progress, if any. The caller adds the key afterwards: if it did so before, a

@@ -3,14 +3,12 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bowline-go/bowline/internal/report"
@@ -62,39 +60,17 @@ type Controller[K comparable] struct {
 	timeout error       // the cause of a context that Options.Timeout ended
 	hooks   Hooks       // of the current Run
 	crew    crew[K]
+	set     sourceSet[K]
 
 	loggerKey any // the key of logr.FromContext
 	deletions deletions[K]
 	sharding  *sharding[K] // nil without Options.Shards
 
-	// failing is how many keys of the queue have failed and not succeeded since.
-	failing atomic.Int64
-
-	// awaited is 0 if no key has to wait for a feed: it counts the feeds with covers that run and have not delivered, and those that may
-	// lack namespaces. Controller.mu is held when it changes.
-	awaited atomic.Int64
-
-	// calls is how many functions of sources are running.
-	calls atomic.Int64
-
-	// mu protects the rest. In status, Unsynced and Queue are not filled in; they come from the two below. Nor are Workers and Paused,
-	// which come from crew.
-	mu     sync.Mutex
-	status Status
-	// overdue are keys of this Run of which the log has said that their times stay in the past.
-	overdue map[K]struct{}
-	feeds   []*feed[K] // those of New, and then those of AddSource
-	// feedings counts the changes of feeds, and lookups is what primaries has found; nil before it was called.
-	feedings int
-	lookups  *lookups[K]
-	// removing are those that are no longer in feeds and have not returned.
-	removing []*feed[K]
-	queue    *workqueue.Queue[K] // of the current Run, or of the last one; nil before the first
-	unseen   *unseen[K]          // as queue; a Run does not change it
-	contests *contests[K]        // as unseen
-	intake   *intake[K]          // of the current Run; nil while no source may start
-	group    func(K) string      // of GroupBy, and weight too
-	weight   func(string) int
+	mu     sync.Mutex     // guards the rest
+	status Status         // what is counted, and the state; Controller.Status asks the other parts for what they know
+	epoch  *epoch[K]      // of the current Run or term, or of the last one; nil before the first
+	group  func(K) string // of GroupBy, and weight too
+	weight func(string) int
 }
 
 // New returns a controller that calls fn for the keys that the sources name. The name is for people: it appears in errors,
@@ -114,7 +90,7 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 		sharding:  newSharding[K](o.Shards, fmt.Sprintf("controller %q", name)),
 	}
 	for _, s := range from {
-		c.feeds = append(c.feeds, newFeed(s))
+		c.set.feeds = append(c.set.feeds, newFeed(s))
 	}
 	return c
 }
@@ -143,23 +119,6 @@ func (c *Controller[K]) Runners() []interface {
 
 // needy is something that needs runners.
 type needy interface{ Runners() []runner }
-
-// allFeeds returns the present sources with their states.
-func (c *Controller[K]) allFeeds() []*feed[K] {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.feeds)
-}
-
-// sources returns the present sources.
-func (c *Controller[K]) sources() []Source[K] {
-	feeds := c.allFeeds()
-	all := make([]Source[K], len(feeds))
-	for i, f := range feeds {
-		all[i] = f.source
-	}
-	return all
-}
 
 // has reports whether rs has r. A runner that cannot be compared is never found.
 func has(rs []runner, r runner) bool {
@@ -193,16 +152,14 @@ func (c *Controller[K]) begin() error {
 		return errors.New("it is running already")
 	}
 	c.status.State = Syncing
-	c.failing.Store(0)
-	c.overdue = nil
 	return nil
 }
 
 // isIdle reports whether no run is in progress. c.mu must be held.
 func (c *Controller[K]) isIdle() bool { return c.status.State == Idle || c.status.State == Stopped }
 
-// newQueue makes the queue of a run.
-func (c *Controller[K]) newQueue(ctx context.Context, info RunInfo) *workqueue.Queue[K] {
+// newEpoch makes the epoch of a run or term, with a queue of its own.
+func (c *Controller[K]) newEpoch(ctx context.Context, info RunInfo) *epoch[K] {
 	o := workqueue.Options[K]{
 		MinBackoff: c.options.MinBackoff,
 		MaxBackoff: c.options.MaxBackoff,
@@ -216,10 +173,8 @@ func (c *Controller[K]) newQueue(ctx context.Context, info RunInfo) *workqueue.Q
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o.Group, o.Weight = c.group, c.weight
-	c.queue = workqueue.New(o)
-	c.unseen = newUnseen(c.queue, cmp.Or(c.options.FreshTimeout, 10*time.Second))
-	c.contests = newContests[K](c.name)
-	return c.queue
+	c.epoch = newEpoch(c, workqueue.New(o))
+	return c.epoch
 }
 
 func (c *Controller[K]) setState(s State) {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/bowline-go/bowline/workqueue"
 )
 
 // crew are the workers of a controller.
@@ -26,8 +24,7 @@ type crew[K comparable] struct {
 
 // job is what the workers of one call of work do.
 type job[K comparable] struct {
-	c     *Controller[K]
-	queue *workqueue.Queue[K]
+	epoch *epoch[K]
 	// taking ends when no more keys are taken, draining when none are drained, and reconciling is the context of reconciles.
 	taking, draining, reconciling context.Context
 	// ended is closed after taking has ended; drains then says whether the workers drain the queue.
@@ -159,7 +156,7 @@ func (c *crew[K]) start(j *job[K], w *worker) {
 				j.finished.Go(func() {
 					c.start(j, w)
 					if left != nil {
-						j.c.failed(ReconcileEnd{Outcome: Failed}, left)
+						j.epoch.c.failed(ReconcileEnd{Outcome: Failed}, left)
 					}
 				})
 			}
@@ -170,10 +167,10 @@ func (c *crew[K]) start(j *job[K], w *worker) {
 			defer func() {
 				w.busy.Store(false)
 				if !returned {
-					left = j.c.exited(j.queue, key)
+					left = j.epoch.exited(key)
 				}
 			}()
-			err := j.c.reconcile(j.reconciling, j.queue, key)
+			err := j.epoch.reconcile(j.reconciling, key)
 			returned = true
 			return err
 		})
@@ -188,12 +185,12 @@ func (c *crew[K]) work(j *job[K], w *worker, reconcile func(ctx context.Context,
 		if !stays {
 			return
 		}
-		_ = j.queue.Work(taking, reconcile)
+		_ = j.epoch.queue.Work(taking, reconcile)
 	}
 	if <-j.ended; !j.drains {
 		return
 	}
 	if _, stays := c.stays(w); stays {
-		_ = j.queue.Drain(j.draining, reconcile)
+		_ = j.epoch.queue.Drain(j.draining, reconcile)
 	}
 }

@@ -15,7 +15,41 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// feed is a source of a controller, and its state. Controller.mu guards all but source, able, needy and covers.
+// sourceSet are the sources of a controller.
+type sourceSet[K comparable] struct {
+	// awaited is 0 if no key has to wait for a feed: it counts the feeds with covers that run and have not delivered, and those that may
+	// lack namespaces. mu is held when it changes.
+	awaited atomic.Int64
+	// calls is how many functions of sources are running.
+	calls atomic.Int64
+
+	mu    sync.Mutex // guards the rest, and the state of each feed
+	feeds []*feed[K] // those of New, and then those of AddSource
+	// feedings counts the changes of feeds, and lookups is what primaries has found; nil before it was called.
+	feedings int
+	lookups  *lookups[K]
+	removing []*feed[K] // those that are no longer in feeds and have not returned
+	intake   *intake[K] // of the current Run; nil while no source may start
+}
+
+// allFeeds returns the present sources with their states.
+func (c *Controller[K]) allFeeds() []*feed[K] {
+	c.set.mu.Lock()
+	defer c.set.mu.Unlock()
+	return slices.Clone(c.set.feeds)
+}
+
+// sources returns the present sources.
+func (c *Controller[K]) sources() []Source[K] {
+	feeds := c.allFeeds()
+	all := make([]Source[K], len(feeds))
+	for i, f := range feeds {
+		all[i] = f.source
+	}
+	return all
+}
+
+// feed is a source of a controller, and its state. sourceSet.mu guards all but source, able, needy and covers.
 type feed[K comparable] struct {
 	source Source[K]
 	able   partial  // the source, if it can name the keys of some namespaces only; nil otherwise
@@ -49,7 +83,7 @@ func newFeed[K comparable](s Source[K]) *feed[K] {
 	return &feed[K]{source: s, able: asPartial(s), changed: make(chan struct{})}
 }
 
-// blocks reports whether all of its keys wait for it. Controller.mu must be held.
+// blocks reports whether all of its keys wait for it. sourceSet.mu must be held.
 func (f *feed[K]) blocks() bool { return f.unsynced && !f.partly }
 
 func (f *feed[K]) change() {
@@ -59,12 +93,12 @@ func (f *feed[K]) change() {
 
 // intake is what feeds the queue in one run.
 type intake[K comparable] struct {
-	// start starts a feed. The caller holds Controller.mu.
+	// start starts a feed. The caller holds sourceSet.mu.
 	start   func(f *feed[K])
-	sources sync.WaitGroup // added to with Controller.mu held, and only while this is the controller's intake
+	sources sync.WaitGroup // added to with sourceSet.mu held, and only while this is the controller's intake
 	needs   needs
 	release func(k K) // gives a key that waits for a feed back to the queue
-	// all is closed when all feeds without covers have delivered, at least partly; then delivered is set. Controller.mu guards delivered.
+	// all is closed when all feeds without covers have delivered, at least partly; then delivered is set. sourceSet.mu guards delivered.
 	all       chan struct{}
 	delivered bool
 }
@@ -79,12 +113,12 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 		ctx, stop := context.WithCancel(ctx)
 		f.unsynced, f.partly, f.failed, f.held, f.stop, f.returned = true, false, nil, nil, stop, make(chan struct{})
 		if f.covers != nil {
-			c.awaited.Add(1)
+			c.set.awaited.Add(1)
 		}
 		// Workers that run already do not wait for a source without covers.
 		if f.partial = nil; !c.options.AllNamespaces && (f.covers != nil || !in.delivered) {
 			if f.partial = f.able; f.partial != nil {
-				c.awaited.Add(1)
+				c.set.awaited.Add(1)
 			}
 		}
 		f.needs = in.needs.acquire(f.needy)
@@ -102,19 +136,19 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	for i, f := range feeds {
 		caches[i] = withNeeds(nil, f.source) // not under the lock: it may be the caller's code
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.intake = in
-	c.awaited.Store(0)
+	c.set.mu.Lock()
+	defer c.set.mu.Unlock()
+	c.set.intake = in
+	c.set.awaited.Store(0)
 	for i, f := range feeds { // all of them before any starts: its function may read the caches of the others
 		if !f.removed {
-			f.await(&c.calls, caches[i])
+			f.await(&c.set.calls, caches[i])
 		}
 	}
-	for _, f := range c.feeds {
-		f.await(&c.calls, f.needy) // one that has been added since
+	for _, f := range c.set.feeds {
+		f.await(&c.set.calls, f.needy) // one that has been added since
 	}
-	for _, f := range c.feeds {
+	for _, f := range c.set.feeds {
 		in.start(f)
 	}
 	c.checkSynced() // there may be none to wait for
@@ -122,7 +156,7 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 }
 
 // await tells the caches among rs that a controller waits for them, until f.unawait is called, unless that is done already. calls is
-// how many functions of its sources are running. The caller holds Controller.mu.
+// how many functions of its sources are running. The caller holds sourceSet.mu.
 func (f *feed[K]) await(calls *atomic.Int64, rs []runner) {
 	if f.unawait != nil {
 		return
@@ -154,7 +188,7 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], isP
 		add: queue.Add, low: func(k K) { queue.AddWith(k, low) }, with: queue.AddWith,
 		synced:  func() { c.synced(in, f) },
 		arrived: func() { c.releaseHeld(in, f) },
-		calls:   &c.calls,
+		calls:   &c.set.calls,
 		deleted: c.deletions.deleted, watchDeletions: func() { c.deletions.watched.Store(true) },
 	}
 	if isPartial {
@@ -194,15 +228,15 @@ func (c *Controller[K]) runSource(ctx context.Context, s Source[K], to sink[K]) 
 
 // synced notes that a source has delivered.
 func (c *Controller[K]) synced(in *intake[K], f *feed[K]) {
-	c.mu.Lock()
+	c.set.mu.Lock()
 	var free []K
 	was := f.partly
-	if f.unsynced && f.failed == nil && c.intake == in {
+	if f.unsynced && f.failed == nil && c.set.intake == in {
 		free = c.free(f)
 		f.change()
 		c.checkSynced()
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	if was && c.options.OnError == nil {
 		c.log.Logger().Info(fmt.Sprintf("%v: no namespace is missing any more", c), "source", nameOf(f.source))
 	}
@@ -211,10 +245,10 @@ func (c *Controller[K]) synced(in *intake[K], f *feed[K]) {
 	}
 }
 
-// checkSynced tells the run if all sources have delivered. The caller holds mu.
+// checkSynced tells the run if all sources have delivered. The caller holds sourceSet.mu.
 func (c *Controller[K]) checkSynced() {
-	in := c.intake
-	if in == nil || in.delivered || slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return f.blocks() && f.covers == nil }) {
+	in := c.set.intake
+	if in == nil || in.delivered || slices.ContainsFunc(c.set.feeds, func(f *feed[K]) bool { return f.blocks() && f.covers == nil }) {
 		return
 	}
 	in.delivered = true
@@ -223,9 +257,9 @@ func (c *Controller[K]) checkSynced() {
 
 // stopSources waits for the sources of a run, whose context has ended, and then ends what runs for them.
 func (c *Controller[K]) stopSources(in *intake[K]) {
-	c.mu.Lock()
-	c.intake = nil // no source is started any more
-	c.mu.Unlock()
+	c.set.mu.Lock()
+	c.set.intake = nil // no source is started any more
+	c.set.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		in.sources.Wait()
@@ -233,9 +267,9 @@ func (c *Controller[K]) stopSources(in *intake[K]) {
 		close(done)
 	}()
 	c.waitFor(done, func() HangError { return HangError{Sources: c.hangingSources(in)} })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.feeds {
+	c.set.mu.Lock()
+	defer c.set.mu.Unlock()
+	for _, f := range c.set.feeds {
 		f.stop, f.returned, f.needs, f.unawait = nil, nil, nil, nil
 		f.change()
 	}
@@ -243,9 +277,9 @@ func (c *Controller[K]) stopSources(in *intake[K]) {
 
 // hangingSources returns the names of the sources that have not returned, or else those of the runners that they need.
 func (c *Controller[K]) hangingSources(in *intake[K]) (names []string) {
-	c.mu.Lock()
+	c.set.mu.Lock()
 	var hanging []Source[K]
-	for _, f := range slices.Concat(c.feeds, c.removing) {
+	for _, f := range slices.Concat(c.set.feeds, c.set.removing) {
 		if f.returned == nil {
 			continue // it was added too late to run
 		}
@@ -255,7 +289,7 @@ func (c *Controller[K]) hangingSources(in *intake[K]) (names []string) {
 			hanging = append(hanging, f.source)
 		}
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	for _, s := range hanging {
 		names = append(names, nameOf(s))
 	}

@@ -5,13 +5,13 @@ package controller
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/fights"
+	"github.com/bowline-go/bowline/internal/follow"
 	"github.com/bowline-go/bowline/internal/report"
-	"github.com/bowline-go/bowline/workqueue"
 )
 
 // Fight says that a controller and another writer undo each other's writes: the reconciles of a key write the same to an object
@@ -52,38 +52,7 @@ type FieldWriter struct {
 }
 
 // String says who does what to the field.
-func (f FieldWriter) String() string { return f.text([]string{f.Path}) }
-
-// text says who does what to fields that have the same writers.
-func (f FieldWriter) text(paths []string) string {
-	const most = 3
-	rest := ""
-	if len(paths) > most {
-		rest = fmt.Sprintf(" and %d more", len(paths)-most)
-		paths = paths[:most]
-	}
-	fields := strings.Join(paths, ", ") + rest
-	ours, other := strconv.Quote(f.Ours), "another writer"
-	if f.Ours == "" {
-		ours = "the controller"
-	}
-	switch {
-	case f.Other != "" && f.Other == f.Ours:
-		other = "another writer of that name"
-	case f.Other != "":
-		other = strconv.Quote(f.Other)
-	}
-	switch {
-	case f.OursRemoves:
-		return fmt.Sprintf("%s sets %s and %s removes it", other, fields, ours)
-	case f.OtherRemoves:
-		return fmt.Sprintf("%s sets %s and %s removes it", ours, fields, other)
-	}
-	if f.Other != "" && f.Other < f.Ours {
-		return fmt.Sprintf("%s and %s both write %s", other, ours, fields)
-	}
-	return fmt.Sprintf("%s and %s both write %s", ours, other, fields)
-}
+func (f FieldWriter) String() string { return fights.Field(f).String() }
 
 // kind returns the kind, or the resource if the handle has asked for metadata alone.
 func (f Fight) kind() string {
@@ -109,7 +78,7 @@ func (f Fight) String() string {
 				paths = append(paths, f.Fields[j].Path)
 			}
 		}
-		parts = append(parts, one.text(paths))
+		parts = append(parts, fights.Field(one).Text(paths))
 	}
 	s := fmt.Sprintf("fight over %s (%s): %s, %d times in %v",
 		f.Object, f.kind(), strings.Join(parts, "; "), f.Count, f.Last.Sub(f.Since).Round(time.Millisecond))
@@ -142,38 +111,55 @@ type FightStats struct {
 // fighting is the key of the topic of fights.
 const fighting = "fight"
 
-// slowed reports whether key is not to be reconciled yet, because of a fight; then it has been put aside.
-func (c *Controller[K]) slowed(ctx context.Context, queue *workqueue.Queue[K], key K) bool {
-	overs := c.contests.overs()
-	for _, f := range overs {
-		if c.hooks.Fight != nil {
-			c.hooks.Fight(ctx, f)
+// slowGate puts a key aside while a fight slows it down.
+type slowGate[K comparable] struct{ *fightGate[K] }
+
+func (g slowGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {
+	over := g.watcher.Over()
+	for _, f := range over {
+		g.tell(ctx, f)
+	}
+	if len(over) > 0 && g.c.options.OnError == nil {
+		if on, _ := g.watcher.On(); on == 0 {
+			g.c.log.Works(fighting)
 		}
 	}
-	if len(overs) > 0 && c.options.OnError == nil {
-		if on, _ := c.contests.on(); on == 0 {
-			c.log.Works(fighting)
-		}
+	d := g.watcher.Delay(v.key)
+	if d > 0 {
+		v.epoch.queue.Hold(v.key, d)
 	}
-	d := c.contests.delay(key)
-	if d <= 0 {
-		return false
-	}
-	queue.Hold(key, d)
-	return true
+	return ctx, nil, d <= 0
 }
 
-// watch examines the writes of a reconcile that has ended, and reports the fights that are noticed now.
-func (c *Controller[K]) watch(ctx context.Context, s *scope[K]) {
-	for _, f := range c.contests.settle(&s.round) {
+// fightGate looks for fights in the writes of reconciles.
+type fightGate[K comparable] struct {
+	c       *Controller[K]
+	watcher *fights.Watcher[K]
+}
+
+func newFightGate[K comparable](c *Controller[K]) *fightGate[K] {
+	return &fightGate[K]{c, fights.New[K]()}
+}
+
+func (g *fightGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {
+	g.watcher.Look(ctx, v.key, &v.writes)
+	return ctx, func() { g.settle(ctx, v) }, true
+}
+
+func (g *fightGate[K]) listen(v *visit[K]) func(follow.Write) {
+	return func(w follow.Write) { g.watcher.Wrote(v.key, &v.writes, w) }
+}
+
+// settle examines the writes of a reconcile that has ended, and reports the fights that are noticed now.
+func (g *fightGate[K]) settle(ctx context.Context, v *visit[K]) {
+	c := g.c
+	for _, f := range g.watcher.Settle(&v.writes) {
 		c.mu.Lock()
 		c.status.Fights.Noticed++
 		c.mu.Unlock()
-		if c.hooks.Fight != nil {
-			c.hooks.Fight(ctx, f)
-		}
+		err := &FightError{Fight: g.tell(ctx, f)}
 		if c.options.OnError != nil {
-			c.options.OnError(&FightError{Fight: f})
+			c.options.OnError(err)
 			continue
 		}
 		topic := report.Topic{
@@ -181,6 +167,37 @@ func (c *Controller[K]) watch(ctx context.Context, s *scope[K]) {
 			Fails: c.String() + ": a fight",
 			Works: c.String() + ": no more fights",
 		}
-		c.log.Failed(topic, &FightError{Fight: f}, []string{fmt.Sprint(f.Key), f.Object.String()}, "controller", c.name, "key", f.Key)
+		c.log.Failed(topic, err, []string{fmt.Sprint(f.Key), f.Object.String()}, "controller", c.name, "key", f.Key)
 	}
+}
+
+// tell calls the hook.
+func (g *fightGate[K]) tell(ctx context.Context, f fights.Fight) Fight {
+	told := g.public(f)
+	if g.c.hooks.Fight != nil {
+		g.c.hooks.Fight(ctx, told)
+	}
+	return told
+}
+
+// stats returns which fights are on. Noticed is not filled in.
+func (g *fightGate[K]) stats() (s FightStats) {
+	on, first := g.watcher.On()
+	s.On = on
+	for _, f := range first {
+		s.First = append(s.First, g.public(f))
+	}
+	return s
+}
+
+// public returns a fight as users see it.
+func (g *fightGate[K]) public(f fights.Fight) Fight {
+	told := Fight{
+		Controller: g.c.name, Key: f.Key, Resource: f.Resource, Kind: f.Kind, Object: f.Object, UID: f.UID,
+		Count: f.Count, Since: f.Since, Last: f.Last, Delay: f.Delay, Over: f.Over,
+	}
+	for _, field := range f.Fields {
+		told.Fields = append(told.Fields, FieldWriter(field))
+	}
+	return told
 }

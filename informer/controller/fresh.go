@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/internal/fresh"
 	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/workqueue"
 )
 
 // Fresh declares, like [Reads], that the reconcile function reads caches, and that it must find its own writes there: a
@@ -48,7 +51,7 @@ func Fresh[K comparable](caches ...FreshCache) Source[K] {
 	for i, c := range caches {
 		plain[i] = c
 	}
-	return &fresh[K]{newReads[K]("Fresh", plain)}
+	return &freshReads[K]{newReads[K]("Fresh", plain)}
 }
 
 // FreshCache is a [Cache] that knows when it has seen a write. *informer.Informer and *informer.Shared are such caches, and
@@ -59,39 +62,9 @@ type FreshCache interface {
 	AfterWrite(w follow.Write, f func()) *cache.Sight
 }
 
-type fresh[K comparable] struct{ reads[K] }
+type freshReads[K comparable] struct{ reads[K] }
 
-func (f *fresh[K]) fresh() []Cache { return f.caches }
-
-// declared is a cache of [Fresh], and its place.
-type declared struct {
-	FreshCache
-	by    any // the source
-	index int
-}
-
-// declaresFresh reports whether freshCaches would return any.
-func (c *Controller[K]) declaresFresh() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return freshOf(f.source) != nil })
-}
-
-// freshCaches returns the caches that [Fresh] declares at present, of the sources that the key waits for.
-func (c *Controller[K]) freshCaches(key K) []declared {
-	var all []declared
-	for _, f := range c.allFeeds() {
-		if f.covers != nil && !f.covers(key) {
-			continue
-		}
-		for i, one := range freshOf(f.source) {
-			if !isNil(one) {
-				all = append(all, declared{one.(FreshCache), f, i})
-			}
-		}
-	}
-	return all
-}
+func (f *freshReads[K]) fresh() []Cache { return f.caches }
 
 // freshOf returns the caches that a source declares as fresh; nil if it declares none.
 func freshOf(source any) []Cache {
@@ -99,20 +72,6 @@ func freshOf(source any) []Cache {
 		return s.fresh()
 	}
 	return nil
-}
-
-// admit reports whether key may be reconciled now; otherwise it has been put aside.
-func (c *Controller[K]) admit(ctx context.Context, key K) bool {
-	a := c.unseen.admit(key)
-	if !a.ok || !a.waited {
-		return a.ok
-	}
-	w := Wait{Controller: c.name, Key: key, Waited: a.after}
-	if len(a.late) > 0 {
-		w.Err = &StaleError{Waited: a.after, Unseen: a.late}
-	}
-	c.waited(ctx, w)
-	return true
 }
 
 // Wait describes how a key waited for caches; see [Fresh].
@@ -181,6 +140,69 @@ type FreshStats struct {
 
 // stale is the key of the topic of waits that have not ended in time.
 const stale = "fresh"
+
+// freshGate puts a key aside until caches have seen what its last reconciles wrote.
+type freshGate[K comparable] struct {
+	c     *Controller[K]
+	waits *fresh.Waits[K]
+}
+
+func newFreshGate[K comparable](c *Controller[K], queue *workqueue.Queue[K]) *freshGate[K] {
+	return &freshGate[K]{c, fresh.New(queue, cmp.Or(c.options.FreshTimeout, 10*time.Second))}
+}
+
+func (g *freshGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {
+	a := g.waits.Admit(v.key)
+	if a.OK && a.Waited {
+		w := Wait{Controller: g.c.name, Key: v.key, Waited: a.After}
+		if len(a.Late) > 0 {
+			w.Err = staleError(a)
+		}
+		g.c.waited(ctx, w)
+	}
+	return ctx, nil, a.OK
+}
+
+// staleError returns the error of a wait that has taken too long.
+func staleError(a fresh.Admission) *StaleError {
+	e := &StaleError{Waited: a.After}
+	for _, late := range a.Late {
+		e.Unseen = append(e.Unseen, UnseenWrite{
+			Cache: cacheName(late.Cache.(Cache)), Resource: late.Write.Resource, Object: late.Write.Key, UID: late.Write.UID,
+			ResourceVersion: late.Write.ResourceVersion,
+		})
+	}
+	return e
+}
+
+func (g *freshGate[K]) listen(v *visit[K]) func(follow.Write) {
+	if !g.isDeclared() {
+		return nil
+	}
+	return func(w follow.Write) { g.waits.Wrote(v.key, g.caches(v.key), w) }
+}
+
+// isDeclared reports whether there is a source [Fresh].
+func (g *freshGate[K]) isDeclared() bool {
+	g.c.set.mu.Lock()
+	defer g.c.set.mu.Unlock()
+	return slices.ContainsFunc(g.c.set.feeds, func(f *feed[K]) bool { return freshOf(f.source) != nil })
+}
+
+// caches returns the caches that [Fresh] declares at present, of the sources that the key waits for.
+func (g *freshGate[K]) caches(key K) (all []fresh.Place) {
+	for _, f := range g.c.allFeeds() {
+		if f.covers != nil && !f.covers(key) {
+			continue
+		}
+		for i, one := range freshOf(f.source) {
+			if !isNil(one) {
+				all = append(all, fresh.Place{Cache: one.(FreshCache), By: f, Index: i})
+			}
+		}
+	}
+	return all
+}
 
 // waited counts and reports the end of a wait.
 func (c *Controller[K]) waited(ctx context.Context, w Wait) {

@@ -146,14 +146,17 @@ func (h Hooks) and(other Hooks) Hooks {
 	return all
 }
 
-// observe calls the hook for a reconcile that begins. It returns the context to go on with, and what to call at the end, or
-// nil.
-func (c *Controller[K]) observe(ctx context.Context, queue *workqueue.Queue[K], key K) (context.Context, func(ReconcileEnd)) {
-	if c.hooks.Reconcile == nil {
-		return ctx, nil
-	}
-	of, _ := queue.Inspect(key)
-	return hooks.Begin(ctx, c.hooks.Reconcile, ReconcileInfo{
-		Controller: c.name, Key: key, Attempt: of.Failures + 1, Priority: of.RunPriority,
+// hookGate calls the hook for a reconcile that begins, and what that returns for its end.
+type hookGate[K comparable] struct{ c *Controller[K] }
+
+func (g hookGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {
+	of, _ := v.epoch.queue.Inspect(v.key)
+	inner, end := hooks.Begin(ctx, g.c.hooks.Reconcile, ReconcileInfo{
+		Controller: g.c.name, Key: v.key, Attempt: of.Failures + 1, Priority: of.RunPriority,
 	})
+	if end == nil {
+		return inner, nil, true
+	}
+	v.timed = true
+	return inner, func() { end(v.end) }, true
 }

@@ -49,6 +49,8 @@ var imports = map[string][]string{
 	"internal/gotype":      {"client/meta"},
 	"internal/inside":      {"client/meta", "internal/hooks", "internal/undertest"},
 	"internal/follow":      {"client/meta"},
+	"internal/fights":      {"client/meta", "errors", "internal/fieldset", "internal/follow"},
+	"internal/fresh":       {"cache", "client/meta", "internal/follow"},
 	"internal/hooks":       {},
 	"internal/undertest":   {},
 	"internal/directive":   {},
@@ -92,10 +94,12 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer":            {"cache", "client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
-	"informer/controller": {"cache", "client/meta", "errors", "internal/fieldset", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "workqueue"},
-	"informer/clusters":   {"client/meta", "informer/controller", "internal/inside", "workqueue"},
-	"informer/debug":      {"client", "client/meta", "informer", "informer/controller", "internal/inside", "internal/shown", "workqueue"},
+	"informer": {"cache", "client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
+	"informer/controller": {
+		"cache", "client/meta", "errors", "internal/fights", "internal/follow", "internal/fresh", "internal/hooks", "internal/inside", "internal/report", "workqueue",
+	},
+	"informer/clusters": {"client/meta", "informer/controller", "internal/inside", "workqueue"},
+	"informer/debug":    {"client", "client/meta", "informer", "informer/controller", "internal/inside", "internal/shown", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/conformance": {

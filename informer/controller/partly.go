@@ -223,13 +223,13 @@ func allOf[T meta.Object](r cache.Objects[T]) iter.Seq[T] {
 
 // partly notes that a source lacks some namespaces, and has named the keys of the others.
 func (c *Controller[K]) partly(in *intake[K], f *feed[K]) {
-	c.mu.Lock()
-	mine := f.unsynced && f.failed == nil && c.intake == in
+	c.set.mu.Lock()
+	mine := f.unsynced && f.failed == nil && c.set.intake == in
 	if mine {
 		f.partly = true
 		c.checkSynced()
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	if mine && c.options.OnError == nil {
 		c.log.Logger().Info(fmt.Sprintf("%v: namespaces are missing; their keys wait, and those of the others are reconciled", c),
 			"source", nameOf(f.source), "missing", fmt.Sprint(whyUnsynced(f.source)))
@@ -241,13 +241,13 @@ func (c *Controller[K]) partly(in *intake[K], f *feed[K]) {
 
 // releaseHeld gives the keys that wait for a source back to the queue. Those that still have to wait are held again.
 func (c *Controller[K]) releaseHeld(in *intake[K], f *feed[K]) {
-	c.mu.Lock()
+	c.set.mu.Lock()
 	var held []K
-	if c.intake == in && !f.blocks() {
+	if c.set.intake == in && !f.blocks() {
 		held, f.held = f.held, nil
 		f.releases++
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	for _, k := range held {
 		in.release(k)
 	}

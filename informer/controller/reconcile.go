@@ -16,105 +16,97 @@ import (
 )
 
 // reconcile runs the function on one key. It returns an error if the queue is to retry the key.
-func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K], key K) (err error) {
-	if c.awaits(queue, key) || c.slowed(work, queue, key) || !c.admit(work, key) {
-		return nil
-	}
-	settled := false
-	work, leave, ok := c.enterShard(work, key)
+func (e *epoch[K]) reconcile(work context.Context, key K) error {
+	v := &visit[K]{Context: work, epoch: e, key: key, end: ReconcileEnd{Outcome: Failed, Err: errExited}}
+	defer v.leave(0) // also if the function ends its goroutine
+	ctx, ok := v.enter(v, e.gates)
 	if !ok {
-		c.settled(queue, key, c.log.GivenUp) // another replica goes on with it
 		return nil
 	}
-	defer func() { leave(settled && err == nil) }()
-	s := &scope[K]{Context: work, c: c, queue: queue, key: key}
-	c.contests.look(work, key, &s.round)
-	ctx, release := c.enter(s)
-	defer release()
-	end := ReconcileEnd{Outcome: Failed, Err: errExited} // stays if the function ends its goroutine
-	inner, ended := c.observe(ctx, queue, key)
-	if ended != nil {
-		end.Began = time.Now()
-		defer func() {
-			if end.Err == errExited {
-				end.Duration = time.Since(end.Began)
-			}
-			ended(end)
-		}()
-	}
-	result, err := c.call(inner, key)
-	settled = true
+	v.call(ctx)
+	return v.conclude(ctx)
+}
 
-	if ended != nil {
-		end.Duration = time.Since(end.Began)
+// call calls the function between the gates that are around it.
+func (v *visit[K]) call(outer context.Context) {
+	entered := len(v.leaves)
+	ctx, _ := v.enter(outer, v.epoch.around)
+	if v.timed {
+		v.end.Began = time.Now()
 	}
-	c.watch(work, s)
-	// The cause distinguishes our deadline from the end of the controller, and from a deadline of the caller of Run.
-	end.TimedOut = context.Cause(ctx) == c.timeout
-	if end.TimedOut && errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w: %w", c.timeout, err)
-	}
-	end.Err = err
-	if err == nil {
-		end.Outcome, end.Result = Succeeded, result
-		if _, again := result.Delay(time.Now()); again {
-			end.Outcome = Requeued
+	defer func() {
+		if v.timed {
+			v.end.Duration = time.Since(v.end.Began)
 		}
-		c.record(end, nil)
-		c.settled(queue, key, c.log.Works)
-		c.requeue(queue, key, result)
+		v.leave(entered)
+	}()
+	v.end.Result, v.end.Err = v.epoch.c.call(ctx, v.key)
+}
+
+// conclude decides what the end of the call means for the key, and reports it. It returns an error if the queue is to retry the key.
+func (v *visit[K]) conclude(ctx context.Context) error {
+	e, c, err := v.epoch, v.epoch.c, v.end.Err
+	if err == nil {
+		v.end.Outcome = Succeeded
+		if _, again := v.end.Result.Delay(time.Now()); again {
+			v.end.Outcome = Requeued
+		}
+		c.record(v.end, nil)
+		e.settled(v.key, c.log.Works)
+		e.requeue(v.key, v.end.Result)
+		v.settled = true
 		return nil
 	}
-
-	failures := queue.Failures(key) + 1
+	v.end.Result = Result{}
+	failures := e.queue.Failures(v.key) + 1
 	retry := true // for the queue, the key has failed
 	var dropped *inside.Interruption
 	switch {
-	case interrupted(work, err):
-		end.Outcome = Interrupted
-	case deleted(ctx, err): // the key has been added
-		end.Outcome, retry = Interrupted, false
+	case interrupted(ctx, err):
+		v.end.Outcome = Interrupted
+	case v.interrupted:
+		v.end.Outcome, retry = Interrupted, false
 	case errors.As(err, &dropped) && !isPanic(err):
-		end.Outcome, end.Err, retry = Interrupted, dropped.Err, false
+		v.end.Outcome, v.end.Err, retry = Interrupted, dropped.Err, false
 	case isTerminal(err):
-		end.Outcome, retry = FailedForGood, false
+		v.end.Outcome, retry = FailedForGood, false
 	case failures < loudConflicts && isConflict(err):
-		end.Outcome = Conflicted
+		v.end.Outcome = Conflicted
 	}
 	if !retry {
-		c.settled(queue, key, c.log.GivenUp)
+		e.settled(v.key, c.log.GivenUp)
 	} else if failures == 1 {
-		c.failing.Add(1)
+		e.failing.Add(1)
 	}
-	if end.Outcome == Failed || end.Outcome == FailedForGood {
-		c.failed(end, &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: err})
+	if v.end.Outcome == Failed || v.end.Outcome == FailedForGood {
+		c.failed(v.end, &ReconcileError{Controller: c.name, Key: v.key, Failures: failures, Err: err})
 	} else {
-		c.record(end, nil)
-		c.log.Logger().V(1).Info("reconcile ends early", "controller", c.name, "key", fmt.Sprint(key), "outcome", end.Outcome.String(), "reason", err.Error())
+		c.record(v.end, nil)
+		c.log.Logger().V(1).Info("reconcile ends early", "controller", c.name, "key", fmt.Sprint(v.key), "outcome", v.end.Outcome.String(), "reason", err.Error())
 	}
-	if !retry {
+	if v.settled = !retry; v.settled {
 		return nil
 	}
 	return err
 }
 
 // requeue asks for the reconcile that a result names.
-func (c *Controller[K]) requeue(queue *workqueue.Queue[K], key K, result Result) {
+func (e *epoch[K]) requeue(key K, result Result) {
 	d, again := result.Delay(time.Now())
 	if !again {
 		return
 	}
 	if result.Priority == 0 {
-		of, _ := queue.Inspect(key)
+		of, _ := e.queue.Inspect(key)
 		result.Priority = of.RunPriority
 	}
 	if d > 0 {
-		queue.AddWith(key, workqueue.AddOptions{After: d, Priority: result.Priority})
+		e.queue.AddWith(key, workqueue.AddOptions{After: d, Priority: result.Priority})
 		return
 	}
-	if row := queue.AddOverdue(key, result.Priority); row > 1 && c.isNewlyOverdue(key) {
-		c.log.Logger().Info(c.String()+": a reconcile has asked for a time that has passed, again: its key waits as if it had failed. "+
-			"Return the zero Result if nothing is due", "controller", c.name, "key", key, "overdue", -d)
+	if row := e.queue.AddOverdue(key, result.Priority); row > 1 && e.isNewlyOverdue(key) {
+		e.c.log.Logger().Info(e.c.String()+": a reconcile has asked for a time that has passed, again: its key waits as if it had failed. "+
+			"Return the zero Result if nothing is due", "controller", e.c.name, "key", key, "overdue", -d)
 	}
 }
 
@@ -122,22 +114,22 @@ func (c *Controller[K]) requeue(queue *workqueue.Queue[K], key K, result Result)
 const maxOverdue = 20
 
 // isNewlyOverdue reports whether the log is to say that the times of key stay in the past.
-func (c *Controller[K]) isNewlyOverdue(key K) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, said := c.overdue[key]; said || len(c.overdue) == maxOverdue {
+func (e *epoch[K]) isNewlyOverdue(key K) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, said := e.overdue[key]; said || len(e.overdue) == maxOverdue {
 		return false
 	}
-	if c.overdue == nil {
-		c.overdue = make(map[K]struct{})
+	if e.overdue == nil {
+		e.overdue = make(map[K]struct{})
 	}
-	c.overdue[key] = struct{}{}
+	e.overdue[key] = struct{}{}
 	return true
 }
 
 // settled notes that a key that had failed is no longer retried, and calls end if it was the last such key.
-func (c *Controller[K]) settled(queue *workqueue.Queue[K], key K, end func(topic string)) {
-	if c.failing.Load() > 0 && queue.Failures(key) > 0 && c.failing.Add(-1) == 0 {
+func (e *epoch[K]) settled(key K, end func(topic string)) {
+	if e.failing.Load() > 0 && e.queue.Failures(key) > 0 && e.failing.Add(-1) == 0 {
 		end(reconciling)
 	}
 }
@@ -155,12 +147,12 @@ func (c *Controller[K]) call(ctx context.Context, key K) (result Result, err err
 }
 
 // exited counts a reconcile that has ended its goroutine, and returns its error. The queue has not counted it yet.
-func (c *Controller[K]) exited(queue *workqueue.Queue[K], key K) *ReconcileError {
-	failures := queue.Failures(key) + 1
+func (e *epoch[K]) exited(key K) *ReconcileError {
+	failures := e.queue.Failures(key) + 1
 	if failures == 1 {
-		c.failing.Add(1)
+		e.failing.Add(1)
 	}
-	return &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: errExited}
+	return &ReconcileError{Controller: e.c.name, Key: key, Failures: failures, Err: errExited}
 }
 
 // failed records and reports a failure.

@@ -91,16 +91,15 @@ func (c *Controller[K]) run(
 		Keys:            c.keys,
 		Groups:          c.Groups,
 	}
-	queue := c.newQueue(outer, info)
-	defer c.unseen.end()
-	defer c.contests.end()
+	e := c.newEpoch(outer, info)
+	defer e.over()
 	defer hooks.Run(outer, c.hooks.Run, info)()
 	// ctx ends the sources and the workers; outer, a failure, or the end of lead ends ctx.
 	ctx, fail := context.WithCancelCause(outer)
 	c.holdShards()
 	var sources *intake[K] // nil if they start with each term
 	if !c.options.StartAtTerm {
-		sources = c.startSources(ctx, queue, fail)
+		sources = c.startSources(ctx, e.queue, fail)
 	}
 	defer func() { // also if lead panics
 		fail(nil)
@@ -111,7 +110,7 @@ func (c *Controller[K]) run(
 		c.stopShards()
 		c.log.Logger().V(1).Info("stopped", "controller", c.name)
 	}()
-	s := &shift[K]{c: c, queue: queue}
+	s := &shift[K]{c: c, epoch: e}
 	if sources == nil {
 		if !c.waitCaches(ctx, fail) {
 			return failure(ctx, outer)
@@ -123,7 +122,7 @@ func (c *Controller[K]) run(
 		return failure(ctx, outer)
 	}
 
-	c.startShards(ctx, queue)
+	c.startShards(ctx, e.queue)
 	c.setState(Standby)
 	defer s.end(fail)
 	err := lead(ctx, func(leading context.Context) error { return s.work(ctx, outer, leading) })

@@ -44,15 +44,15 @@ func (c *Controller[K]) checkAdded(where string, from []Source[K], forSome bool)
 			return err
 		}
 	}
-	c.mu.Lock()
+	c.set.mu.Lock()
 	idle, lookups := c.isIdle(), slices.Clone(from)
-	for _, f := range c.feeds {
+	for _, f := range c.set.feeds {
 		// One for some keys may know those alone. Nobody knows which keys those are that one with keys of another type knows.
 		if _, narrow := f.source.(interface{ narrow() }); !forSome || f.covers == nil && !narrow {
 			lookups = append(lookups, f.source)
 		}
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	if !forSome && idle {
 		return nil // others may follow, and Run looks
 	}

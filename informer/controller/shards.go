@@ -78,9 +78,9 @@ type primary[K comparable] interface {
 
 // primaries returns the sources that can look up the objects of keys. The caller must not change the slice.
 func (c *Controller[K]) primaries() []primary[K] {
-	c.mu.Lock()
-	known, of := c.lookups, c.feedings
-	c.mu.Unlock()
+	c.set.mu.Lock()
+	known, of := c.set.lookups, c.set.feedings
+	c.set.mu.Unlock()
 	if known != nil && known.of == of {
 		return known.sources
 	}
@@ -90,13 +90,13 @@ func (c *Controller[K]) primaries() []primary[K] {
 			now.sources = append(now.sources, p)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lookups = now
+	c.set.mu.Lock()
+	defer c.set.mu.Unlock()
+	c.set.lookups = now
 	return now.sources
 }
 
-// lookups are the sources that can look up objects, when Controller.feedings was of.
+// lookups are the sources that can look up objects, when sourceSet.feedings was of.
 type lookups[K comparable] struct {
 	of      int
 	sources []primary[K]
@@ -135,24 +135,24 @@ func (c *Controller[K]) rangeOf(k K) (n int, deletion uint64, ok bool) {
 	return l.n, l.number, gone
 }
 
-// enterShard returns the context of a reconcile of k, and what to call at its end. It returns false if the key is not this replica's.
-func (c *Controller[K]) enterShard(ctx context.Context, k K) (working context.Context, leave func(settled bool), ok bool) {
-	s := c.sharding
-	if s == nil {
-		return ctx, func(bool) {}, true
-	}
-	n, deletion, ok := c.rangeOf(k)
-	if ok {
+// shardGate gives up a key that is not this replica's, and ends the context of a reconcile when the replica loses the range.
+type shardGate[K comparable] struct{ c *Controller[K] }
+
+func (g shardGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {
+	s := g.c.sharding
+	n, deletion, known := g.c.rangeOf(v.key)
+	if known {
 		if working, left, ok := s.Enter(ctx, n); ok {
-			return working, func(settled bool) {
+			return working, func() {
 				left()
-				if settled && deletion > 0 {
-					s.reconciled(k, deletion)
+				if v.settled && deletion > 0 {
+					s.reconciled(v.key, deletion)
 				}
 			}, true
 		}
 	}
 	s.elsewhere.Add(1)
+	v.epoch.settled(v.key, g.c.log.GivenUp) // another replica goes on with it
 	return nil, nil, false
 }
 

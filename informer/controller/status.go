@@ -146,7 +146,7 @@ func (s Status) String() string {
 // Status returns a snapshot of the controller's activity. It may be called at any time, also from a reconcile.
 func (c *Controller[K]) Status() Status {
 	c.mu.Lock()
-	s, queue, unseen, contests := c.status, c.queue, c.unseen, c.contests
+	s, e := c.status, c.epoch
 	c.mu.Unlock()
 	s.Unsynced = c.unsynced(true)
 	if c.sharding != nil {
@@ -158,26 +158,26 @@ func (c *Controller[K]) Status() Status {
 		}
 	}
 	s.Workers, s.Paused = c.crew.state()
-	s.Failing = int(c.failing.Load())
-	if queue != nil {
-		s.Queue, s.Fresh.Waiting = queue.Stats(), unseen.waits()
-		s.Fights.On, s.Fights.First = contests.on()
+	if e != nil {
+		noticed := s.Fights.Noticed
+		s.Failing, s.Queue, s.Fresh.Waiting, s.Fights = int(e.failing.Load()), e.queue.Stats(), e.fresh.waits.Waiting(), e.fights.stats()
+		s.Fights.Noticed = noticed
 	}
 	return s
 }
 
 // unsynced returns the sources that have not delivered: all of them, or those that the workers wait for.
 func (c *Controller[K]) unsynced(all bool) (unsynced []Unsynced) {
-	c.mu.Lock()
+	c.set.mu.Lock()
 	var feeds []*feed[K]
 	var failed []error
 	var lacking []bool // it has delivered, and may lack a namespace that was added since
-	for _, f := range c.feeds {
+	for _, f := range c.set.feeds {
 		if all && (f.unsynced || f.partial != nil && f.stop != nil) || f.blocks() && f.covers == nil {
 			feeds, failed, lacking = append(feeds, f), append(failed, f.failed), append(lacking, !f.unsynced)
 		}
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	for i, f := range feeds {
 		u := Unsynced{Source: nameOf(f.source), Err: failed[i]}
 		if u.Err == nil {
@@ -190,11 +190,14 @@ func (c *Controller[K]) unsynced(all bool) (unsynced []Unsynced) {
 	return unsynced
 }
 
-// queueNow returns the queue of the current Run, or of the last one.
+// queueNow returns the queue of the current Run, or of the last one; nil before the first.
 func (c *Controller[K]) queueNow() *workqueue.Queue[K] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.queue
+	if c.epoch == nil {
+		return nil
+	}
+	return c.epoch.queue
 }
 
 // keys is RunInfo.Keys.

@@ -26,11 +26,11 @@ func (c *Controller[K]) waitCaches(ctx context.Context, fail context.CancelCause
 		}
 		all = append(all, needed{f, caches})
 	}
-	c.mu.Lock()
+	c.set.mu.Lock()
 	for _, n := range all {
 		n.feed.unsynced = true
 	}
-	c.mu.Unlock()
+	c.set.mu.Unlock()
 	complete, returned := make(chan struct{}), make(chan struct{})
 	go func() { // it ends with ctx, and waitCaches waits for it
 		defer close(returned)
@@ -43,9 +43,9 @@ func (c *Controller[K]) waitCaches(ctx context.Context, fail context.CancelCause
 					return
 				}
 			}
-			c.mu.Lock()
+			c.set.mu.Lock()
 			n.feed.unsynced = false
-			c.mu.Unlock()
+			c.set.mu.Unlock()
 		}
 		close(complete)
 	}()
@@ -70,26 +70,21 @@ func (c *Controller[K]) startTerm(
 	ctx, leading context.Context, s *shift[K], info RunInfo, fail context.CancelCauseFunc,
 ) (finish func(), ok bool) {
 	c.setState(Syncing)
-	c.failing.Store(0)
-	c.mu.Lock()
-	c.overdue = nil
-	c.mu.Unlock()
-	s.queue = c.newQueue(ctx, info)
-	unseen, contests := c.unseen, c.contests
+	e := c.newEpoch(ctx, info)
+	s.epoch = e
 	term, end := context.WithCancelCause(ctx)
 	unlink := context.AfterFunc(leading, func() { end(context.Cause(leading)) })
-	sources := c.startSources(term, s.queue, fail)
+	sources := c.startSources(term, e.queue, fail)
 	finish = func() {
 		unlink()
 		end(nil)
 		c.stopSources(sources)
-		c.mu.Lock()
-		for _, f := range c.feeds { // none of them waits for anything until the next term
+		c.set.mu.Lock()
+		for _, f := range c.set.feeds { // none of them waits for anything until the next term
 			f.unsynced, f.partly = false, false
 		}
-		c.mu.Unlock()
-		unseen.end()
-		contests.end()
+		c.set.mu.Unlock()
+		e.over()
 		c.log.GivenUp(reconciling) // the next term begins anew
 		if ctx.Err() == nil {
 			c.setState(Standby)

@@ -6,14 +6,12 @@ import (
 	"context"
 	"errors"
 	"sync"
-
-	"github.com/bowline-go/bowline/workqueue"
 )
 
 // shift calls the workers of one run to work.
 type shift[K comparable] struct {
 	c     *Controller[K]
-	queue *workqueue.Queue[K] // during a call of work, with prepare, that of the term
+	epoch *epoch[K] // during a call of work, with prepare, that of the term
 	// prepare begins a term, and finish ends it; ok is false if the term or the run has ended before it began. Nil if the sources run all
 	// the time.
 	prepare func(leading context.Context) (finish func(), ok bool)
@@ -79,7 +77,7 @@ func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 
 	c.setState(Running)
 	c.log.Logger().V(1).Info("sources have delivered, workers start", "controller", c.name)
-	j := &job[K]{c: c, queue: s.queue, taking: taking, draining: draining, reconciling: reconciling, ended: make(chan struct{})}
+	j := &job[K]{epoch: s.epoch, taking: taking, draining: draining, reconciling: reconciling, ended: make(chan struct{})}
 	c.crew.begin(j)
 	c.attend(taking)
 

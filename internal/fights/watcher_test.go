@@ -1,11 +1,10 @@
-package controller
+package fights
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +17,7 @@ import (
 // ring is what a controller with keys of text knows, without a server: the object n of another writer and ours.
 type ring struct {
 	*testing.T
-	*contests[string]
+	*Watcher[string]
 	version int
 	read    int // how often it was
 	before  []byte
@@ -26,7 +25,7 @@ type ring struct {
 }
 
 func inRing(t *testing.T, f func(r *ring)) {
-	synctest.Test(t, func(t *testing.T) { f(&ring{T: t, contests: newContests[string]("c")}) })
+	synctest.Test(t, func(t *testing.T) { f(&ring{T: t, Watcher: New[string]()}) })
 }
 
 // write is a write of an object, with the number of its version.
@@ -45,13 +44,13 @@ func (r *ring) write(uid string, answer []byte) follow.Write {
 // reconcile is a reconcile of k that makes writes; a second has passed since the last one.
 func (r *ring) reconcile(k string, writes ...follow.Write) []Fight {
 	time.Sleep(time.Second)
-	var of atomic.Pointer[round[string]]
-	r.overs()
-	r.look(r.Context(), k, &of)
+	var of Reconcile[string]
+	r.Over()
+	r.Look(r.Context(), k, &of)
 	for _, w := range writes {
-		r.wrote(k, &of, w)
+		r.Wrote(k, &of, w)
 	}
-	return r.settle(&of)
+	return r.Settle(&of)
 }
 
 const one = `{"f:n":{}}`
@@ -71,7 +70,7 @@ func (r *ring) fight(k, uid string) {
 // isEmpty fails unless there are no suspects.
 func (r *ring) isEmpty() {
 	r.Helper()
-	if n, _ := r.on(); n != 0 || r.busy.Load() != 0 || len(r.keys) != 0 {
+	if n, _ := r.On(); n != 0 || r.busy.Load() != 0 || len(r.keys) != 0 {
 		r.Errorf("left are %d fights and %d keys, busy %d", n, len(r.keys), r.busy.Load())
 	}
 }
@@ -79,30 +78,30 @@ func (r *ring) isEmpty() {
 func TestObjectsThatAreWrittenOnceLeaveALittleForAWhile(t *testing.T) {
 	inRing(t, func(r *ring) {
 		for i := range 3 * maxWatched {
-			r.wrote("k", new(atomic.Pointer[round[string]]), r.write(fmt.Sprint(i), nil))
+			r.Wrote("k", new(Reconcile[string]), r.write(fmt.Sprint(i), nil))
 			w := r.write(fmt.Sprint(i), []byte("no JSON"))
-			var of atomic.Pointer[round[string]]
-			r.wrote("k", &of, w)
-			r.wrote("k", &of, r.write(fmt.Sprint(i), []byte("no JSON")))
-			r.settle(&of)
+			var of Reconcile[string]
+			r.Wrote("k", &of, w)
+			r.Wrote("k", &of, r.write(fmt.Sprint(i), []byte("no JSON")))
+			r.Settle(&of)
 		}
-		if n := len(r.young) + len(r.old); n != maxWatched {
+		if n := len(r.recent) + len(r.older); n != maxWatched {
 			r.Errorf("%d objects are watched", n)
 		}
-		for at, of := range r.young {
+		for at, of := range r.recent {
 			if of.again != nil {
 				r.Fatalf("%v has %+v", at, of.again)
 			}
 		}
-		time.Sleep(calm)
+		time.Sleep(quietPeriod)
 		r.reconcile("k", r.write("0", []byte("no JSON")), r.write("new", []byte("no JSON")))
-		if len(r.young) != 2 || len(r.old) != maxWatched-1 {
-			r.Errorf("%d and %d objects are watched", len(r.young), len(r.old))
+		if len(r.recent) != 2 || len(r.older) != maxWatched-1 {
+			r.Errorf("%d and %d objects are watched", len(r.recent), len(r.older))
 		}
-		time.Sleep(calm)
+		time.Sleep(quietPeriod)
 		r.reconcile("k", r.write("1", []byte("no JSON")))
-		if len(r.young) != 1 || len(r.old) != 2 {
-			r.Errorf("%d and %d objects are watched", len(r.young), len(r.old))
+		if len(r.recent) != 1 || len(r.older) != 2 {
+			r.Errorf("%d and %d objects are watched", len(r.recent), len(r.older))
 		}
 		r.isEmpty()
 	})
@@ -124,7 +123,7 @@ func TestManyFightsOfOneKey(t *testing.T) {
 				r.Fatalf("%d reads", r.read)
 			}
 		}
-		n, first := r.on()
+		n, first := r.On()
 		if n != 30 || told != 30 || len(first) != maxShown {
 			r.Errorf("%d fights are on, %d were told, %d are shown", n, told, len(first))
 		}
@@ -133,8 +132,8 @@ func TestManyFightsOfOneKey(t *testing.T) {
 				r.Errorf("number %d began before number %d", i+1, i)
 			}
 		}
-		time.Sleep(2 * calm)
-		if over := r.overs(); len(over) != 30 {
+		time.Sleep(2 * quietPeriod)
+		if over := r.Over(); len(over) != 30 {
 			r.Errorf("%d fights are over", len(over))
 		}
 		r.isEmpty()
@@ -162,7 +161,7 @@ func TestNoEvidenceNoFight(t *testing.T) {
 			if r.read == 0 {
 				r.Errorf("%s: nothing was read", test.name)
 			}
-			time.Sleep(calm)
+			time.Sleep(quietPeriod)
 			r.reconcile("k")
 			r.isEmpty()
 		})
@@ -174,7 +173,7 @@ func TestWhatEndsAFight(t *testing.T) {
 		name string
 		end  func(r *ring)
 	}{
-		{"quiet", func(*ring) { time.Sleep(calm + 10*time.Second) }},
+		{"quiet", func(*ring) { time.Sleep(quietPeriod + 10*time.Second) }},
 		{"a deletion of ours", func(r *ring) {
 			r.reconcile("k", follow.Write{Verb: "delete", UID: "u"})
 		}},
@@ -192,18 +191,18 @@ func TestWhatEndsAFight(t *testing.T) {
 	} {
 		inRing(t, func(r *ring) {
 			r.fight("k", "u")
-			if d := r.delay("k"); d != time.Second || r.delay("other") != 0 {
+			if d := r.Delay("k"); d != time.Second || r.Delay("other") != 0 {
 				r.Errorf("%s: the delay is %v", test.name, d)
 			}
 			r.reconcile("k", follow.Write{Verb: "delete", UID: "u", ResourceVersion: "9"}) // it only begins
-			if n, first := r.on(); n != 1 || len(first) != 1 {
+			if n, first := r.On(); n != 1 || len(first) != 1 {
 				r.Fatalf("%s: %d fights", test.name, n)
 			}
 			test.end(r)
-			if fights := r.overs(); len(fights) != 1 || !fights[0].Over || fights[0].Count != noticed {
+			if fights := r.Over(); len(fights) != 1 || !fights[0].Over || fights[0].Count != minUndone {
 				r.Errorf("%s: %v", test.name, fights)
 			}
-			if d := r.delay("k"); d > 0 {
+			if d := r.Delay("k"); d > 0 {
 				r.Errorf("%s: the delay is %v", test.name, d)
 			}
 			r.isEmpty()
@@ -231,7 +230,7 @@ func TestAScaleOfAnotherPlace(t *testing.T) {
 		for range 1000 {
 			got = append(got, r.reconcile("k", scaled())...)
 		}
-		if len(got) != 1 || got[0].Fields[0].String() != `"me" and "x" both write .spec.replicas` || got[0].kind() != "Thing" {
+		if len(got) != 1 || got[0].Fields[0].String() != `"me" and "x" both write .spec.replicas` || got[0].Kind != "Thing" {
 			r.Errorf("noticed %v", got)
 		}
 	})
@@ -265,7 +264,7 @@ func TestASuspectThatIsWrittenDifferentlyEachTime(t *testing.T) {
 		}
 		r.before = object(`"n":1,"x":1`, "me", one, "x", `{"f:x":{}}`)
 		var got []Fight
-		for range noticed + 1 {
+		for range minUndone + 1 {
 			got = append(got, r.reconcile("k", r.write("u", object(`"n":1`, "me", one)))...)
 		}
 		if len(got) != 1 || got[0].Fields[0].String() != `"x" sets .x and "me" removes it` {
@@ -277,18 +276,18 @@ func TestASuspectThatIsWrittenDifferentlyEachTime(t *testing.T) {
 // A goroutine that goes on after its reconcile, or after the run, is not noted.
 func TestLateWritesAreNotNoted(t *testing.T) {
 	inRing(t, func(r *ring) {
-		var of atomic.Pointer[round[string]]
-		r.wrote("k", &of, r.write("u", []byte("{}")))
-		r.wrote("k", &of, follow.Write{Answer: []byte("{}")}) // without a uid
-		r.settle(&of)
-		r.wrote("k", &of, r.write("v", []byte("{}")))
-		if len(r.young) != 1 {
-			r.Errorf("%d objects are watched", len(r.young))
+		var of Reconcile[string]
+		r.Wrote("k", &of, r.write("u", []byte("{}")))
+		r.Wrote("k", &of, follow.Write{Answer: []byte("{}")}) // without a uid
+		r.Settle(&of)
+		r.Wrote("k", &of, r.write("v", []byte("{}")))
+		if len(r.recent) != 1 {
+			r.Errorf("%d objects are watched", len(r.recent))
 		}
 		r.fight("k", "u")
-		r.end()
-		r.wrote("k", new(atomic.Pointer[round[string]]), r.write("u", []byte("{}")))
-		if r.young != nil || r.keys != nil || r.delay("k") != 0 || r.overs() != nil {
+		r.End()
+		r.Wrote("k", new(Reconcile[string]), r.write("u", []byte("{}")))
+		if r.recent != nil || r.keys != nil || r.Delay("k") != 0 || r.Over() != nil {
 			r.Error("something is left after the end")
 		}
 		r.reconcile("k")
@@ -306,7 +305,7 @@ func TestASuspectInPeaceIsForgotten(t *testing.T) {
 		for range 100 {
 			r.reconcile("k")
 		}
-		if r.read != maxIdle {
+		if r.read != maxVainReads {
 			r.Errorf("%d reads", r.read)
 		}
 		r.isEmpty()

@@ -1,8 +1,7 @@
-package controller
+package fights
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -246,28 +245,5 @@ func TestEvidenceIsBounded(t *testing.T) {
 		if _, ok := evidenceOf([]byte(bad)); ok && bad != "null" {
 			t.Errorf("%.20s is evidence", bad)
 		}
-	}
-}
-
-func TestAFightIsReadable(t *testing.T) {
-	field := func(path, ours, other string) FieldWriter { return FieldWriter{Path: path, Ours: ours, Other: other} }
-	f := Fight{Fields: []FieldWriter{
-		field(".a", "me", "x"), field(".b", "me", "x"), field(".c", "", "y"), field(".d", "me", "x"), field(".e", "me", "x"), field(".f", "me", "x"),
-	}}
-	f.Resource.Resource, f.Object.Name, f.Key, f.Count = "things", "n", "k", 6
-	for _, test := range []struct{ kind, want string }{
-		{"", `fight over n (things): "me" and "x" both write .a, .b, .d and 2 more; the controller and "y" both write .c, 6 times in 0s; "k" is reconciled at most every 0s from now on`},
-		{"PartialObjectMetadata", `fight over n (things): `},
-		{"Thing", `fight over n (Thing): `},
-	} {
-		if f.Kind = test.kind; !strings.HasPrefix(f.String(), test.want) {
-			t.Errorf("got %v\nwant %s", f, test.want)
-		}
-	}
-	if f.Over = true; !strings.HasSuffix(f.String(), "; it is over") {
-		t.Errorf("got %v", f)
-	}
-	if got := slices.Clone(f.Fields)[0].String(); got != `"me" and "x" both write .a` {
-		t.Errorf("got %s", got)
 	}
 }

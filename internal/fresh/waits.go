@@ -1,6 +1,5 @@
-// The writes of reconciles that caches have not seen, and the keys that wait for that.
-
-package controller
+// Package fresh makes the keys of a controller wait until caches have seen what their last reconciles wrote.
+package fresh
 
 import (
 	"sync"
@@ -9,35 +8,54 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/follow"
-	"github.com/bowline-go/bowline/workqueue"
 )
 
-// unseen is what one run of a controller waits for. Caches call it when they have seen a write, so nothing runs for it.
+// Cache is a cache that knows when it has seen a write.
+type Cache interface {
+	// AfterWrite calls f once when the cache has seen a write or never will.
+	AfterWrite(w follow.Write, f func()) *cache.Sight
+}
+
+// Place is a cache, and what tells it from others of the same controller.
+type Place struct {
+	Cache Cache
+	By    any
+	Index int
+}
+
+// Waits is what one run of a controller waits for. Make one with [New]. It is safe for use by several goroutines at once. Caches call it
+// when they have seen a write, so nothing runs for it.
 //
 // A key that is to wait is held in the queue. This is the race that mu decides: a worker finds that a write has not been
 // seen, the cache sees the write, and finds that the key does not wait; then the key would wait for nothing. So whether
 // there is such a write, and that the key waits, are one step under mu, and so are that the write has been seen and whether
 // the key waits. AfterWrite is called without mu, because it may call back at once, and so is the queue, because it calls
-// hooks, which may ask for the status of the controller. So the key may be released before it is held: admit looks again
-// after it has held the key. A key that is released once too often is held again by admit. Sight.Absent is called with mu.
-type unseen[K comparable] struct {
-	hold    func(k K, d time.Duration)
-	release func(k K)
-	limit   time.Duration // of a wait
+// hooks, which may ask for the status of the controller. So the key may be released before it is held: Admit looks again
+// after it has held the key. A key that is released once too often is held again by Admit. Sight.Absent is called with mu.
+type Waits[K comparable] struct {
+	queue Queue[K]
+	limit time.Duration // of a wait
 
 	mu      sync.Mutex // guards the rest
 	ended   bool
-	keys    map[K]*unseenOf // those with unseen writes, and those that have waited and not been admitted since
+	keys    map[K]*keyState // those with unseen writes, and those that have waited and not been admitted since
 	leaving []leaving[K]    // the oldest first
 	waiting int
 }
 
-func newUnseen[K comparable](q *workqueue.Queue[K], limit time.Duration) *unseen[K] {
-	return &unseen[K]{hold: q.Hold, release: q.Release, limit: limit, keys: make(map[K]*unseenOf)}
+// Queue is the queue of the keys.
+type Queue[K comparable] interface {
+	Hold(k K, d time.Duration)
+	Release(k K)
 }
 
-// unseenOf is what a key waits for, or would.
-type unseenOf struct {
+// New returns Waits of at most limit each, for keys that q holds meanwhile.
+func New[K comparable](q Queue[K], limit time.Duration) *Waits[K] {
+	return &Waits[K]{queue: q, limit: limit, keys: make(map[K]*keyState)}
+}
+
+// keyState is what a key waits for, or would.
+type keyState struct {
 	writes map[place]*sighting
 	since  time.Time     // when it began to wait; zero if it does not
 	waited time.Duration // until it was released
@@ -47,15 +65,15 @@ type unseenOf struct {
 
 // place is an object in a cache.
 type place struct {
-	by    any // as in declared
+	by    any // as in Place
 	index int
 	key   meta.Key
 }
 
 // sighting is the last write of an object, which a cache has not seen.
 type sighting struct {
-	cache FreshCache
-	write UnseenWrite  // without the name of the cache
+	cache Cache
+	write follow.Write // without Sent, Answer and Read, which may hold much
 	sight *cache.Sight // nil while AfterWrite has not returned
 }
 
@@ -70,7 +88,7 @@ type leaving[K comparable] struct {
 // blocks reports whether a reconcile must not start.
 func (s *sighting) blocks() bool { return s.sight == nil || !s.sight.Absent() }
 
-func (of *unseenOf) blocks() bool {
+func (of *keyState) blocks() bool {
 	for _, s := range of.writes {
 		if s.blocks() {
 			return true
@@ -79,14 +97,13 @@ func (of *unseenOf) blocks() bool {
 	return false
 }
 
-// wrote notes a write of a reconcile of k. Only the last write of an object counts: a cache that has seen it has seen those
+// Wrote notes a write of a reconcile of k. Only the last write of an object counts: a cache that has seen it has seen those
 // before.
-func (u *unseen[K]) wrote(k K, caches []declared, w follow.Write) {
+func (u *Waits[K]) Wrote(k K, caches []Place, w follow.Write) {
 	for _, c := range caches {
-		at := place{c.by, c.index, w.Key}
-		s := &sighting{cache: c.FreshCache, write: UnseenWrite{
-			Resource: w.Resource, Object: w.Key, UID: w.UID, ResourceVersion: w.ResourceVersion,
-		}}
+		at := place{c.By, c.Index, w.Key}
+		s := &sighting{cache: c.Cache, write: w}
+		s.write.Sent, s.write.Answer, s.write.Read = nil, nil, nil
 		before, ok := u.expect(k, at, s)
 		if !ok {
 			continue
@@ -98,15 +115,13 @@ func (u *unseen[K]) wrote(k K, caches []declared, w follow.Write) {
 }
 
 // lookOut has the cache look out for a write.
-func (u *unseen[K]) lookOut(k K, at place, s *sighting, w follow.Write) {
-	kept := w
-	kept.Answer = nil // it may be large, and says nothing of a deletion
-	u.begun(k, at, s, s.cache.AfterWrite(w, func() { u.saw(k, at, s, kept) }))
+func (u *Waits[K]) lookOut(k K, at place, s *sighting, w follow.Write) {
+	u.begun(k, at, s, s.cache.AfterWrite(w, func() { u.saw(k, at, s) }))
 }
 
 // expect adds a write, and returns the one that it replaces, if any. It returns false if that one is later: they were made
 // at the same time.
-func (u *unseen[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool) {
+func (u *Waits[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.ended { // the write of a goroutine that has outlived its reconcile
@@ -114,7 +129,7 @@ func (u *unseen[K]) expect(k K, at place, s *sighting) (before *sighting, ok boo
 	}
 	of := u.keys[k]
 	if of == nil {
-		of = &unseenOf{writes: make(map[place]*sighting)}
+		of = &keyState{writes: make(map[place]*sighting)}
 		u.keys[k] = of
 	}
 	before = of.writes[at]
@@ -128,7 +143,7 @@ func (u *unseen[K]) expect(k K, at place, s *sighting) (before *sighting, ok boo
 }
 
 // begun notes that a cache looks out for a write. If meanwhile a later write has replaced it, or the run has ended, begun ends that.
-func (u *unseen[K]) begun(k K, at place, s *sighting, sight *cache.Sight) {
+func (u *Waits[K]) begun(k K, at place, s *sighting, sight *cache.Sight) {
 	u.mu.Lock()
 	s.sight = sight
 	of := u.keys[k]
@@ -139,7 +154,7 @@ func (u *unseen[K]) begun(k K, at place, s *sighting, sight *cache.Sight) {
 	}
 	u.mu.Unlock()
 	if free {
-		u.release(k)
+		u.queue.Release(k)
 	}
 	if !wanted {
 		sight.Stop()
@@ -147,7 +162,7 @@ func (u *unseen[K]) begun(k K, at place, s *sighting, sight *cache.Sight) {
 }
 
 // stop ends the wait of a cache for a write.
-func (u *unseen[K]) stop(s *sighting) {
+func (u *Waits[K]) stop(s *sighting) {
 	if s == nil {
 		return
 	}
@@ -163,14 +178,14 @@ func (u *unseen[K]) stop(s *sighting) {
 //
 // A deletion has no version, unless the server has said it. If its object has left the cache, it may have left the selector, and
 // come again before the deletion does. So the cache looks out for it again, as for an object that it does not hold.
-func (u *unseen[K]) saw(k K, at place, s *sighting, w follow.Write) {
+func (u *Waits[K]) saw(k K, at place, s *sighting) {
 	u.mu.Lock()
 	free := false
 	if of := u.keys[k]; of != nil && of.writes[at] == s {
-		if w.ResourceVersion == "" && w.DeletedAt == "" && s.sight != nil { // otherwise the cache has nothing to look out for
+		if w := s.write; w.ResourceVersion == "" && w.DeletedAt == "" && s.sight != nil { // otherwise the cache has nothing to look out for
 			s.sight = nil
 			u.mu.Unlock()
-			u.lookOut(k, at, s, w)
+			u.lookOut(k, at, s, w) // its answer says nothing of a deletion
 			return
 		}
 		delete(of.writes, at)
@@ -179,13 +194,13 @@ func (u *unseen[K]) saw(k K, at place, s *sighting, w follow.Write) {
 	}
 	u.mu.Unlock()
 	if free {
-		u.release(k)
+		u.queue.Release(k)
 	}
 }
 
 // settle ends the wait of a key if nothing blocks it any more. If it returns true, the key is to be released without mu. The
 // caller holds mu.
-func (u *unseen[K]) settle(of *unseenOf) bool {
+func (u *Waits[K]) settle(of *keyState) bool {
 	if of.since.IsZero() || of.blocks() {
 		return false
 	}
@@ -194,45 +209,54 @@ func (u *unseen[K]) settle(of *unseenOf) bool {
 }
 
 // unblock ends the wait of a key. The caller holds mu.
-func (u *unseen[K]) unblock(of *unseenOf) {
+func (u *Waits[K]) unblock(of *keyState) {
 	of.waited, of.released = time.Since(of.since), true
 	of.since = time.Time{}
 	u.waiting--
 }
 
 // tidy forgets a key if there is nothing to know of it. The caller holds mu.
-func (u *unseen[K]) tidy(k K, of *unseenOf) {
+func (u *Waits[K]) tidy(k K, of *keyState) {
 	if len(of.writes) > 0 || of.released {
 		return
 	}
 	delete(u.keys, k)
 	if len(u.keys) == 0 {
-		u.keys = make(map[K]*unseenOf) // frees the memory of a peak
+		u.keys = make(map[K]*keyState) // frees the memory of a peak
 	}
 }
 
-// admission is the answer to whether a key may be reconciled now.
-type admission struct {
-	ok     bool // if not, the key has been put aside
-	waited bool
-	after  time.Duration // that it waited for
-	late   []UnseenWrite // if it has waited for as long as it is allowed to
+// Admission is the answer to whether a key may be reconciled now.
+type Admission struct {
+	// OK says that it may. Otherwise the queue holds it.
+	OK bool
+	// Waited says that it has waited, and After for how long.
+	Waited bool
+	After  time.Duration
+	// Late are the writes that were not seen, if it has waited for as long as it may.
+	Late []Late
 }
 
-// admit reports whether k may be reconciled now.
-func (u *unseen[K]) admit(k K) admission {
+// Late is a write that a cache has not seen. Sent, Answer and Read are nil.
+type Late struct {
+	Cache Cache
+	Write follow.Write
+}
+
+// Admit reports whether k may be reconciled now.
+func (u *Waits[K]) Admit(k K) Admission {
 	u.forget()
 	u.mu.Lock()
 	of := u.keys[k]
 	if of == nil {
 		u.mu.Unlock()
-		return admission{ok: true}
+		return Admission{OK: true}
 	}
 	if !of.blocks() {
 		if !of.since.IsZero() {
 			u.unblock(of)
 		}
-		a := admission{ok: true, waited: of.released, after: of.waited}
+		a := Admission{OK: true, Waited: of.released, After: of.waited}
 		of.released = false
 		u.tidy(k, of)
 		u.mu.Unlock()
@@ -242,24 +266,23 @@ func (u *unseen[K]) admit(k K) admission {
 		of.since = time.Now()
 		u.waiting++
 	}
-	a := admission{waited: true, after: time.Since(of.since)}
-	if a.after < u.limit { // also if something else has released it
+	a := Admission{Waited: true, After: time.Since(of.since)}
+	if a.After < u.limit { // also if something else has released it
 		u.mu.Unlock()
-		u.hold(k, u.limit-a.after)
+		u.queue.Hold(k, u.limit-a.After)
 		if !u.waitsFor(k) {
-			u.release(k)
+			u.queue.Release(k)
 		}
 		return a
 	}
-	a.ok = true
+	a.OK = true
 	u.waiting--
 	delete(u.keys, k)
 	var over []*sighting
 	for _, s := range of.writes {
 		over = append(over, s)
 		if s.blocks() {
-			s.write.Cache = cacheName(s.cache)
-			a.late = append(a.late, s.write)
+			a.Late = append(a.Late, Late{s.cache, s.write})
 		}
 	}
 	u.mu.Unlock()
@@ -270,7 +293,7 @@ func (u *unseen[K]) admit(k K) admission {
 }
 
 // waitsFor reports whether a key still waits.
-func (u *unseen[K]) waitsFor(k K) bool {
+func (u *Waits[K]) waitsFor(k K) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	of := u.keys[k]
@@ -278,7 +301,7 @@ func (u *unseen[K]) waitsFor(k K) bool {
 }
 
 // forget ends the waits for writes that no cache has shown for so long, except those that a key waits for.
-func (u *unseen[K]) forget() {
+func (u *Waits[K]) forget() {
 	u.mu.Lock()
 	var over []*sighting
 	for now := time.Now(); len(u.leaving) > 0 && !now.Before(u.leaving[0].until); u.leaving = u.leaving[1:] {
@@ -300,8 +323,8 @@ func (u *unseen[K]) forget() {
 	}
 }
 
-// end forgets all writes.
-func (u *unseen[K]) end() {
+// End forgets all writes.
+func (u *Waits[K]) End() {
 	u.mu.Lock()
 	keys := u.keys
 	u.ended, u.keys, u.leaving, u.waiting = true, nil, nil, 0
@@ -313,8 +336,8 @@ func (u *unseen[K]) end() {
 	}
 }
 
-// waits returns how many keys wait.
-func (u *unseen[K]) waits() int {
+// Waiting returns how many keys wait.
+func (u *Waits[K]) Waiting() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.waiting

@@ -1,28 +1,20 @@
-// Evidence of a fight: which of our fields somebody has changed between two writes of ours, and who that was.
-
-package controller
+package fights
 
 import (
 	"bytes"
 	"encoding/json"
 	"hash/maphash"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
-	"github.com/bowline-go/bowline/internal/follow"
 )
 
-const (
-	// maxEvidence is the size of the largest object that is examined, in bytes.
-	maxEvidence = 1 << 20
-	// maxFields is how many fields a fight names.
-	maxFields = 16
-)
+// maxEvidence is the size of the largest object that is examined, in bytes.
+const maxEvidence = 1 << 20
 
 // evidence is the state of an object, and who owns its fields.
 type evidence struct {
@@ -238,137 +230,4 @@ func normal(v any) any {
 		return v
 	}
 	return moment
-}
-
-// undone returns our fields that were different before our writes: what others had done to them, and who.
-func undone(before, after evidence, managers []string, a acts) (fields []FieldWriter) {
-	ours := after.fields(managers, false)
-	within := after.fields(managers, true).Union(before.fields(managers, true))
-	was := make(map[string]any)
-	walk(ours, within, before.object, nil, func(path []string, value any) bool {
-		was[fieldset.Path(path)] = value
-		return true
-	})
-	walk(ours, within, after.object, nil, func(path []string, value any) bool {
-		if len(fields) == maxFields {
-			return false
-		}
-		name := fieldset.Path(path)
-		old, there := was[name]
-		if there && reflect.DeepEqual(old, value) {
-			return true
-		}
-		f := FieldWriter{Path: name, OtherRemoves: !there}
-		if owners := after.who(path); len(owners) > 0 {
-			f.Ours = first(owners, func(m string) bool { return slices.Contains(managers, m) })
-		}
-		if there {
-			owners := before.who(path)
-			f.Other = first(owners, func(m string) bool { return !slices.Contains(managers, m) })
-			if f.Other == "" && len(owners) > 0 {
-				f.Other = owners[0] // a writer of our name
-			}
-		}
-		if (f.Other == "" || f.Other == f.Ours) && !a.set(path) {
-			return there // a writer of our name may have set it now, as well as before
-		}
-		fields = append(fields, f)
-		return there
-	})
-	return fields
-}
-
-// first returns the first of all for which ok holds, or an empty text.
-func first(all []string, ok func(string) bool) string {
-	if i := slices.IndexFunc(all, ok); i >= 0 {
-		return all[i]
-	}
-	return ""
-}
-
-// removed returns the fields of others that our writes have taken away.
-func removed(before, after evidence, managers []string, a acts) (fields []FieldWriter) {
-	ours := a.writes[len(a.writes)-1].Manager
-	for _, o := range before.owners {
-		if slices.Contains(managers, o.manager) {
-			continue
-		}
-		left := make(map[string]bool)
-		walk(o.set, nil, after.object, nil, func(path []string, _ any) bool {
-			left[fieldset.Path(path)] = true
-			return true
-		})
-		walk(o.set, nil, before.object, nil, func(path []string, _ any) bool {
-			if len(fields) == maxFields {
-				return false
-			}
-			name := fieldset.Path(path)
-			if !left[name] && a.tookAway(path) {
-				fields = append(fields, FieldWriter{Path: name, Ours: ours, Other: o.manager, OursRemoves: true})
-			}
-			return left[name]
-		})
-	}
-	return fields
-}
-
-// acts are the writes of a reconcile to an object, which was read before. The answer of the last one and that read do not tell who
-// has done what in between: somebody else may have written meanwhile, as one does that holds a lock for a moment.
-type acts struct {
-	writes []follow.Write
-	// alone says that nobody has: each write was of the version that the one before it had made, and had an effect.
-	alone bool
-}
-
-// actsOf returns the acts of a reconcile to an object that had a version before.
-func actsOf(writes []follow.Write, before string) acts {
-	a := acts{writes, true}
-	for _, w := range writes {
-		a.alone = a.alone && versionOf(w.Sent) == before && w.ResourceVersion != before
-		before = w.ResourceVersion
-	}
-	return a
-}
-
-// versionOf returns the resource version that an update or a patch is for, if any.
-func versionOf(sent []byte) string {
-	var head struct {
-		Metadata struct {
-			ResourceVersion string `json:"resourceVersion"`
-		} `json:"metadata"`
-	}
-	_ = json.Unmarshal(sent, &head) // a JSON patch is a list
-	return head.Metadata.ResourceVersion
-}
-
-// set reports whether the writes have set a field that is ours now.
-func (a acts) set(path []string) bool {
-	return a.alone || slices.ContainsFunc(a.writes, func(w follow.Write) bool { return mentions(w.Sent, path) })
-}
-
-// tookAway reports whether the writes have taken a field of somebody else's away, which was there before and is not now.
-func (a acts) tookAway(path []string) bool {
-	return a.alone || slices.ContainsFunc(a.writes, func(w follow.Write) bool {
-		switch {
-		case w.Verb == "apply", versionOf(w.Sent) != "":
-			return false // an apply takes away only what the same manager has applied
-		case w.Verb == "patch":
-			return mentions(w.Sent, path)
-		}
-		return true
-	})
-}
-
-// mentions reports whether a patch has the name of the last member in a path, as a name or in a pointer (RFC 6901).
-func mentions(body []byte, path []string) bool {
-	for _, key := range slices.Backward(path) {
-		if name, ok := strings.CutPrefix(key, "f:"); ok {
-			quoted, _ := json.Marshal(name) // a string can be encoded
-			pointer := "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-			return slices.ContainsFunc([]string{string(quoted), pointer + "/", pointer + `"`}, func(text string) bool {
-				return bytes.Contains(body, []byte(text))
-			})
-		}
-	}
-	return false
 }

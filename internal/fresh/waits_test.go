@@ -1,4 +1,4 @@
-package controller
+package fresh
 
 import (
 	"context"
@@ -40,40 +40,51 @@ func (s *stored) left() int {
 	return s.calls
 }
 
+// hookedQueue calls functions in place of a queue.
+type hookedQueue struct {
+	hold    func(k string, d time.Duration)
+	release func(k string)
+}
+
+func (q *hookedQueue) Hold(k string, d time.Duration) { q.hold(k, d) }
+func (q *hookedQueue) Release(k string)               { q.release(k) }
+
 // waitingRoom is the waits of keys for one store, with a limit of a minute.
 type waitingRoom struct {
 	*testing.T
-	*unseen[string]
+	*Waits[string]
+	*hookedQueue
 	s      *stored
 	q      *workqueue.Queue[string]
-	caches []declared
+	caches []Place
 }
 
 func inWaitingRoom(t *testing.T, f func(r *waitingRoom)) {
 	synctest.Test(t, func(t *testing.T) {
 		s, q := &stored{Store: cache.NewStore[*meta.Partial]()}, workqueue.New(workqueue.Options[string]{})
-		f(&waitingRoom{T: t, unseen: newUnseen(q, time.Minute), s: s, q: q, caches: []declared{{s, nil, 0}}})
+		hooked := &hookedQueue{q.Hold, q.Release}
+		f(&waitingRoom{T: t, Waits: New(hooked, time.Minute), hookedQueue: hooked, s: s, q: q, caches: []Place{{s, nil, 0}}})
 	})
 }
 
 // writes notes a write of key k: of an object, with a version or without one.
 func (r *waitingRoom) writes(k, name, version string) {
-	r.wrote(k, r.caches, follow.Write{Key: meta.Key{Name: name}, UID: "u", ResourceVersion: version})
+	r.Wrote(k, r.caches, follow.Write{Key: meta.Key{Name: name}, UID: "u", ResourceVersion: version})
 }
 
 // admits takes key k from the queue, and checks whether it is admitted.
-func (r *waitingRoom) admits(k string, want bool) (a admission) {
+func (r *waitingRoom) admits(k string, want bool) (a Admission) {
 	r.Helper()
 	if r.q.Len() == 0 {
 		r.q.Add(k)
 	}
 	held := r.q.Stats().Held
 	_ = r.q.Do(r.Context(), func(_ context.Context, k string) error {
-		a = r.admit(k)
+		a = r.Admit(k)
 		return nil
 	})
-	if a.ok != want || r.q.Stats().Held == held != want {
-		r.Errorf("%s: admitted %v, want %v; %+v", k, a.ok, want, r.q.Stats())
+	if a.OK != want || r.q.Stats().Held == held != want {
+		r.Errorf("%s: admitted %v, want %v; %+v", k, a.OK, want, r.q.Stats())
 	}
 	return a
 }
@@ -81,8 +92,8 @@ func (r *waitingRoom) admits(k string, want bool) (a admission) {
 // isEmpty fails unless nothing is known and nothing is looked out for.
 func (r *waitingRoom) isEmpty() {
 	r.Helper()
-	if left := r.s.left(); len(r.keys)+len(r.leaving)+r.waits()+left != 0 {
-		r.Errorf("left are %d keys, %d leaving writes, %d waits; and the cache looks out for %d", len(r.keys), len(r.leaving), r.waits(), left)
+	if left := r.s.left(); len(r.keys)+len(r.leaving)+r.Waiting()+left != 0 {
+		r.Errorf("left are %d keys, %d leaving writes, %d waits; and the cache looks out for %d", len(r.keys), len(r.leaving), r.Waiting(), left)
 	}
 }
 
@@ -104,7 +115,7 @@ func TestOnlyTheLastWriteOfAnObjectIsLookedOutFor(t *testing.T) {
 		if n := r.s.left(); n != 1 {
 			t.Errorf("the cache looks out for %d", n)
 		}
-		if a := r.admits("k", true); !a.waited || a.late != nil {
+		if a := r.admits("k", true); !a.Waited || a.Late != nil {
 			t.Errorf("admitted %+v", a)
 		}
 		r.isEmpty()
@@ -122,7 +133,7 @@ func TestALateAnswerOfAnEarlierWrite(t *testing.T) {
 			t.Error("released too early")
 		}
 		r.s.Bookmark("9")
-		if a := r.admits("k", true); !a.waited || a.late != nil {
+		if a := r.admits("k", true); !a.Waited || a.Late != nil {
 			t.Errorf("admitted %+v", a)
 		}
 		r.isEmpty()
@@ -147,7 +158,7 @@ func TestACacheIsToldOfAWriteMeanwhile(t *testing.T) {
 
 		r.s.during = func() { r.s.Bookmark("12") }
 		r.writes("k", "a", "12")
-		if a := r.admits("k", true); a.waited {
+		if a := r.admits("k", true); a.Waited {
 			t.Errorf("admitted %+v", a)
 		}
 		r.isEmpty()
@@ -162,14 +173,14 @@ func TestSeenWritesLeaveNothing(t *testing.T) {
 			t.Error("a write that was seen is remembered")
 		}
 		r.writes("k", "a", "4")
-		if a := r.admits("k", true); a.waited || len(r.keys) != 0 {
+		if a := r.admits("k", true); a.Waited || len(r.keys) != 0 {
 			t.Errorf("a write that had been seen: %+v", a)
 		}
 		r.writes("k", "a", "7")
 		r.admits("k", false)
 		time.Sleep(time.Second)
 		r.s.Bookmark("7")
-		if a := r.admits("k", true); !a.waited || a.after != time.Second || r.admits("k", true).waited {
+		if a := r.admits("k", true); !a.Waited || a.After != time.Second || r.admits("k", true).Waited {
 			t.Errorf("admitted %+v", a)
 		}
 		r.isEmpty()
@@ -184,15 +195,15 @@ func TestAKeyThatIsReleasedByOthersWaitsOn(t *testing.T) {
 		time.Sleep(40 * time.Second)
 		r.q.Release("k")
 		r.admits("k", false)
-		if r.waits() != 1 {
-			t.Errorf("%d wait", r.waits())
+		if r.Waiting() != 1 {
+			t.Errorf("%d wait", r.Waiting())
 		}
 		time.Sleep(19 * time.Second)
 		if r.q.Len() != 0 {
 			t.Error("back too early")
 		}
 		time.Sleep(time.Second)
-		if a := r.admits("k", true); a.after != time.Minute || len(a.late) != 1 {
+		if a := r.admits("k", true); a.After != time.Minute || len(a.Late) != 1 {
 			t.Errorf("admitted %+v", a)
 		}
 		r.isEmpty()
@@ -209,27 +220,27 @@ func TestAWriteThatIsSeenBeforeItsKeyIsHeld(t *testing.T) {
 		r.writes("k", "a", "5")
 		r.q.Add("k")
 		_ = r.q.Do(t.Context(), func(_ context.Context, k string) error {
-			if r.admit(k).ok {
+			if r.Admit(k).OK {
 				t.Error("admitted before the write was seen")
 			}
 			return nil
 		})
-		if s := r.q.Stats(); s.Ready != 1 || s.Held != 0 || r.waits() != 0 {
-			t.Errorf("%d wait, and the queue has %+v", r.waits(), s)
+		if s := r.q.Stats(); s.Ready != 1 || s.Held != 0 || r.Waiting() != 0 {
+			t.Errorf("%d wait, and the queue has %+v", r.Waiting(), s)
 		}
 		r.hold = r.q.Hold
-		if a := r.admits("k", true); !a.waited || a.late != nil {
+		if a := r.admits("k", true); !a.Waited || a.Late != nil {
 			t.Errorf("admitted %+v", a)
 		}
 		r.isEmpty()
 
 		r.hold = func(k string, d time.Duration) { // or the run ends
 			r.q.Hold(k, d)
-			r.end()
+			r.End()
 		}
 		r.writes("k", "a", "7")
 		r.q.Add("k")
-		_ = r.q.Do(t.Context(), func(_ context.Context, k string) error { r.admit(k); return nil })
+		_ = r.q.Do(t.Context(), func(_ context.Context, k string) error { r.Admit(k); return nil })
 		if s := r.q.Stats(); s.Held != 0 {
 			t.Errorf("the queue has %+v", s)
 		}
@@ -244,7 +255,7 @@ func TestADeletionThatIsReplacedBeforeItIsLookedOutFor(t *testing.T) {
 		time.Sleep(time.Minute)
 		r.admits("k", true)
 		r.isEmpty()
-		r.s.during = r.end
+		r.s.during = r.End
 		r.writes("k", "a", "")
 		r.isEmpty()
 	})
@@ -254,8 +265,8 @@ func TestADeletionThatIsReplacedBeforeItIsLookedOutFor(t *testing.T) {
 func TestTheQueueIsCalledWithoutALock(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		calls := 0
-		r.hold = func(k string, d time.Duration) { calls += r.waits(); r.q.Hold(k, d) }
-		r.release = func(k string) { calls += 1 + r.waits(); r.q.Release(k) }
+		r.hold = func(k string, d time.Duration) { calls += r.Waiting(); r.q.Hold(k, d) }
+		r.release = func(k string) { calls += 1 + r.Waiting(); r.q.Release(k) }
 		r.writes("k", "a", "5")
 		r.admits("k", false)
 		r.s.Bookmark("5")
@@ -295,11 +306,11 @@ func TestAWriteThatMayNeverBeSeenIsForgotten(t *testing.T) {
 		r.admits("k", false)
 		time.Sleep(time.Nanosecond)
 		r.admits("other", true)
-		if len(r.keys) != 1 || r.waits() != 1 {
+		if len(r.keys) != 1 || r.Waiting() != 1 {
 			t.Errorf("left are %v", r.keys) // a key that waits goes on
 		}
 		r.s.Delete(meta.Identity{Name: "a", UID: "u", ResourceVersion: "4"}, nil)
-		if a := r.admits("k", true); a.after != 1 || a.late != nil {
+		if a := r.admits("k", true); a.After != 1 || a.Late != nil {
 			t.Errorf("admitted %+v", a)
 		}
 		time.Sleep(time.Minute)
@@ -378,14 +389,14 @@ func TestAnOlderStateThatComesAndGoes(t *testing.T) {
 		r.s.Delete(older, nil)
 		time.Sleep(time.Second)
 		r.q.Release("k")
-		if a := r.admits("k", true); !a.waited || a.after != time.Second || r.waits() != 0 {
+		if a := r.admits("k", true); !a.Waited || a.After != time.Second || r.Waiting() != 0 {
 			t.Errorf("admitted %+v", a)
 		}
 		older.ResourceVersion = "5"
 		r.s.Set(older, &meta.Partial{})
 		r.admits("k", false)
 		time.Sleep(time.Minute)
-		if a := r.admits("k", true); len(a.late) != 1 || a.late[0].Object.Name != "outside" {
+		if a := r.admits("k", true); len(a.Late) != 1 || a.Late[0].Write.Key.Name != "outside" {
 			t.Errorf("admitted %+v", a)
 		}
 		r.isEmpty()
@@ -413,7 +424,7 @@ func TestTheEndStopsEverything(t *testing.T) {
 		r.writes("k", "b", "")
 		r.writes("k2", "c", "9")
 		r.admits("k", false)
-		r.end()
+		r.End()
 		r.writes("k", "a", "6")
 		r.isEmpty()
 	})

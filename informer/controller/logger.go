@@ -1,0 +1,42 @@
+// The logger of a reconcile.
+
+package controller
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/go-logr/logr"
+)
+
+// Logger returns a logger for the reconcile that ctx belongs to. Its lines have the name of the controller, the key, and
+// the number of the attempt: 1, and one more after each failure in a row. They go where the controller's own do; see
+// Options.Logger. For another context it returns the logger of the context (logr.NewContext), or else slog.Default().
+//
+//	controller.Logger(ctx).Info("certificate renewed", "until", until)
+//
+// Programs that use logr call logr.FromContext(ctx), which returns the same. Neither costs anything until it is called.
+func Logger(ctx context.Context) *slog.Logger {
+	if logger, err := logr.FromContext(ctx); err == nil {
+		return slog.New(logr.ToSlogHandler(logger))
+	}
+	return slog.Default()
+}
+
+// loggerKey returns the key by which logr.FromContext asks a context for a logger, which logr does not export.
+func loggerKey() any {
+	asked := &asked{Context: context.Background()}
+	_, _ = logr.FromContext(asked)
+	return asked.key
+}
+
+// asked is a context that notes which key it is asked for.
+type asked struct {
+	context.Context
+	key any
+}
+
+func (a *asked) Value(key any) any {
+	a.key = key
+	return nil
+}

@@ -1,0 +1,72 @@
+package fights
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Fight says that the reconciles of a key write the same to an object again and again, because each time somebody has changed those
+// fields since.
+type Fight struct {
+	// Key is the key of the reconciles.
+	Key any
+	// Resource, Kind, Object and UID are of the object. Kind is what the answers of the server say.
+	Resource meta.GVR
+	Kind     string
+	Object   meta.Key
+	UID      string
+	// Fields are those that both write, at most 16, in the last of the writes that were undone.
+	Fields []Field
+	// Count is how many writes were seen to be undone, and Since and Last are when the first and the last of them were repeated.
+	Count       int
+	Since, Last time.Time
+	// Delay is how long the key waits after each such write.
+	Delay time.Duration
+	// Over says that no write has been undone for ten minutes, or that the object is gone.
+	Over bool
+}
+
+// Field is a field that the reconciles and another writer write. Its path is as the server spells it in conflicts. Other is empty if the
+// server has noted no other writer.
+type Field struct {
+	Path, Ours, Other         string
+	OursRemoves, OtherRemoves bool
+}
+
+// String says who does what to the field.
+func (f Field) String() string { return f.Text([]string{f.Path}) }
+
+// Text says who does what to fields that have the same writers.
+func (f Field) Text(paths []string) string {
+	const most = 3
+	rest := ""
+	if len(paths) > most {
+		rest = fmt.Sprintf(" and %d more", len(paths)-most)
+		paths = paths[:most]
+	}
+	fields := strings.Join(paths, ", ") + rest
+	ours, other := strconv.Quote(f.Ours), "another writer"
+	if f.Ours == "" {
+		ours = "the controller"
+	}
+	switch {
+	case f.Other != "" && f.Other == f.Ours:
+		other = "another writer of that name"
+	case f.Other != "":
+		other = strconv.Quote(f.Other)
+	}
+	switch {
+	case f.OursRemoves:
+		return fmt.Sprintf("%s sets %s and %s removes it", other, fields, ours)
+	case f.OtherRemoves:
+		return fmt.Sprintf("%s sets %s and %s removes it", ours, fields, other)
+	}
+	if f.Other != "" && f.Other < f.Ours {
+		return fmt.Sprintf("%s and %s both write %s", other, ours, fields)
+	}
+	return fmt.Sprintf("%s and %s both write %s", ours, other, fields)
+}

@@ -1,0 +1,297 @@
+package fights
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bowline-go/bowline/internal/follow"
+)
+
+const (
+	// minUndone is how many writes have to be undone until that is a fight, each within undoneWithin of the one before.
+	minUndone    = 5
+	undoneWithin = 2 * time.Minute
+	// minDelay and maxDelay bound the delay of a key after a write that was undone.
+	minDelay, maxDelay = time.Second, time.Minute
+	// maxVainReads is how often a suspect is read that we do not write to.
+	maxVainReads = 5
+	// checkEvery is how often the ends of fights are looked for.
+	checkEvery = 10 * time.Second
+	// minThreshold and maxThreshold bound for how many points an object is not read again after a read that has shown nothing.
+	minThreshold, maxThreshold = 4, 64
+	// maxManagers is how many field managers of ours are told apart for an object.
+	maxManagers = 4
+	// maxShown is how many fights On returns.
+	maxShown = 20
+)
+
+// repeats is what is known of a target of several reconciles.
+type repeats struct {
+	managers       []string  // ours
+	content, times uint64    // of the last write that was examined, which every write of a suspect is
+	examined       time.Time // zero if none was
+	points         int
+	threshold      int // the points that make it a suspect
+	suspect        *suspect
+}
+
+// suspect is a target whose writes somebody may undo.
+type suspect struct {
+	read      func(ctx context.Context) ([]byte, error)
+	lastRead  time.Time
+	lastWrite time.Time // of ours
+	vainReads int       // reads since then
+	removed   []string  // what our last write took away
+	count     int       // of writes that were undone, with no long pause
+	since     time.Time
+	last      time.Time
+	fight     *Fight // nil until it is noticed
+	gone      bool   // the object is
+}
+
+// keyState is a key with suspects.
+type keyState[K comparable] struct {
+	until    time.Time // when it may be reconciled again
+	suspects map[target[K]]*repeats
+}
+
+// readInVain notes that a target was read and not written to.
+func (w *Watcher[K]) readInVain(at target[K]) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of := w.keys[at.key]
+	if of == nil || of.suspects[at] == nil || of.suspects[at].suspect.fight != nil {
+		return
+	}
+	one := of.suspects[at]
+	if one.suspect.vainReads++; one.suspect.vainReads == maxVainReads {
+		w.dropSuspect(at, one)
+	}
+}
+
+// examine examines the writes of a reconcile to a target; before is the object as it was before, if that is known.
+func (w *Watcher[K]) examine(at target[K], all []follow.Write, before []byte) *Fight {
+	last := all[len(all)-1]
+	managers := w.managers(at, last.Manager)
+	after, ok := evidenceOf(last.Answer)
+	if managers == nil || !ok {
+		return nil
+	}
+	if at.part {
+		after.owners = append(after.owners, owner{manager: last.Manager, set: specOf(after.object)})
+	}
+	f := finding{write: last}
+	f.content, f.times = after.content(managers)
+	if was, ok := evidenceOf(before); ok {
+		f.read, f.kind = true, was.kind
+		acts := actsOf(all, was.version)
+		f.undone = undone(was, after, managers, acts)
+		if at.part { // the object may have the field in another place
+			f.undone = slices.DeleteFunc(f.undone, func(field Field) bool { return field.OtherRemoves })
+		} else {
+			f.removed = removed(was, after, managers, acts)
+		}
+	}
+	return w.conclude(at, f)
+}
+
+// managers returns the field managers by which the reconciles of a key have written to a target; nil if nothing is known of it.
+func (w *Watcher[K]) managers(at target[K], latest string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of := w.recent[at]
+	if of == nil || of.again == nil {
+		return nil
+	}
+	if all := of.again.managers; !slices.Contains(all, latest) && len(all) < maxManagers {
+		of.again.managers = append(slices.Clip(all), latest)
+	}
+	return of.again.managers
+}
+
+// finding is what the answer of a write shows.
+type finding struct {
+	write           follow.Write
+	kind            string
+	content, times  uint64
+	read            bool // the object was, before the write
+	undone, removed []Field
+}
+
+// conclude draws the conclusions, and returns a fight that is noticed now.
+func (w *Watcher[K]) conclude(at target[K], f finding) *Fight {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held := w.recent[at]
+	if w.ended || held == nil || held.again == nil {
+		return nil
+	}
+	of, now := held.again, time.Now()
+	same := !of.examined.IsZero() && of.content == f.content
+	effective := of.times != f.times
+	of.content, of.times, of.examined = f.content, f.times, now
+	if of.suspect == nil {
+		switch {
+		case !same:
+			of.points = 0
+		case effective:
+			of.points += minThreshold
+		default:
+			of.points++
+		}
+		if of.points >= of.threshold {
+			w.addSuspect(at, of, f.write.Read)
+		}
+		return nil
+	}
+	s := of.suspect
+	s.read, s.lastWrite, s.vainReads = f.write.Read, now, 0
+	if !f.read {
+		return nil
+	}
+	proof := s.proof(f, same)
+	recent := s.count > 0 && now.Sub(s.last) <= undoneWithin
+	switch {
+	case len(proof) > 0:
+	case s.fight != nil || recent || same && len(f.removed) > 0:
+		return nil
+	default:
+		w.dropSuspect(at, of)
+		return nil
+	}
+	if s.fight == nil && !recent {
+		s.count, s.since = 0, now
+	}
+	s.count++
+	s.last = now
+	of.threshold = minThreshold
+	if s.fight == nil && s.count < minUndone {
+		return nil
+	}
+	isNew := s.fight == nil
+	if isNew {
+		s.fight = &Fight{
+			Key: at.key, Resource: f.write.Resource, Kind: f.kind, Object: f.write.Key, UID: at.uid, Since: s.since, Delay: minDelay / 2,
+		}
+	}
+	s.fight.Fields, s.fight.Count, s.fight.Last = proof, s.count, now
+	s.fight.Delay = min(2*s.fight.Delay, maxDelay)
+	k := w.keys[at.key]
+	if until := now.Add(s.fight.Delay); until.After(k.until) {
+		k.until = until
+	}
+	if !isNew {
+		return nil
+	}
+	told := *s.fight
+	return &told
+}
+
+// proof returns the fields that show that a write was undone, and notes what this one has removed. same says that it wrote what the one
+// before it did.
+func (s *suspect) proof(f finding, same bool) (proof []Field) {
+	if same {
+		proof = f.undone
+		for _, field := range f.removed { // that it is taken away again shows that somebody has put it back
+			if slices.Contains(s.removed, field.Path) && len(proof) < maxFields {
+				proof = append(proof, field)
+			}
+		}
+	}
+	s.removed = nil
+	for _, field := range f.removed {
+		s.removed = append(s.removed, field.Path)
+	}
+	return proof
+}
+
+// addSuspect makes a target a suspect. The caller holds mu.
+func (w *Watcher[K]) addSuspect(at target[K], of *repeats, read func(ctx context.Context) ([]byte, error)) {
+	of.points, of.suspect = 0, &suspect{read: read, lastWrite: time.Now()}
+	k := w.keys[at.key]
+	if k == nil {
+		k = &keyState[K]{suspects: make(map[target[K]]*repeats)}
+		w.keys[at.key] = k
+		w.busy.Add(1)
+	}
+	k.suspects[at] = of
+}
+
+// dropSuspect ends that a target is a suspect; it needs more points to become one again. The caller holds mu.
+func (w *Watcher[K]) dropSuspect(at target[K], of *repeats) {
+	of.suspect, of.threshold = nil, min(2*of.threshold, maxThreshold)
+	k := w.keys[at.key]
+	delete(k.suspects, at)
+	if len(k.suspects) > 0 {
+		return
+	}
+	delete(w.keys, at.key)
+	w.busy.Add(-1)
+	if len(w.keys) == 0 {
+		w.keys = make(map[K]*keyState[K]) // frees the memory of a peak
+	}
+}
+
+// isOver reports whether a suspect is none any more: nothing has happened for long.
+func (s *suspect) isOver(now time.Time) bool {
+	at := s.last
+	if s.fight == nil {
+		at = s.lastWrite
+	}
+	return s.gone || now.Sub(at) >= quietPeriod
+}
+
+// Over ends what is over, and returns the fights among it.
+func (w *Watcher[K]) Over() (fights []Fight) {
+	if w.busy.Load() == 0 {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	if now.Sub(w.checked) < checkEvery {
+		return nil
+	}
+	w.checked = now
+	for _, k := range w.keys {
+		on := false
+		for at, of := range k.suspects {
+			s := of.suspect
+			if !s.isOver(now) {
+				on = on || s.fight != nil
+				continue
+			}
+			if s.fight != nil {
+				s.fight.Over = true
+				fights = append(fights, *s.fight)
+			}
+			w.dropSuspect(at, of)
+			of.threshold = minThreshold
+		}
+		if !on {
+			k.until = time.Time{}
+		}
+	}
+	return fights
+}
+
+// On returns how many fights are on, and those of them that were noticed first, at most 20.
+func (w *Watcher[K]) On() (n int, first []Fight) {
+	if w.busy.Load() == 0 {
+		return 0, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	for _, k := range w.keys {
+		for _, of := range k.suspects {
+			if s := of.suspect; s.fight != nil && !s.isOver(now) {
+				first = append(first, *s.fight)
+			}
+		}
+	}
+	slices.SortFunc(first, func(a, b Fight) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.UID, b.UID)) })
+	return len(first), slices.Clone(first[:min(len(first), maxShown)])
+}

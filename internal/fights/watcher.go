@@ -1,0 +1,296 @@
+package fights
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/follow"
+)
+
+const (
+	// quietPeriod is how long no write may be undone until a fight is over. Objects that were not written for as long are forgotten.
+	quietPeriod = 10 * time.Minute
+	// maxWatched is how many objects are watched that were written since the last rotation. Those that were written in the period
+	// before are remembered as well.
+	maxWatched = 4096
+	// maxReads and readWithin bound the reads before a reconcile.
+	maxReads   = 8
+	readWithin = 5 * time.Second
+	// examineEvery is how often the writes of an object are examined that is no suspect, and readEvery how often one is read that is.
+	examineEvery = time.Second
+	readEvery    = 100 * time.Millisecond
+	// maxWrites is how many writes to an object are remembered until the end of a reconcile.
+	maxWrites = 16
+)
+
+// Watcher is what one run of a controller knows of the objects that its reconciles write to. Make one with [New]. It is safe for use by
+// several goroutines at once. An object becomes the subject of a fight in three steps:
+//
+//  1. The first write leaves its version here, and for most objects that is all. A later write with the same version changed
+//     nothing, and nobody else has written since.
+//  2. Later reconciles write the same again, although the version has changed. The object gets 4 points if the server says that
+//     such a write had an effect, and 1 otherwise: that is mostly a reconcile that always applies its fields, while others
+//     write other fields. With enough points the object is a suspect.
+//  3. A suspect is read before the next reconcile of the key. If that reconcile writes the same again, and the read shows
+//     other values in these fields, somebody has undone the write before it. Five of these are a fight. If the read shows
+//     nothing, the next one needs twice as many points.
+//
+// The first two steps need no request, and the third one read before a reconcile.
+type Watcher[K comparable] struct {
+	// busy is how many keys have suspects; while it is 0, no reconcile asks further.
+	busy atomic.Int64
+
+	// mu guards the rest. It is never held while a function of somebody else is called.
+	mu         sync.Mutex
+	ended      bool
+	reconciles uint64
+	recent     map[target[K]]*history // written since the last rotation
+	older      map[target[K]]*history // written in the period before, and not since
+	rotated    time.Time
+	keys       map[K]*keyState[K]
+	checked    time.Time // when the ends of fights were last looked for
+}
+
+// New returns a Watcher that knows of no writes.
+func New[K comparable]() *Watcher[K] {
+	return &Watcher[K]{rotated: time.Now(), recent: make(map[target[K]]*history), keys: make(map[K]*keyState[K])}
+}
+
+// target is an object to which the reconciles of a key write.
+type target[K comparable] struct {
+	key  K
+	uid  string
+	part bool // by a subresource with a kind of its own, such as scale
+}
+
+// history is what is known of the writes to a target.
+type history struct {
+	first   uint64 // the number of the reconcile that made the first write
+	version string // of the last write
+	again   *repeats
+}
+
+// Reconcile is what a Watcher knows of one reconcile. The zero value is one that begins.
+type Reconcile[K comparable] struct {
+	notes atomic.Pointer[notes[K]] // nil until it reads a suspect or writes
+}
+
+// notes are what a reconcile has read and written.
+type notes[K comparable] struct {
+	number uint64
+	over   bool
+	looks  map[target[K]][]byte
+	writes map[target[K]][]follow.Write // to targets of an earlier reconcile; only the last write to each has its answer
+}
+
+// Wrote notes a write of the reconcile r, which is one of k.
+func (w *Watcher[K]) Wrote(k K, r *Reconcile[K], write follow.Write) {
+	if write.UID == "" {
+		return
+	}
+	at := target[K]{k, write.UID, write.OwnKind}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return
+	}
+	n := r.notes.Load()
+	if n == nil {
+		n = w.begin(r)
+	}
+	if n.over { // the write of a goroutine that has outlived its reconcile
+		return
+	}
+	switch {
+	case write.Answer == nil && write.ResourceVersion == "": // it is gone
+		w.gone(at)
+		return
+	case write.Answer == nil:
+		return
+	}
+	of := w.find(at)
+	switch {
+	case of == nil:
+		w.add(at, &history{first: n.number, version: write.ResourceVersion})
+		return
+	case of.version == write.ResourceVersion:
+		return // it changed nothing, and nobody else did
+	}
+	of.version = write.ResourceVersion
+	if of.first == n.number {
+		return
+	}
+	if of.again == nil {
+		of.again = &repeats{threshold: minThreshold}
+	}
+	if _, ok := n.writes[at]; !ok && of.again.suspect == nil && time.Since(of.again.examined) < examineEvery {
+		return
+	}
+	if n.writes == nil {
+		n.writes = make(map[target[K]][]follow.Write)
+	}
+	all := n.writes[at]
+	if n := len(all); n > 0 {
+		all[n-1].Answer = nil
+	}
+	if len(all) == maxWrites {
+		all = slices.Delete(all, 0, 1)
+	}
+	n.writes[at] = append(all, write)
+}
+
+// begin makes the notes of a reconcile. The caller holds mu.
+func (w *Watcher[K]) begin(r *Reconcile[K]) *notes[K] {
+	w.reconciles++
+	n := &notes[K]{number: w.reconciles}
+	r.notes.Store(n)
+	return n
+}
+
+// find returns what is known of a target, which is written to now. The caller holds mu.
+func (w *Watcher[K]) find(at target[K]) *history {
+	w.rotate()
+	if of := w.recent[at]; of != nil {
+		return of
+	}
+	of := w.older[at]
+	if of != nil && len(w.recent) < maxWatched {
+		delete(w.older, at)
+		w.recent[at] = of
+	}
+	return of
+}
+
+// add begins to watch a target, unless there are too many. The caller holds mu.
+func (w *Watcher[K]) add(at target[K], of *history) {
+	if len(w.recent) < maxWatched {
+		w.recent[at] = of
+	}
+}
+
+// rotate forgets the targets that were not written for long. The caller holds mu.
+func (w *Watcher[K]) rotate() {
+	if now := time.Now(); now.Sub(w.rotated) >= quietPeriod {
+		w.older, w.recent, w.rotated = w.recent, make(map[target[K]]*history), now
+	}
+}
+
+// gone forgets an object that does not exist any more. The caller holds mu.
+func (w *Watcher[K]) gone(at target[K]) {
+	for _, part := range []bool{false, true} {
+		at.part = part
+		delete(w.recent, at)
+		delete(w.older, at)
+		if of := w.keys[at.key]; of != nil && of.suspects[at] != nil {
+			of.suspects[at].suspect.gone = true
+			w.checked = time.Time{}
+		}
+	}
+}
+
+// Delay returns how long k is not to be reconciled.
+func (w *Watcher[K]) Delay(k K) time.Duration {
+	if w.busy.Load() == 0 {
+		return 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if of := w.keys[k]; of != nil {
+		return time.Until(of.until)
+	}
+	return 0
+}
+
+// Look reads the suspects of k before the reconcile r of it.
+func (w *Watcher[K]) Look(ctx context.Context, k K, r *Reconcile[K]) {
+	if w.busy.Load() == 0 {
+		return
+	}
+	for at, read := range w.toRead(k) {
+		limited, cancel := context.WithTimeout(ctx, readWithin)
+		before, err := read(limited)
+		cancel()
+		w.mu.Lock()
+		if errors.Is(err, apierrors.NotFound) || err == nil && uidOf(before) != at.uid {
+			w.gone(at)
+		}
+		if err != nil { // without evidence there is no fight
+			w.mu.Unlock()
+			continue
+		}
+		n := r.notes.Load()
+		if n == nil {
+			n = w.begin(r)
+			n.looks = make(map[target[K]][]byte)
+		}
+		n.looks[at] = before
+		w.mu.Unlock()
+	}
+}
+
+// toRead returns the suspects of k that are to be read now: those that were read least recently.
+func (w *Watcher[K]) toRead(k K) map[target[K]]func(ctx context.Context) ([]byte, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of := w.keys[k]
+	if of == nil {
+		return nil
+	}
+	now := time.Now()
+	var due []target[K]
+	for at, one := range of.suspects {
+		every := readEvery
+		if one.suspect.fight != nil {
+			every = one.suspect.fight.Delay / 2 // no write that was undone is followed sooner by another
+		}
+		if now.Sub(one.suspect.lastRead) >= every && !one.suspect.gone {
+			due = append(due, at)
+		}
+	}
+	slices.SortFunc(due, func(a, b target[K]) int {
+		return cmp.Or(of.suspects[a].suspect.lastRead.Compare(of.suspects[b].suspect.lastRead), cmp.Compare(a.uid, b.uid))
+	})
+	reads := make(map[target[K]]func(ctx context.Context) ([]byte, error))
+	for _, at := range due[:min(len(due), maxReads)] {
+		s := of.suspects[at].suspect
+		s.lastRead, reads[at] = now, s.read
+	}
+	return reads
+}
+
+// Settle examines the writes of a reconcile that has ended, and returns the fights that are noticed now.
+func (w *Watcher[K]) Settle(r *Reconcile[K]) (fights []Fight) {
+	n := r.notes.Load()
+	if n == nil {
+		return nil
+	}
+	w.mu.Lock()
+	n.over = true
+	w.mu.Unlock()
+	// The writes and the looks of n change no more.
+	for at := range n.looks {
+		if _, ok := n.writes[at]; !ok {
+			w.readInVain(at)
+		}
+	}
+	for at, all := range n.writes {
+		if f := w.examine(at, all, n.looks[at]); f != nil {
+			fights = append(fights, *f)
+		}
+	}
+	return fights
+}
+
+// End forgets everything.
+func (w *Watcher[K]) End() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended, w.recent, w.older, w.keys = true, nil, nil, nil
+	w.busy.Store(0)
+}
