@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/hooks"
 	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/report"
 )
@@ -93,7 +94,7 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	defer e.log.Stop()
 	rider, rides := inside.RiderOf(ctx)
 	if !rides { // otherwise nobody elects a leader
-		defer inside.ElectionBegins(ctx, inside.Election{Name: e.String(), Status: func() inside.Leadership { return inside.Leadership(e.Status()) }})()
+		defer hooks.Run(ctx, e.hooks(ctx).Run, RunInfo{Lease: e.key, Identity: e.config.Identity, Status: e.Status})()
 	}
 
 	var running sync.WaitGroup

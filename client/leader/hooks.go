@@ -12,6 +12,8 @@ import (
 // Run's. Several goroutines may call them at once. They should return soon, because renewals wait for them; if they do not, the
 // lease is lost in time.
 type Hooks struct {
+	// Run is called when the Run of an Elector begins. ended, unless it is nil, is called before that Run returns.
+	Run func(ctx context.Context, r RunInfo) (ended func())
 	// Leader is called when the lease has another holder than this process has seen before, or none.
 	Leader func(ctx context.Context, i LeaderInfo)
 	// Renewed is called after each renewal by this process.
@@ -33,6 +35,7 @@ func WithHooks(ctx context.Context, h Hooks) context.Context {
 // and returns hooks that call the functions of h and then those of other.
 func (h Hooks) and(other Hooks) Hooks {
 	return Hooks{
+		Run:      hooks.BothRuns(h.Run, other.Run),
 		Leader:   hooks.Both(h.Leader, other.Leader),
 		Renewed:  hooks.Both(h.Renewed, other.Renewed),
 		Slow:     hooks.Both(h.Slow, other.Slow),
@@ -52,6 +55,15 @@ func tell[I any](ctx context.Context, hook func(context.Context, I), info I) {
 	if hook != nil {
 		hook(context.WithoutCancel(ctx), info)
 	}
+}
+
+// RunInfo describes an Elector that runs.
+type RunInfo struct {
+	// Lease is the lease, and Identity the identity of this process.
+	Lease    meta.Key
+	Identity string
+	// Status is the method of the Elector.
+	Status func() Status
 }
 
 // LeaderInfo says who leads.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/hooks"
-	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Hooks are functions that a Group calls on events; see also [WithHooks]. All are optional. They should return soon, because the group
@@ -51,14 +50,9 @@ func (h Hooks) and(other Hooks) Hooks {
 	return Hooks{Run: hooks.BothRuns(h.Run, other.Run), Changed: hooks.Both(h.Changed, other.Changed)}
 }
 
-// tell tells the hooks, and those of other packages in ctx, of a Run that begins, and returns what to call at its end.
+// tell tells the hooks of a Run that begins, and returns what to call at its end.
 func (g *Group) tell(ctx context.Context) (ended func()) {
 	carried, _ := hooks.In[Hooks](ctx)
 	key := meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}
-	first := hooks.Run(ctx, g.config.Hooks.and(carried).Run, RunInfo{Group: key, Identity: g.config.Identity, Status: g.Status})
-	second := inside.SharingBegins(ctx, inside.Sharing{Name: g.String(), Status: func() inside.Shares { return g.Status().inside() }})
-	return func() {
-		second()
-		first()
-	}
+	return hooks.Run(ctx, g.config.Hooks.and(carried).Run, RunInfo{Group: key, Identity: g.config.Identity, Status: g.Status})
 }

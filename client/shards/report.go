@@ -10,7 +10,6 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/hooks"
-	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/retry"
 	"github.com/go-logr/logr"
@@ -172,6 +171,5 @@ func (g *Group) say() {
 		if f := g.config.Hooks.and(carried).Changed; f != nil {
 			f(context.WithoutCancel(c.ctx), c.info)
 		}
-		inside.SharesChange(c.ctx, inside.ShareChange{Name: g.String(), Gained: c.info.Gained, Lost: c.info.Lost, Ranges: c.info.Ranges, Err: c.info.Err})
 	}
 }

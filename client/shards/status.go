@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Status is what a replica knows at a moment.
@@ -107,19 +106,6 @@ func divide(members []Member) {
 		if stays(m) {
 			members[i].Due = meta.RangeCount * float64(m.Weight) / float64(weights)
 		}
-	}
-}
-
-// inside returns the status for packages that do not link this one.
-func (s Status) inside() inside.Shares {
-	members := make([]inside.Sharer, len(s.Members))
-	for i, m := range s.Members {
-		members[i] = inside.Sharer(m)
-	}
-	return inside.Shares{
-		Group: s.Group, Lease: s.Lease, Identity: s.Identity, Running: s.Running, Joined: s.Joined, Left: s.Left, Leaving: s.Leaving,
-		Ranges: s.Ranges, Since: s.Since, Lost: s.Lost, LostErr: s.LostErr, Waits: s.Waits, Prepares: s.Prepares, Unready: s.Unready,
-		Blocked: s.Blocked, Unowned: s.Unowned, Members: members, Err: s.Err, LeaseErr: s.LeaseErr,
 	}
 }
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // registry has the things of one sort that run, or have run, in the order in which they began. A thing that runs again takes its
@@ -115,7 +115,7 @@ type (
 		registry[controller.RunInfo, controller.Status]
 	}
 	votes struct {
-		registry[inside.Election, inside.Leadership]
+		registry[leader.RunInfo, leader.Status]
 	}
 )
 
@@ -260,11 +260,12 @@ func (p *Page) controllerHooks() controller.Hooks {
 	}
 }
 
-func (p *Page) electionBegins(_ context.Context, v inside.Election) func() {
-	e := p.votes.begin(v.Name, v)
-	p.events.add(event{Kind: ofRun, What: "begins", In: v.Name})
+func (p *Page) electionBegins(_ context.Context, r leader.RunInfo) func() {
+	name := fmt.Sprintf("leader election by lease %q", r.Lease)
+	e := p.votes.begin(name, r)
+	p.events.add(event{Kind: ofRun, What: "begins", In: name})
 	return func() {
-		p.votes.end(e, v.Status())
-		p.events.add(event{Kind: ofRun, What: "ends", In: v.Name})
+		p.votes.end(e, r.Status())
+		p.events.add(event{Kind: ofRun, What: "ends", In: name})
 	}
 }

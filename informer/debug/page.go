@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/leader"
+	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Page is an http.Handler that shows what a program does. [Handler] makes it. It has no goroutine of its own, and its methods are
@@ -55,11 +56,8 @@ func (p *Page) Context(ctx context.Context) context.Context {
 	ctx = client.WithHooks(ctx, p.requestHooks())
 	ctx = informer.WithHooks(ctx, p.informerHooks())
 	ctx = controller.WithHooks(ctx, p.controllerHooks())
-	ctx = inside.WithSharings(ctx, inside.Sharings{
-		Run:     func(_ context.Context, s inside.Sharing) func() { return p.sharingBegins(s) },
-		Changed: func(_ context.Context, c inside.ShareChange) { p.sharesChange(c) },
-	})
-	return inside.WithElections(ctx, inside.Elections{Run: p.electionBegins})
+	ctx = leader.WithHooks(ctx, leader.Hooks{Run: p.electionBegins})
+	return shards.WithHooks(ctx, shards.Hooks{Run: p.sharingBegins, Changed: p.sharesChange})
 }
 
 // ServeHTTP answers GET and HEAD. The path does not matter: what to show is in the query.

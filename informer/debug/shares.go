@@ -2,19 +2,21 @@ package debug
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/shards"
 )
 
 // A replica's part in a group whose replicas share the work.
 
 // shares are the groups that this program is a replica of.
 type shares struct {
-	registry[inside.Sharing, inside.Shares]
+	registry[shards.RunInfo, shards.Status]
 }
 
 // shareRow is a group on the first page.
@@ -75,7 +77,7 @@ const (
 	mostMembers = 300
 )
 
-func newShareRow(e entry[inside.Sharing, inside.Shares]) (shareRow, inside.Shares) {
+func newShareRow(e entry[shards.RunInfo, shards.Status]) (shareRow, shards.Status) {
 	s := e.last
 	if e.running {
 		s = e.info.Status()
@@ -208,17 +210,21 @@ func (row shareRow) problems(now time.Time, add func(severe bool, link, what, fo
 	}
 }
 
-func (p *Page) sharingBegins(s inside.Sharing) func() {
-	e := p.shares.begin(s.Name, s)
-	p.events.add(event{Kind: ofRun, What: "begins", In: s.Name})
+func (p *Page) sharingBegins(_ context.Context, r shards.RunInfo) func() {
+	name := shardsName(r.Group)
+	e := p.shares.begin(name, r)
+	p.events.add(event{Kind: ofRun, What: "begins", In: name})
 	return func() {
-		p.shares.end(e, s.Status())
-		p.events.add(event{Kind: ofRun, What: "ends", In: s.Name})
+		p.shares.end(e, r.Status())
+		p.events.add(event{Kind: ofRun, What: "ends", In: name})
 	}
 }
 
-func (p *Page) sharesChange(c inside.ShareChange) {
-	v := event{Kind: ofRanges, What: "ranges", In: c.Name, Text: fmt.Sprintf("%d now", c.Ranges.Len()), Bad: c.Err != nil}
+// shardsName names a group on the page.
+func shardsName(group meta.Key) string { return fmt.Sprintf("shards %q", group) }
+
+func (p *Page) sharesChange(_ context.Context, c shards.ChangedInfo) {
+	v := event{Kind: ofRanges, What: "ranges", In: shardsName(c.Group), Text: fmt.Sprintf("%d now", c.Ranges.Len()), Bad: c.Err != nil}
 	for _, part := range []struct {
 		what string
 		n    int

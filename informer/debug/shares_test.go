@@ -19,7 +19,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/informer/debug"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/hooks"
 )
 
 // replica returns a replica of the group packer, which takes its share of the work once it runs.
@@ -315,24 +315,25 @@ func TestHostileReplicasStayTexts(t *testing.T) {
 func TestManyReplicasAreCut(t *testing.T) {
 	bubble(t, debug.Options{}, func(r *rig) {
 		ctx := r.page.Context(r.Context())
-		s := inside.Shares{Identity: "one", Running: true, Joined: true}
+		s := shards.Status{Identity: "one", Running: true, Joined: true}
 		for i := range 400 {
-			s.Members = append(s.Members, inside.Sharer{Identity: fmt.Sprint("other-", i), Weight: 1, Lost: i >= 350})
+			s.Members = append(s.Members, shards.Member{Identity: fmt.Sprint("other-", i), Weight: 1, Lost: i >= 350})
 		}
-		s.Members = append(s.Members, inside.Sharer{Identity: "one", Weight: 1, Due: 256.0 / 351, Self: true}, inside.Sharer{Identity: "going", Weight: 1, Leaving: true})
-		end := inside.SharingBegins(ctx, inside.Sharing{Name: "many", Status: func() inside.Shares { return s }})
+		s.Members = append(s.Members, shards.Member{Identity: "one", Weight: 1, Due: 256.0 / 351, Self: true}, shards.Member{Identity: "going", Weight: 1, Leaving: true})
+		seen, _ := hooks.In[shards.Hooks](ctx)
+		end := seen.Run(ctx, shards.RunInfo{Group: meta.Key{Name: "many"}, Status: func() shards.Status { return s }})
 		defer end()
-		r.is(102, "/?shards=many", "moreMembers")
-		if shown := r.JSON("/?shards=many", "members").([]any); len(shown) != 300 {
+		r.is(102, "/?shards="+url.QueryEscape(`shards "many"`), "moreMembers")
+		if shown := r.JSON("/?shards="+url.QueryEscape(`shards "many"`), "members").([]any); len(shown) != 300 {
 			t.Errorf("%d replicas are on the page", len(shown))
 		}
-		r.is("one", "/?shards=many", "members", 0, "identity")
-		r.is("silent", "/?shards=many", "members", 50, "state")
-		r.is("live", "/?shards=many", "members", 51, "state")
+		r.is("one", "/?shards="+url.QueryEscape(`shards "many"`), "members", 0, "identity")
+		r.is("silent", "/?shards="+url.QueryEscape(`shards "many"`), "members", 50, "state")
+		r.is("live", "/?shards="+url.QueryEscape(`shards "many"`), "members", 51, "state")
 		r.is("and 30 others", "/", "shards", 0, "silent", 20)
 		r.is("going", "/", "shards", 0, "leaving", 0)
 		r.is(352, "/", "shards", 0, "replicas")
 		r.is(256.0/351, "/", "shards", 0, "dueRanges")
-		r.has("/?shards=many", "and 102 replicas more")
+		r.has("/?shards="+url.QueryEscape(`shards "many"`), "and 102 replicas more")
 	})
 }
