@@ -14,7 +14,6 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/pipeline"
 	"github.com/bowline-go/bowline/internal/retry"
-	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
 )
@@ -43,7 +42,6 @@ type Client struct {
 	streaming features          // streaming lists, by resource
 	decoders  pipeline.Decoders // how many goroutines decode
 	notes     sync.Map          // noteKey -> *note
-	test      *undertest.Test
 	protobuf  Protobuf
 }
 
@@ -71,7 +69,6 @@ func New(cfg Config) (*Client, error) {
 	c.limiter = cfg.Limiter
 	c.hooks = cfg.Hooks
 	c.maxObject = cfg.MaxObject
-	c.test = cfg.test
 	c.protobuf = cfg.Protobuf
 	c.retry = cfg.Retry.withDefaults()
 	c.budget = retry.NewBudget(cfg.Retry.withDefaults().Burst)

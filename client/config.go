@@ -13,7 +13,6 @@ import (
 
 	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/hooks"
-	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
 )
@@ -107,8 +106,6 @@ type Config struct {
 	// Logger gets the server's warnings and the failures to renew a credential that no hook takes, and one line for each request at
 	// V(6). If it is the zero Logger, the first two go elsewhere: see Hooks.Warning.
 	Logger logr.Logger
-
-	test *undertest.Test // that the client is used in, or nil; see UnderTest
 }
 
 // TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose. New does not read the

@@ -110,7 +110,7 @@ const sampledInTests = 1000
 // New returns an informer of the objects of src. Run, not New, reports invalid options.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i := &Informer[T]{
-		source: src, o: o, store: cache.NewStore[T](), test: inside.Of(src).Test, log: report.New(o.Logger),
+		source: src, o: o, store: cache.NewStore[T](), test: undertest.Of(inside.Of(src).Server), log: report.New(o.Logger),
 		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool), expired: make(map[string]bool),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1), former: make(map[string]bool), news: make(chan struct{}),
 	}

@@ -138,8 +138,6 @@ type Server struct {
 
 	catalog catalog
 
-	test *undertest.Test // set by Start before anybody has the server; nil otherwise
-
 	callsMu sync.Mutex
 	calls   map[Call]int
 }
@@ -202,7 +200,7 @@ func (s *Server) Config() client.Config {
 	if s.authority != nil {
 		config.Server, config.TLS.CAData = "https://"+address, s.authority.PEM()
 	}
-	return config.UnderTest(s.test)
+	return config
 }
 
 // Run serves until ctx ends. Then it answers the requests that are under way, ends watches cleanly, and closes every connection.
@@ -307,14 +305,15 @@ func Start(tb TB, o Options) *Server {
 	if s.invalid != nil {
 		tb.Fatalf("start the server: %v", s.invalid)
 	}
+	var test *undertest.Test
 	if _, measures := tb.(interface{ Loop() bool }); !measures { // as testing.B does
-		s.test = undertest.New(tb.Errorf)
+		test = undertest.Begin(s.Config().Server, tb.Errorf)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	tb.Cleanup(func() {
-		s.test.End()
+		test.End()
 		cancel()
 		if err := <-done; err != nil {
 			tb.Errorf("run the server: %v", err)

@@ -47,7 +47,7 @@ var imports = map[string][]string{
 	"internal/memnet":      {},
 	"internal/wsmux":       {},
 	"internal/gotype":      {"client/meta"},
-	"internal/inside":      {"client/meta", "internal/undertest"},
+	"internal/inside":      {"client/meta"},
 	"internal/follow":      {"client/meta"},
 	"internal/fights":      {"client/meta", "errors", "internal/fieldset", "internal/follow"},
 	"internal/fresh":       {"cache", "client/meta", "internal/follow"},
@@ -60,7 +60,7 @@ var imports = map[string][]string{
 	"internal/copyscript":  {},
 
 	"client": {
-		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/hooks", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
+		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/hooks", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/conn", "internal/directive", "internal/regular", "internal/shown"},

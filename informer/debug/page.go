@@ -13,8 +13,8 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/leader"
-	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 )

@@ -8,13 +8,10 @@ import (
 	"io"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/undertest"
 )
 
 // Source is what an informer learns from its source.
 type Source struct {
-	// Test is the test that the source is used in, or nil.
-	Test *undertest.Test
 	// StreamingLists says whether the server has streaming lists of the resource. All handles of one client on one resource
 	// share it.
 	StreamingLists *Feature
