@@ -64,10 +64,8 @@ func (i *Informer[T]) early(read cache.Read) {
 	i.test.Misused(err)
 }
 
-// AwaitedBy is for package controller. A controller that waits for the cache calls it before its sources start, and end when the
-// source that needs the cache has returned. calls is how many calls of functions of its sources are in progress. Such a function may
-// read the cache before it is complete, because the cache's own source names the keys again when the rest has been delivered.
-func (i *Informer[T]) AwaitedBy(calls *atomic.Int64) (end func()) {
+// AwaitedBy implements filler.Filler.
+func (i asFiller[T]) AwaitedBy(calls *atomic.Int64) (end func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.awaited == nil {

@@ -176,9 +176,9 @@ func (f *following[T]) difference() string {
 	}
 	// A fault may have answered the latest request in JSON: formCheck reports any other answer in JSON.
 	binary := f.w.binary() && f.resource == 0
-	// An informer that has followed no namespace yet has asked for nothing.
-	asked := status.Lists+status.Watches > 0
-	if said := status.Protobuf || status.WhyJSON == "the server has answered in JSON"; said && !binary || !said && binary && asked {
+	// An informer that has followed nothing, or whose lists were all refused before it followed nothing any more, has no answer.
+	answered := status.ResourceVersion != "" || status.Watches > 0
+	if said := status.Protobuf || status.WhyJSON == "the server has answered in JSON"; said && !binary || !said && binary && answered {
 		return fmt.Sprintf("%s: protobuf: %v, and the server has it: %v: %v", f, status.Protobuf, binary, status)
 	}
 	if f.spread != nil && (status.Ranges != f.spread.want || f.spread.has() != f.spread.want) {

@@ -12,11 +12,10 @@ import (
 // follow the cache it is gone. A finalizer that they have added stays, and so does the object when it is deleted. So
 // controller.Finalize asks what may leave.
 
-// Leaves returns why the object at key may have left the cache although it exists, for people: Options.LabelSelector or FieldSelector,
-// a [Filter], or [Informer.SetNamespaces] if the namespace of key is not followed. It returns an empty text if the object must have been
-// deleted. For the zero Key it returns what may happen to any object. A field selector of the name and the namespace alone does not
-// count, because these do not change; nor do Options.Shards, because another replica has the object then.
-func (i *Informer[T]) Leaves(key meta.Key) (why string) {
+// Leaves implements filler.Filler. An object leaves by Options.LabelSelector or FieldSelector, a [Filter], or [Informer.SetNamespaces] if
+// the namespace of key is not followed. A field selector of the name and the namespace alone does not count, because these do not change;
+// nor do Options.Shards, because another replica has the object then.
+func (i asFiller[T]) Leaves(key meta.Key) (why string) {
 	fields, _ := meta.ParseFieldSelector(i.o.FieldSelector) // Run reports the error
 	i.mu.Lock()
 	followed := i.o.Namespaces == nil || key == (meta.Key{}) || among(i.want, key.Namespace)
@@ -32,35 +31,4 @@ func (i *Informer[T]) Leaves(key meta.Key) (why string) {
 		return fmt.Sprintf("SetNamespaces has removed %q", key.Namespace)
 	}
 	return ""
-}
-
-// Refuse is for package controller: it makes Run return err. A Run in progress goes on.
-func (i *Informer[T]) Refuse(err error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.refused = err
-}
-
-// refusal returns the error of Refuse, or nil.
-func (i *Informer[T]) refusal() error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.refused
-}
-
-// Leaves returns why the object at key may have left the cache although it exists; see [Informer.Leaves].
-func (u *Shared[T]) Leaves(key meta.Key) (why string) { return u.informer.Leaves(key) }
-
-// Refuse is for package controller: it makes Run of this handle return err.
-func (u *Shared[T]) Refuse(err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.refused = err
-}
-
-// refusal returns the error of Refuse, or nil.
-func (u *Shared[T]) refusal() error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.refused
 }

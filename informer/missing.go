@@ -1,6 +1,6 @@
 package informer
 
-import "github.com/bowline-go/bowline/internal/inside"
+import "github.com/bowline-go/bowline/internal/filler"
 
 // An informer with Options.Namespaces may never list some of them: they are forbidden, or their lists hang. This file
 // tells a controller which, so that it can go on with the others.
@@ -25,14 +25,14 @@ func (i *Informer[T]) ListedIn(namespace string) (listed, followed bool) {
 	return i.allCurrent(), false
 }
 
-// InNamespaces is for package controller.
-func (i *Informer[T]) InNamespaces() inside.Namespaces {
+// Namespaces implements filler.Filler.
+func (i asFiller[T]) Namespaces() filler.Namespaces {
 	i.mu.Lock()
 	if i.o.Namespaces == nil {
 		i.mu.Unlock()
-		return inside.Namespaces{}
+		return filler.Namespaces{}
 	}
-	n := inside.Namespaces{Missing: make(map[string]error), Changed: i.news, Partly: i.allowPart}
+	n := filler.Namespaces{Missing: make(map[string]error), Changed: i.news, Partly: i.allowPart}
 	scopes := make(map[string]*scope[T])
 	for _, ns := range i.want {
 		if i.isCurrent(ns) {
@@ -60,7 +60,7 @@ func (i *Informer[T]) allowPart() {
 	i.partly = !i.allCurrent()
 }
 
-// renews tells those who have asked for InNamespaces that it has changed. The caller holds mu.
+// renews tells those who have asked for Namespaces that it has changed. The caller holds mu.
 func (i *Informer[T]) renews(all bool) {
 	if all {
 		clear(i.former)
@@ -83,6 +83,3 @@ func (i *Informer[T]) fails() {
 func (u *Shared[T]) ListedIn(namespace string) (listed, followed bool) {
 	return u.informer.ListedIn(namespace)
 }
-
-// InNamespaces is for package controller.
-func (u *Shared[T]) InNamespaces() inside.Namespaces { return u.informer.InNamespaces() }

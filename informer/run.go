@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"github.com/bowline-go/bowline/cache"
 )
 
 // Runner is something that runs until its context ends: an informer, a controller, a server. Run returns nil when ctx
@@ -16,10 +18,8 @@ import (
 //	Runners() []informer.Runner
 //
 // that returns the runners it needs, as a controller does for the informers that it watches: [Run] runs those too. A type
-// that wraps a controller should have the method as well. Runner is an alias, so that a package need not import this one for it.
-type Runner = interface {
-	Run(ctx context.Context) error
-}
+// that wraps a controller should have the method as well. Runner is an alias of [cache.Runner], so that a package need not import this one for it.
+type Runner = cache.Runner
 
 // RunnerFunc makes a function a Runner.
 type RunnerFunc func(ctx context.Context) error

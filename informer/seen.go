@@ -12,13 +12,9 @@ import (
 	"github.com/bowline-go/bowline/internal/inside"
 )
 
-// AfterWrite is for controllers: only packages of this module can call it. It calls f once when the cache has seen a write
-// (see cache.Store.AfterSeen), or will not see it: the write is of another resource, of another server, or in a namespace
-// or a range that the informer does not follow, or the informer does not run. f may be called before AfterWrite returns.
-//
-// Resources are compared without their versions: the objects of a resource have the same uids and resource versions in
-// each version of its group.
-func (i *Informer[T]) AfterWrite(w requests.Write, f func()) *cache.Sight {
+// AfterWrite implements filler.Filler. Resources are compared without their versions: the objects of a resource have the same uids and
+// resource versions in each version of its group.
+func (i asFiller[T]) AfterWrite(w requests.Write, f func()) *cache.Sight {
 	if !i.concerns(w) {
 		f()
 		return &cache.Sight{}
@@ -34,11 +30,6 @@ func (i *Informer[T]) AfterWrite(w requests.Write, f func()) *cache.Sight {
 		f()
 	}
 	return sight
-}
-
-// AfterWrite is for controllers; see [Informer.AfterWrite].
-func (u *Shared[T]) AfterWrite(w requests.Write, f func()) *cache.Sight {
-	return u.informer.AfterWrite(w, f)
 }
 
 // concerns reports whether a write is of the informer's resource and server. A source that does not name its server is

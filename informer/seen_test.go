@@ -13,14 +13,10 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/filler"
 	"github.com/bowline-go/bowline/internal/follow"
 	"github.com/bowline-go/bowline/patch"
 )
-
-// afterWriter is an informer, or a handle on one.
-type afterWriter interface {
-	AfterWrite(w follow.Write, f func()) *cache.Sight
-}
 
 // lagging runs f with a rig whose watches stand still until release is called, while its writes reach the server.
 func lagging(t *testing.T, f func(r *rig, lag, release func())) {
@@ -65,9 +61,9 @@ func (r *rig) deletionAt(name string) follow.Write {
 }
 
 // awaits says how often f of AfterWrite has been called.
-func awaits(i afterWriter, w follow.Write) *int {
+func awaits(i any, w follow.Write) *int {
 	n := new(int)
-	i.AfterWrite(w, func() { *n++ })
+	filler.Of(i).AfterWrite(w, func() { *n++ })
 	return n
 }
 
@@ -151,7 +147,7 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 				var sight *cache.Sight
 				for _, write := range test.writes {
 					n := new(int)
-					last, sight = n, i.AfterWrite(write(r), func() { *n++ })
+					last, sight = n, filler.Of(i).AfterWrite(write(r), func() { *n++ })
 				}
 				if test.atOnce != (*last == 1) || test.absent != sight.Absent() {
 					t.Fatalf("called %d times at first, want at once: %v, absent: %v", *last, test.atOnce, sight.Absent())
@@ -192,7 +188,7 @@ func TestAfterWriteOfWhatTheInformerDoesNotFollow(t *testing.T) {
 		idle := informer.New(r.things, informer.Options{})
 		for _, test := range []struct {
 			name string
-			i    afterWriter
+			i    any
 			w    follow.Write
 			want int
 		}{
@@ -246,7 +242,7 @@ func TestAfterWriteEndsWithTheInformerAndTheNamespace(t *testing.T) {
 				stays, leaves := in("default"), in("kube-system")
 				first, second := awaits(i, stays), awaits(i, leaves)
 				stopped := 0
-				sight := i.AfterWrite(stays, func() { stopped++ })
+				sight := filler.Of(i).AfterWrite(stays, func() { stopped++ })
 				i.set("default")
 				synctest.Wait()
 				if *first != 0 || *second != 1 {

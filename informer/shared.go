@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -256,9 +255,6 @@ func (u *Shared[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion s
 
 // Shards returns Options.Shards, which limits the cache to some ranges; nil if the cache has all objects. See [Informer.Shards].
 func (u *Shared[T]) Shards() interface{ By() meta.ShardBy } { return u.informer.Shards() }
-
-// AwaitedBy is for package controller; see [Informer.AwaitedBy].
-func (u *Shared[T]) AwaitedBy(calls *atomic.Int64) (end func()) { return u.informer.AwaitedBy(calls) }
 
 // Reader returns the cache. It can be used at any time, and always returns the same cache, which is empty while no Run
 // uses the informer. Objects in it are shared: use meta.Clone before changing one.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
 )
@@ -250,10 +251,8 @@ func inLine(err error, prefix string) string {
 	return strings.Join(texts, "; ")
 }
 
-// runner has to run for a source; informer.Runner is the same interface.
-type runner = interface {
-	Run(ctx context.Context) error
-}
+// runner has to run for a source.
+type runner = cache.Runner
 
 // needs returns what has to run for sources.
 func needs(of []controller.Source[meta.Key]) (all []runner) {

@@ -271,14 +271,10 @@ func (o odd) Away() error { return o.errs[0] }
 // needing is a source that needs runners.
 type needing struct {
 	controller.Source[meta.Key]
-	of []runner
+	of []informer.Runner
 }
 
-type runner = interface {
-	Run(ctx context.Context) error
-}
-
-func (n needing) Runners() []runner { return n.of }
+func (n needing) Runners() []informer.Runner { return n.of }
 
 // Each runner is listed once, and one that cannot be compared counts as another one each time.
 func TestSourcesNeedRunnersOfAnyType(t *testing.T) {
@@ -287,7 +283,7 @@ func TestSourcesNeedRunnersOfAnyType(t *testing.T) {
 		c := clusters.New("c", controller.Options{}, did.note)
 		one, two := odd{[]error{errors.New("one")}}, odd{[]error{errors.New("two")}}
 		same := &odd{[]error{errors.New("same")}}
-		every := func(of ...runner) controller.Source[meta.Key] {
+		every := func(of ...informer.Runner) controller.Source[meta.Key] {
 			return needing{controller.Every(time.Hour, at("x")), of}
 		}
 		if err := c.Add("a", nil, every(one, same, nil), every(two, same, one)); err != nil {

@@ -216,12 +216,8 @@ func (afterwards) Run(ctx context.Context, _ func(string), synced func()) error 
 	return nil
 }
 
-func (afterwards) Runners() []interface {
-	Run(ctx context.Context) error
-} {
-	return []interface {
-		Run(ctx context.Context) error
-	}{informer.RunnerFunc(func(context.Context) error { return errFailed })}
+func (afterwards) Runners() []informer.Runner {
+	return []informer.Runner{informer.RunnerFunc(func(context.Context) error { return errFailed })}
 }
 
 // Without OnError the failure is logged, once.
@@ -318,12 +314,8 @@ func (b *brittle) Run(ctx context.Context, add func(meta.Key), synced func()) er
 	return controller.Watch(b.inf).Run(ctx, add, synced)
 }
 
-func (b *brittle) Runners() []interface {
-	Run(ctx context.Context) error
-} {
-	return []interface {
-		Run(ctx context.Context) error
-	}{(*brittleRunner)(b)}
+func (b *brittle) Runners() []informer.Runner {
+	return []informer.Runner{(*brittleRunner)(b)}
 }
 
 func (b *brittle) fail() {

@@ -94,9 +94,7 @@ func TestChangedIsCalledAndRunAsWhatItFollows(t *testing.T) {
 		t.Errorf("it is called %q, want %q", got, want)
 	}
 	if got := source.(interface {
-		Runners() []interface {
-			Run(ctx context.Context) error
-		}
+		Runners() []cache.Runner
 	}).Runners(); len(got) != 1 {
 		t.Errorf("%d runners, want the one that fills the store", len(got))
 	}

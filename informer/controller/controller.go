@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/workqueue"
 )
@@ -98,9 +99,7 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 // Runners returns what has to run for the controller: the informers that its sources watch or read, each once.
 // informer.Run calls it and runs them; [Controller.Run] runs only those of [Controller.AddSource] and
 // [Controller.AddSourcesFor], and those of the latter are not among them.
-func (c *Controller[K]) Runners() []interface {
-	Run(ctx context.Context) error
-} {
+func (c *Controller[K]) Runners() []cache.Runner {
 	var all []runner
 	for _, f := range c.allFeeds() {
 		if f.covers != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/filler"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -163,9 +164,7 @@ func (f *feed[K]) await(calls *atomic.Int64, rs []runner) {
 	}
 	var ends []func()
 	for _, r := range rs {
-		if a, ok := r.(interface {
-			AwaitedBy(calls *atomic.Int64) (end func())
-		}); ok {
+		if a := filler.Of(r); a != nil {
 			ends = append(ends, a.AwaitedBy(calls))
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/filler"
 	"github.com/bowline-go/bowline/internal/follow"
 	"github.com/bowline-go/bowline/internal/fresh"
 	"github.com/bowline-go/bowline/internal/report"
@@ -46,25 +46,29 @@ import (
 // Writes of others, of other keys, of a dry run, and by DeleteCollection are not waited for. A write whose answer was lost is
 // not either: nobody knows whether it has been stored. Memory is needed only for writes that have not been seen, and for deletions
 // of the latest Options.FreshTimeout.
-func Fresh[K comparable](caches ...FreshCache) Source[K] {
-	plain := make([]Cache, len(caches))
-	for i, c := range caches {
-		plain[i] = c
-	}
-	return &freshReads[K]{newReads[K]("Fresh", plain)}
-}
-
-// FreshCache is a [Cache] that knows when it has seen a write. *informer.Informer and *informer.Shared are such caches, and
-// types that embed one.
-type FreshCache interface {
-	Cache
-	// AfterWrite calls f once when the cache has seen a write or never will.
-	AfterWrite(w follow.Write, f func()) *cache.Sight
+//
+// *informer.Informer and *informer.Shared are such caches, and types that embed one. Another cache does not know when it has seen a write:
+// the controller ends with an error that names it.
+func Fresh[K comparable](caches ...Cache) Source[K] {
+	return &freshReads[K]{newReads[K]("Fresh", caches)}
 }
 
 type freshReads[K comparable] struct{ reads[K] }
 
 func (f *freshReads[K]) fresh() []Cache { return f.caches }
+
+func (f *freshReads[K]) Run(ctx context.Context, add func(K), synced func()) error {
+	return f.run(ctx, plain(add, synced))
+}
+
+func (f *freshReads[K]) run(ctx context.Context, to sink[K]) error {
+	for i, c := range f.caches {
+		if !isNil(c) && filler.Of(c) == nil {
+			return fmt.Errorf("cache %d must be an informer, because no other cache knows when it has seen a write; got %s", i, cacheName(c))
+		}
+	}
+	return f.reads.run(ctx, to)
+}
 
 // freshOf returns the caches that a source declares as fresh; nil if it declares none.
 func freshOf(source any) []Cache {
@@ -196,8 +200,8 @@ func (g *freshGate[K]) caches(key K) (all []fresh.Place) {
 			continue
 		}
 		for i, one := range freshOf(f.source) {
-			if !isNil(one) {
-				all = append(all, fresh.Place{Cache: one.(FreshCache), By: f, Index: i})
+			if cache := filler.Of(one); cache != nil {
+				all = append(all, fresh.Place{Cache: cache, By: f, Index: i})
 			}
 		}
 	}

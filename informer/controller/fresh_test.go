@@ -610,14 +610,25 @@ func TestFreshIsASourceLikeOthers(t *testing.T) {
 		stop()
 
 		var none *informer.Informer[*settings]
-		err := controller.New("c", controller.Options{}, func(context.Context, string) (controller.Result, error) {
-			return controller.Result{}, nil
-		}, controller.Fresh[string](none)).Run(b.Context())
-		if err == nil || !strings.Contains(err.Error(), "cache 0 must not be nil") {
-			b.Errorf("without a cache: %v", err)
+		for _, wrong := range []struct {
+			cache controller.Cache
+			want  string
+		}{{none, "cache 0 must not be nil"}, {forgetful{}, "cache 0 must be an informer, because no other cache knows when it has seen a write; got controller_test.forgetful"}} {
+			err := controller.New("c", controller.Options{}, func(context.Context, string) (controller.Result, error) {
+				return controller.Result{}, nil
+			}, controller.Fresh[string](wrong.cache)).Run(b.Context())
+			if err == nil || !strings.Contains(err.Error(), wrong.want) {
+				b.Errorf("got %v, want %s", err, wrong.want)
+			}
 		}
 	})
 }
+
+// forgetful is a cache that does not know what it has seen.
+type forgetful struct{}
+
+func (forgetful) Run(context.Context) error        { return nil }
+func (forgetful) WaitSynced(context.Context) error { return nil }
 
 // embedded is a cache of the user's, which cannot be compared.
 type embedded struct {

@@ -50,6 +50,7 @@ var imports = map[string][]string{
 	"internal/inside":      {"client/meta"},
 	"internal/follow":      {"client/meta"},
 	"internal/fights":      {"client/meta", "errors", "internal/fieldset", "internal/follow"},
+	"internal/filler":      {"cache", "client/meta", "internal/follow"},
 	"internal/fresh":       {"cache", "client/meta", "internal/follow"},
 	"internal/hooks":       {},
 	"internal/undertest":   {},
@@ -94,12 +95,12 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer": {"cache", "client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
+	"informer": {"cache", "client", "client/meta", "errors", "internal/filler", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
 	"informer/controller": {
-		"cache", "client/meta", "errors", "internal/fights", "internal/follow", "internal/fresh", "internal/hooks", "internal/inside", "internal/report", "workqueue",
+		"cache", "client/meta", "errors", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/hooks", "internal/inside", "internal/report", "workqueue",
 	},
-	"informer/clusters": {"client/meta", "informer/controller", "internal/inside", "workqueue"},
-	"informer/debug":    {"client", "client/meta", "informer", "informer/controller", "internal/inside", "internal/shown", "workqueue"},
+	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/inside", "workqueue"},
+	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/shown", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/conformance": {

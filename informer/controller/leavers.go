@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/filler"
 )
 
 // FinalizeOptions are the options of [Finalize].
@@ -54,8 +55,8 @@ func mayLeave[T meta.Object](cached cache.Objects[T], key meta.Key) string {
 	if isView(cached) {
 		return "it is a view, by cache.Reader.Where"
 	}
-	if l, ok := fillerOf(cached).(interface{ Leaves(key meta.Key) string }); ok {
-		return l.Leaves(key)
+	if f := filler.Of(fillerOf(cached)); f != nil {
+		return f.Leaves(key)
 	}
 	return ""
 }
@@ -74,8 +75,8 @@ func refuse[T meta.Object](cached cache.Objects[T], finalizer string) error {
 	}
 	err := fmt.Errorf("controller.Finalize: an object may leave the cache although it exists (%s), and would keep the finalizer %s for ever: "+
 		"say by FinalizeOptions.Leavers what happens to it", why, finalizer)
-	if r, ok := fillerOf(cached).(interface{ Refuse(err error) }); ok {
-		r.Refuse(err)
+	if f := filler.Of(fillerOf(cached)); f != nil {
+		f.Refuse(err)
 	}
 	return err
 }

@@ -13,18 +13,12 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/filler"
 )
 
 // partlyAfter is how long the workers wait for missing namespaces once the first one of a cache has been listed. They do not wait for
 // namespaces that the server refuses.
 const partlyAfter = 10 * time.Second
-
-// byNamespace is a cache that may have some namespaces and lack others, as an informer with Options.Namespaces.
-type byNamespace interface {
-	ListedIn(namespace string) (listed, followed bool)
-	InNamespaces() inside.Namespaces
-}
 
 // partial is a source that can name the keys of some namespaces while it lacks others.
 type partial interface {
@@ -52,9 +46,10 @@ func waits[K comparable](p partial, k K, all bool) bool {
 	return p.waitsIn(ns, all)
 }
 
-// asByNamespace returns a cache as one of several namespaces; nil if it is none.
-func asByNamespace(of any) byNamespace {
-	if c, ok := of.(byNamespace); ok && !isNil(of) && c.InNamespaces().Changed != nil {
+// asByNamespace returns a cache as one that may have some namespaces and lack others, as an informer with Options.Namespaces; nil if it is
+// none.
+func asByNamespace(of any) filler.Filler {
+	if c := filler.Of(of); c != nil && c.Namespaces().Changed != nil {
 		return c
 	}
 	return nil
@@ -64,8 +59,8 @@ func asByNamespace(of any) byNamespace {
 // and so does one whose namespace the cache does not follow, unless the source names only keys in the namespaces of its objects. If all
 // is false they need none: the namespace was added later, and these keys have been reconciled without it.
 func lacks(of any, namespace string, inside, all bool) bool {
-	c, ok := of.(byNamespace)
-	if !ok || isNil(of) {
+	c := filler.Of(of)
+	if c == nil {
 		return false
 	}
 	listed, followed := c.ListedIn(namespace)
@@ -127,7 +122,7 @@ func await[K comparable](ctx context.Context, to sink[K], begun func(), all ...s
 }
 
 // beginPartly waits until a cache is complete, or until it has a part of its namespaces and there is no use in waiting for the others.
-func (s supply) beginPartly(ctx context.Context, c byNamespace) (complete bool, err error) {
+func (s supply) beginPartly(ctx context.Context, c filler.Filler) (complete bool, err error) {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
@@ -136,7 +131,7 @@ func (s supply) beginPartly(ctx context.Context, c byNamespace) (complete bool, 
 	late.Stop()
 	defer late.Stop()
 	for some, isLate := false, false; ; {
-		n := c.InNamespaces()
+		n := c.Namespaces()
 		if len(n.Listed) > 0 && len(n.Missing) > 0 {
 			if !some {
 				some = true
@@ -180,8 +175,8 @@ func areRefused(missing map[string]error) bool {
 
 // tellArrivals calls arrived when a namespace is no longer missing, until ctx ends. It does so once at first, because one may have arrived
 // since the controller has looked.
-func tellArrivals(ctx context.Context, c byNamespace, arrived func()) {
-	n := c.InNamespaces()
+func tellArrivals(ctx context.Context, c filler.Filler, arrived func()) {
+	n := c.Namespaces()
 	arrived()
 	for {
 		before := n.Missing
@@ -190,7 +185,7 @@ func tellArrivals(ctx context.Context, c byNamespace, arrived func()) {
 		case <-ctx.Done():
 			return
 		}
-		n = c.InNamespaces()
+		n = c.Namespaces()
 		for ns := range before {
 			if _, missing := n.Missing[ns]; !missing {
 				arrived()
@@ -206,7 +201,7 @@ func allOf[T meta.Object](r cache.Objects[T]) iter.Seq[T] {
 	if c == nil {
 		return r.All()
 	}
-	n := c.InNamespaces()
+	n := c.Namespaces()
 	if len(n.Missing) == 0 {
 		return r.All()
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bowline-go/bowline/cache"
 )
 
 // Source names keys that need work. This package has [Watch], [Map] and [Owns] for the objects of a cache, and [Every],
@@ -30,7 +32,7 @@ type Source[K comparable] interface {
 	//		its name in errors and in the status
 	//	Unsynced() error
 	//		why it has not called synced yet, for the status and for errors; nil if there is no reason to give
-	//	Runners() []informer.Runner
+	//	Runners() []cache.Runner
 	//		what has to run for it, such as an informer; informer.Run runs that with the controller
 	Run(ctx context.Context, add func(K), synced func()) error
 }
@@ -42,10 +44,8 @@ func nameOf[K comparable](s Source[K]) string {
 	return fmt.Sprintf("%T", s)
 }
 
-// runner has to run for a source; informer.Runner is the same interface.
-type runner = interface {
-	Run(ctx context.Context) error
-}
+// runner has to run for a source.
+type runner = cache.Runner
 
 // Reads declares that the reconcile function reads caches that the controller does not watch. It names no key. The workers
 // wait until each cache holds a complete list, and informer.Run runs the caches, as it does those that are watched.

@@ -1,0 +1,53 @@
+// Package filler has what package controller needs of an informer besides what an informer shows its users. Neither imports the other.
+package filler
+
+import (
+	"sync/atomic"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/follow"
+)
+
+// Filler is an informer, which fills a cache.
+type Filler interface {
+	// AfterWrite calls f once when the cache has seen a write (see cache.Store.AfterSeen), or will not see it: the write is of another
+	// resource, of another server, or in a namespace or a range that the informer does not follow, or the informer does not run. f may be
+	// called before AfterWrite returns.
+	AfterWrite(w follow.Write, f func()) *cache.Sight
+	// AwaitedBy notes that a controller waits for the cache, before its sources start. end is called when the source that needs the cache
+	// has returned. calls is how many calls of functions of the controller's sources are in progress. Such a function may read the cache
+	// before it is complete, because the cache's own source names the keys again when the rest has been delivered.
+	AwaitedBy(calls *atomic.Int64) (end func())
+	// ListedIn reports whether the cache holds a complete list of a namespace; see informer.Informer.ListedIn.
+	ListedIn(namespace string) (listed, followed bool)
+	// Namespaces returns which of its namespaces the informer has listed.
+	Namespaces() Namespaces
+	// Leaves returns why the object at key may have left the cache although it exists, for people. It is empty if the object must have
+	// been deleted. For the zero Key it returns what may happen to any object.
+	Leaves(key meta.Key) (why string)
+	// Refuse makes Run return err. A Run in progress goes on.
+	Refuse(err error)
+}
+
+// Namespaces is what a controller learns from an informer of several namespaces. The zero value is that of an informer that follows
+// all of its objects at once.
+type Namespaces struct {
+	// Listed are the namespaces that have been listed completely, ordered.
+	Listed []string
+	// Missing are the others, each with the last error of the server; nil if there is none yet.
+	Missing map[string]error
+	// Changed is closed when Listed, Missing or one of the errors has changed.
+	Changed <-chan struct{}
+	// Partly tells the informer that the controller works without those that are missing.
+	Partly func()
+}
+
+// find is what Register was given.
+var find = func(any) Filler { return nil }
+
+// Register says how an informer is recognized. Package informer calls it when the program starts.
+func Register(f func(what any) Filler) { find = f }
+
+// Of returns an informer, or a value of a type that embeds one, as a Filler; nil if what is neither.
+func Of(what any) Filler { return find(what) }
