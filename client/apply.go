@@ -89,7 +89,7 @@ func configuration(config any, subresource string) (patch.Patch, error) {
 	if p.MediaType() != patch.ApplyType {
 		return p, fmt.Errorf("the configuration must not be a patch other than that of patch.Apply, got %s", p.MediaType())
 	}
-	return p, p.Inside().CheckSubresource(subresource)
+	return p, p.CheckSubresource(subresource)
 }
 
 // applyBody returns the body to send: the configuration with its kind and its key.

@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/pipeline"
 	"github.com/bowline-go/bowline/internal/retry"
+	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
 )
@@ -43,6 +44,7 @@ type Client struct {
 	decoders  pipeline.Decoders // how many goroutines decode
 	notes     sync.Map          // noteKey -> *note
 	protobuf  Protobuf
+	test      *undertest.Test // of the configuration
 }
 
 // New returns a client of the server that cfg names. It does no I/O: the first call fails if the server cannot be reached, or if
@@ -63,6 +65,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c.http = &http.Client{Transport: t, CheckRedirect: conn.StayOnOrigin(server)}
 	c.transport = t
+	c.test = cfg.Test()
 	c.name = cmp.Or(cfg.TLS.ServerName, server.Hostname())
 	c.insecure = cfg.TLS.Insecure
 	c.userAgent = agent

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/hooks"
+	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
 )
@@ -23,6 +24,8 @@ import (
 // Package fmt and encoding/json show no credential of a Config. There are two exceptions, because package fmt then calls no
 // method: a Config in an unexported field of another value, and a verb that does not fit (%p and %w, which go vet refuses).
 type Config struct {
+	underTest // clienttest sets it
+
 	// Server is the server's absolute URL, http or https, such as "https://10.0.0.1:6443". A path is a prefix of every
 	// request's path.
 	Server string
@@ -107,6 +110,9 @@ type Config struct {
 	// V(6). If it is the zero Logger, the first two go elsewhere: see Hooks.Warning.
 	Logger logr.Logger
 }
+
+// underTest says which test a client is used in. It is an alias, so that its methods are not among those that users see.
+type underTest = undertest.Mark
 
 // TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose. New does not read the
 // files: the first request that needs them does. A request reads them again every 30 s, and when a handshake fails because of a

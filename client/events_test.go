@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 const initialEnd = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"5","annotations":{"k8s.io/initial-events-end":"true"}}}`
@@ -193,20 +193,20 @@ func TestWhatIsKnownOfStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connect(t, http.NotFoundHandler())
 		r := client.For(c, slims)
-		known := func(what string, f *inside.Feature, wantHas, wantKnown bool) {
+		known := func(what string, f *handle.Feature, wantHas, wantKnown bool) {
 			t.Helper()
 			if has, known := f.Known(); has != wantHas || known != wantKnown {
 				t.Errorf("%s: got %v, %v", what, has, known)
 			}
 		}
-		f := r.Inside().StreamingLists
+		f := handle.Of(r).StreamingLists
 		known("at first", f, false, false)
 		f.Set(true)
 		known("once it is set", f, true, true)
-		known("in another handle on the resource", client.For(c, configMaps).Inside().StreamingLists, true, true)
-		known("in a handle on the metadata", client.Metadata(r).Inside().StreamingLists, true, true)
-		known("of another resource", client.For(c, nodes).Inside().StreamingLists, false, false)
-		known("of another client", client.For(connect(t, http.NotFoundHandler()), slims).Inside().StreamingLists, false, false)
+		known("in another handle on the resource", handle.Of(client.For(c, configMaps)).StreamingLists, true, true)
+		known("in a handle on the metadata", handle.Of(client.Metadata(r)).StreamingLists, true, true)
+		known("of another resource", handle.Of(client.For(c, nodes)).StreamingLists, false, false)
+		known("of another client", handle.Of(client.For(connect(t, http.NotFoundHandler()), slims)).StreamingLists, false, false)
 		time.Sleep(time.Hour - time.Nanosecond)
 		known("after less than an hour", f, true, true)
 		time.Sleep(time.Nanosecond)
@@ -215,7 +215,7 @@ func TestWhatIsKnownOfStreamingLists(t *testing.T) {
 		known("set again", f, false, true)
 
 		var zero client.Resource[*Slim]
-		zero.Inside().StreamingLists.Set(true)
-		known("of the zero Resource", zero.Inside().StreamingLists, false, false)
+		handle.Of(zero).StreamingLists.Set(true)
+		known("of the zero Resource", handle.Of(zero).StreamingLists, false, false)
 	})
 }

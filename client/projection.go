@@ -15,7 +15,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/gotype"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
@@ -58,7 +58,7 @@ func (e *ProjectionError) Error() string {
 // note records what a client has learned about a Go type and the resource that is decoded into it.
 type note struct {
 	lossy  atomic.Bool    // an object had members that the type has no field for
-	drops  inside.Feature // whether the server accepts the parameter drop of media types
+	drops  handle.Feature // whether the server accepts the parameter drop of media types
 	status atomic.Bool    // the resource has a status subresource
 	// misplaced says why no object of the type has a name, and unnamed which field the server does not know; nil for correct types.
 	misplaced, unnamed error

@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/content"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/pipeline"
 )
@@ -27,8 +27,8 @@ type binary struct {
 	once    sync.Once
 	decoder content.Decoder // nil if why is set
 	why     error           // why the objects are decoded from JSON
-	served  inside.Feature  // whether the server accepts that it is asked for
-	used    inside.Encoding // by the latest list or watch
+	served  handle.Feature  // whether the server accepts that it is asked for
+	used    handle.Encoding // by the latest list or watch
 }
 
 var (

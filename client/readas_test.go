@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/codec"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // anObject is an interface for objects whose Go type is known only at run time.
@@ -40,13 +40,19 @@ func (s *ownDecoder) UnmarshalJSON(b []byte) error {
 
 func listAs(t *testing.T, srv http.Handler, objects reflect.Type, metadata bool) ([]anObject, error) {
 	t.Helper()
-	r := client.ReadAs[anObject](connect(t, srv), client.Type[anObject](slims), objects, nil, metadata, inside.Retyping{})
+	r := asValues(connect(t, srv), objects, nil, metadata)
 	var all []anObject
 	_, err := r.ListEach(t.Context(), client.ListOptions{}, nil, func(item client.Item[anObject]) error {
 		all = append(all, item.Object)
 		return item.Err
 	})
 	return all, err
+}
+
+// asValues returns a handle on config maps whose objects are values of a Go type.
+func asValues(c *client.Client, objects reflect.Type, only *codec.Projection, metadata bool) client.Resource[anObject] {
+	r := client.For(c, client.Type[anObject](slims))
+	return handle.Of(r).ReadAs(objects, only, metadata).(client.Resource[anObject])
 }
 
 func TestTheGoTypeOfObjectsIsAValue(t *testing.T) {
@@ -95,12 +101,12 @@ func TestTheGoTypeOfObjectsIsAValue(t *testing.T) {
 		"a projection of another type":  {reflect.TypeFor[*ownDecoder](), false},
 		"a projection of metadata only": {reflect.TypeFor[*meta.Partial](), true},
 	} {
-		r := client.ReadAs[anObject](connect(t, says(list)), client.Type[anObject](slims), wrong.objects, whole, wrong.metadata, inside.Retyping{})
+		r := asValues(connect(t, says(list)), wrong.objects, whole, wrong.metadata)
 		if _, err := r.ListEach(t.Context(), client.ListOptions{}, nil, nil); err == nil || !strings.Contains(err.Error(), "the projection must be of whole objects") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r := client.ReadAs[anObject](connect(t, says(list)), client.Type[anObject](slims), reflect.TypeFor[*meta.Partial](), whole, false, inside.Retyping{})
+	r := asValues(connect(t, says(list)), reflect.TypeFor[*meta.Partial](), whole, false)
 	if _, err := r.ListEach(t.Context(), client.ListOptions{}, nil, func(item client.Item[anObject]) error {
 		if p := item.Object.(*meta.Partial); p.Name != "a" || p.Namespace != "" || p.Kind != "ConfigMap" || item.Identity.Namespace != "web" {
 			t.Errorf("a projection: got %+v of %v", p, item.Identity)
@@ -109,7 +115,7 @@ func TestTheGoTypeOfObjectsIsAValue(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	if _, err := client.ReadAs[anObject](nil, client.Type[anObject](slims), reflect.TypeFor[*ownDecoder](), nil, false, inside.Retyping{}).
+	if _, err := asValues(nil, reflect.TypeFor[*ownDecoder](), nil, false).
 		ListEach(context.Background(), client.ListOptions{}, nil, nil); err == nil {
 		t.Error("no client is a client")
 	}

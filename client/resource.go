@@ -33,7 +33,7 @@ type Resource[T meta.Object] struct {
 	// own is set for a subresource that has its own kind. That is kind; an empty kind means any.
 	own  bool
 	kind meta.GVK
-	// objects, if set, is the Go type of the objects, and T an interface that it implements; see ReadAs.
+	// objects, if set, is the Go type of the objects, and T an interface that it implements; see readAs.
 	objects reflect.Type
 	// only, if set, has the members of objects that are decoded; the others stay zero.
 	only *codec.Projection
@@ -60,8 +60,10 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	return r
 }
 
-// retyped returns the handle with objects of another type. It keeps every restriction of r.
-func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
+// Retype returns the handle with objects of another Go type, such as one with fewer fields. It keeps the client, the namespace, the
+// impersonation and all other restrictions and options of r, except [Metadata]. If S would lose data silently, every call of the handle
+// returns the error that [For] describes.
+func Retype[S, T meta.Object](r Resource[T]) Resource[S] {
 	s := Resource[S]{
 		c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, name: r.name,
 		note: noteOf(r.c, reflect.TypeFor[S](), r.GVR(), nil),
@@ -319,7 +321,7 @@ const (
 // Create, Update and Modify would write objects that have nothing but metadata, so they return a [*UsageError], also on the
 // status subresource. Use Patch for a change, or r for a whole object.
 func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {
-	m := retyped[*meta.Partial](r)
+	m := Retype[*meta.Partial](r)
 	m.partial = true
 	return m
 }

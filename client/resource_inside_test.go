@@ -44,7 +44,7 @@ func TestAHandleOfAnotherTypeHasAllThatBindsTheFirst(t *testing.T) {
 	for i := range reflect.TypeOf(r).NumField() {
 		fill(field(&r, i))
 	}
-	s := retyped[*meta.Partial](r)
+	s := Retype[*meta.Partial](r)
 	for i := range reflect.TypeOf(r).NumField() {
 		switch name := reflect.TypeOf(r).Field(i).Name; name {
 		case "t", "own", "kind", "partial", "objects", "only": // what the other type is about

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // plainType is the type of a log.
@@ -53,6 +52,3 @@ func (s *streamed) Read(p []byte) (int, error) {
 }
 
 func (s *streamed) Close() error { return s.body.Close() }
-
-// Retype returns a handle on the same resource with objects of another type. Only packages of this module can call it.
-func Retype[S, T meta.Object](r Resource[T], _ inside.Retyping) Resource[S] { return retyped[S](r) }

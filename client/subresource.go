@@ -46,7 +46,7 @@ func subOf[S, T meta.Object](r Resource[T], name string, kind meta.GVK) Sub[S] {
 
 // withKind returns the handle with objects of another type and kind. From r's descriptor it uses only the path.
 func withKind[S, T meta.Object](r Resource[T], kind meta.GVK) Resource[S] {
-	s := retyped[S](r)
+	s := Retype[S](r)
 	s.own, s.kind = true, kind
 	return s
 }

@@ -38,7 +38,7 @@ import (
 // the object as it is on the wire, whatever T keeps of it, and also if r is a handle of [Metadata].
 func WaitFor[T meta.Object](ctx context.Context, r Resource[T], key meta.Key, cond Condition) (T, error) {
 	w := &wait{
-		r:    retyped[*sight](r),
+		r:    Retype[*sight](r),
 		key:  key,
 		cond: cond,
 		fail: &WaitError{Resource: r.GVR(), Key: key, Condition: cond.Name},

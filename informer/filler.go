@@ -1,28 +1,16 @@
 package informer
 
 import (
-	"reflect"
-
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
 )
 
-// What package controller needs of an informer is no method that users see: package internal/filler has the interface.
-
-func init() {
-	filler.Register(func(what any) filler.Filler {
-		i, ok := what.(interface{ filler() filler.Filler })
-		if v := reflect.ValueOf(what); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
-			return nil
-		}
-		return i.filler()
-	})
-}
+// door leads from an informer to what package controller needs of it. It is an alias, so that its methods are not among those that users
+// see.
+type door = filler.Door
 
 // asFiller is an informer as package controller sees it. A part of its methods stands beside what they are about.
 type asFiller[T meta.Object] struct{ *Informer[T] }
-
-func (i *Informer[T]) filler() filler.Filler { return asFiller[T]{i} }
 
 // Refuse implements filler.Filler.
 func (i asFiller[T]) Refuse(err error) {
@@ -43,8 +31,6 @@ type sharedFiller[T meta.Object] struct {
 	asFiller[T]
 	handle *Shared[T]
 }
-
-func (u *Shared[T]) filler() filler.Filler { return sharedFiller[T]{asFiller[T]{u.informer}, u} }
 
 // Refuse implements filler.Filler.
 func (s sharedFiller[T]) Refuse(err error) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // Transform returns a source that applies f to the objects of src; an informer then caches the results. Use f to drop
@@ -45,9 +45,9 @@ type changed[T meta.Object] struct {
 	change  func(T) (obj T, keep bool)
 }
 
-// Inside implements inside.Carrier.
-func (c *changed[T]) Inside() inside.Source {
-	in := inside.Of(c.Source)
+// Inside implements handle.Carrier.
+func (c *changed[T]) Inside() handle.Source {
+	in := handle.Of(c.Source)
 	in.Filtered = in.Filtered || c.filters
 	return in
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/election"
 )
 
 // groupRun is one Run of a Group.
@@ -148,7 +148,7 @@ func (r *groupRun) startLed(ctx context.Context, working *sync.WaitGroup) {
 			if !waitUntil(ctx, &prepared) {
 				return nil
 			}
-			outer := inside.Lead(r.begins(elector, ctx), "a Runner of the Group")
+			outer := election.Lead(r.begins(elector, ctx), "a Runner of the Group")
 			return elector.what.(Elector).Run(outer, func(leading context.Context) error {
 				if leads != nil {
 					return errors.New("the Elector has called lead twice")

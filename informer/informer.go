@@ -11,7 +11,8 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/undertest"
 )
@@ -19,6 +20,8 @@ import (
 // Informer keeps a cache equal to the objects of a source. Make it with [New]; it does nothing until Run. Its methods are
 // safe for use by several goroutines at once.
 type Informer[T meta.Object] struct {
+	door
+
 	source Source[T]
 	o      Options
 	store  *cache.Store[T]
@@ -110,7 +113,7 @@ const sampledInTests = 1000
 // New returns an informer of the objects of src. Run, not New, reports invalid options.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i := &Informer[T]{
-		source: src, o: o, store: cache.NewStore[T](), test: undertest.Of(inside.Of(src).Server), log: report.New(o.Logger),
+		source: src, o: o, store: cache.NewStore[T](), test: handle.Of(src).Test, log: report.New(o.Logger),
 		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool), expired: make(map[string]bool),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1), former: make(map[string]bool), news: make(chan struct{}),
 	}
@@ -125,6 +128,7 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	case i.test != nil:
 		i.store.SampleMutations(sampledInTests, func(m *cache.MutationError) { i.test.Misused(fmt.Errorf("%s: %w", i, m)) })
 	}
+	i.door = filler.NewDoor(asFiller[T]{i})
 	i.arrange(nil)
 	return i
 }
@@ -154,7 +158,7 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	if err := i.refusal(); err != nil {
 		return fmt.Errorf("run %v: %w", i, err)
 	}
-	if i.o.Shards != nil && i.o.Shards.By() == meta.ShardByNamespace && inside.Of(i.source).ClusterWide {
+	if i.o.Shards != nil && i.o.Shards.By() == meta.ShardByNamespace && handle.Of(i.source).ClusterWide {
 		return fmt.Errorf("run %v: informer.Options: Shards: %w", i, undivided(i.source.GVR()))
 	}
 	defer i.observe(ctx)()
@@ -323,7 +327,7 @@ func (i *Informer[T]) Status() Status {
 func (i *Informer[T]) encoded(s Status) Status {
 	s.Name = i.o.called()
 	var why error
-	if s.Protobuf, why = inside.Of(i.source).Encoding.Get(); why != nil {
+	if s.Protobuf, why = handle.Of(i.source).Encoding.Get(); why != nil {
 		s.WhyJSON = why.Error()
 	}
 	return s

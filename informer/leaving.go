@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // An object may leave a cache although it exists: it no longer meets a selector, or nobody wants its namespace any more. To those who
@@ -25,7 +25,7 @@ func (i asFiller[T]) Leaves(key meta.Key) (why string) {
 		return fmt.Sprintf("informer.Options: LabelSelector is %q", i.o.LabelSelector)
 	case slices.ContainsFunc(fields.Terms(), func(t meta.FieldTerm) bool { return t.Field != "metadata.name" && t.Field != "metadata.namespace" }):
 		return fmt.Sprintf("informer.Options: FieldSelector is %q", i.o.FieldSelector)
-	case any(i.source) != nil && inside.Of(i.source).Filtered:
+	case any(i.source) != nil && handle.Of(i.source).Filtered:
 		return "the source of the informer has an informer.Filter"
 	case !followed:
 		return fmt.Sprintf("SetNamespaces has removed %q", key.Namespace)

@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // Extended is the cause of a relist of a wide watch after namespaces were added to it. With Options.Shards it is that of a
@@ -411,7 +411,7 @@ func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 	names := s.names()
 	s.record.says(func() { i.log.Works(aboutServer + s.namespace) })
 	r := &reflector[T]{
-		streaming: inside.Of(i.source).StreamingLists,
+		streaming: handle.Of(i.source).StreamingLists,
 		informer:  i, source: i.source, o: i.o, namespace: s.namespace, writer: s.writer, record: &s.record, portion: s.portion,
 		synced: func() {
 			if s.covers != nil {

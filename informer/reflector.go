@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
@@ -56,7 +56,7 @@ type reflector[T meta.Object] struct {
 	backoff   *retry.Backoff
 	slow      *retry.Backoff
 	dog       watchdog
-	streaming *inside.Feature // whether the server has streaming lists
+	streaming *handle.Feature // whether the server has streaming lists
 	poll      time.Duration   // the last interval between two polls
 	took      time.Duration   // by the last complete list
 	worked    time.Time       // when a list or a watch last worked, or the Run began

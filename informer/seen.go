@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	requests "github.com/bowline-go/bowline/internal/follow"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // AfterWrite implements filler.Filler. Resources are compared without their versions: the objects of a resource have the same uids and
@@ -38,7 +38,7 @@ func (i *Informer[T]) concerns(w requests.Write) bool {
 	if any(i.source) == nil {
 		return false
 	}
-	of, server := i.source.GVR(), inside.Of(i.source).Server
+	of, server := i.source.GVR(), handle.Of(i.source).Server
 	return of.Group == w.Resource.Group && of.Resource == w.Resource.Resource && (server == "" || server == w.Server)
 }
 

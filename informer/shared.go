@@ -11,7 +11,8 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // Shared is a handle on an informer that others may use too; [Share] makes it. It has the methods of an [Informer], and
@@ -19,6 +20,8 @@ import (
 // [Factory.Run] runs the informer itself. There is nothing to release. Its methods are safe for use by several goroutines
 // at once.
 type Shared[T meta.Object] struct {
+	door
+
 	c        *common
 	informer *Informer[T]
 	o        Options
@@ -51,7 +54,9 @@ func Share[T meta.Object](f *Factory, src Source[T], o Options) *Shared[T] {
 			c = f.find(sharingOf(src, o), c) // another goroutine may have been quicker
 		}
 	}
-	return &Shared[T]{c: c, informer: c.informer.(*Informer[T]), o: o, joined: make(chan struct{}), span: newSpan()}
+	u := &Shared[T]{c: c, informer: c.informer.(*Informer[T]), o: o, joined: make(chan struct{}), span: newSpan()}
+	u.door = filler.NewDoor(sharedFiller[T]{asFiller[T]{u.informer}, u})
+	return u
 }
 
 func newCommon[T meta.Object](s *Factory, src Source[T], o Options) *common {
@@ -76,13 +81,13 @@ type sharing struct {
 }
 
 func sharingOf[T meta.Object](src Source[T], o Options) sharing {
-	var source any = src
+	var from any = src
 	// A user's type that embeds a Resource also has its Reads, but may read differently.
-	if reads := inside.Of(src).Reads; reads != nil && reflect.TypeOf(reads) == reflect.TypeOf(src) {
-		source = reads
+	if reads := handle.Of(src).Reads; reads != nil && reflect.TypeOf(reads) == reflect.TypeOf(src) {
+		from = reads
 	}
 	return sharing{
-		source: source, objects: reflect.TypeFor[T](), namespace: o.Namespace,
+		source: from, objects: reflect.TypeFor[T](), namespace: o.Namespace,
 		several: o.Namespaces != nil, namespaces: strings.Join(slices.Sorted(slices.Values(o.Namespaces)), "/"),
 		labelSelector: o.LabelSelector, fieldSelector: o.FieldSelector,
 		allowStale: o.AllowStale, keepManagedFields: o.KeepManagedFields,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // Streaming lists: how an informer finds out whether a server serves them, what it does where it does not, and what becomes
@@ -140,7 +141,7 @@ func TestAutoFindsOutWhatTheServerServes(t *testing.T) {
 				if s.Mode != test.mode || !strings.Contains(s.Why, test.why) {
 					r.Errorf("it listed %v because %q, want %v because %q", s.Mode, s.Why, test.mode, test.why)
 				}
-				has, known := r.things.Inside().StreamingLists.Known()
+				has, known := handle.Of(r.things).StreamingLists.Known()
 				if known != test.known || has != (test.known && test.mode == informer.Streaming) {
 					r.Errorf("the client has learned %v, %v", has, known)
 				}
@@ -257,7 +258,7 @@ func TestSilenceIsRememberedOnlyIfAPagedListWorks(t *testing.T) {
 		i.run()
 		r.Cleanup(i.stop)
 		r.pass(10 * time.Minute)
-		if has, known := r.things.Inside().StreamingLists.Known(); known {
+		if has, known := handle.Of(r.things).StreamingLists.Known(); known {
 			r.Errorf("the client believes %v", has)
 		}
 		r.heal()

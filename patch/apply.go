@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/internal/gotype"
-	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
@@ -50,13 +49,14 @@ func Apply(v any, paths ...string) Patch {
 	return p
 }
 
-// Inside is for package client. Only packages of this module can use its result.
-func (p Patch) Inside() inside.Patch {
-	if !p.status {
-		return inside.Patch{}
+// CheckSubresource returns an error, which is [ErrMalformed], if the patch cannot be meant for the subresource of that name, or for the object
+// itself if the name is empty. The one case is an [Apply] with a status, sent to the object itself: a server ignores that status.
+func (p Patch) CheckSubresource(name string) error {
+	if !p.status || name != "" {
+		return nil
 	}
-	return inside.Patch{OnObject: malformed("status must be left out of a configuration of the object itself; " +
-		"apply it to the subresource status, or name /status in the paths of patch.Apply")}
+	return malformed("status must be left out of a configuration of the object itself; " +
+		"apply it to the subresource status, or name /status in the paths of patch.Apply")
 }
 
 // readConfiguration returns what v encodes to, or the part of it that the paths name.

@@ -121,7 +121,7 @@ func TestOfAConfigurationWithPathsOnlyThoseAreSent(t *testing.T) {
 		if a, b := decodeAny(t, got), decodeAny(t, test.want); a != b {
 			t.Errorf("%q give %s\n want %s", test.paths, got, test.want)
 		}
-		if err := p.Inside().CheckSubresource(""); err != nil {
+		if err := p.CheckSubresource(""); err != nil {
 			t.Errorf("%q: %v", test.paths, err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 		if err == nil || text != "patch.Apply: "+test.want || test.kind != nil && !errors.Is(err, test.kind) {
 			t.Errorf("error is %v\n    want patch.Apply: %s", err, test.want)
 		}
-		if p.IsEmpty() || p.Inside().CheckSubresource("") != nil {
+		if p.IsEmpty() || p.CheckSubresource("") != nil {
 			t.Errorf("%v is empty, or for no object", p)
 		}
 	}
@@ -218,13 +218,13 @@ func TestAStatusIsForItsSubresource(t *testing.T) {
 	p := patch.Apply(config)
 	want := "status must be left out of a configuration of the object itself; apply it to the subresource status, or name /status in the paths of patch.Apply"
 	for _, p := range []patch.Patch{p, p.WithResourceVersion("7")} {
-		if err := p.Inside().CheckSubresource(""); err == nil || err.Error() != want || !errors.Is(err, patch.ErrMalformed) {
+		if err := p.CheckSubresource(""); err == nil || err.Error() != want || !errors.Is(err, patch.ErrMalformed) {
 			t.Errorf("error is %v", err)
 		}
 	}
 	for _, err := range []error{
-		p.Inside().CheckSubresource("status"), patch.Apply(config, "/status/ready").Inside().CheckSubresource(""),
-		patch.Apply(raw(`{"status":{}}`)).Inside().CheckSubresource(""), patch.Merge(config).Inside().CheckSubresource(""),
+		p.CheckSubresource("status"), patch.Apply(config, "/status/ready").CheckSubresource(""),
+		patch.Apply(raw(`{"status":{}}`)).CheckSubresource(""), patch.Merge(config).CheckSubresource(""),
 	} {
 		if err != nil {
 			t.Error(err)

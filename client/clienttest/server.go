@@ -138,6 +138,8 @@ type Server struct {
 
 	catalog catalog
 
+	test *undertest.Test // set by Start before anybody has the server; nil otherwise
+
 	callsMu sync.Mutex
 	calls   map[Call]int
 }
@@ -200,6 +202,7 @@ func (s *Server) Config() client.Config {
 	if s.authority != nil {
 		config.Server, config.TLS.CAData = "https://"+address, s.authority.PEM()
 	}
+	config.BelongTo(s.test)
 	return config
 }
 
@@ -305,15 +308,14 @@ func Start(tb TB, o Options) *Server {
 	if s.invalid != nil {
 		tb.Fatalf("start the server: %v", s.invalid)
 	}
-	var test *undertest.Test
 	if _, measures := tb.(interface{ Loop() bool }); !measures { // as testing.B does
-		test = undertest.Begin(s.Config().Server, tb.Errorf)
+		s.test = undertest.New(tb.Errorf)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	tb.Cleanup(func() {
-		test.End()
+		s.test.End()
 		cancel()
 		if err := <-done; err != nil {
 			tb.Errorf("run the server: %v", err)

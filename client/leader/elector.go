@@ -10,8 +10,8 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/election"
 	"github.com/bowline-go/bowline/internal/hooks"
-	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/report"
 )
 
@@ -92,7 +92,7 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	}
 	e.log.Start(ctx)
 	defer e.log.Stop()
-	rider, rides := inside.RiderOf(ctx)
+	rider, rides := election.RiderOf(ctx)
 	if !rides { // otherwise nobody elects a leader
 		defer hooks.Run(ctx, e.hooks(ctx).Run, RunInfo{Lease: e.key, Identity: e.config.Identity, Status: e.Status})()
 	}
@@ -144,7 +144,7 @@ func (e *Elector) end() {
 func (e *Elector) lead(ctx context.Context, l *lock, w *watcher, work func(ctx context.Context) error) error {
 	t, leads := newTerm(ctx, e, Term{Number: l.rec.transitions, UID: l.lease.GetUID(), Identity: e.config.Identity, Since: l.held.record.acquired}, l.held.sent)
 	k := &keeper{lock: l, w: w, term: t}
-	if k.name, k.told = inside.LeadOf(ctx); !k.told {
+	if k.name, k.told = election.LeadOf(ctx); !k.told {
 		k.name = runtime.FuncForPC(reflect.ValueOf(work).Pointer()).Name()
 	}
 	e.setTerm(t)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/election"
 )
 
 // lock is what a Run knows of the lease, and how it reads and writes it. One goroutine at a time uses it.
@@ -20,7 +20,7 @@ import (
 // been made, and if the version has changed otherwise, it never will be.
 type lock struct {
 	e     *Elector
-	rider inside.Rider // of Run's context
+	rider election.Rider // of Run's context
 
 	lease *meta.Unstructured // as the server had it last; nil if it had none
 	rec   record             // of lease
@@ -48,7 +48,7 @@ type claim struct {
 // maxTries bounds how many writes are remembered. Writes fail many times in a row only while they are refused.
 const maxTries = 32
 
-func newLock(e *Elector, ours []record, rider inside.Rider) *lock {
+func newLock(e *Elector, ours []record, rider election.Rider) *lock {
 	return &lock{e: e, ours: ours, rider: rider}
 }
 

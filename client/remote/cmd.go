@@ -13,6 +13,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
@@ -75,7 +76,7 @@ func Attach[T meta.Object](pods client.Resource[T], key meta.Key) *Cmd {
 
 func newCmd[T meta.Object](pods client.Resource[T], key meta.Key, what string) *Cmd {
 	c := &Cmd{what: what, key: key, gvr: pods.GVR(), refuse: checkHandle(pods, "pods")}
-	upgrade := pods.Inside().Upgrade
+	upgrade := handle.Of(pods).Upgrade
 	c.open = func(ctx context.Context, query url.Values, header http.Header) (io.ReadWriteCloser, http.Header, error) {
 		conn, answer, err := upgrade(ctx, key, what, query, header)
 		return conn, answer, createPermission(err, what)

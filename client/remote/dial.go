@@ -13,6 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	internalconn "github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
@@ -55,7 +56,7 @@ type portDialer struct {
 }
 
 func dialerOf[T meta.Object](pods client.Resource[T]) portDialer {
-	return portDialer{gvr: pods.GVR(), refuse: checkHandle(pods, "pods"), upgrade: pods.Inside().Upgrade}
+	return portDialer{gvr: pods.GVR(), refuse: checkHandle(pods, "pods"), upgrade: handle.Of(pods).Upgrade}
 }
 
 func (d portDialer) dial(ctx context.Context, to Addr) (*portConn, error) {

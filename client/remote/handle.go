@@ -8,11 +8,12 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // checkHandle returns why a handle is not one on a resource of the core group.
 func checkHandle[T meta.Object](r client.Resource[T], resource string) error {
-	if r.Inside().Upgrade == nil {
+	if handle.Of(r).Upgrade == nil {
 		return fmt.Errorf("remote: the handle on %s is the zero Resource; make it with client.For", resource)
 	}
 	if gvr := r.GVR(); gvr.Group != "" || gvr.Resource != resource {

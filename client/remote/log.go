@@ -11,6 +11,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // LogOptions say which part of a container's log is read. The zero value is the whole log that the node has kept, as it is now.
@@ -70,7 +71,7 @@ type logSource struct {
 }
 
 func newLogSource[T meta.Object](pods client.Resource[T]) logSource {
-	return logSource{gvr: pods.GVR(), refuse: checkHandle(pods, "pods"), stream: pods.Inside().Stream}
+	return logSource{gvr: pods.GVR(), refuse: checkHandle(pods, "pods"), stream: handle.Of(pods).Stream}
 }
 
 // open opens a log.

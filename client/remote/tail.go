@@ -11,7 +11,6 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/conn"
-	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // TailOptions choose the containers that [Tail] follows. The zero value is every container of every pod that the handle covers, from
@@ -110,7 +109,7 @@ func Tail[T meta.Object](ctx context.Context, pods client.Resource[T], o TailOpt
 		if t.o.Buffer == 0 {
 			t.o.Buffer = defaultTailBuffer
 		}
-		t.pods = client.Retype[*podState](pods, inside.Retyping{})
+		t.pods = client.Retype[*podState](pods)
 		t.merge = newMerger(t.o.Window, t.o.Buffer)
 		t.run(ctx, yield)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	internalconn "github.com/bowline-go/bowline/internal/conn"
-	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Target is where connections go: a port of a pod, or of the pods that a Service or a label selector picks. Make it with [ToPod],
@@ -127,7 +126,7 @@ func ToService[P, S meta.Object](pods client.Resource[P], services client.Resour
 		return &client.OpError{Verb: "connect", Resource: services.GVR(), Key: key, Err: err}
 	}
 	t.look = func(ctx context.Context) ([]Addr, error) {
-		obj, err := client.Retype[*meta.Raw](services, inside.Retyping{}).Get(ctx, key)
+		obj, err := client.Retype[*meta.Raw](services).Get(ctx, key)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +141,7 @@ func ToService[P, S meta.Object](pods client.Resource[P], services client.Resour
 }
 
 func newTarget[T meta.Object](pods client.Resource[T], name string) *Target {
-	t := &Target{name: name, dialer: dialerOf(pods), pods: client.Retype[*meta.Raw](pods, inside.Retyping{}), turn: make(chan struct{}, 1)}
+	t := &Target{name: name, dialer: dialerOf(pods), pods: client.Retype[*meta.Raw](pods), turn: make(chan struct{}, 1)}
 	t.refuse = t.dialer.refuse
 	return t
 }

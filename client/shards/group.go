@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/election"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/retry"
 )
@@ -212,7 +212,7 @@ func (g *Group) end() {
 
 // keepLease keeps a lease until ctx ends, and shares the work while it has it. It returns an error if it cannot have a lease.
 func (g *Group) keepLease(ctx context.Context) error {
-	ctx = inside.WithRider(ctx, inside.Rider{
+	ctx = election.WithRider(ctx, election.Rider{
 		Annotations: g.annotations, Stored: g.stored, Due: g.due, Mono: g.clock.mono, Wall: g.clock.wall,
 	})
 	for {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/clustering"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -75,7 +75,7 @@ func (c *Controller[V]) reconcile(ctx context.Context, k Key) (controller.Result
 	case err == nil:
 		return controller.Result{}, nil
 	case interrupted:
-		return controller.Result{}, &inside.Interruption{Err: err}
+		return controller.Result{}, &clustering.Interruption{Err: err}
 	}
 	return controller.Result{}, controller.Terminal(err)
 }
@@ -147,7 +147,7 @@ func (r *rest) add(keys []Key) {
 	}
 }
 
-// ExpectsSources says that clusters bring sources; see inside.Expectant.
+// ExpectsSources says that clusters bring sources; see clustering.Expectant.
 func (r *rest) ExpectsSources() {}
 
 // String names the source.

@@ -22,7 +22,7 @@ const module = "github.com/bowline-go/bowline"
 var imports = map[string][]string{
 	"client/meta": {"internal/jsonlex"},
 	"errors":      {"client/meta", "internal/shown"},
-	"patch":       {"client/meta", "internal/fieldset", "internal/gotype", "internal/inside", "internal/jsonlex", "internal/patch/strategic", "internal/patch/tree"},
+	"patch":       {"client/meta", "internal/fieldset", "internal/gotype", "internal/jsonlex", "internal/patch/strategic", "internal/patch/tree"},
 	"cache":       {"client/meta"},
 	"workqueue":   {},
 
@@ -47,7 +47,9 @@ var imports = map[string][]string{
 	"internal/memnet":      {},
 	"internal/wsmux":       {},
 	"internal/gotype":      {"client/meta"},
-	"internal/inside":      {"client/meta"},
+	"internal/handle":      {"client/meta", "internal/codec", "internal/undertest"},
+	"internal/election":    {},
+	"internal/clustering":  {},
 	"internal/follow":      {"client/meta"},
 	"internal/fights":      {"client/meta", "errors", "internal/fieldset", "internal/follow"},
 	"internal/filler":      {"cache", "client/meta", "internal/follow"},
@@ -61,13 +63,13 @@ var imports = map[string][]string{
 	"internal/copyscript":  {},
 
 	"client": {
-		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/hooks", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown",
+		"client/meta", "errors", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/handle", "internal/hooks", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest", "patch",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/conn", "internal/directive", "internal/regular", "internal/shown"},
-	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/shown"},
-	"client/shards":     {"client", "client/leader", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry"},
-	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/copyscript", "internal/inside", "internal/report", "internal/retry", "internal/shown", "internal/wsmux", "patch"},
+	"client/leader":     {"client", "client/meta", "errors", "internal/election", "internal/follow", "internal/hooks", "internal/report", "internal/retry", "internal/shown"},
+	"client/shards":     {"client", "client/leader", "client/meta", "errors", "internal/election", "internal/follow", "internal/hooks", "internal/report", "internal/retry"},
+	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/copyscript", "internal/handle", "internal/report", "internal/retry", "internal/shown", "internal/wsmux", "patch"},
 	"client/recorder":   {"client", "client/meta", "errors", "internal/hooks", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
 		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
@@ -95,11 +97,11 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer": {"cache", "client", "client/meta", "errors", "internal/filler", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
+	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/undertest"},
 	"informer/controller": {
-		"cache", "client/meta", "errors", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/hooks", "internal/inside", "internal/report", "workqueue",
+		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/hooks", "internal/report", "workqueue",
 	},
-	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/inside", "workqueue"},
+	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/clustering", "workqueue"},
 	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/shown", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.

@@ -10,14 +10,14 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/clustering"
 )
 
 // A reconcile whose cluster was removed counted as one that succeeded.
 func TestAnInterruptionIsNeitherAFailureNorASuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		errRemoved := errors.New("the cluster has been removed")
-		results := []error{errFailed, fmt.Errorf("reconcile: %w", &inside.Interruption{Err: errRemoved})}
+		results := []error{errFailed, fmt.Errorf("reconcile: %w", &clustering.Interruption{Err: errRemoved})}
 		var ends []controller.ReconcileEnd
 		l := logged{newLog()}
 		c := controller.New("c", controller.Options{

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/clustering"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/workqueue"
 )
@@ -60,7 +60,7 @@ func (v *visit[K]) conclude(ctx context.Context) error {
 	v.end.Result = Result{}
 	failures := e.queue.Failures(v.key) + 1
 	retry := true // for the queue, the key has failed
-	var dropped *inside.Interruption
+	var dropped *clustering.Interruption
 	switch {
 	case interrupted(ctx, err):
 		v.end.Outcome = Interrupted

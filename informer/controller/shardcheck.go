@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/clustering"
 )
 
 // The errors of all these checks begin with where, and the name of the field.
@@ -113,7 +113,7 @@ func (c *Controller[K]) checkLookup(where string, from, lookups []Source[K]) err
 	}
 	names := false
 	for _, src := range from {
-		if _, others := src.(inside.Expectant); others {
+		if _, others := src.(clustering.Expectant); others {
 			return nil
 		}
 		names = names || !namesNone(src)

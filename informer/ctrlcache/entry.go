@@ -18,7 +18,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/gotype"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -73,7 +73,7 @@ func (c *caches) newEntry(k kind) (*entry, error) {
 	if err := gotype.Unnamed(goType); err != nil && k.form == Typed {
 		c.reportType(k, err)
 	}
-	r := client.ReadAs(c.client, t, goType, only, k.form == Metadata, inside.Retyping{})
+	r := handle.Of(client.For(c.client, t)).ReadAs(goType, only, k.form == Metadata).(client.Resource[object])
 	if names := slices.Sorted(maps.Keys(e.configs)); names[len(names)-1] != "" {
 		if names[0] == "" {
 			names = names[1:]

@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
@@ -69,8 +69,8 @@ type settable[T meta.Object] struct {
 	hooks *hooks
 }
 
-// Inside implements inside.Carrier.
-func (s *settable[T]) Inside() inside.Source { return inside.Of(s.Source) }
+// Inside implements handle.Carrier.
+func (s *settable[T]) Inside() handle.Source { return handle.Of(s.Source) }
 
 func (s *settable[T]) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,

@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
-	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/handle"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
@@ -25,8 +25,8 @@ type source struct {
 	typed   bool // the objects have no apiVersion and kind, as those that client-go decodes
 }
 
-// Inside implements inside.Carrier.
-func (s *source) Inside() inside.Source { return inside.Of(s.Source) }
+// Inside implements handle.Carrier.
+func (s *source) Inside() handle.Source { return handle.Of(s.Source) }
 
 func (s *source) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (object, bool), fn func(client.Item[object]) error,

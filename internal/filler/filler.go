@@ -2,6 +2,7 @@
 package filler
 
 import (
+	"reflect"
 	"sync/atomic"
 
 	"github.com/bowline-go/bowline/cache"
@@ -43,11 +44,20 @@ type Namespaces struct {
 	Partly func()
 }
 
-// find is what Register was given.
-var find = func(any) Filler { return nil }
+// Door is embedded in a type that is a Filler for package controller, and whose users are not to see that.
+type Door struct{ filler Filler }
 
-// Register says how an informer is recognized. Package informer calls it when the program starts.
-func Register(f func(what any) Filler) { find = f }
+// NewDoor returns the door to f.
+func NewDoor(f Filler) Door { return Door{f} }
+
+// Behind returns the Filler.
+func (d *Door) Behind() Filler { return d.filler }
 
 // Of returns an informer, or a value of a type that embeds one, as a Filler; nil if what is neither.
-func Of(what any) Filler { return find(what) }
+func Of(what any) Filler {
+	d, ok := what.(interface{ Behind() Filler })
+	if v := reflect.ValueOf(what); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
+	return d.Behind()
+}

@@ -2,6 +2,7 @@ package kubectlscript
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -47,5 +48,18 @@ func (s *Server) normalise(text string) string {
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
+	sortReasons(lines)
 	return strings.Join(lines, "\n")
+}
+
+// sortReasons orders the reasons why an object is invalid, which kubectl prints one below the other: a server finds those of labels and
+// annotations in any order.
+func sortReasons(lines []string) {
+	for i := 0; i < len(lines); i++ {
+		begin := i
+		for i < len(lines) && strings.HasPrefix(lines[i], "* ") {
+			i++
+		}
+		slices.Sort(lines[begin:i])
+	}
 }

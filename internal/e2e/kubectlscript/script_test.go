@@ -71,6 +71,7 @@ func TestNormaliseReplacesOnlyWhatMustDiffer(t *testing.T) {
 		{"resource versions", "resourceVersion: \"12\"\n\"resourceVersion\":\"3\"\n\"resourceVersion\": \"4\"\nResourceVersion:  5", "resourceVersion: \"VERSION\"\n\"resourceVersion\":\"VERSION\"\n\"resourceVersion\": \"VERSION\"\nResourceVersion:  VERSION"},
 		{"ages, and the width of their column", "NAME   DATA   AGE     LABELS\na      1      2m10s   x\n", "NAME  DATA  AGE  LABELS\na  1  AGE  x\n"},
 		{"a generated name", "configmap/generated-x7k2b created", "configmap/generated-RANDOM created"},
+		{"the order of reasons", "is invalid:\n* b\n* a\nc\n* b", "is invalid:\n* a\n* b\nc\n* b"},
 		{"a token", "eyJhbGci.eyJhdWQ.c2ln_-\n", "TOKEN\n"},
 		{"a line of the log about a watch", "a\nI1122 18:57:01.123456   12345 r.go:1] \"Failed to watch\" reflector=\"x\"\nb", "a\nb"},
 		{"a line of the log", "E1122 18:57:01.123456   12345 memcache.go:265] a", "E LOG] a"},

@@ -1,4 +1,5 @@
-package inside
+// Package election has what a leader election learns from packages that run one for their own purposes, by its context.
+package election
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package inside
+package handle
 
 import "sync/atomic"
 

@@ -1,4 +1,5 @@
-package inside
+// Package clustering has what package controller knows of package clusters, which imports it.
+package clustering
 
 // Interruption is the error of a reconcile that was interrupted, and whose key is not to be tried again, because its cluster is gone. The
 // controller counts the reconcile as interrupted. Hooks see Err.

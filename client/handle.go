@@ -1,0 +1,51 @@
+package client
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/handle"
+)
+
+// Inside is for informers and package remote. Only packages of this module can use its result.
+func (r Resource[T]) Inside() handle.Source {
+	s := handle.Source{ReadAs: func(objects reflect.Type, only *codec.Projection, metadata bool) any {
+		return r.readAs(objects, only, metadata)
+	}}
+	if r.c == nil {
+		s.StreamingLists = new(handle.Feature)
+		return s
+	}
+	s.StreamingLists = r.c.streaming.of(r.t.GVR())
+	s.ClusterWide = r.t.Scope == meta.Cluster
+	s.Server, s.Test = r.c.server.Redacted(), r.c.test
+	s.Upgrade, s.Stream = r.upgrade, r.stream
+	if b := r.binary(); b != nil {
+		s.Encoding = &b.used
+	}
+	r.write = WriteOptions{} // they do not affect reads
+	s.Reads = r
+	return s
+}
+
+// features holds one feature for each resource.
+type features struct {
+	mu sync.Mutex // guards m
+	m  map[meta.GVR]*handle.Feature
+}
+
+func (f *features) of(gvr meta.GVR) *handle.Feature {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.m == nil {
+		f.m = make(map[meta.GVR]*handle.Feature)
+	}
+	known, ok := f.m[gvr]
+	if !ok {
+		known = new(handle.Feature)
+		f.m[gvr] = known
+	}
+	return known
+}
