@@ -6,8 +6,11 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/patch"
 )
 
 // One change of an object on its way from the cache through the queue to its reconcile, which does nothing; 10,000 objects
@@ -52,5 +55,50 @@ func BenchmarkChangeToReconcile(b *testing.B) {
 		if err := <-ended; err != nil {
 			b.Error(err)
 		}
+	}
+}
+
+// What it costs to look for fights in a reconcile with one write, which changes its object each time.
+func BenchmarkFights(b *testing.B) {
+	for _, allow := range []bool{false, true} {
+		b.Run(map[bool]string{false: "looked for", true: "allowed"}[allow], func(b *testing.B) {
+			const objects = 1000
+			connection, err := client.New(clienttest.Start(b, clienttest.Options{}).Config())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer connection.Close()
+			maps := client.For(connection, settingsType)
+			keys := make(chan meta.Key, 1)
+			done := make(chan error, 1)
+			n := 0
+			c := controller.New("c", controller.Options{AllowFights: allow}, func(ctx context.Context, key meta.Key) (controller.Result, error) {
+				n++
+				_, err := maps.Patch(ctx, key, patch.Merge(map[string]any{"data": map[string]any{"n": strconv.Itoa(n)}}))
+				done <- err
+				return controller.Result{}, nil
+			}, controller.Chan(keys))
+			ctx, cancel := context.WithCancel(b.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- c.Run(ctx) }()
+			for i := range objects {
+				if _, err := maps.Create(ctx, &settings{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: strconv.Itoa(i)}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				i++
+				keys <- meta.Key{Namespace: "default", Name: strconv.Itoa(i % objects)}
+				if err := <-done; err != nil {
+					b.Fatal(err)
+				}
+			}
+			cancel()
+			if err := <-ended; err != nil {
+				b.Error(err)
+			}
+		})
 	}
 }

@@ -94,7 +94,8 @@
 // created again. Times are not compared, so a fight over a condition is noticed although the condition says when it changed.
 //
 // The evidence is in metadata.managedFields, so each writer needs its own name (client.WriteOptions.FieldManager). The controller
-// reads an object only if several reconciles have written the same to it, and less and less often if nobody undoes that.
+// reads an object only if several reconciles have written the same to it, and less and less often if nobody undoes that. If the writes
+// before had other values each time, a fight may take sixteen writes more until it is looked into.
 // It notices nothing if it may not read the object, or if the object is larger than 1 MiB or has no managedFields.
 // Options.AllowFights switches all of this off.
 //

@@ -32,6 +32,7 @@ type repeats struct {
 	managers       []string  // ours
 	content, times uint64    // of the last write that was examined, which every write of a suspect is
 	examined       time.Time // zero if none was
+	skip, left     int       // how many writes are left out before the next one is examined, and how many of these are to come
 	points         int
 	threshold      int // the points that make it a suspect
 	suspect        *suspect
@@ -129,19 +130,11 @@ func (w *Watcher[K]) conclude(at target[K], f finding) *Fight {
 		return nil
 	}
 	of, now := held.again, time.Now()
-	same := !of.examined.IsZero() && of.content == f.content
-	effective := of.times != f.times
+	first, same, effective := of.examined.IsZero(), of.content == f.content, of.times != f.times
+	same = same && !first
 	of.content, of.times, of.examined = f.content, f.times, now
 	if of.suspect == nil {
-		switch {
-		case !same:
-			of.points = 0
-		case effective:
-			of.points += minThreshold
-		default:
-			of.points++
-		}
-		if of.points >= of.threshold {
+		if !first && of.score(same, effective) {
 			w.addSuspect(at, of, f.write.Read)
 		}
 		return nil
@@ -187,6 +180,23 @@ func (w *Watcher[K]) conclude(at target[K], f finding) *Fight {
 	}
 	told := *s.fight
 	return &told
+}
+
+// score counts a write that was examined, and reports whether the target becomes a suspect. same says that it has the content of the one
+// that was examined before, and effective that it had an effect.
+func (r *repeats) score(same, effective bool) bool {
+	switch {
+	case !same:
+		r.points, r.skip = 0, min(2*r.skip+1, maxSkip)
+	case r.skip > 0:
+		r.skip = 0 // those in between are not known: the next one tells
+	case effective:
+		r.points += minThreshold
+	default:
+		r.points++
+	}
+	r.left = r.skip
+	return r.points >= r.threshold
 }
 
 // proof returns the fields that show that a write was undone, and notes what this one has removed. same says that it wrote what the one

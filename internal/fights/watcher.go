@@ -22,9 +22,12 @@ const (
 	// maxReads and readWithin bound the reads before a reconcile.
 	maxReads   = 8
 	readWithin = 5 * time.Second
-	// examineEvery is how often the writes of an object are examined that is no suspect, and readEvery how often one is read that is.
+	// examineEvery is how often the writes of an object are examined at most that is no suspect, because that costs about as much as
+	// a tenth of a write. If they have had other content each time, only one of several is: up to maxSkip are left out in between.
 	examineEvery = time.Second
-	readEvery    = 100 * time.Millisecond
+	maxSkip      = 7
+	// readEvery is how often a suspect is read.
+	readEvery = 100 * time.Millisecond
 	// maxWrites is how many writes to an object are remembered until the end of a reconcile.
 	maxWrites = 16
 )
@@ -129,8 +132,14 @@ func (w *Watcher[K]) Wrote(k K, r *Reconcile[K], write follow.Write) {
 	if of.again == nil {
 		of.again = &repeats{threshold: minThreshold}
 	}
-	if _, ok := n.writes[at]; !ok && of.again.suspect == nil && time.Since(of.again.examined) < examineEvery {
-		return
+	if _, ok := n.writes[at]; !ok && of.again.suspect == nil {
+		if time.Since(of.again.examined) < examineEvery {
+			return
+		}
+		if of.again.left > 0 {
+			of.again.left--
+			return
+		}
 	}
 	if n.writes == nil {
 		n.writes = make(map[target[K]][]follow.Write)

@@ -311,3 +311,21 @@ func TestASuspectInPeaceIsForgotten(t *testing.T) {
 		r.isEmpty()
 	})
 }
+
+// Writes with other content each time are examined now and then. A fight is noticed all the same.
+func TestWritesThatDifferAreSeldomExamined(t *testing.T) {
+	inRing(t, func(r *ring) {
+		examined, last := 0, time.Time{}
+		for i := range 100 {
+			r.reconcile("k", r.write("u", object(fmt.Sprintf(`"n":%d`, i), "me", one)))
+			if of := r.recent[target[string]{"k", "u", false}]; of.again != nil && of.again.examined != last {
+				examined, last = examined+1, of.again.examined
+			}
+		}
+		if examined < 100/(maxSkip+1) || examined > 20 {
+			r.Errorf("%d of 100 writes were examined", examined)
+		}
+		r.isEmpty()
+		r.fight("k", "u")
+	})
+}

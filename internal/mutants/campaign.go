@@ -31,6 +31,7 @@ type campaign struct {
 	w        io.Writer
 
 	argued map[string]string
+	most   int // the percentage of mutants that may survive; 0 means none
 }
 
 // tally counts the mutants of a package.
@@ -83,11 +84,14 @@ func (c *campaign) do(ctx context.Context) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	if total.open > 0 {
+	if c.isTooMuch(total) {
 		return errFound
 	}
 	return nil
 }
+
+// isTooMuch reports whether more mutants than the percentage most have survived without an argument.
+func (c *campaign) isTooMuch(n tally) bool { return n.open*100 > n.tried*c.most }
 
 func row(name string, n tally) string {
 	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t", name, n.tried, n.killed, n.argued, n.open)

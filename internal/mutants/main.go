@@ -21,6 +21,7 @@ func main() {
 	only, again, tests := "", "", ""
 	flag.IntVar(&c.n, "n", 720, "how many mutants to try, in all packages together")
 	flag.IntVar(&c.seed, "seed", 1, "which mutants are tried")
+	flag.IntVar(&c.most, "most", 0, "fail only if more than this percentage of the mutants survives")
 	flag.IntVar(&c.jobs, "jobs", 2, "how many mutants to try at once")
 	flag.StringVar(&only, "packages", "", "try the mutants of these packages alone, separated by commas")
 	flag.StringVar(&c.run, "run", "", "try every mutant whose identity has this text")

@@ -305,3 +305,14 @@ func TestEveryArgumentIsForAMutantOfTheCode(t *testing.T) {
 		t.Errorf("argued.txt: the code does not have this mutant: %s", identity)
 	}
 }
+
+func TestTooManySurvivorsFailTheCampaign(t *testing.T) {
+	for _, test := range []struct {
+		open, most int
+		want       bool
+	}{{0, 0, false}, {1, 0, true}, {20, 20, false}, {21, 20, true}} {
+		if got := (&campaign{most: test.most}).isTooMuch(tally{tried: 100, open: test.open}); got != test.want {
+			t.Errorf("%d of 100 with a limit of %d %%: %v", test.open, test.most, got)
+		}
+	}
+}

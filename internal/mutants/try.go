@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,8 +49,14 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant,
 	}
 	for i, pkg := range append([]string{g.dir}, g.also...) {
 		s := suite{pkg: pkg, binary: filepath.Join(tmp, "tests"+strconv.Itoa(i)), patience: 10 * time.Minute}
+		if err := os.Remove(s.binary); err != nil && !errors.Is(err, fs.ErrNotExist) { // that of the package before
+			return nil, err
+		}
 		if err := t.compile(ctx, pkg, t.b.overlay(), s.binary); err != nil {
 			return nil, err
+		}
+		if _, err := os.Stat(s.binary); errors.Is(err, fs.ErrNotExist) {
+			continue // it has no tests; the packages above it have them
 		}
 		began := time.Now()
 		why, err := t.run(ctx, s, 0)
@@ -61,6 +68,9 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant,
 		}
 		s.patience = 10*time.Second + 5*time.Since(began)
 		t.suites = append(t.suites, s)
+	}
+	if len(t.suites) == 0 {
+		return nil, fmt.Errorf("neither %s nor a package above it has tests", g.dir)
 	}
 	return t, nil
 }
