@@ -452,7 +452,7 @@ func TestCopiesAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	compare(t, here, there+"/src", false) // the time of a folder is the one of the last copy
-	for i := range 4 { // tar itself may fail if two of it write to one place
+	for i := range 4 {                    // tar itself may fail if two of it write to one place
 		compare(t, fmt.Sprint(there, "/dst", i), there+"/src", false)
 	}
 }
