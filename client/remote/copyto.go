@@ -30,8 +30,8 @@ import (
 // times, touch. The dd must know iflag=fullblock,count_bytes, as those of GNU and busybox do.
 //
 // A copy that fails leaves in the container what has arrived until then. With tar, the last file may be incomplete. If nothing may be
-// replaced, and something of the same name is there, CopyTo copies nothing. Of copies to the same place at the same time some may fail,
-// because the container's tar refuses a file that another one has just made.
+// replaced, and something of the same name is there, CopyTo copies nothing. If several copies go to the same place at the same
+// time, some may fail, because tar refuses a file that another tar has just made.
 //
 // The error is a [*CopyError].
 func CopyTo[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, src fs.FS, dst string, o CopyOptions) (CopyResult, error) {

@@ -58,7 +58,7 @@ func BenchmarkChangeToReconcile(b *testing.B) {
 	}
 }
 
-// What it costs to look for fights in a reconcile with one write, which changes its object each time.
+// A reconcile with one write, with and without the look for fights. Each write changes its object.
 func BenchmarkFights(b *testing.B) {
 	for _, allow := range []bool{false, true} {
 		b.Run(map[bool]string{false: "looked for", true: "allowed"}[allow], func(b *testing.B) {

@@ -1,4 +1,4 @@
-// What a key passes before the function is called: gates, each with one concern.
+// The gates that a key passes before the function is called. Each gate has one concern.
 
 package controller
 
@@ -61,14 +61,17 @@ func (v *visit[K]) enter(ctx context.Context, gates []gate[K]) (context.Context,
 	return ctx, true
 }
 
-// leave goes back through the gates, until only the first n of those that want to know are left.
+// leave goes back through the gates, until n functions are left to call. A function that panics or ends its goroutine, as a hook of a
+// program may, does not keep the others from being called.
 func (v *visit[K]) leave(n int) {
-	for len(v.leaves) > n {
-		last := len(v.leaves) - 1
-		leave := v.leaves[last]
-		v.leaves = v.leaves[:last] // first, because leave may end its goroutine
-		leave()
+	if len(v.leaves) <= n {
+		return
 	}
+	last := len(v.leaves) - 1
+	leave := v.leaves[last]
+	v.leaves = v.leaves[:last]
+	defer v.leave(n)
+	leave()
 }
 
 // Value returns the logger for the key of logr, the function that takes writes for that of package follow, and else the value of
@@ -139,12 +142,12 @@ func newEpoch[K comparable](c *Controller[K], queue *workqueue.Queue[K]) *epoch[
 			e.listeners = append(e.listeners, l)
 		}
 	}
-	fights := !c.options.AllowFights
+	looksForFights := !c.options.AllowFights
 	use(&e.gates, sourceGate[K]{c, queue}, true)
-	use(&e.gates, slowGate[K]{e.fights}, fights)
+	use(&e.gates, slowGate[K]{e.fights}, looksForFights)
 	use(&e.gates, e.fresh, true)
 	use(&e.gates, shardGate[K]{c}, c.sharding != nil)
-	use(&e.gates, e.fights, fights)
+	use(&e.gates, e.fights, looksForFights)
 	use(&e.gates, hookGate[K]{c}, c.hooks.Reconcile != nil)
 	use(&e.around, &c.deletions, true)
 	use(&e.around, timeoutGate[K]{c}, c.options.Timeout > 0)

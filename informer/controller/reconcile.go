@@ -1,4 +1,4 @@
-// One reconcile: its context, its outcome, and its report.
+// One reconcile: its way through the gates, its outcome, and its report.
 
 package controller
 

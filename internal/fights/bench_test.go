@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/internal/follow"
 )
 
-// What a write costs whose answer is examined: its content differs from that of the one before.
+// BenchmarkExamine measures a write whose answer is examined. Each write has other content than the one before.
 func BenchmarkExamine(b *testing.B) {
 	w := New[string]()
 	answers := make([][]byte, 2)

@@ -53,7 +53,7 @@ func NewDoor(f Filler) Door { return Door{f} }
 // Behind returns the Filler.
 func (d *Door) Behind() Filler { return d.filler }
 
-// Of returns an informer, or a value of a type that embeds one, as a Filler; nil if what is neither.
+// Of returns the Filler of an informer, or of a value whose type embeds an informer. It returns nil for any other value.
 func Of(what any) Filler {
 	d, ok := what.(interface{ Behind() Filler })
 	if v := reflect.ValueOf(what); !ok || v.Kind() == reflect.Pointer && v.IsNil() {

@@ -51,7 +51,7 @@ type Carrier interface {
 	Inside() Source
 }
 
-// Of returns what is known of src. A source that is no Carrier gets a Feature of its own.
+// Of returns what is known of src. If src is no Carrier, nothing is known, and the Feature is shared with no other source.
 func Of(src any) Source {
 	if c, ok := src.(Carrier); ok {
 		return c.Inside()
