@@ -44,8 +44,11 @@ func (c *Controller[K]) checkAdded(where string, from []Source[K], forSome bool)
 			return err
 		}
 	}
+	c.mu.Lock()
+	idle := c.isIdle()
+	c.mu.Unlock()
+	lookups := slices.Clone(from)
 	c.set.mu.Lock()
-	idle, lookups := c.isIdle(), slices.Clone(from)
 	for _, f := range c.set.feeds {
 		// One for some keys may know those alone. Nobody knows which keys those are that one with keys of another type knows.
 		if _, narrow := f.source.(interface{ narrow() }); !forSome || f.covers == nil && !narrow {
