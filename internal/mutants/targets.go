@@ -33,8 +33,8 @@ func targets() []target {
 		{
 			dir: "client",
 			files: []string{
-				"attempts", "credentials", "ensure", "error", "finalizer", "ignored", "impersonate", "modify", "owner", "projection", "redact",
-				"request", "resource", "retry", "serviceaccounttoken", "write",
+				"apply", "attempts", "credentials", "ensure", "error", "finalizer", "ignored", "impersonate", "list", "modify", "owner",
+				"projection", "redact", "request", "resource", "retry", "serviceaccounttoken", "wait", "write",
 			},
 			part: 12,
 		},
