@@ -58,6 +58,7 @@ func (c *copying) readFile(ctx context.Context, name string, w io.Writer) error 
 		all.Sum(file.sum[:0])
 		parent, base := splitPath(name)
 		file.name = base
+		c.stream = false // the names that verify sends are waited for
 		return c.verify(ctx, parent, []sum{file})
 	}
 	return nil
