@@ -40,7 +40,7 @@ var verbs = map[string]func(ctx context.Context, c *client.Client, key meta.Key)
 		return err
 	},
 	"table": func(ctx context.Context, c *client.Client, _ meta.Key) error {
-		_, err := client.For(c, configMaps).Table(ctx, client.ListOptions{})
+		_, err := client.For(c, configMaps).Table(ctx, client.ListOptions{}, client.TableOptions{})
 		return err
 	},
 	"watch": func(ctx context.Context, c *client.Client, _ meta.Key) error {
@@ -50,7 +50,7 @@ var verbs = map[string]func(ctx context.Context, c *client.Client, key meta.Key)
 		return errors.New("the watch has ended")
 	},
 	"watch of tables": func(ctx context.Context, c *client.Client, _ meta.Key) error {
-		for _, err := range client.For(c, configMaps).WatchTable(ctx, client.WatchOptions{InitialEvents: true}) {
+		for _, err := range client.For(c, configMaps).WatchTable(ctx, client.WatchOptions{InitialEvents: true}, client.TableOptions{}) {
 			return err
 		}
 		return errors.New("the watch has ended")
@@ -70,7 +70,7 @@ var verbs = map[string]func(ctx context.Context, c *client.Client, key meta.Key)
 	"ensure": func(ctx context.Context, c *client.Client, key meta.Key) error {
 		_, _, err := client.For(c, configMaps).Ensure(ctx, &ConfigMap{
 			ObjectMeta: meta.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: map[string]string{"a": "b"},
-		})
+		}, client.EnsureOptions{})
 		return err
 	},
 	"modify": func(ctx context.Context, c *client.Client, key meta.Key) error {
@@ -87,9 +87,9 @@ var verbs = map[string]func(ctx context.Context, c *client.Client, key meta.Key)
 		return err
 	},
 	"finalizer": func(ctx context.Context, c *client.Client, key meta.Key) error {
-		_, err := client.For(c, configMaps).AddFinalizer(ctx, key, "example.com/a")
+		_, err := client.For(c, configMaps).AddFinalizer(ctx, key, "example.com/a", meta.FinalizerOptions{})
 		if err == nil {
-			_, err = client.For(c, configMaps).RemoveFinalizer(ctx, key, "example.com/a")
+			_, err = client.For(c, configMaps).RemoveFinalizer(ctx, key, "example.com/a", meta.FinalizerOptions{})
 		}
 		return err
 	},
@@ -199,7 +199,7 @@ func TestIteratorsAreUsedAgain(t *testing.T) {
 			}
 		},
 		"WatchTable": func(ctx context.Context, r client.Resource[*ConfigMap]) seq {
-			all := r.WatchTable(ctx, watch)
+			all := r.WatchTable(ctx, watch, client.TableOptions{})
 			return func(yield func(string, error) bool) {
 				all(func(e client.TableEvent, err error) bool {
 					if len(e.Table.Rows) == 0 {

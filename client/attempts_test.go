@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // canceling ends a context with the first request, and counts.
@@ -31,10 +32,10 @@ func TestNothingIsWrittenOnceTheContextHasEnded(t *testing.T) {
 	}{
 		{"modify", func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Modify(ctx, web, setData)) }, `modify configmaps "web/a": gave up before the first attempt: context canceled`},
 		{"ensure", func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop3(r.Ensure(ctx, &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}))
+			return drop3(r.Ensure(ctx, &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}, client.EnsureOptions{}))
 		}, `update configmaps "web/a": context canceled`},
 		{"add finalizer", func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.AddFinalizer(ctx, web, "e.x/a"))
+			return drop(r.AddFinalizer(ctx, web, "e.x/a", meta.FinalizerOptions{}))
 		}, `patch configmaps "web/a": context canceled`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -10,13 +10,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
+
 	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/pipeline"
 	"github.com/bowline-go/bowline/internal/retry"
 	"github.com/bowline-go/bowline/internal/undertest"
-	"github.com/go-logr/logr"
-	"golang.org/x/time/rate"
 )
 
 // Client talks to one API server. It is safe for use by several goroutines at once. It holds no goroutine of its own, except

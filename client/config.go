@@ -11,11 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
+
 	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/hooks"
 	"github.com/bowline-go/bowline/internal/undertest"
-	"github.com/go-logr/logr"
-	"golang.org/x/time/rate"
 )
 
 // Config says where an API server is and how to talk to it. The zero value of every field but Server is a usable default. New

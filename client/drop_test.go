@@ -59,10 +59,10 @@ func TestTheServerIsAskedToLeaveOutManagedFields(t *testing.T) {
 						return 0
 					},
 					"a table": func() int {
-						return len(must[client.Table](t)(r.Table(t.Context(), client.ListOptions{KeepManagedFields: keep})).Rows[0].Object.ManagedFields)
+						return len(must[client.Table](t)(r.Table(t.Context(), client.ListOptions{KeepManagedFields: keep}, client.TableOptions{})).Rows[0].Object.ManagedFields)
 					},
 					"a watch of tables": func() int {
-						for event, err := range r.WatchTable(t.Context(), client.WatchOptions{KeepManagedFields: keep}) {
+						for event, err := range r.WatchTable(t.Context(), client.WatchOptions{KeepManagedFields: keep}, client.TableOptions{}) {
 							if err != nil {
 								t.Fatal(err)
 							}

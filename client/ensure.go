@@ -14,6 +14,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/gotype"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/overlay"
 	"github.com/bowline-go/bowline/internal/shown"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -23,9 +24,8 @@ import (
 // have set, and fields that T does not name. If the object already has all that want says, Ensure sends nothing, so a program may
 // call it as often as it likes.
 //
-// Ensure wants every field that encoding/json writes, except null, and except the zero of a field tagged omitempty or omitzero.
-// [patch.Overlay] has the other rules: which objects are replaced whole, which lists are merged, and which values are the same to
-// a server.
+// The sections below have the rules: which fields are wanted, how they are combined with the server's, and which values are the
+// same to a server.
 //
 // Ensure sets, and does not remove: a label that is no longer in want stays, and so does a finalizer or an owner.
 // EnsureOptions.Absent names the places that must not exist. Ensure does remove an element of a list with keys, such as a
@@ -35,7 +35,7 @@ import (
 //
 // Ensured reports the outcome, and names the places that the server does not keep. NotKept is
 // not an error: the server accepted the write, and the next Ensure writes again. A controller that gets it each time should take the
-// field out of want, or report it. At most one EnsureOptions may be given.
+// field out of want, or report it.
 //
 // If the live object has a controller that want does not name as its own (see [SetController]), Ensure writes nothing and returns
 // a [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's ReplicaSet fights the
@@ -61,18 +61,65 @@ import (
 // another object. Ensure does not change want.
 //
 // In a dry run, Ensured says what Ensure would have done.
-func (r Resource[T]) Ensure(ctx context.Context, want T, o ...EnsureOptions) (T, Ensured, error) {
+//
+// # What is wanted
+//
+// Every field that encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero,
+// even if encoding/json writes it, as it does for a struct. A pointer to a zero is not a zero. So the value 0 of a field
+// `json:"replicas"` is wanted, and that of `json:"replicas,omitempty"` is not. A map and a json.RawMessage have no tags: all
+// their values are wanted, except null.
+//
+// Ensure combines a wanted value and the server's in this way:
+//   - Objects are merged member by member, including maps such as labels. An object that the API calls atomic is replaced whole:
+//     the selectors and references of the built-in kinds. Ensure has no schema of other kinds. There it replaces an object that
+//     has only matchLabels and matchExpressions, because it is a selector, and an object that want's Go type tags
+//     `patchStrategy:"replace"`.
+//   - A list with keys, such as containers by name, is merged by its keys. An element gets the values of want and keeps the rest.
+//     Wanted elements have want's order. An element that want does not have stays, because an admission plugin may have added it;
+//     Ensure removes it if only this field manager has set it, and EnsureOptions.Absent names others. In other than the built-in kinds a list has keys if want's Go type tags it
+//     `patchStrategy:"merge" patchMergeKey:"name"`.
+//   - Any other list becomes as wanted. If the element of the server's list at the same place has all that is wanted, its other members stay.
+//     In other than the built-in kinds, so do the other members of an element with the same name, if no two elements have the same
+//     name.
+//   - metadata.finalizers and metadata.ownerReferences become the union of want's and the server's; owners are compared by uid.
+//   - If members exclude each other and want sets another one than the server has, the server's is removed. Such members are the sources of a
+//     volume and of an environment variable, the actions of a probe or hook, minAvailable and maxUnavailable, the backends and
+//     port of an Ingress, and the url and service of a webhook. If want sets another type, Ensure also removes the rollingUpdate
+//     of a strategy, the localhostProfile of a seccomp or AppArmor profile, and the queuing of a priority level.
+//   - The members of metadata that only a server sets, and status, are not wanted.
+//
+// # What is no difference
+//
+// A server writes some values in its own way. These are not differences:
+//   - Quantities that are the same number. In the built-in kinds this holds at all places where the API has a quantity, however many
+//     digits the server keeps of the wanted one; in other kinds, in the requests and limits of resources, in the sizeLimit of an
+//     emptyDir, and in the divisor of a resourceFieldRef.
+//   - Times that are the same moment, at all places where the API has one in the built-in kinds, and in other kinds in members whose
+//     names end in Time or Timestamp. The zero time of a built-in kind equals an absent value.
+//   - Base64 of the same bytes, which may have line breaks, such as a caBundle and the data of a Secret, in the built-in kinds.
+//   - Numbers that are one floating-point number, except integers of 64 bits.
+//
+// The stringData of a Secret is compared with its data, and written there. In the built-in kinds, a zero that the server does not
+// write equals an absent value (readOnly: false, an empty nodeSelector, an empty list), and a zero that the server replaces equals
+// its default (roleRef.apiGroup, a strategy's type). In other kinds, if the server replaces a wanted zero, every Ensure sets it
+// again.
+//
+// The server itself adds to some lists that have no keys, and to one object that is replaced whole. These additions stay: the
+// tolerations and the nodeSelector of a Pod, of which no update can remove anything; the taints of a Node whose keys begin with
+// node.kubernetes.io/ or node.cloudprovider.kubernetes.io/; the second of a Service's ipFamilies and clusterIPs. Name an addition in
+// EnsureOptions.Absent to remove it.
+func (r Resource[T]) Ensure(ctx context.Context, want T, o EnsureOptions) (T, Ensured, error) {
 	var none T
 	q := r.request("ensure", meta.Key{})
 	if isNil(want) {
 		return none, Ensured{}, q.fail(&UsageError{Err: errors.New("the object is nil")})
 	}
 	q.key = r.bind(meta.KeyOf(want))
-	w, options, err := r.wish(q, want, o)
+	w, err := r.wish(q, want, o)
 	if err != nil {
 		return none, Ensured{}, q.fail(err)
 	}
-	if obj, proved, err := r.unneeded(w, options.Known); err != nil || proved {
+	if obj, proved, err := r.unneeded(w, o.Known); err != nil || proved {
 		return obj, Ensured{}, q.fail(err)
 	}
 	var (
@@ -134,52 +181,48 @@ func (u unanswered) found(live jsonstream.Item) Outcome {
 }
 
 // wish checks want and encodes it.
-func (r Resource[T]) wish(q request, want T, o []EnsureOptions) (*wish[T], EnsureOptions, error) {
-	options, err := only(o)
-	if err != nil {
-		return nil, options, err
-	}
+func (r Resource[T]) wish(q request, want T, o EnsureOptions) (*wish[T], error) {
 	w := &wish[T]{want: want, key: q.key}
 	if err := r.writesObjects(); err != nil {
-		return nil, options, err
+		return nil, err
 	}
 	if err := r.usable(); err != nil {
-		return nil, options, &UsageError{Err: err}
+		return nil, &UsageError{Err: err}
 	}
 	if q.key.Name == "" {
-		return nil, options, &UsageError{Err: errors.New("metadata.name must be set; use Create for a name that the server makes up")}
+		return nil, &UsageError{Err: errors.New("metadata.name must be set; use Create for a name that the server makes up")}
 	}
 	if _, err := q.path(); err != nil {
-		return nil, options, &UsageError{Err: err}
+		return nil, &UsageError{Err: err}
 	}
 	body, err := r.encode(want)
 	if err != nil {
-		return nil, options, &UsageError{Err: err}
+		return nil, &UsageError{Err: err}
 	}
 	item, err := jsonstream.ReadObject(bytes.NewReader(body), r.c.streamOptions(true))
 	if err != nil {
-		return nil, options, &UsageError{Err: publicError(err)}
+		return nil, &UsageError{Err: publicError(err)}
 	}
 	var parts struct{ Status any }
 	if err := json.Unmarshal(body, &parts); err != nil {
-		return nil, options, &UsageError{Err: err}
+		return nil, &UsageError{Err: err}
 	}
 	if !isEmpty(parts.Status) {
-		return nil, options, &UsageError{Err: errStatus}
+		return nil, &UsageError{Err: errStatus}
 	}
-	w.asked, w.owner, w.owned = item.Identity, controllerIn(body), options.Owned
+	w.asked, w.owner, w.owned = item.Identity, controllerIn(body), o.Owned
 	if w.owned && w.owner == nil {
-		return nil, options, &UsageError{Err: errors.New("client.EnsureOptions: Owned must be false for an object that names no controller; see SetController")}
+		return nil, &UsageError{Err: errors.New("client.EnsureOptions: Owned must be false for an object that names no controller; see SetController")}
 	}
-	w.overlay = patch.OverlayOptions{Absent: options.Absent, Manager: r.manager()}
-	created, _, err := patch.Overlay(nil, want, w.overlay)
+	w.overlay = overlay.Options{Absent: o.Absent, Manager: r.manager()}
+	created, _, err := overlay.Apply(nil, want, w.overlay)
 	if err == nil {
 		w.body, err = r.encode(created)
 	}
 	if err != nil {
-		return nil, options, &UsageError{Err: err}
+		return nil, &UsageError{Err: err}
 	}
-	return w, options, nil
+	return w, nil
 }
 
 // ensuring returns the request that makes live have all that is wanted, or a request without a body if it already has.
@@ -290,8 +333,9 @@ func (e *DeletingError) Is(target error) bool { return target == error(apierrors
 // server.
 type EnsureOptions struct {
 	// Absent are JSON pointers to places that must not exist: a label, an annotation, a field, the element of a list. An object
-	// cannot say that itself. [patch.OverlayOptions] says how to name an element, as in
-	// "/spec/template/spec/containers/name=proxy". The wanted object must have nothing at these places.
+	// cannot say that itself. An element of a list is named by its members, as in "/spec/template/spec/containers/name=proxy" or
+	// "/spec/ports/port=80,protocol=TCP", and a scalar by "=" and its value, as in "/metadata/finalizers/=example.com~1old"; an
+	// index is an error. A place that is already empty is no error. The wanted object must have nothing at these places.
 	Absent []string
 	// Owned makes Ensure change an object only if the controller that want names controls it already. If the object exists without
 	// a controller, such as one that a user has made, Ensure writes nothing and returns a [*ControllerError]; otherwise Ensure would
@@ -329,7 +373,7 @@ const (
 	Updated
 	// NotKept says that the server accepted the write, but that its answer differs from what was wanted: it has a default, a
 	// value of an admission plugin, or a field that cannot be changed. The next Ensure will write again, and likely in vain.
-	// [patch.Overlay] says which additions of the server are no difference, such as those to the tolerations of a pod.
+	// [Resource.Ensure] says which additions of the server are no difference, such as those to the tolerations of a pod.
 	NotKept
 )
 
@@ -374,12 +418,12 @@ type wish[T meta.Object] struct {
 	key     meta.Key
 	owner   *meta.OwnerReference // the controller that want names
 	owned   bool                 // EnsureOptions.Owned
-	overlay patch.OverlayOptions
+	overlay overlay.Options
 }
 
 // over returns live with all that is wanted, and the places where live differs from it.
 func (w *wish[T]) over(live jsonstream.Item) (json.RawMessage, []string, error) {
-	return patch.Overlay(json.RawMessage(live.Raw), w.want, w.overlay)
+	return overlay.Apply(json.RawMessage(live.Raw), w.want, w.overlay)
 }
 
 // controlled returns an error if live has another controller than the one that want names, or none although it must be owned.
@@ -446,25 +490,14 @@ func (r Resource[T]) unneeded(w *wish[T], known any) (_ T, proved bool, err erro
 	if _, err := readHold(item); err != nil || precondition(w.asked, item.Identity) != nil || w.controlled(item) != nil {
 		return none, false, nil
 	}
-	overlay := w.overlay
-	overlay.Cached = known
-	_, missing, err := patch.Overlay(json.RawMessage(item.Raw), w.want, overlay)
+	o := w.overlay
+	o.Cached = known
+	_, missing, err := overlay.Apply(json.RawMessage(item.Raw), w.want, o)
 	if err != nil || len(missing) > 0 {
 		return none, false, nil
 	}
 	obj, err := r.decodeUnchecked(item)
 	return obj, err == nil, nil
-}
-
-// only returns the options of a call that takes them at most once.
-func only[O any](options []O) (o O, err error) {
-	switch len(options) {
-	case 0:
-		return o, nil
-	case 1:
-		return options[0], nil
-	}
-	return o, &UsageError{Err: fmt.Errorf("at most one %T may be given, got %d", o, len(options))}
 }
 
 // manager returns the field manager of the handle's writes, or empty if the server may make up another one.

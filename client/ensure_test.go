@@ -23,7 +23,7 @@ func TestEnsureWritesTheWholeObject(t *testing.T) {
 	}
 	srv := says(version("1"), strings.Replace(version("2"), `"k":"v"`, `"k":"w"`, 1))
 	want := &Slim{Identity: at(web), Data: map[string]string{"k": "w"}}
-	got, outcome, err := client.For(connect(t, srv), slims).Ensure(t.Context(), want)
+	got, outcome, err := client.For(connect(t, srv), slims).Ensure(t.Context(), want, client.EnsureOptions{})
 	if err != nil || outcome.Outcome != client.Updated || got.ResourceVersion != "2" || want.UID != "" {
 		t.Fatalf("got %+v, %v, %v, and want is %+v", got, outcome, err, want)
 	}
@@ -42,7 +42,7 @@ func TestEnsureWritesTheWholeObject(t *testing.T) {
 // behaviour 328
 func TestEnsureOfWhatIsThereSendsNothing(t *testing.T) {
 	srv := newRow(t, unknownFields)
-	got, outcome, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "v"}})
+	got, outcome, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "v"}}, client.EnsureOptions{})
 	if err != nil || outcome.Outcome != client.Unchanged || got.ResourceVersion != "1" || len(got.Data) != 2 || len(srv.puts) != 0 || srv.gets != 1 {
 		t.Errorf("got %+v, %v, %v, by %d reads and %v", got, outcome, err, srv.gets, srv.puts)
 	}
@@ -69,7 +69,7 @@ func TestEnsureMeetsTheOthers(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := answers(test.answers...)
-				got, outcome, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}})
+				got, outcome, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}, client.EnsureOptions{})
 				if err != nil || outcome.Outcome != test.outcome || got.Data["k"] != "k" {
 					t.Errorf("got %+v, %v, %v, want %v", got, outcome, err, test.outcome)
 				}
@@ -91,7 +91,7 @@ func TestEnsureGivesUp(t *testing.T) {
 		srv.before = (*row).touch
 		r := client.For(connect(t, srv), slims)
 		want := &Slim{Identity: at(web), Data: map[string]string{"k": "new"}}
-		got, outcome, err := r.Ensure(t.Context(), want)
+		got, outcome, err := r.Ensure(t.Context(), want, client.EnsureOptions{})
 		wantErr(t, err, `ensure configmaps "web/a": gave up after attempt 50, lost against "m" (resource version "51"): update configmaps "web/a": server said Conflict (409): the object has been modified`)
 		if got != nil || outcome.Outcome != client.Unchanged || len(srv.puts) != 50 || !errors.Is(err, apierrors.Conflict) {
 			t.Errorf("got %+v, %v after %d writes", got, outcome, len(srv.puts))
@@ -99,7 +99,7 @@ func TestEnsureGivesUp(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		start := time.Now()
-		_, _, err = r.Ensure(ctx, want)
+		_, _, err = r.Ensure(ctx, want, client.EnsureOptions{})
 		if took := time.Since(start); took != 3*time.Second || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, apierrors.Conflict) {
 			t.Errorf("error is %v after %v", err, took)
 		}
@@ -123,26 +123,28 @@ func TestWhatEnsureRefuses(t *testing.T) {
 	srv := says(object("a", "1"))
 	c := connect(t, srv)
 	r := client.For(c, slims)
-	call := func(key meta.Key) error { return drop3(r.Ensure(t.Context(), &Slim{Identity: at(key)})) }
+	call := func(key meta.Key) error {
+		return drop3(r.Ensure(t.Context(), &Slim{Identity: at(key)}, client.EnsureOptions{}))
+	}
 	for _, test := range []struct {
 		name string
 		err  error
 		want string
 	}{
-		{"nil", drop3(r.Ensure(t.Context(), nil)), `ensure configmaps: the object is nil`},
+		{"nil", drop3(r.Ensure(t.Context(), nil, client.EnsureOptions{})), `ensure configmaps: the object is nil`},
 		{"no name", call(meta.Key{Namespace: "web"}), `ensure configmaps in "web": metadata.name must be set; use Create for a name that the server makes up`},
 		{"no namespace", call(meta.Key{Name: "a"}), `ensure configmaps "a": namespace is empty, and the resource is namespaced`},
 		{"a name that leads elsewhere", call(meta.Key{Namespace: "web", Name: "a/b"}), `ensure configmaps "web/a/b": name must be one path segment`},
-		{"another namespace", drop3(r.In("db").Ensure(t.Context(), &Slim{Identity: at(web)})), `namespace must be "db" or empty`},
-		{"metadata alone", drop3(client.Metadata(r).Ensure(t.Context(), &meta.Partial{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"}})), `cannot write whole objects`},
-		{"no client", drop3(client.Resource[*Slim]{}.Ensure(t.Context(), &Slim{Identity: at(web)})), `the zero client.Resource has no client`},
+		{"another namespace", drop3(r.In("db").Ensure(t.Context(), &Slim{Identity: at(web)}, client.EnsureOptions{})), `namespace must be "db" or empty`},
+		{"metadata alone", drop3(client.Metadata(r).Ensure(t.Context(), &meta.Partial{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"}}, client.EnsureOptions{})), `cannot write whole objects`},
+		{"no client", drop3(client.Resource[*Slim]{}.Ensure(t.Context(), &Slim{Identity: at(web)}, client.EnsureOptions{})), `the zero client.Resource has no client`},
 		{"another kind", drop3(client.For(c, configMaps).Ensure(t.Context(), &ConfigMap{
 			TypeMeta: meta.TypeMeta{Kind: "Secret"}, ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"},
-		})), `encode *client_test.ConfigMap: its kind is "Secret", not "ConfigMap"`},
+		}, client.EnsureOptions{})), `encode *client_test.ConfigMap: its kind is "Secret", not "ConfigMap"`},
 		{"a status", func() error {
 			s := &statused{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"}}
 			s.Status.Count = 1
-			return drop3(client.For(c, client.Type[*statused](client.Type[*statused]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})).Ensure(t.Context(), s))
+			return drop3(client.For(c, client.Type[*statused](client.Type[*statused]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})).Ensure(t.Context(), s, client.EnsureOptions{}))
 		}(), `ensure configmaps "web/a": status must be empty, since Ensure does not write it: write it with Status().Modify`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -154,7 +156,7 @@ func TestWhatEnsureRefuses(t *testing.T) {
 		t.Errorf("sent %v", calls)
 	}
 	empty := client.For(c, client.Type[*statused]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
-	if _, outcome, err := empty.Ensure(t.Context(), &statused{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"}}); err != nil || outcome.Outcome != client.Unchanged {
+	if _, outcome, err := empty.Ensure(t.Context(), &statused{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"}}, client.EnsureOptions{}); err != nil || outcome.Outcome != client.Unchanged {
 		t.Errorf("an empty status: %v, %v", outcome, err)
 	}
 }
@@ -179,7 +181,7 @@ func TestWhatEndsAnEnsure(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			srv := answers(test.answers...)
-			got, outcome, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}})
+			got, outcome, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}, client.EnsureOptions{})
 			wantErr(t, err, test.want)
 			is[*client.OpError](t, err)
 			if got != nil || outcome.Outcome != client.Unchanged || test.is != nil && !errors.Is(err, test.is) || len(srv.all()) != len(test.answers) {
@@ -205,7 +207,7 @@ func TestPreconditionsOfAnEnsure(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			srv := answers(test.answer)
 			want := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: test.uid, ResourceVersion: test.version}}
-			_, _, err := client.For(connect(t, srv), slims).Ensure(t.Context(), want)
+			_, _, err := client.For(connect(t, srv), slims).Ensure(t.Context(), want, client.EnsureOptions{})
 			wantErr(t, err, test.want)
 			is[*client.PreconditionError](t, err)
 			if !errors.Is(err, apierrors.Conflict) || errors.Is(err, apierrors.NotFound) || srv.one(t).method != http.MethodGet {

@@ -17,14 +17,14 @@ func ExampleResource_Ensure() {
 		want := &Settings{Identity: meta.Identity{Namespace: "default", Name: "web"}, Data: map[string]string{"color": "green"}}
 		for _, color := range []string{"green", "green", "blue"} {
 			want.Data["color"] = color
-			got, outcome, err := settings.Ensure(ctx, want)
+			got, outcome, err := settings.Ensure(ctx, want, client.EnsureOptions{})
 			if err != nil {
 				return err
 			}
 			fmt.Println(outcome, got.Data)
 		}
 		want.UID = "of another object"
-		_, _, err := settings.Ensure(ctx, want)
+		_, _, err := settings.Ensure(ctx, want, client.EnsureOptions{})
 		fmt.Println(errors.Is(err, apierrors.Conflict))
 		return nil
 	})
@@ -44,15 +44,15 @@ func ExampleResource_AddFinalizer() {
 		if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}}); err != nil {
 			return err
 		}
-		if _, err := settings.AddFinalizer(ctx, key, cleanup); err != nil {
+		if _, err := settings.AddFinalizer(ctx, key, cleanup, meta.FinalizerOptions{}); err != nil {
 			return err
 		}
 		if err := settings.Delete(ctx, key, client.DeleteOptions{}); err != nil {
 			return err
 		}
-		_, err := settings.AddFinalizer(ctx, key, "example.com/late")
+		_, err := settings.AddFinalizer(ctx, key, "example.com/late", meta.FinalizerOptions{})
 		fmt.Println(err)
-		if _, err := settings.RemoveFinalizer(ctx, key, cleanup); err != nil { // after the clean-up
+		if _, err := settings.RemoveFinalizer(ctx, key, cleanup, meta.FinalizerOptions{}); err != nil { // after the clean-up
 			return err
 		}
 		_, err = settings.Get(ctx, key)

@@ -68,7 +68,7 @@ func ExampleResource_Table() {
 		}); err != nil {
 			return err
 		}
-		table, err := settings.Table(ctx, client.ListOptions{Namespace: "default"})
+		table, err := settings.Table(ctx, client.ListOptions{Namespace: "default"}, client.TableOptions{})
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func ExampleResource_WatchTable() {
 		if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Name: "web"}}); err != nil {
 			return err
 		}
-		for event, err := range settings.WatchTable(ctx, client.WatchOptions{InitialEvents: true}) {
+		for event, err := range settings.WatchTable(ctx, client.WatchOptions{InitialEvents: true}, client.TableOptions{}) {
 			if err != nil {
 				return err
 			}

@@ -16,9 +16,6 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// FinalizerOptions are the options of [Resource.AddFinalizer] and [Resource.RemoveFinalizer].
-type FinalizerOptions = meta.FinalizerOptions
-
 // AddFinalizer adds a finalizer to the object, and returns the object as the server then has it. While the object has the
 // finalizer, a deletion waits. AddFinalizer sends nothing if the object already has the finalizer, also if it is being deleted: check
 // [meta.IsDeleting] before work that must not begin then. If the object is being deleted and lacks the finalizer, the error is a
@@ -34,23 +31,19 @@ type FinalizerOptions = meta.FinalizerOptions
 // name is a domain, a slash, and a name, such as "example.com/cleanup"; or one of the API's own, "orphan" and
 // "foregroundDeletion". Anything else is a [*UsageError].
 //
-// If the object does not have FinalizerOptions.UID, the error is a [*PreconditionError]. At most one FinalizerOptions may be given.
-func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string, o ...FinalizerOptions) (T, error) {
+// If the object does not have the uid of o, the error is a [*PreconditionError].
+func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error) {
 	var none T
 	q := r.request("add finalizer to", key)
-	options, err := only(o)
-	if err != nil {
-		return none, q.fail(err)
-	}
 	if err := validFinalizer(name); err != nil {
 		return none, q.fail(&UsageError{Err: err})
 	}
 	return r.finalizer(ctx, q, func(h hold) (patch.Patch, error) {
-		if err := precondition(meta.Identity{UID: options.UID}, meta.Identity{UID: h.uid}); err != nil {
+		if err := precondition(meta.Identity{UID: o.UID}, meta.Identity{UID: h.uid}); err != nil {
 			return patch.Patch{}, err
 		}
 		switch {
-		case options.ReadOnly, slices.Contains(h.finalizers, name):
+		case slices.Contains(h.finalizers, name):
 			return patch.Patch{}, nil
 		case h.deleting:
 			return patch.Patch{}, h.error()
@@ -70,26 +63,22 @@ func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string
 // finalizer. If the object does not exist, RemoveFinalizer returns the zero T and nil, because there is nothing to remove.
 //
 // RemoveFinalizer works like [Resource.AddFinalizer]. If another object of the same name replaces the object during the call,
-// the new one keeps its finalizer, and RemoveFinalizer returns the zero T and nil. With FinalizerOptions.UID this holds from the
+// the new one keeps its finalizer, and RemoveFinalizer returns the zero T and nil. With a uid in o this holds from the
 // time when that uid was read: set it to the uid of the object that was cleaned up.
-func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name string, o ...FinalizerOptions) (T, error) {
+func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error) {
 	var none T
 	q := r.request("remove finalizer from", key)
-	options, err := only(o)
-	if err != nil {
-		return none, q.fail(err)
-	}
 	if name == "" {
 		return none, q.fail(&UsageError{Err: errors.New("the finalizer must not be empty")})
 	}
-	uid := options.UID
+	uid := o.UID
 	obj, err := r.finalizer(ctx, q, func(h hold) (patch.Patch, error) {
 		if uid != "" && uid != h.uid {
 			return patch.Patch{}, errReplaced
 		}
 		uid = h.uid
 		i := slices.Index(h.finalizers, name)
-		if i < 0 || options.ReadOnly {
+		if i < 0 {
 			return patch.Patch{}, nil
 		}
 		path := patch.Pointer("metadata", "finalizers", strconv.Itoa(i))

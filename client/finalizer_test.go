@@ -60,35 +60,35 @@ func TestAFinalizerIsSentAsAGuardedPatch(t *testing.T) {
 			"the first", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"web","name":"a","uid":"u"}}`,
 			`[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/resourceVersion","value":"1"},{"op":"add","path":"/metadata/finalizers","value":["e.x/a"]}]`,
 			func(ctx context.Context, r client.Resource[*Slim]) (*Slim, error) {
-				return r.AddFinalizer(ctx, web, "e.x/a")
+				return r.AddFinalizer(ctx, web, "e.x/a", meta.FinalizerOptions{})
 			},
 		},
 		{
 			"another", unknownFields,
 			`[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/finalizers","value":["f"]},{"op":"add","path":"/metadata/finalizers/-","value":"e.x/a"}]`,
 			func(ctx context.Context, r client.Resource[*Slim]) (*Slim, error) {
-				return r.AddFinalizer(ctx, web, "e.x/a")
+				return r.AddFinalizer(ctx, web, "e.x/a", meta.FinalizerOptions{})
 			},
 		},
 		{
 			"one less", unknownFields,
 			`[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/finalizers/0","value":"f"},{"op":"remove","path":"/metadata/finalizers/0"}]`,
 			func(ctx context.Context, r client.Resource[*Slim]) (*Slim, error) {
-				return r.RemoveFinalizer(ctx, web, "f")
+				return r.RemoveFinalizer(ctx, web, "f", meta.FinalizerOptions{})
 			},
 		},
 		{
 			"one of the garbage collector's", unknownFields,
 			`[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/finalizers","value":["f"]},{"op":"add","path":"/metadata/finalizers/-","value":"orphan"}]`,
 			func(ctx context.Context, r client.Resource[*Slim]) (*Slim, error) {
-				return r.AddFinalizer(ctx, web, "orphan")
+				return r.AddFinalizer(ctx, web, "orphan", meta.FinalizerOptions{})
 			},
 		},
 		{
 			"the other one of the garbage collector's", unknownFields,
 			`[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/finalizers","value":["f"]},{"op":"add","path":"/metadata/finalizers/-","value":"foregroundDeletion"}]`,
 			func(ctx context.Context, r client.Resource[*Slim]) (*Slim, error) {
-				return r.AddFinalizer(ctx, web, "foregroundDeletion")
+				return r.AddFinalizer(ctx, web, "foregroundDeletion", meta.FinalizerOptions{})
 			},
 		},
 	} {
@@ -141,9 +141,9 @@ func TestAFinalizerMeetsTheOthers(t *testing.T) {
 				r := client.For(connect(t, h), slims)
 				var err error
 				if test.add != "" {
-					_, err = r.AddFinalizer(t.Context(), web, test.add)
+					_, err = r.AddFinalizer(t.Context(), web, test.add, meta.FinalizerOptions{})
 				} else {
-					_, err = r.RemoveFinalizer(t.Context(), web, test.remove)
+					_, err = r.RemoveFinalizer(t.Context(), web, test.remove, meta.FinalizerOptions{})
 				}
 				if err != nil || srv.finalizers() != test.left || len(srv.puts) != test.sent {
 					t.Errorf("%v: finalizers are %s by %d patches, want %s by %d", err, srv.finalizers(), len(srv.puts), test.left, test.sent)
@@ -157,7 +157,7 @@ func TestAFinalizerMeetsTheOthers(t *testing.T) {
 func TestAnInvalidFinalizerIsNoRace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, h := jsonPatched(t, unknownFields, nil)
-		_, err := client.For(connect(t, h), slims).AddFinalizer(t.Context(), web, "bad.example/a")
+		_, err := client.For(connect(t, h), slims).AddFinalizer(t.Context(), web, "bad.example/a", meta.FinalizerOptions{})
 		wantErr(t, err, `patch configmaps "web/a": server said Invalid (422): no`)
 		if len(srv.puts) != 1 || srv.gets != 2 {
 			t.Errorf("%d patches and %d reads", len(srv.puts), srv.gets)
@@ -169,7 +169,7 @@ func TestAFinalizerGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, h := jsonPatched(t, unknownFields, func(s *row) { s.setFinalizers(fmt.Sprint("o", s.version)) })
 		r := client.For(connect(t, h), slims)
-		_, err := r.AddFinalizer(t.Context(), web, "e.x/a")
+		_, err := r.AddFinalizer(t.Context(), web, "e.x/a", meta.FinalizerOptions{})
 		wantErr(t, err, `add finalizer to configmaps "web/a": gave up after attempt 50, lost against "m" (resource version "51"): patch configmaps "web/a": server said Invalid (422): no`)
 		if len(srv.puts) != 50 {
 			t.Errorf("%d patches", len(srv.puts))
@@ -177,7 +177,7 @@ func TestAFinalizerGivesUp(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		start := time.Now()
-		if _, err = r.AddFinalizer(ctx, web, "e.x/a"); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 2*time.Second {
+		if _, err = r.AddFinalizer(ctx, web, "e.x/a", meta.FinalizerOptions{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 2*time.Second {
 			t.Errorf("error is %v after %v", err, time.Since(start))
 		}
 	})
@@ -187,26 +187,26 @@ func TestAFinalizerOfAnObjectThatIsBeingDeleted(t *testing.T) {
 	live := strings.Replace(unknownFields, `"uid"`, `"deletionTimestamp":"2026-01-02T03:04:05Z","uid"`, 1)
 	srv, h := jsonPatched(t, live, nil)
 	r := client.For(connect(t, h), slims)
-	got, err := r.AddFinalizer(t.Context(), web, "e.x/a")
+	got, err := r.AddFinalizer(t.Context(), web, "e.x/a", meta.FinalizerOptions{})
 	wantErr(t, err, `add finalizer to configmaps "web/a": the object is being deleted, and waits for the finalizers ["f"]`)
 	if e := is[*client.DeletingError](t, err); got != nil || !errors.Is(err, apierrors.Conflict) || e.Since.Year() != 2026 || len(srv.puts) != 0 {
 		t.Errorf("got %v, %+v, sent %v", got, e, srv.puts)
 	}
-	must[*Slim](t)(r.RemoveFinalizer(t.Context(), web, "f"))
+	must[*Slim](t)(r.RemoveFinalizer(t.Context(), web, "f", meta.FinalizerOptions{}))
 }
 
 func TestAFinalizerOfNoObject(t *testing.T) {
 	absent := strings.Replace(status(404, "NotFound", "no"), `"code"`, `"details":{"name":"a","kind":"configmaps"},"code"`, 1)
 	r := client.For(connect(t, answers(answer{code: 404, body: absent})), slims)
-	if got, err := r.RemoveFinalizer(t.Context(), web, "e.x/a"); got != nil || err != nil {
+	if got, err := r.RemoveFinalizer(t.Context(), web, "e.x/a", meta.FinalizerOptions{}); got != nil || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if _, err := r.AddFinalizer(t.Context(), web, "e.x/a"); !errors.Is(err, apierrors.NotFound) {
+	if _, err := r.AddFinalizer(t.Context(), web, "e.x/a", meta.FinalizerOptions{}); !errors.Is(err, apierrors.NotFound) {
 		t.Errorf("error is %v", err)
 	}
 	// A path that leads nowhere says nothing of an object.
 	r = client.For(connect(t, answers(answer{code: 404, header: http.Header{"Content-Type": {"text/plain"}}, body: "404 page not found"})), slims)
-	if _, err := r.RemoveFinalizer(t.Context(), web, "e.x/a"); !errors.Is(err, apierrors.NotFound) {
+	if _, err := r.RemoveFinalizer(t.Context(), web, "e.x/a", meta.FinalizerOptions{}); !errors.Is(err, apierrors.NotFound) {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -223,62 +223,34 @@ func TestAFinalizerOfTheObjectWithAUID(t *testing.T) {
 		return must[*ConfigMap](t)(r.Create(ctx, made))
 	}
 	old := create()
-	must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, finalizer))
+	must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, finalizer, meta.FinalizerOptions{}))
 	if err := r.Delete(ctx, key, client.DeleteOptions{UID: old.UID}); err != nil {
 		t.Fatal(err)
 	}
 	made := create()
 
-	if got, err := r.RemoveFinalizer(ctx, key, finalizer, client.FinalizerOptions{UID: old.UID}); got != nil || err != nil {
+	if got, err := r.RemoveFinalizer(ctx, key, finalizer, meta.FinalizerOptions{UID: old.UID}); got != nil || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	_, err := r.AddFinalizer(ctx, key, "e.x/b", client.FinalizerOptions{UID: old.UID})
+	_, err := r.AddFinalizer(ctx, key, "e.x/b", meta.FinalizerOptions{UID: old.UID})
 	wantErr(t, err, `add finalizer to configmaps "default/a": metadata.uid must be "`+old.UID+`", and the object has "`+made.UID+`"`)
 	is[*client.PreconditionError](t, err)
 	if live := must[*ConfigMap](t)(r.Get(ctx, key)); live.ResourceVersion != made.ResourceVersion {
 		t.Errorf("the new object has changed: %+v", live)
 	}
-	own := client.FinalizerOptions{UID: made.UID}
+	own := meta.FinalizerOptions{UID: made.UID}
 	if got := must[*ConfigMap](t)(r.AddFinalizer(ctx, key, "e.x/b", own)); len(got.Finalizers) != 2 {
 		t.Errorf("the finalizers are %v", got.Finalizers)
 	}
 	if got := must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, "e.x/b", own)); len(got.Finalizers) != 1 {
 		t.Errorf("the finalizers are %v", got.Finalizers)
 	}
-	for name, err := range map[string]error{
-		"add": drop(r.AddFinalizer(ctx, key, finalizer, own, own)), "remove": drop(r.RemoveFinalizer(ctx, key, finalizer, own, own)),
-	} {
-		is[*client.UsageError](t, err)
-		wantErr(t, err, name+" finalizer")
-		wantErr(t, err, "at most one meta.FinalizerOptions may be given, got 2")
-	}
-	must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, finalizer))
+	must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, finalizer, meta.FinalizerOptions{}))
 	if err := r.Delete(ctx, key, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.AddFinalizer(ctx, key, finalizer, own); !errors.Is(err, apierrors.NotFound) {
 		t.Errorf("the error about no object is %v", err)
-	}
-}
-
-func TestReadOnlyChangesNoFinalizer(t *testing.T) {
-	server := clienttest.Start(t, clienttest.Options{})
-	r, ctx, key := client.For(dial(t, server.Config()), configMaps), t.Context(), meta.Key{Namespace: "default", Name: "a"}
-	made := &ConfigMap{ObjectMeta: key.ObjectMeta()}
-	made.Finalizers = []string{"e.x/a"}
-	made = must[*ConfigMap](t)(r.Create(ctx, made))
-	read := client.FinalizerOptions{ReadOnly: true}
-	for _, name := range []string{"e.x/a", "e.x/b"} {
-		for _, got := range []*ConfigMap{
-			must[*ConfigMap](t)(r.AddFinalizer(ctx, key, name, read)), must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, name, read)),
-		} {
-			if got.ResourceVersion != made.ResourceVersion || len(got.Finalizers) != 1 {
-				t.Errorf("%s: got %+v", name, got)
-			}
-		}
-	}
-	if n := server.Requests()[clienttest.Call{Verb: "patch", Resource: "configmaps"}]; n != 0 {
-		t.Errorf("%d patches were sent", n)
 	}
 }
 
@@ -291,13 +263,13 @@ func TestFinalizersThatAreRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"nothing", drop(r.AddFinalizer(t.Context(), web, "")), `add finalizer to configmaps "web/a": ` + must + `""`},
-		{"no domain", drop(r.AddFinalizer(t.Context(), web, "cleanup")), must + `"cleanup"`},
-		{"an empty domain", drop(r.AddFinalizer(t.Context(), web, "/cleanup")), must + `"/cleanup"`},
-		{"two slashes", drop(r.AddFinalizer(t.Context(), web, "a/b/c")), must + `"a/b/c"`},
-		{"spaces", drop(r.AddFinalizer(t.Context(), web, "a.b/c d")), must + `"a.b/c d"`},
-		{"nothing to remove", drop(r.RemoveFinalizer(t.Context(), web, "")), `remove finalizer from configmaps "web/a": the finalizer must not be empty`},
-		{"no object", drop(r.AddFinalizer(t.Context(), meta.Key{Namespace: "web"}, "a.b/c")), `name must not be empty`},
+		{"nothing", drop(r.AddFinalizer(t.Context(), web, "", meta.FinalizerOptions{})), `add finalizer to configmaps "web/a": ` + must + `""`},
+		{"no domain", drop(r.AddFinalizer(t.Context(), web, "cleanup", meta.FinalizerOptions{})), must + `"cleanup"`},
+		{"an empty domain", drop(r.AddFinalizer(t.Context(), web, "/cleanup", meta.FinalizerOptions{})), must + `"/cleanup"`},
+		{"two slashes", drop(r.AddFinalizer(t.Context(), web, "a/b/c", meta.FinalizerOptions{})), must + `"a/b/c"`},
+		{"spaces", drop(r.AddFinalizer(t.Context(), web, "a.b/c d", meta.FinalizerOptions{})), must + `"a.b/c d"`},
+		{"nothing to remove", drop(r.RemoveFinalizer(t.Context(), web, "", meta.FinalizerOptions{})), `remove finalizer from configmaps "web/a": the finalizer must not be empty`},
+		{"no object", drop(r.AddFinalizer(t.Context(), meta.Key{Namespace: "web"}, "a.b/c", meta.FinalizerOptions{})), `name must not be empty`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			wantErr(t, test.err, test.want)

@@ -54,12 +54,12 @@ func TestTheContextOfACallIsToldOfItsWrites(t *testing.T) {
 					"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"x": "y"},
 				}, client.ApplyOptions{}))
 			}},
-			{"finalizer", "patch", func() error { return drop(r.AddFinalizer(ctx, inDefault, "example.com/a")) }},
+			{"finalizer", "patch", func() error { return drop(r.AddFinalizer(ctx, inDefault, "example.com/a", meta.FinalizerOptions{})) }},
 			{"a deletion that is not stored", "", func() error {
 				return r.With(client.WriteOptions{DryRun: true}).Delete(ctx, inDefault, client.DeleteOptions{})
 			}},
 			{"a deletion that waits for a finalizer", "delete", func() error { return r.Delete(ctx, inDefault, client.DeleteOptions{}) }},
-			{"without the finalizer it is gone", "patch", func() error { return drop(r.RemoveFinalizer(ctx, inDefault, "example.com/a")) }},
+			{"without the finalizer it is gone", "patch", func() error { return drop(r.RemoveFinalizer(ctx, inDefault, "example.com/a", meta.FinalizerOptions{})) }},
 			{"generated name", "create", func() error {
 				return drop(r.Create(ctx, &ConfigMap{ObjectMeta: meta.ObjectMeta{GenerateName: "b-", Namespace: "default"}, Data: obj.Data}))
 			}},

@@ -24,15 +24,15 @@ func (o GetOptions) query() url.Values {
 	return q
 }
 
-// Get reads one object, as it is now unless o says otherwise. metadata.managedFields is decoded if T has it.
-func (r Resource[T]) Get(ctx context.Context, key meta.Key, o ...GetOptions) (T, error) {
+// Get reads one object, as it is now. metadata.managedFields is decoded if T has it.
+func (r Resource[T]) Get(ctx context.Context, key meta.Key) (T, error) {
+	return r.GetWith(ctx, key, GetOptions{})
+}
+
+// GetWith reads one object, as Get does, and as fresh as o says.
+func (r Resource[T]) GetWith(ctx context.Context, key meta.Key, o GetOptions) (T, error) {
 	q := r.request("get", key)
-	options, err := only(o)
-	if err != nil {
-		var none T
-		return none, q.fail(err)
-	}
-	q.query = options.query()
+	q.query = o.query()
 	obj, _, err := r.exchange(ctx, q)
 	return obj, err
 }
@@ -44,15 +44,15 @@ func (r Resource[T]) get(ctx context.Context, key meta.Key, subresource string) 
 	return r.exchange(ctx, q)
 }
 
-// Get reads the object through the subresource, as it is now unless o says otherwise.
-func (s Sub[T]) Get(ctx context.Context, key meta.Key, o ...GetOptions) (T, error) {
+// Get reads the object through the subresource, as it is now.
+func (s Sub[T]) Get(ctx context.Context, key meta.Key) (T, error) {
+	return s.GetWith(ctx, key, GetOptions{})
+}
+
+// GetWith reads the object through the subresource, as fresh as o says.
+func (s Sub[T]) GetWith(ctx context.Context, key meta.Key, o GetOptions) (T, error) {
 	q := s.request("get", key)
-	options, err := only(o)
-	if err != nil {
-		var none T
-		return none, q.fail(err)
-	}
-	q.query = options.query()
+	q.query = o.query()
 	obj, _, err := s.r.exchange(ctx, q)
 	return obj, err
 }

@@ -24,10 +24,10 @@ func TestHowFreshAnObjectMustBe(t *testing.T) {
 	key := meta.Key{Namespace: "default", Name: "a"}
 	for name, get := range map[string]func(context.Context, client.Resource[*ConfigMap], string) (string, error){
 		"Get": func(ctx context.Context, r client.Resource[*ConfigMap], v string) (string, error) {
-			return version(r.Get(ctx, key, client.GetOptions{ResourceVersion: v}))
+			return version(r.GetWith(ctx, key, client.GetOptions{ResourceVersion: v}))
 		},
 		"Sub.Get": func(ctx context.Context, r client.Resource[*ConfigMap], v string) (string, error) {
-			return version(r.Status().Get(ctx, key, client.GetOptions{ResourceVersion: v}))
+			return version(r.Status().GetWith(ctx, key, client.GetOptions{ResourceVersion: v}))
 		},
 		"TableOf": func(ctx context.Context, r client.Resource[*ConfigMap], v string) (string, error) {
 			table, err := r.TableOf(ctx, key, client.TableOptions{ResourceVersion: v})

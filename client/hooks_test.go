@@ -12,11 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
+	"golang.org/x/time/rate"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/go-logr/logr/funcr"
-	"golang.org/x/time/rate"
 )
 
 func TestTheHookSeesEachExchange(t *testing.T) {

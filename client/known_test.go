@@ -65,7 +65,7 @@ func ensureKnown[T any](t *testing.T, gvk meta.GVK, text, live string, absent ..
 	return done.Outcome.String(), len(srv.all())
 }
 
-// The rules of values are those of patch.Overlay, whose test has all of them.
+// The rules of values are those of overlay.Apply, whose test has all of them.
 func TestWhatIsKnownProvesNoMoreThanItsTypeSays(t *testing.T) {
 	var (
 		policies = meta.GVK{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"}
@@ -164,7 +164,7 @@ func TestWhatIsKnownIsOfTheTypeThatIsRead(t *testing.T) {
 	_, _, err := r.Ensure(t.Context(), &site{Identity: at(web)}, client.EnsureOptions{Known: other})
 	is[*client.UsageError](t, err)
 	wantErr(t, err, `ensure sites.example.com "web/a": client.EnsureOptions: Known: it must be a *client_test.site, a map or JSON, got *client_test.kindOf[`)
-	_, err = r.Modify(t.Context(), web, func(*site) error { return nil }, client.ModifyOptions{Known: other})
+	_, err = r.ModifyWith(t.Context(), web, func(*site) error { return nil }, client.ModifyOptions{Known: other})
 	is[*client.UsageError](t, err)
 	wantErr(t, err, `modify sites.example.com "web/a": client.ModifyOptions: Known: it must be a *client_test.site, a map or JSON, got `)
 	if n := len(srv.all()); n != 0 {
@@ -178,7 +178,7 @@ func TestWhatIsKnownIsOfTheTypeThatIsRead(t *testing.T) {
 		if err != nil || done.Outcome != client.Unchanged || got.Spec.N != 7 || len(srv.all()) != 0 {
 			t.Errorf("%T: got %+v, %v, %v", known, got, done, err)
 		}
-		if got, err = r.Modify(t.Context(), web, func(*site) error { return nil }, client.ModifyOptions{Known: known}); err != nil || got.Spec.N != 7 || len(srv.all()) != 0 {
+		if got, err = r.ModifyWith(t.Context(), web, func(*site) error { return nil }, client.ModifyOptions{Known: known}); err != nil || got.Spec.N != 7 || len(srv.all()) != 0 {
 			t.Errorf("%T: modified to %+v, %v", known, got, err)
 		}
 	}

@@ -32,11 +32,14 @@ import (
 // mutate must not change namespace, name, uid or resource version. If a resource has a status subresource, a write to the object
 // changes everything but status. If the server then leaves out a change of status, Modify returns an [*IgnoredError].
 //
-// With ModifyOptions.Known, a change that changes nothing costs no request. At most one ModifyOptions may be given.
-//
 // key is a name. If the object is deleted and created again while Modify runs, Modify calls mutate with the new one, as if Modify
 // had begun later; mutate can compare uids to prevent that. Modify treats an object that is being deleted like any other.
-func (r Resource[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error, o ...ModifyOptions) (T, error) {
+func (r Resource[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error) (T, error) {
+	return r.modify(ctx, key, "", mutate, ModifyOptions{})
+}
+
+// ModifyWith is [Resource.Modify] with options. With ModifyOptions.Known, a change that changes nothing costs no request.
+func (r Resource[T]) ModifyWith(ctx context.Context, key meta.Key, mutate func(T) error, o ModifyOptions) (T, error) {
 	return r.modify(ctx, key, "", mutate, o)
 }
 
@@ -52,7 +55,7 @@ type ModifyOptions struct {
 	Known any
 }
 
-func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource string, mutate func(T) error, o []ModifyOptions) (T, error) {
+func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource string, mutate func(T) error, o ModifyOptions) (T, error) {
 	var none T
 	q := r.request("modify", key)
 	q.subresource = subresource
@@ -62,16 +65,12 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 	if err := r.writesObjects(); err != nil {
 		return none, q.fail(err)
 	}
-	options, err := only(o)
-	if err != nil {
-		return none, q.fail(err)
-	}
-	if obj, proved, err := r.unmodified(q.key, mutate, options.Known); err != nil || proved {
+	if obj, proved, err := r.unmodified(q.key, mutate, o.Known); err != nil || proved {
 		return obj, q.fail(err)
 	}
 	var result T
 	tries := newAttempts(r, q)
-	err = tries.run(ctx, func(obj T, live jsonstream.Item) (lost, err error) {
+	err := tries.run(ctx, func(obj T, live jsonstream.Item) (lost, err error) {
 		c, err := r.change(obj, live, mutate)
 		switch {
 		case err != nil:

@@ -33,7 +33,7 @@ func TestAHandleOfOneObject(t *testing.T) {
 		if list, err := one.List(t.Context(), client.ListOptions{FieldSelector: "metadata.name=b"}); err != nil || len(list.Items) != 0 {
 			t.Errorf("a list of another one is %v, %v", list.Items, err)
 		}
-		table, err := one.Table(t.Context(), client.ListOptions{})
+		table, err := one.Table(t.Context(), client.ListOptions{}, client.TableOptions{})
 		if err != nil || len(table.Rows) != 1 {
 			t.Errorf("the table is %v, %v", table, err)
 		}

@@ -88,7 +88,7 @@ func TestATableThatGetsNowhereEnds(t *testing.T) {
 			header := http.Header{"Content-Type": {"application/json"}}
 			return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(body))}, nil
 		}), slims)
-		_, err := r.Table(t.Context(), client.ListOptions{})
+		_, err := r.Table(t.Context(), client.ListOptions{}, client.TableOptions{})
 		wantErr(t, err, "server sent 100 pages in a row without a new object")
 		if asked > 101 {
 			t.Errorf("%d pages were asked for", asked)

@@ -24,7 +24,7 @@ func TestAFailureWithinASuccessfulAnswerIsAnError(t *testing.T) {
 		"custom":           drop(client.SubOf[*meta.Unstructured](maps, "custom").Create(ctx, web, &meta.Unstructured{})),
 		"eviction":         client.Evict(ctx, client.For(c, pods), web, client.EvictOptions{}),
 		"token":            drop(client.RequestToken(ctx, client.For(c, accounts), web, client.TokenOptions{})),
-		"table":            drop(maps.Table(ctx, client.ListOptions{})),
+		"table":            drop(maps.Table(ctx, client.ListOptions{}, client.TableOptions{})),
 	} {
 		if op := (*client.OpError)(nil); !errors.As(err, &op) || !errors.Is(err, apierrors.InternalError) {
 			t.Errorf("%s: error is %v, want the server's", name, err)

@@ -14,11 +14,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/patch"
-	"golang.org/x/time/rate"
 )
 
 // behaviours 6 and 9, guarantee S8: what cannot be right is refused before anything is sent.

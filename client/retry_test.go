@@ -18,11 +18,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/patch"
-	"golang.org/x/time/rate"
 )
 
 // outcome is what becomes of one request: an answer, or the error of a network.

@@ -100,7 +100,7 @@ func TestTheRequestOfAWatchHasItsShardSelector(t *testing.T) {
 
 func TestATableOfAShard(t *testing.T) {
 	srv := says(`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"columnDefinitions":[],"rows":[]}`)
-	if _, err := client.For(connect(t, srv), slims).Table(t.Context(), client.ListOptions{ShardSelector: half}); err != nil {
+	if _, err := client.For(connect(t, srv), slims).Table(t.Context(), client.ListOptions{ShardSelector: half}, client.TableOptions{}); err != nil {
 		t.Error(err)
 	}
 	if got := srv.all()[0].uri; got != "/api/v1/configmaps?limit=500&shardSelector="+url.QueryEscape(half) {

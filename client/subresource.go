@@ -81,7 +81,12 @@ func (s Sub[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, erro
 
 // Modify is [Resource.Modify] through the subresource: it reads (GET) and writes (PUT) the object at the subresource's path, so
 // that only the subresource's part changes. It needs the permissions get and update on the subresource.
-func (s Sub[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error, o ...ModifyOptions) (T, error) {
+func (s Sub[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error) (T, error) {
+	return s.ModifyWith(ctx, key, mutate, ModifyOptions{})
+}
+
+// ModifyWith is Modify with options.
+func (s Sub[T]) ModifyWith(ctx context.Context, key meta.Key, mutate func(T) error, o ModifyOptions) (T, error) {
 	return s.r.modify(ctx, key, s.name, mutate, o)
 }
 

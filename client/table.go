@@ -60,35 +60,31 @@ type Row struct {
 
 // Table reads every page of a list as a table, whatever T is. It holds each page as a whole, and Config.MaxObject bounds a page.
 // [Resource.WatchTable] goes on from its resource version.
-func (r Resource[T]) Table(ctx context.Context, o ListOptions, options ...TableOptions) (Table, error) {
+func (r Resource[T]) Table(ctx context.Context, o ListOptions, t TableOptions) (Table, error) {
 	q := r.listRequest(o)
-	include, err := only(options)
-	if err != nil {
-		return Table{}, q.fail(err)
-	}
-	if err := cmp.Or(o.validate(), include.validate(false)); err != nil {
+	if err := cmp.Or(o.validate(), t.validate(false)); err != nil {
 		return Table{}, q.fail(&UsageError{Err: err})
 	}
 	with := func(query url.Values) url.Values {
-		set(query, "includeObject", string(include.Include))
+		set(query, "includeObject", string(t.Include))
 		return query
 	}
 	q.query = with(o.query())
-	var t Table
+	var table Table
 	pages := pipeline.NewPages()
 	for number := 1; ; number++ {
-		from := len(t.Rows)
-		m, err := r.tablePage(ctx, q, include, o.KeepManagedFields, &t)
+		from := len(table.Rows)
+		m, err := r.tablePage(ctx, q, t, o.KeepManagedFields, &table)
 		if number == 1 && o.isFloor() && isTooOld(err) { // as in each
 			q.query = with(o.pageQuery())
-			m, err = r.tablePage(ctx, q, include, o.KeepManagedFields, &t)
+			m, err = r.tablePage(ctx, q, t, o.KeepManagedFields, &table)
 		}
 		if err == nil && number == 1 {
 			err = o.checkVersion(m.ResourceVersion)
 		}
 		if err == nil && m.Continue != "" {
 			if err = pages.Follow(m.Continue); err == nil {
-				err = pages.End(t.firstFrom(from, number))
+				err = pages.End(table.firstFrom(from, number))
 			}
 		}
 		if err != nil {
@@ -101,10 +97,10 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions, options ...TableO
 			o.OnPage(m)
 		}
 		if number == 1 {
-			t.ResourceVersion = m.ResourceVersion
+			table.ResourceVersion = m.ResourceVersion
 		}
 		if m.Continue == "" {
-			return t, nil
+			return table, nil
 		}
 		q.query = with(o.nextQuery(m.Continue))
 	}
@@ -123,19 +119,15 @@ func (t *Table) firstFrom(n, page int) (first meta.Key, empty bool) {
 }
 
 // TableOf reads one object as a table with one row, as it is now unless o says otherwise.
-func (r Resource[T]) TableOf(ctx context.Context, key meta.Key, o ...TableOptions) (Table, error) {
+func (r Resource[T]) TableOf(ctx context.Context, key meta.Key, o TableOptions) (Table, error) {
 	q := r.request("get", key)
-	options, err := only(o)
-	if err != nil {
-		return Table{}, q.fail(err)
-	}
-	if err := options.validate(true); err != nil {
+	if err := o.validate(true); err != nil {
 		return Table{}, q.fail(&UsageError{Err: err})
 	}
-	q.query = GetOptions{ResourceVersion: options.ResourceVersion}.query()
-	set(q.query, "includeObject", string(options.Include))
+	q.query = GetOptions{ResourceVersion: o.ResourceVersion}.query()
+	set(q.query, "includeObject", string(o.Include))
 	var t Table
-	m, err := r.tablePage(ctx, q, options, false, &t)
+	m, err := r.tablePage(ctx, q, o, false, &t)
 	if err != nil {
 		return Table{}, q.fail(err)
 	}

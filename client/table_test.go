@@ -41,7 +41,7 @@ func TestTable(t *testing.T) {
 	var pages []string
 	got, err := client.For(connect(t, s), slims).Table(t.Context(), client.ListOptions{
 		Namespace: "web", LabelSelector: "app=web", PageSize: 2, OnPage: func(m meta.ListMeta) { pages = append(pages, m.Continue) },
-	})
+	}, client.TableOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestTable(t *testing.T) {
 
 func TestTableOfOneObject(t *testing.T) {
 	s := says(tableOf("3", "", tableColumns, tableRow("a", `"a",1,"x"`)))
-	got, err := client.Metadata(client.For(connect(t, s), slims)).TableOf(t.Context(), web)
+	got, err := client.Metadata(client.For(connect(t, s), slims)).TableOf(t.Context(), web, client.TableOptions{})
 	if err != nil || got.ResourceVersion != "3" || len(got.Rows) != 1 || got.Rows[0].Object.Name != "a" {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -96,7 +96,7 @@ func TestATableOfPlainObjects(t *testing.T) {
 			return `{"metadata":{"namespace":"` + name + `","name":"` + name + `","creationTimestamp":` + at + `,"managedFields":[{"manager":"m"}]},"data":7}`
 		}
 		s := says(listOf("5", "next", made("a", 30*time.Second), made("b", 30*time.Minute)), listOf("5", "", made("c", 30*time.Hour), made("d", 50*24*time.Hour), made("e", 0)))
-		got, err := client.For(connect(t, s), slims).Table(t.Context(), client.ListOptions{})
+		got, err := client.For(connect(t, s), slims).Table(t.Context(), client.ListOptions{}, client.TableOptions{})
 		const want = "NAMESPACE   NAME   AGE\na           a      30s\nb           b      30m\nc           c      30h\nd           d      50d\ne           e      <unknown>\n"
 		if err != nil || !got.Plain || got.String() != want || got.ResourceVersion != "5" {
 			t.Errorf("got %v\n%s", err, got)
@@ -104,7 +104,7 @@ func TestATableOfPlainObjects(t *testing.T) {
 		if obj := got.Rows[0].Object; obj.ManagedFields != nil || obj.GVK() != slims.GVK() {
 			t.Errorf("an object is %+v", obj)
 		}
-		got, err = client.For(connect(t, says(object("a", "4"))), slims).TableOf(t.Context(), web)
+		got, err = client.For(connect(t, says(object("a", "4"))), slims).TableOf(t.Context(), web, client.TableOptions{})
 		if err != nil || !got.Plain || got.ResourceVersion != "4" || got.String() != "NAME   AGE\na      <unknown>\n" {
 			t.Errorf("got %v\n%s", err, got)
 		}
@@ -121,12 +121,12 @@ func TestTableFromTheServer(t *testing.T) {
 			}))
 		}
 		time.Sleep(90 * time.Second) // virtual
-		got, err := maps.Table(t.Context(), client.ListOptions{PageSize: 2})
+		got, err := maps.Table(t.Context(), client.ListOptions{PageSize: 2}, client.TableOptions{})
 		const want = "NAME   DATA   AGE\na      1      90s\nb      1      90s\nc      1      90s\n"
 		if err != nil || got.String() != want {
 			t.Errorf("got %v\n%s", err, got)
 		}
-		got, err = maps.TableOf(t.Context(), meta.Key{Namespace: "default", Name: "b"})
+		got, err = maps.TableOf(t.Context(), meta.Key{Namespace: "default", Name: "b"}, client.TableOptions{})
 		if err != nil || got.String() != "NAME   DATA   AGE\nb      1      90s\n" {
 			t.Errorf("got %v\n%s", err, got)
 		}
@@ -139,7 +139,7 @@ func TestRowsHaveACellForEachColumn(t *testing.T) {
 		tableOf("7", "next", tableColumns, tableRow("a", `"a"`), tableRow("b", `"b",2,"x","more"`), `{"cells":null}`, "null"),
 		tableOf("7", "", "", tableRow("c", `"c",3,"y"`)), // as the server sends it where it has said its columns before
 	)
-	got, err := client.For(connect(t, s), slims).Table(t.Context(), client.ListOptions{})
+	got, err := client.For(connect(t, s), slims).Table(t.Context(), client.ListOptions{}, client.TableOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestRowsHaveACellForEachColumn(t *testing.T) {
 // guarantee S13: what a server puts into cells does no harm on a terminal.
 func TestCellsOfATableAreClean(t *testing.T) {
 	s := says(tableOf("7", "", `{"name":"Na\u0007me"},{"name":"A\tb"},{"name":"C"}`, tableRow("a", `"a\u001b[2J","one\nline","tab\there"`), tableRow("b", `""`)))
-	got, err := client.For(connect(t, s), slims).Table(t.Context(), client.ListOptions{})
+	got, err := client.For(connect(t, s), slims).Table(t.Context(), client.ListOptions{}, client.TableOptions{})
 	const want = "NAME     A B      C\na        one      tab here\n<none>   <none>   <none>\n"
 	if err != nil || got.String() != want {
 		t.Errorf("got %v\n%s, want\n%s", err, got, want)
@@ -197,7 +197,7 @@ func TestATableThatFails(t *testing.T) {
 		{"an object that is null", []answer{{body: listOf("7", "", "null")}}, "list configmaps: server sent a list with an object that is null", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := client.For(connect(t, answers(test.answers...)), slims).Table(t.Context(), client.ListOptions{})
+			got, err := client.For(connect(t, answers(test.answers...)), slims).Table(t.Context(), client.ListOptions{}, client.TableOptions{})
 			if err == nil || err.Error() != test.want || got.Rows != nil || got.Columns != nil {
 				t.Errorf("got %+v, %v\nwant %s", got, err, test.want)
 			}
@@ -210,9 +210,9 @@ func TestATableThatFails(t *testing.T) {
 		t.Error("something was sent")
 		return nil, errors.New("no")
 	})
-	_, err := client.For(c, slims).Table(t.Context(), client.ListOptions{ResourceVersionMatch: "Sometimes"})
+	_, err := client.For(c, slims).Table(t.Context(), client.ListOptions{ResourceVersionMatch: "Sometimes"}, client.TableOptions{})
 	is[*client.UsageError](t, err)
-	_, err = client.For(c, slims).TableOf(t.Context(), meta.Key{Namespace: "web"})
+	_, err = client.For(c, slims).TableOf(t.Context(), meta.Key{Namespace: "web"}, client.TableOptions{})
 	if is[*client.UsageError](t, err); err.Error() != `get configmaps in "web": name must not be empty` {
 		t.Errorf("error is %v", err)
 	}
@@ -222,6 +222,6 @@ func TestATableThatFails(t *testing.T) {
 func TestATableThatIsTooLarge(t *testing.T) {
 	cfg := serve(t, says(tableOf("7", "", tableColumns, tableRow("a", `"`+strings.Repeat("x", 2000)+`"`))))
 	cfg.MaxObject = 1000
-	_, err := client.For(dial(t, cfg), slims).Table(t.Context(), client.ListOptions{})
+	_, err := client.For(dial(t, cfg), slims).Table(t.Context(), client.ListOptions{}, client.TableOptions{})
 	wantErr(t, err, "MaxObject")
 }

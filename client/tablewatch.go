@@ -64,16 +64,11 @@ type TableEvent struct {
 //
 // WatchOptions.Skip must not be set. With [IncludeNone] a server cannot mark the end of the initial events, so InitialEvents must
 // not be set either.
-func (r Resource[T]) WatchTable(ctx context.Context, o WatchOptions, t ...TableOptions) iter.Seq2[TableEvent, error] {
+func (r Resource[T]) WatchTable(ctx context.Context, o WatchOptions, t TableOptions) iter.Seq2[TableEvent, error] {
 	return func(yield func(TableEvent, error) bool) {
 		errLeft := errors.New("loop left")
 		q := r.watchRequest(o)
-		options, err := only(t)
-		if err != nil {
-			yield(TableEvent{}, q.fail(err))
-			return
-		}
-		err = r.eachTable(ctx, q, o, options, func(e TableEvent, err error) error {
+		err := r.eachTable(ctx, q, o, t, func(e TableEvent, err error) error {
 			if !yield(e, q.fail(err)) {
 				return errLeft
 			}

@@ -105,8 +105,8 @@ func TestAWatchOfTablesThatGoesWrong(t *testing.T) {
 		return tableOf("5", "", columns, tableRow(name, `"`+name+`",1,"x"`))
 	}
 	r := func(body string) client.Resource[*Slim] { return client.For(connect(t, says(body)), slims) }
-	watch := func(r client.Resource[*Slim], o client.WatchOptions, with ...client.TableOptions) (seen string, last error) {
-		for e, err := range r.WatchTable(t.Context(), o, with...) {
+	watch := func(r client.Resource[*Slim], o client.WatchOptions, with client.TableOptions) (seen string, last error) {
+		for e, err := range r.WatchTable(t.Context(), o, with) {
 			if last = err; err != nil {
 				seen += "error "
 				continue
@@ -118,11 +118,11 @@ func TestAWatchOfTablesThatGoesWrong(t *testing.T) {
 		return seen, last
 	}
 	seen, err := watch(r(event("ADDED", row(tableColumns, "a"))+event("ADDED", `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"6"},"rows":[{"cells":7}]}`)+
-		event("MODIFIED", row("", "b"))), client.WatchOptions{})
+		event("MODIFIED", row("", "b"))), client.WatchOptions{}, client.TableOptions{})
 	if seen != "ADDED a 3 false, error MODIFIED b 3 false, " || err != nil {
 		t.Errorf("a table that cannot be read: %s, %v", seen, err)
 	}
-	seen, err = watch(r(event("ADDED", object("a", "5"))+event("BOOKMARK", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"6"}}`)), client.WatchOptions{})
+	seen, err = watch(r(event("ADDED", object("a", "5"))+event("BOOKMARK", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"6"}}`)), client.WatchOptions{}, client.TableOptions{})
 	if seen != "ADDED a 2 true, " || err != nil {
 		t.Errorf("a server that makes no tables: %s, %v", seen, err)
 	}
@@ -131,17 +131,17 @@ func TestAWatchOfTablesThatGoesWrong(t *testing.T) {
 		"another type":      event("MOVED", row(tableColumns, "a")),
 		"without a version": event("ADDED", `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":[],"rows":[{"cells":[],"object":null}]}`),
 	} {
-		_, err := watch(r(body), client.WatchOptions{})
+		_, err := watch(r(body), client.WatchOptions{}, client.TableOptions{})
 		if e := (*client.EventError)(nil); !errors.As(err, &e) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := watch(r(event("ERROR", status(410, "Expired", "too old"))), client.WatchOptions{}); !errors.Is(err, apierrors.Expired) {
+	if _, err := watch(r(event("ERROR", status(410, "Expired", "too old"))), client.WatchOptions{}, client.TableOptions{}); !errors.Is(err, apierrors.Expired) {
 		t.Errorf("an ERROR event: %v", err)
 	}
 	for name, usage := range map[string]func() error{
 		"Skip": func() error {
-			_, err := watch(r(""), client.WatchOptions{Skip: func(meta.Identity) bool { return true }})
+			_, err := watch(r(""), client.WatchOptions{Skip: func(meta.Identity) bool { return true }}, client.TableOptions{})
 			return err
 		},
 		"initial events without objects": func() error {

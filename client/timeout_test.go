@@ -46,7 +46,7 @@ func TestADeadlineReachesTheServer(t *testing.T) {
 			return err
 		}, true},
 		{"table", list, func(ctx context.Context, r client.Resource[*ConfigMap], _ *client.Client) error {
-			_, err := r.Table(ctx, client.ListOptions{})
+			_, err := r.Table(ctx, client.ListOptions{}, client.TableOptions{})
 			return err
 		}, true},
 		{"create", one, func(ctx context.Context, r client.Resource[*ConfigMap], _ *client.Client) error {

@@ -47,7 +47,7 @@ func TestEnsureSettlesAWriteWithoutAnAnswer(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cfg, net := through(test.list...)
-				got, outcome, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}})
+				got, outcome, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}, client.EnsureOptions{})
 				if err != nil || outcome.Outcome != test.outcome || got.Data["k"] != "k" {
 					t.Errorf("got %+v, %v, %v, want %v", got, outcome, err, test.outcome)
 				}
@@ -80,7 +80,7 @@ func TestAPreconditionAndAWriteWithoutAnAnswer(t *testing.T) {
 				cfg, _ := through(live, outcome{err: reset}, conflict, test.last)
 				want := &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}
 				want.ResourceVersion = "1"
-				_, outcome, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), want)
+				_, outcome, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), want, client.EnsureOptions{})
 				if test.want == "" {
 					if err != nil || outcome.Outcome != client.Updated {
 						t.Errorf("got %v, %v", outcome, err)
@@ -110,7 +110,7 @@ func TestEnsuresCountWhatTheyCreate(t *testing.T) {
 				for range 3 {
 					got, outcome, err := maps.Ensure(t.Context(), &ConfigMap{
 						ObjectMeta: meta.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{label: "x"}},
-					})
+					}, client.EnsureOptions{})
 					if err != nil || got.Labels[label] != "x" {
 						t.Errorf("got %+v, %v", got, err)
 					}
@@ -149,7 +149,7 @@ func TestEnsureCreatesOnlyWhatItHasNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		absent := outcome{answer: answer{code: 404, body: status(404, "NotFound", "no")}}
 		cfg, net := through(outcome{answer: answer{body: object("a", "1")}}, outcome{err: reset}, absent, outcome{answer: answer{code: 403, body: status(403, "Forbidden", "no")}})
-		_, _, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}})
+		_, _, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}, client.EnsureOptions{})
 		wantErr(t, err, `ensure configmaps "web/a": gave up after attempt 1, which may have been written: get configmaps "web/a": server said Forbidden (403)`)
 		if sent := net.methods(); sent != "GET PUT PUT GET" || !errors.Is(err, apierrors.Forbidden) {
 			t.Errorf("sent %s", sent)
@@ -164,7 +164,7 @@ func TestADryRunHasNoUnansweredWrite(t *testing.T) {
 			outcome{answer: answer{code: 404, body: status(404, "NotFound", "no")}}, outcome{err: reset},
 			outcome{answer: answer{code: 409, body: status(409, "AlreadyExists", "no")}}, outcome{answer: answer{body: object("a", "2", "k")}})
 		r := client.For(dial(t, cfg), slims).With(client.WriteOptions{DryRun: true})
-		if _, outcome, err := r.Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}); err != nil || outcome.Outcome != client.Unchanged {
+		if _, outcome, err := r.Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}, client.EnsureOptions{}); err != nil || outcome.Outcome != client.Unchanged {
 			t.Errorf("got %v, %v", outcome, err)
 		}
 	})
@@ -177,7 +177,7 @@ func TestTheOutcomeOfADryRunIsExact(t *testing.T) {
 	is = strings.Replace(is, `"k":"v"`, `"k":"v","new":"x"`, 1)
 	srv := says(was, is)
 	r := client.For(connect(t, srv), slims).With(client.WriteOptions{DryRun: true})
-	if _, outcome, err := r.Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"new": "x"}}); err != nil || outcome.Outcome != client.Updated {
+	if _, outcome, err := r.Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"new": "x"}}, client.EnsureOptions{}); err != nil || outcome.Outcome != client.Updated {
 		t.Errorf("got %v, %v", outcome, err)
 	}
 }
@@ -213,7 +213,7 @@ func TestAFinalizerSettlesAPatchWithoutAnAnswer(t *testing.T) {
 				if test.remove {
 					call = r.RemoveFinalizer
 				}
-				if _, err := call(t.Context(), web, "e.x/a"); test.want == nil && err != nil || !errors.Is(err, test.want) {
+				if _, err := call(t.Context(), web, "e.x/a", meta.FinalizerOptions{}); test.want == nil && err != nil || !errors.Is(err, test.want) {
 					t.Errorf("error is %v, want %v", err, test.want)
 				}
 				if sent := net.methods(); sent != test.calls {

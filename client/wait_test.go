@@ -167,8 +167,8 @@ func TestWhatIsMadeOfAHandleActsForTheSame(t *testing.T) {
 	s := answers(answer{code: 403, body: status(403, "Forbidden", "no")})
 	r := client.For(connect(t, s), slims).As(client.Impersonation{User: "ann"})
 	_, _ = client.WaitFor(t.Context(), r, web, client.UntilCreated())
-	_, _ = r.Table(t.Context(), client.ListOptions{})
-	_, _ = r.TableOf(t.Context(), web)
+	_, _ = r.Table(t.Context(), client.ListOptions{}, client.TableOptions{})
+	_, _ = r.TableOf(t.Context(), web, client.TableOptions{})
 	_, _ = client.Metadata(r).Get(t.Context(), web)
 	calls := s.all()
 	if len(calls) != 4 {

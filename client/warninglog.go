@@ -9,8 +9,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/go-logr/logr"
+
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 // A server's warnings, and credentials that are not renewed, are logged unless a hook takes them. A program that makes ten thousand

@@ -12,10 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // logLines are the lines of a logger.

@@ -41,7 +41,7 @@ func TestAWholeAnswerThatIsNoJSONIsNotRetried(t *testing.T) {
 		return drop(r.List(ctx, client.ListOptions{}))
 	}
 	table := func(ctx context.Context, r client.Resource[*Slim]) error {
-		return drop(r.Table(ctx, client.ListOptions{}))
+		return drop(r.Table(ctx, client.ListOptions{}, client.TableOptions{}))
 	}
 	create := func(ctx context.Context, r client.Resource[*Slim]) error {
 		return drop(r.Create(ctx, &Slim{Identity: at(web)}))

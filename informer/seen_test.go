@@ -99,7 +99,7 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 		}, "-", false, true},
 		{"a deletion that waits for a finalizer", informer.Options{}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write {
-				if _, err := r.things.AddFinalizer(r.Context(), key("a"), "example.com/x"); err != nil {
+				if _, err := r.things.AddFinalizer(r.Context(), key("a"), "example.com/x", meta.FinalizerOptions{}); err != nil {
 					r.Fatal(err)
 				}
 				return r.deletion("a")

@@ -48,7 +48,7 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	if mine < 0 || entries[mine].APIVersion != version {
 		return false
 	}
-	set, err := fieldsOf(&entries[mine])
+	set, err := fieldset.Of(&entries[mine])
 	if err != nil {
 		return false
 	}
@@ -56,14 +56,14 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	c := comparison{version: version, last: !since, names: &namings{}}
 	others := &fieldset.Set{}
 	for i := range entries {
-		if other, err := fieldsOf(&entries[i]); err == nil && i != mine && entries[i].APIVersion == version {
+		if other, err := fieldset.Of(&entries[i]); err == nil && i != mine && entries[i].APIVersion == version {
 			others.Add(other)
 		}
 	}
 	for _, names := range whichObject {
 		removeAt(&config, names)
 	}
-	if at := config.Open().Find("metadata"); at >= 0 && isZero(&config.Open().Members[at].Value) {
+	if at := config.Open().Find("metadata"); at >= 0 && config.Open().Members[at].Value.IsZero() {
 		config.Open().Remove(at)
 	}
 	return c.members(&config, root, set, others)
@@ -116,7 +116,7 @@ func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, o
 // isUnset reports whether a server may leave the value out of what it writes. An empty object does not count: if it is absent,
 // it may have been removed together with its members, although its owner still owns it.
 func isUnset(n *tree.Node) bool {
-	return n.Kind() == 'f' || n.Kind() != '{' && isZero(n)
+	return n.Kind() == 'f' || n.Kind() != '{' && n.IsZero()
 }
 
 func (c comparison) members(config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/internal/gotype"
+	"github.com/bowline-go/bowline/internal/patch/govalue"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
@@ -19,8 +20,8 @@ const ApplyType = "application/apply-patch+yaml"
 // leaves out now, unless somebody else owns them too. So an empty configuration is not an empty patch.
 //
 // v encodes to a JSON object: a struct, a map, a meta.Unstructured or a json.RawMessage. Apply sends every field that
-// encoding/json writes, except null, and except the zero of a field tagged omitempty or omitzero; [Overlay] says more about
-// that rule.
+// encoding/json writes, except null, and except the zero of a field tagged omitempty or omitzero, even
+// if encoding/json writes it, as it does for a struct. A pointer to a zero is not a zero.
 //
 // If paths are given, Apply sends only the fields that they name. A path is a JSON pointer such as "/spec/replicas" or
 // "/spec/template/spec/containers/0/image". A path also selects a zero, even one that omitempty hides. Apply adds nothing to an
@@ -64,11 +65,11 @@ func readConfiguration(v any, paths []string) (*tree.Node, error) {
 	if err := gotype.Unnamed(reflect.TypeOf(v)); err != nil {
 		return nil, err
 	}
-	root, err := readObject("the configuration", v)
+	root, err := govalue.Read("the configuration", v)
 	if err != nil {
 		return nil, err
 	}
-	dropZeros(root, root.From, readTags(v, root), paths)
+	dropZeros(root, root.From, govalue.Tags(v, root), paths)
 	if len(paths) == 0 {
 		return root, nil
 	}
@@ -76,7 +77,7 @@ func readConfiguration(v any, paths []string) (*tree.Node, error) {
 	for _, path := range paths {
 		names, err := ParsePointer(path)
 		if err == nil && len(names) == 0 {
-			err = malformed("path %s must name a member", quote(path))
+			err = malformed("path %s must name a member", tree.Quote(path))
 		}
 		if err == nil {
 			err = complete(root, reflect.ValueOf(v), path, names)
@@ -153,7 +154,7 @@ func locate(n *tree.Node, names []string) (*tree.Node, error) {
 				return nil, err
 			}
 			if i >= len(b.Items) {
-				return nil, notFound("index %s is behind the last of %d elements", quote(name), len(b.Items))
+				return nil, notFound("index %s is behind the last of %d elements", tree.Quote(name), len(b.Items))
 			}
 			n = &b.Items[i]
 		default:
@@ -172,28 +173,28 @@ func locate(n *tree.Node, names []string) (*tree.Node, error) {
 func complete(root *tree.Node, v reflect.Value, path string, names []string) error {
 	at, err := locate(root, names)
 	if err != nil {
-		return fmt.Errorf("path %s: %w", quote(path), err)
+		return fmt.Errorf("path %s: %w", tree.Quote(path), err)
 	}
 	if at == nil {
 		field, ok := fieldOf(v, names)
 		if !ok {
-			return fmt.Errorf("path %s: %w", quote(path), notFound("the configuration does not have it"))
+			return fmt.Errorf("path %s: %w", tree.Quote(path), notFound("the configuration does not have it"))
 		}
 		text, err := json.Marshal(field.Interface())
 		if err != nil {
-			return fmt.Errorf("path %s: encode it: %w", quote(path), err)
+			return fmt.Errorf("path %s: encode it: %w", tree.Quote(path), err)
 		}
 		s, err := tree.Read("it", text)
 		if err != nil {
-			return fmt.Errorf("path %s: %w", quote(path), err)
+			return fmt.Errorf("path %s: %w", tree.Quote(path), err)
 		}
 		zero := s.Root()
 		if at = &zero; zero.Kind() != 'n' && !put(root, names, zero) {
-			return fmt.Errorf("path %s: %w", quote(path), notFound("the configuration does not have it"))
+			return fmt.Errorf("path %s: %w", tree.Quote(path), notFound("the configuration does not have it"))
 		}
 	}
 	if at.Kind() == 'n' {
-		return malformed("path %s leads to null, which says nothing; an empty object, list or string says that it is to be empty", quote(path))
+		return malformed("path %s leads to null, which says nothing; an empty object, list or string says that it is to be empty", tree.Quote(path))
 	}
 	return nil
 }
@@ -230,13 +231,13 @@ func put(n *tree.Node, names []string, value tree.Node) bool {
 // fieldOf returns the value that the names lead to in a Go value that encoding/json encodes by its fields.
 func fieldOf(v reflect.Value, names []string) (reflect.Value, bool) {
 	for {
-		for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() && !encodesItself(v.Type()) {
+		for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() && !govalue.EncodesItself(v.Type()) {
 			v = v.Elem()
 		}
 		if !v.IsValid() || len(names) == 0 {
 			return v, v.IsValid()
 		}
-		if encodesItself(v.Type()) {
+		if govalue.EncodesItself(v.Type()) {
 			return v, false
 		}
 		name := names[0]
@@ -285,7 +286,7 @@ func tidy(root *tree.Node, paths []string) (status bool, err error) {
 	dropNulls(root)
 	object := root.Open()
 	for _, name := range []string{"apiVersion", "kind"} {
-		dropIf(object, name, isZero)
+		dropIf(object, name, (*tree.Node).IsZero)
 	}
 	if at := object.Find("metadata"); at >= 0 {
 		n := &object.Members[at].Value
@@ -294,16 +295,16 @@ func tidy(root *tree.Node, paths []string) (status bool, err error) {
 		}
 		metadata := n.Open()
 		for _, name := range []string{"name", "namespace", "resourceVersion"} {
-			dropIf(metadata, name, isZero)
+			dropIf(metadata, name, (*tree.Node).IsZero)
 		}
 		for _, name := range onlyServer {
-			dropIf(metadata, name, isZero)
+			dropIf(metadata, name, (*tree.Node).IsZero)
 			if metadata.Find(name) >= 0 {
 				return false, malformed("metadata.%s must be left out of a configuration that is applied: only the server sets it; "+
 					"of an object that was read, apply what patch.Extract returns, or name in the paths of patch.Apply what is meant", name)
 			}
 		}
-		dropIf(object, "metadata", isZero)
+		dropIf(object, "metadata", (*tree.Node).IsZero)
 	}
 	if slices.ContainsFunc(paths, func(p string) bool { return p == "/status" || leadsInto(p, "/status") }) {
 		return false, nil
@@ -316,20 +317,6 @@ func dropIf(b *tree.Branch, name string, empty func(*tree.Node) bool) {
 	if at := b.Find(name); at >= 0 && empty(&b.Members[at].Value) {
 		b.Remove(at)
 	}
-}
-
-// isZero reports whether the value is the encoding of an unset field.
-func isZero(n *tree.Node) bool {
-	switch n.Kind() {
-	case '{', '[':
-		b := n.Open()
-		return b.Len() == 0 && len(b.Items) == 0
-	case '"':
-		return len(n.Unquoted()) == 0
-	case '0':
-		return string(n.Text()) == "0"
-	}
-	return n.Kind() == 'n'
 }
 
 // isHollow reports whether a value is an object that contains nothing but such objects.
@@ -371,7 +358,7 @@ func dropNulls(n *tree.Node) {
 
 // dropZeros removes the zeros of fields that leave zeros out, although encoding/json has written them, unless a path leads to
 // them.
-func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]hint, paths []string) {
+func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]govalue.Tag, paths []string) {
 	for _, path := range paths {
 		if names, err := ParsePointer(path); err == nil {
 			if at, err := locate(root, names); err == nil && at != nil && at.From == from {
@@ -391,7 +378,7 @@ func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]hint, paths 
 		for i := range b.Members {
 			if m := &b.Members[i]; m.Gone {
 				continue
-			} else if hints[m.Value.At].unsaid {
+			} else if hints[m.Value.At].Unsaid {
 				b.Remove(i)
 			} else {
 				drop(&m.Value)
@@ -399,7 +386,7 @@ func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]hint, paths 
 		}
 	}
 	for _, h := range hints {
-		if h.unsaid {
+		if h.Unsaid {
 			drop(root)
 			return
 		}

@@ -167,7 +167,7 @@ func (a *applier) find(pointer string) (*tree.Node, error) {
 		default:
 			i := b.Find(name)
 			if i < 0 {
-				return nil, notFound("the object at %s has no member %s", quote(walked), quote(name))
+				return nil, notFound("the object at %s has no member %s", tree.Quote(walked), tree.Quote(name))
 			}
 			v = &b.Members[i].Value
 		}
@@ -177,17 +177,17 @@ func (a *applier) find(pointer string) (*tree.Node, error) {
 
 func errScalar(pointer string, v tree.Node) error {
 	what := map[byte]string{'"': "a string", '0': "a number", 't': "a boolean", 'f': "a boolean", 'n': "null"}[v.Kind()]
-	return notFound("what is at %s is %s, not an object or a list", quote(pointer), what)
+	return notFound("what is at %s is %s, not an object or a list", tree.Quote(pointer), what)
 }
 
 // elementIndex returns the index that name stands for, which must be less than end, in the list b at pointer.
 func elementIndex(b *tree.Branch, name, pointer string, end int) (int, error) {
 	i, err := index(name)
 	if err == nil && i >= end {
-		err = notFound("index %s is out of range: the list has %d", clip(name), len(b.Items))
+		err = notFound("index %s is out of range: the list has %d", tree.Clip(name), len(b.Items))
 	}
 	if err != nil {
-		return 0, fmt.Errorf("in the list at %s: %w", quote(pointer), err)
+		return 0, fmt.Errorf("in the list at %s: %w", tree.Quote(pointer), err)
 	}
 	return i, nil
 }
@@ -248,7 +248,7 @@ func (a *applier) remove(pointer string) (tree.Node, error) {
 	}
 	i := b.Find(name)
 	if i < 0 {
-		return tree.Node{}, notFound("the object at %s has no member %s", quote(above), quote(name))
+		return tree.Node{}, notFound("the object at %s has no member %s", tree.Quote(above), tree.Quote(name))
 	}
 	v := b.Members[i].Value
 	b.Remove(i)

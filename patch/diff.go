@@ -2,12 +2,11 @@ package patch
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 
 	"github.com/bowline-go/bowline/internal/gotype"
-	"github.com/bowline-go/bowline/internal/jsonlex"
+	"github.com/bowline-go/bowline/internal/patch/govalue"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
@@ -25,7 +24,7 @@ import (
 // can change these.
 func Diff(old, new any) Patch {
 	return diff("patch.Diff", MergeType, old, new, func(from, to *tree.Node) ([]byte, bool, error) {
-		if err := checkNulls(from, to, readTags(new, to), ""); err != nil {
+		if err := checkNulls(from, to, govalue.Tags(new, to), ""); err != nil {
 			return nil, false, err
 		}
 		var d mergeDiffer
@@ -49,7 +48,7 @@ func diff(caller, mediaType string, old, new any, compute func(from, to *tree.No
 }
 
 // checkNulls returns an error if an object that is new has a member that is null, and that no field of a Go struct has written.
-func checkNulls(from, to *tree.Node, hints map[uint32]hint, path string) error {
+func checkNulls(from, to *tree.Node, hints map[uint32]govalue.Tag, path string) error {
 	if to.Kind() != '{' || !bytes.Contains(to.Text(), []byte("null")) {
 		return nil
 	}
@@ -65,8 +64,8 @@ func checkNulls(from, to *tree.Node, hints map[uint32]hint, path string) error {
 			if j := from.Open().FindFrom(i, string(m.Name)); j >= 0 {
 				was = &from.Open().Members[j].Value
 			}
-		} else if m.Value.Kind() == 'n' && !hints[m.Value.At].null && string(m.Name) != "creationTimestamp" {
-			return tree.Errorf(ErrNull, "new has null at %s, in an object that old does not have; leave the member out, or use DiffJSON", quote(at))
+		} else if m.Value.Kind() == 'n' && !hints[m.Value.At].Null && string(m.Name) != "creationTimestamp" {
+			return tree.Errorf(ErrNull, "new has null at %s, in an object that old does not have; leave the member out, or use DiffJSON", tree.Quote(at))
 		}
 		if err := checkNulls(was, &m.Value, hints, at); err != nil {
 			return err
@@ -80,46 +79,12 @@ func readObjects(old, new any) (from, to *tree.Node, err error) {
 	if err = gotype.Unnamed(reflect.TypeOf(new)); err != nil {
 		return nil, nil, err
 	}
-	if from, err = readObject("old", old); err == nil {
-		if to, err = readObject("new", new); err == nil {
+	if from, err = govalue.Read("old", old); err == nil {
+		if to, err = govalue.Read("new", new); err == nil {
 			err = sameIdentity(from, to)
 		}
 	}
 	return from, to, err
-}
-
-// readObject encodes v and reads the result, without white space.
-func readObject(what string, v any) (*tree.Node, error) {
-	text, isJSON := v.(json.RawMessage)
-	if _, isBytes := v.([]byte); isBytes {
-		return nil, fmt.Errorf("%s is []byte, which does not encode to a JSON object; use json.RawMessage", what)
-	}
-	if !isJSON {
-		var err error
-		if text, err = json.Marshal(v); err != nil {
-			return nil, fmt.Errorf("encode %s: %w", what, err)
-		}
-	}
-	s, err := tree.Read(what, text)
-	if err == nil && s.Spaces {
-		s, err = tree.Read(what, jsonlex.AppendCompact(make([]byte, 0, len(text)), text))
-	}
-	if err != nil {
-		return nil, err
-	}
-	root := s.Root()
-	if root.Kind() != '{' {
-		return nil, fmt.Errorf("%s is %s, which does not encode to a JSON object", what, goType(v))
-	}
-	return &root, nil
-}
-
-// goType returns the name of v's type for an error. Go 1.27 names json.RawMessage after the type that it is an alias of.
-func goType(v any) string {
-	if _, is := v.(json.RawMessage); is {
-		return "json.RawMessage"
-	}
-	return fmt.Sprintf("%T", v)
 }
 
 // mergeDiffer computes a merge patch.

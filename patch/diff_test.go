@@ -338,9 +338,9 @@ func withoutNulls(v any) any {
 func TestADiffAppliedMakesTheOther(t *testing.T) {
 	for seed := range histories.Seeds(800) {
 		r := newChance(seed)
-		r.nulls = seed%2 == 0
-		old := r.object(4)
-		changed := r.changeObject(old, 4)
+		r.NoNulls = seed%2 == 1
+		old := r.Object(4)
+		changed := r.ChangeObject(old, 4)
 		checkDiffs(t, marshal(t, old), marshal(t, changed))
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

@@ -29,8 +29,6 @@
 //
 // [Patch.WithResourceVersion] limits any patch to the version of the object that it was computed from.
 //
-// [Overlay] does not build a patch to send. It reports whether an object has all that a program wants, and sets what it lacks.
-//
 // # Go values
 //
 // A patch of a Go value has the members that encoding/json writes for it. An exported field without a name in its json tag, at any depth,

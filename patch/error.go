@@ -3,7 +3,6 @@ package patch
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
@@ -43,21 +42,10 @@ func (e *OpError) Error() string {
 	if e.Op == "" {
 		return fmt.Sprintf("patch: operation %d: %v", e.Index, e.Err)
 	}
-	return fmt.Sprintf("patch: operation %d (%s %s): %v", e.Index, clip(e.Op), quote(e.Path), e.Err)
+	return fmt.Sprintf("patch: operation %d (%s %s): %v", e.Index, tree.Clip(e.Op), tree.Quote(e.Path), e.Err)
 }
 
 func (e *OpError) Unwrap() error { return e.Err }
-
-// quote quotes a pointer or a name for an error's text. It leaves the middle out if the text is long.
-func quote(text string) string { return strconv.Quote(clip(text)) }
-
-func clip(text string) string {
-	const most = 160
-	if len(text) <= most {
-		return text
-	}
-	return text[:most/2] + "..." + text[len(text)-most/2:]
-}
 
 func malformed(format string, args ...any) error {
 	return tree.Errorf(ErrMalformed, format, args...)

@@ -43,7 +43,7 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 	own, others := &fieldset.Set{}, &fieldset.Set{}
 	for i := range entries {
 		e := &entries[i]
-		s, err := fieldsOf(e)
+		s, err := fieldset.Of(e)
 		switch version := textAt(root, "apiVersion"); {
 		case !m.owns(e):
 			if err == nil { // an entry that cannot be read says nothing about the manager's fields
@@ -53,14 +53,14 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 			return nil, err
 		case e.APIVersion != version:
 			return nil, fmt.Errorf("the manager has applied it as %s, and the object was read as %s; read it as it was applied",
-				quote(e.APIVersion), quote(version))
+				tree.Quote(e.APIVersion), tree.Quote(version))
 		default:
 			own.Add(s)
 		}
 	}
 	out := tree.Node{Branch: &tree.Branch{}}
 	for _, names := range whichObject {
-		if at, _ := locate(root, names); at != nil && !isZero(at) {
+		if at, _ := locate(root, names); at != nil && !at.IsZero() {
 			put(&out, names, *at)
 		}
 	}

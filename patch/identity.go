@@ -96,14 +96,14 @@ func checkPart(n *tree.Node, pointer string, key meta.Key, whole bool) error {
 			return nil // the server restores it
 		}
 		if n.Kind() != '"' || string(n.Unquoted()) != key.Namespace {
-			return malformed("metadata.namespace must stay %s, which no patch can change", quote(key.Namespace))
+			return malformed("metadata.namespace must stay %s, which no patch can change", tree.Quote(key.Namespace))
 		}
 	}
 	return nil
 }
 
 func nameMustStay(key meta.Key) error {
-	return malformed("metadata.name must stay %s, which no patch can change", quote(key.Name))
+	return malformed("metadata.name must stay %s, which no patch can change", tree.Quote(key.Name))
 }
 
 // sameIdentity returns an error if the change is one of name, namespace or uid.

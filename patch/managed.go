@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/fieldset"
+	"github.com/bowline-go/bowline/internal/patch/govalue"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
@@ -40,7 +40,7 @@ var errUnmanaged = errors.New("the object has no metadata.managedFields: a cache
 
 // readManaged reads an object and its managedFields.
 func readManaged(obj any) (*tree.Node, []meta.ManagedFields, error) {
-	root, err := readObject("the object", obj)
+	root, err := govalue.Read("the object", obj)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,21 +53,6 @@ func readManaged(obj any) (*tree.Node, []meta.ManagedFields, error) {
 		return nil, nil, fmt.Errorf("metadata.managedFields: %w", err)
 	}
 	return root, entries, nil
-}
-
-// fieldsOf reads the fields of an entry.
-func fieldsOf(e *meta.ManagedFields) (*fieldset.Set, error) {
-	if len(e.FieldsV1) == 0 || string(e.FieldsV1) == "null" {
-		return &fieldset.Set{}, nil
-	}
-	if e.FieldsType != "FieldsV1" {
-		return nil, fmt.Errorf("metadata.managedFields: fieldsType must be FieldsV1, got %s", quote(e.FieldsType))
-	}
-	s, err := fieldset.Parse(e.FieldsV1)
-	if err != nil {
-		return nil, fmt.Errorf("metadata.managedFields of %s: %w", quote(e.Manager), err)
-	}
-	return s, nil
 }
 
 // textAt returns the string at a place, or "" if there is none.

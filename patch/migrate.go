@@ -65,7 +65,7 @@ func migrate(obj any, to FieldManager, from []string) ([]Op, error) {
 	migrated := &fieldset.Set{}
 	for i := range entries {
 		if e := &entries[i]; i == target || old(*e) && e.APIVersion == entries[target].APIVersion {
-			s, err := fieldsOf(e)
+			s, err := fieldset.Of(e)
 			if err != nil {
 				return nil, err
 			}

@@ -189,10 +189,10 @@ func (r chance) operation(doc any) operation {
 	all := pointers(doc)
 	o := operation{
 		op:   []string{"add", "add", "remove", "replace", "move", "copy"}[r.IntN(6)],
-		path: all[r.IntN(len(all))], from: all[r.IntN(len(all))], value: r.value(2),
+		path: all[r.IntN(len(all))], from: all[r.IntN(len(all))], value: r.Value(2),
 	}
 	if r.IntN(3) == 0 && o.op != "remove" && o.op != "replace" || r.IntN(40) == 0 {
-		o.path += patch.Pointer([]string{r.name(), "-", "0", "1", "2", "01", "new"}[r.IntN(7)])
+		o.path += patch.Pointer([]string{r.Name(), "-", "0", "1", "2", "01", "new"}[r.IntN(7)])
 	}
 	if o.path == "" && r.IntN(4) > 0 {
 		o.path = "/" + "new"
@@ -208,7 +208,7 @@ func (r chance) write(t *testing.T, v any) string {
 		var members []string
 		for _, name := range slices.Sorted(maps.Keys(v)) { // or a seed would not say all
 			if r.IntN(10) == 0 {
-				members = append(members, r.write(t, name)+":"+r.write(t, r.value(1)))
+				members = append(members, r.write(t, name)+":"+r.write(t, r.Value(1)))
 			}
 			members = append(members, r.write(t, name)+space()+":"+r.write(t, v[name]))
 		}
@@ -237,10 +237,10 @@ func TestOperationsDoWhatTheModelDoes(t *testing.T) {
 	for seed := range histories.Seeds(600) {
 		played++
 		r := newChance(seed)
-		start := r.object(3)
+		start := r.Object(3)
 		if seed%10 == 0 { // one that is not searched from end to end
 			for i := range 40 {
-				start[fmt.Sprint("m", i)] = r.value(1)
+				start[fmt.Sprint("m", i)] = r.Value(1)
 			}
 		}
 		doc := r.write(t, start)
@@ -384,12 +384,12 @@ func sameDecoded(a, b any) bool {
 func TestADocumentIsItselfHoweverItIsWritten(t *testing.T) {
 	for seed := range histories.Seeds(400) {
 		r := newChance(seed)
-		v := r.object(4)
+		v := r.Object(4)
 		a, b := r.write(t, v), r.write(t, v)
 		if !isSame(t, []byte(a), []byte(b)) {
 			t.Fatalf("seed %d: %s is not %s", seed, a, b)
 		}
-		checkDiffs(t, []byte(a), []byte(r.write(t, r.changeObject(v, 4))))
+		checkDiffs(t, []byte(a), []byte(r.write(t, r.ChangeObject(v, 4))))
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -400,9 +400,9 @@ func TestADocumentIsItselfHoweverItIsWritten(t *testing.T) {
 func TestMergingDoesWhatTheRFCSays(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := newChance(seed)
-		doc, change := r.value(4), r.value(4)
+		doc, change := r.Value(4), r.Value(4)
 		if seed%3 == 0 {
-			change = r.change(doc, 4)
+			change = r.Change(doc, 4)
 		}
 		text, changeText := r.write(t, doc), r.write(t, change)
 		got, err := patch.ApplyMerge([]byte(text), []byte(changeText))

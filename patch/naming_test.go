@@ -49,7 +49,7 @@ func TestHostileManagedFieldsCostNoMoreThanTheirLength(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				own, err := fieldsOf(&entries[0])
+				own, err := fieldset.Of(&entries[0])
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -60,7 +60,7 @@ func (o Op) hasValue() bool { return o.op == "add" || o.op == "replace" || o.op 
 // check returns an *OpError if the operation is wrong whatever the document is.
 func (o Op) check(i int) error {
 	if !o.hasFrom() && !o.hasValue() && o.op != "remove" {
-		return &OpError{Index: i, Err: malformed("op must be add, remove, replace, move, copy or test, got %s", quote(o.op))}
+		return &OpError{Index: i, Err: malformed("op must be add, remove, replace, move, copy or test, got %s", tree.Quote(o.op))}
 	}
 	if err := checkPointer(o.path); err != nil {
 		return &OpError{i, o.op, o.path, err}
@@ -76,7 +76,7 @@ func (o Op) check(i int) error {
 	case o.hasValue() && gotype.Unnamed(reflect.TypeOf(o.value)) != nil:
 		return &OpError{i, o.op, o.path, gotype.Unnamed(reflect.TypeOf(o.value))}
 	case o.op == "move" && leadsInto(o.path, o.from):
-		return &OpError{i, o.op, o.path, malformed("what is at %s cannot be moved into itself", quote(o.from))}
+		return &OpError{i, o.op, o.path, malformed("what is at %s cannot be moved into itself", tree.Quote(o.from))}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/internal/gotype"
 	"github.com/bowline-go/bowline/internal/jsonlex"
+	"github.com/bowline-go/bowline/internal/patch/govalue"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
@@ -80,7 +81,7 @@ func encode(v any) ([]byte, error) {
 	}
 	body, err := json.Marshal(v)
 	if err == nil && (len(body) == 0 || body[0] != '{') {
-		err = fmt.Errorf("%s does not encode to a JSON object", goType(v))
+		err = fmt.Errorf("%s does not encode to a JSON object", govalue.TypeName(v))
 	}
 	return body, err
 }

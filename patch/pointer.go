@@ -42,15 +42,15 @@ func checkPointer(pointer string) error {
 		return nil
 	}
 	if pointer[0] != '/' {
-		return malformed("pointer %s must be empty or start with a slash", quote(pointer))
+		return malformed("pointer %s must be empty or start with a slash", tree.Quote(pointer))
 	}
 	for i := 0; i < len(pointer); i++ {
 		if pointer[i] == '~' && (i+1 == len(pointer) || pointer[i+1] != '0' && pointer[i+1] != '1') {
-			return malformed("pointer %s must have 0 or 1 behind each ~", quote(pointer))
+			return malformed("pointer %s must have 0 or 1 behind each ~", tree.Quote(pointer))
 		}
 	}
 	if !utf8.ValidString(pointer) {
-		return malformed("pointer %s must be UTF-8", quote(pointer))
+		return malformed("pointer %s must be UTF-8", tree.Quote(pointer))
 	}
 	return nil
 }
@@ -76,17 +76,17 @@ func leadsInto(pointer, within string) bool {
 // for "-", because no element is there.
 func index(name string) (int, error) {
 	if len(name) > 1 && name[0] == '0' {
-		return 0, notFound("index %s must have no leading zeros", quote(name))
+		return 0, notFound("index %s must have no leading zeros", tree.Quote(name))
 	}
 	n := 0
 	for i := range len(name) {
 		if !jsonlex.IsDigit(name[i]) {
-			return 0, notFound("%s is not the index of an element", quote(name))
+			return 0, notFound("%s is not the index of an element", tree.Quote(name))
 		}
 		n = min(n*10+int(name[i]-'0'), tree.MaxSize)
 	}
 	if name == "" {
-		return 0, notFound("%s is not the index of an element", quote(name))
+		return 0, notFound("%s is not the index of an element", tree.Quote(name))
 	}
 	return n, nil
 }

@@ -189,9 +189,9 @@ func TestAThreeWayMergeDoesWhatItIsFor(t *testing.T) {
 func TestADifferenceOfAnyDocumentsAppliedMakesTheOther(t *testing.T) {
 	for seed := range uint64(500) {
 		r := newChance(seed)
-		r.nulls = false
-		old := r.object(4)
-		changed := r.changeObject(old, 4)
+		r.NoNulls = true
+		old := r.Object(4)
+		changed := r.ChangeObject(old, 4)
 		a, b := marshal(t, old), marshal(t, changed)
 		for kind, s := range map[string]patch.Schema{patch.MergeType: {}, patch.StrategicType: ofWorkload} {
 			p, err := patch.DiffStrategic(a, b, s)
@@ -239,7 +239,7 @@ type stamp struct {
 }
 
 func (r chance) parcel(depth int) (p parcel) {
-	text := r.name()
+	text := r.Name()
 	for _, set := range []func(){
 		func() { p.UID = text },
 		func() { p.Int = 1<<53 + int64(r.IntN(3)) },
@@ -310,7 +310,7 @@ func TestADiffOfAPermutationMovesElements(t *testing.T) {
 		n := 1 + r.IntN(12)
 		items := make([]any, n)
 		for i := range items {
-			items[i] = map[string]any{"name": fmt.Sprint("n", i), "v": r.value(2), "marks": []any{"a", fmt.Sprint(i)}}
+			items[i] = map[string]any{"name": fmt.Sprint("n", i), "v": r.Value(2), "marks": []any{"a", fmt.Sprint(i)}}
 		}
 		old := map[string]any{"items": items, "owners": items, "rules": items, "marks": []any{"x", "y", "z"}}
 		moved := slices.Clone(items)

@@ -58,7 +58,7 @@ func (l *lock) term(r record) time.Duration {
 	return r.duration
 }
 
-// excluded reports, at growing intervals, that the lease excludes this process for much longer than it would by its own Config,
+// excluded reports, at growing intervals, that the lease excludes this process for much longer than it would by its own Options,
 // although nobody renews it. Somebody may have edited its duration, and may not know that nobody leads.
 // wait is how long it does.
 func (l *lock) excluded(wait time.Duration) {

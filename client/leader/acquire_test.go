@@ -41,7 +41,7 @@ func TestALeaseIsTakenWhenItIsFree(t *testing.T) {
 		{"renewed an hour ago", heldBy("other", ago), 15 * time.Second, 8},
 		{"renewed in a hundred years", heldBy("other", time.Now().AddDate(100, 0, 0)), 15 * time.Second, 8},
 		{"without times", map[string]any{"holderIdentity": "other", "leaseDurationSeconds": 20, "leaseTransitions": 7}, 20 * time.Second, 8},
-		// Config.LeaseDuration counts where the lease has none.
+		// Options.LeaseDuration counts where the lease has none.
 		{"without a duration", map[string]any{"holderIdentity": "other", "leaseTransitions": 7}, 15 * time.Second, 8},
 		{"negative duration", map[string]any{"holderIdentity": "other", "leaseDurationSeconds": -3, "leaseTransitions": 7}, 15 * time.Second, 8},
 		{"short duration", map[string]any{"holderIdentity": "other", "leaseDurationSeconds": 3, "leaseTransitions": 7}, 3 * time.Second, 8},
@@ -88,7 +88,7 @@ func TestTheNumberOfATermNeverGoesBack(t *testing.T) {
 		w.put(map[string]any{"leaseTransitions": 1<<31 - 2})
 		for range 3 {
 			var said bytes.Buffer
-			a := w.contend("a", func(c *leader.Config) { c.Logger = logr.FromSlogHandler(slog.NewTextHandler(&said, nil)) }, nil).run()
+			a := w.contend("a", func(c *leader.Options) { c.Logger = logr.FromSlogHandler(slog.NewTextHandler(&said, nil)) }, nil).run()
 			w.until(w.since() + 20*time.Second)
 			if term, ok := leader.TermOf(a.ctx()); !ok || term.Number != 1<<31-1 {
 				t.Errorf("the term is %+v", term)
@@ -158,7 +158,7 @@ func TestALongLeaseThatIsRenewedLateIsReportedAgain(t *testing.T) {
 		w.put(map[string]any{"holderIdentity": "other", "leaseDurationSeconds": 1 << 30})
 		var said bytes.Buffer
 		a := w.contend("a", nil, nil).run()
-		w.contend("b", func(c *leader.Config) {
+		w.contend("b", func(c *leader.Options) {
 			c.OnError, c.Logger = nil, logr.FromSlogHandler(slog.NewTextHandler(&said, nil))
 		}, nil).run()
 		for n := range 2 {
@@ -246,7 +246,7 @@ func TestALeaseThatIsRenewedIsNotTaken(t *testing.T) {
 func TestWritesOfOthersDoNotKeepALeaseAlive(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.put(heldBy("other", w.start))
-		a := w.contend("a", func(c *leader.Config) { c.Labels = map[string]string{"app": "web"} }, nil).run()
+		a := w.contend("a", func(c *leader.Options) { c.Labels = map[string]string{"app": "web"} }, nil).run()
 		for n := range 15 {
 			w.until(time.Duration(n)*time.Second + 500*time.Millisecond)
 			w.edit(func(l *meta.Unstructured) {
@@ -402,7 +402,7 @@ func TestALeaseThatDoesNotDecodeIsReported(t *testing.T) {
 		w.until(time.Second)
 		b := w.contend("b", nil, nil).run()
 		var said bytes.Buffer
-		w.contend("c", func(c *leader.Config) {
+		w.contend("c", func(c *leader.Options) {
 			c.OnError, c.Logger = nil, logr.FromSlogHandler(slog.NewTextHandler(&said, nil))
 		}, nil).run()
 		w.until(10 * time.Second)
@@ -465,7 +465,7 @@ func TestThePaceAfterAnAnswer(t *testing.T) {
 
 func TestAMissingNamespaceIsReportedAndMayAppear(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
-		a := w.contend("a", func(c *leader.Config) { c.Namespace = "later" }, nil).run()
+		a := w.contend("a", func(c *leader.Options) { c.Namespace = "later" }, nil).run()
 		w.until(time.Second)
 		errs := a.errors()
 		if len(errs) == 0 || !errors.Is(errs[0], apierrors.NotFound) || !strings.Contains(errs[0].Error(), `namespaces "later" not found`) {

@@ -1,7 +1,7 @@
 // Package leader elects one of several processes, so that only one of them does the work. The election is held on a Lease object,
 // in the record of client-go, so its contenders and those of this package exclude each other.
 //
-//	err := leader.Run(ctx, c, leader.Config{Namespace: "web", Name: "page-controller"}, func(ctx context.Context) error {
+//	err := leader.Run(ctx, c, leader.Options{Namespace: "web", Name: "page-controller"}, func(ctx context.Context) error {
 //		return informer.Run(ctx, pages, controller)
 //	})
 //
@@ -15,7 +15,7 @@
 //     machine) and then goes on.
 //   - The lease is released only when lead has returned. While lead finishes after the end of Run's context, the lease is renewed.
 //   - After a release, another process leads one round trip later, because contenders watch the lease. After a crash, it takes
-//     Config.LeaseDuration.
+//     Options.LeaseDuration.
 //   - The clocks of the machines need not agree, and may be set at any time. Times in the lease are for people.
 //   - A write of the lease whose answer was lost counts for nothing until a read has shown whether it was made.
 //   - A term has a number that never goes back, for stores that can refuse the writes of a former leader: [TermOf].
@@ -50,7 +50,7 @@
 //	etcd restored from a backup               the leader loses the lease; the one that takes it next has waited until it would
 //	                                          have run out
 //	another process with the same Identity    *IdentityError, or a *LostError around it in the one that leads
-//	no duration in the lease                  Config.LeaseDuration counts
+//	no duration in the lease                  Options.LeaseDuration counts
 //	spec.strategy set                         *CoordinatedError: the server chooses the holder of such a lease (KEP-4355)
 //	403, or no such namespace                 reported at once, and tried again after growing waits of up to a minute
 //	lead does not return                      a *HangError at growing intervals; Live fails once the lease is lost for Grace
@@ -60,9 +60,9 @@
 //
 //	VERB      RESOURCE                    RESOURCE NAME       WITHOUT IT
 //	create    leases.coordination.k8s.io  cannot be limited   the lease must exist
-//	get       leases.coordination.k8s.io  Config.Name         nothing works
-//	update    leases.coordination.k8s.io  Config.Name         nothing works
-//	watch     leases.coordination.k8s.io  Config.Name         a failover takes RetryPeriod longer, and the refusal is reported
+//	get       leases.coordination.k8s.io  Options.Name         nothing works
+//	update    leases.coordination.k8s.io  Options.Name         nothing works
+//	watch     leases.coordination.k8s.io  Options.Name         a failover takes RetryPeriod longer, and the refusal is reported
 //
 // Neither list, patch nor delete is used.
 package leader

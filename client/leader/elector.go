@@ -19,8 +19,8 @@ import (
 // several goroutines at once.
 type Elector struct {
 	c       *client.Client
-	config  Config // with its defaults
-	invalid error  // why Run cannot run
+	config  Options // with its defaults
+	invalid error   // why Run cannot run
 	leases  client.Resource[*meta.Unstructured]
 	key     meta.Key
 	clock   clock
@@ -34,11 +34,11 @@ type Elector struct {
 	long     error      // a *DurationError while that keeps this process waiting, or nil
 }
 
-// New returns an Elector. It does no I/O. Run, not New, reports an invalid Config.
+// New returns an Elector. It does no I/O. Run, not New, reports invalid Options.
 //
 // A client with a Limiter or a Concurrency delays renewals behind its other requests. If that may take seconds, give the Elector
 // a client of its own.
-func New(c *client.Client, config Config) *Elector {
+func New(c *client.Client, config Options) *Elector {
 	config = config.withDefaults()
 	e := &Elector{
 		c: c, config: config, invalid: config.validate(), key: meta.Key{Namespace: config.Namespace, Name: config.Name},
@@ -50,26 +50,26 @@ func New(c *client.Client, config Config) *Elector {
 	return e
 }
 
-// Run contends for a lease as [Elector.Run] of an Elector with that client and Config does.
-func Run(ctx context.Context, c *client.Client, config Config, lead func(ctx context.Context) error) error {
+// Run contends for a lease as [Elector.Run] of an Elector with that client and Options does.
+func Run(ctx context.Context, c *client.Client, config Options, lead func(ctx context.Context) error) error {
 	return New(c, config).Run(ctx, lead)
 }
 
-// Identity returns the identity of this process: that of the Config, or the one that was made for it.
+// Identity returns the identity of this process: that of the Options, or the one that was made for it.
 func (e *Elector) Identity() string { return e.config.Identity }
 
 // String names the lease.
 func (e *Elector) String() string { return fmt.Sprintf("leader election by lease %q", e.key) }
 
 // Run waits until this process holds the lease, and then calls lead once, in the goroutine of the caller. It renews the lease
-// while lead runs. When lead has returned, it releases the lease, for which it tries for Config.RenewDeadline at most, and returns:
+// while lead runs. When lead has returned, it releases the lease, for which it tries for Options.RenewDeadline at most, and returns:
 //
 //   - nil if ctx has ended and lead returned nil or the error of ctx, or if ctx ended before lead was called;
 //   - a *LostError if the lease was lost; it also wraps the error of lead, unless that is the error of the context;
 //   - an *IdentityError or a *CoordinatedError if the lease cannot be contended for;
 //   - otherwise the error of lead, which may be nil.
 //
-// Run returns an error at once if the Config or lead cannot be used, or if the Elector runs already.
+// Run returns an error at once if the Options or lead cannot be used, or if the Elector runs already.
 //
 // The context of lead ends when ctx ends, or with a *LostError as its cause before the lease can have passed to another process.
 // No request with that context is sent after that; see [Check] for writes that do not go through a client. TermOf returns the
@@ -77,7 +77,7 @@ func (e *Elector) String() string { return fmt.Sprintf("leader election by lease
 //
 // When ctx ends, Run goes on renewing the lease until lead has returned: no other process leads while this one finishes. When the
 // lease is lost, Run waits for lead too; meanwhile it reports a [*HangError] at growing intervals, and [Elector.Live] fails after
-// Config.Grace. An informer.Group says itself what does not end, so there Run reports only a hang after a loss.
+// Options.Grace. An informer.Group says itself what does not end, so there Run reports only a hang after a loss.
 //
 // If lead panics or calls runtime.Goexit, Run releases the lease and lets that go on.
 //

@@ -187,7 +187,7 @@ func TestALeadThatHangsIsReported(t *testing.T) {
 	for _, lost := range []bool{true, false} {
 		t.Run(map[bool]string{true: "after a loss", false: "after the end of ctx"}[lost], func(t *testing.T) {
 			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
-				a := w.contend("a", func(c *leader.Config) { c.Grace = 20 * time.Second }, nil)
+				a := w.contend("a", func(c *leader.Options) { c.Grace = 20 * time.Second }, nil)
 				a.finish = func(context.Context) error { time.Sleep(5 * time.Minute); return nil }
 				a.run()
 				w.until(20 * time.Second)
@@ -275,7 +275,7 @@ func TestTheLeaseOfAnEarlierRunIsTakenAgain(t *testing.T) {
 func TestAnElectorRunsAgain(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		c := w.client(nil)
-		a := leader.New(c, leader.Config{Namespace: leaseKey.Namespace, Name: leaseKey.Name, Identity: "a", OnError: func(error) {}})
+		a := leader.New(c, leader.Options{Namespace: leaseKey.Namespace, Name: leaseKey.Name, Identity: "a", OnError: func(error) {}})
 		var first context.Context
 		var lost *leader.LostError
 		err := a.Run(quiet(t), func(ctx context.Context) error {
@@ -336,7 +336,7 @@ func TestTheHookOfLeadersTellsEachChange(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		var mu sync.Mutex
 		var seen []string
-		watch := func(c *leader.Config) {
+		watch := func(c *leader.Options) {
 			c.Hooks.Leader = func(_ context.Context, i leader.LeaderInfo) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -363,7 +363,7 @@ func TestErrorsThatNoHookTakesAreLogged(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		var mu sync.Mutex
 		var lines bytes.Buffer
-		a := w.contend("a", func(c *leader.Config) {
+		a := w.contend("a", func(c *leader.Options) {
 			c.OnError = nil
 			c.Logger = funcr.New(func(_, args string) {
 				mu.Lock()

@@ -13,7 +13,7 @@ type Reason string
 
 // The reasons of a LostError.
 const (
-	// Expired: no renewal has succeeded for Config.RenewDeadline, by the monotonic or by the wall clock.
+	// Expired: no renewal has succeeded for Options.RenewDeadline, by the monotonic or by the wall clock.
 	Expired Reason = "Expired"
 	// Taken: another process holds the lease.
 	Taken Reason = "Taken"
@@ -68,7 +68,7 @@ type IdentityError struct {
 
 // Error names the lease and the identity.
 func (e *IdentityError) Error() string {
-	return fmt.Sprintf("lead by lease %q as %q: another process renews the lease under the same identity; set Config.Identity to a text of its own for each process, or leave it empty",
+	return fmt.Sprintf("lead by lease %q as %q: another process renews the lease under the same identity; set Options.Identity to a text of its own for each process, or leave it empty",
 		e.Lease, shown.Text(e.Identity))
 }
 
@@ -88,8 +88,8 @@ func (e *CoordinatedError) Error() string {
 }
 
 // DurationError says that nobody renews a lease, and that nobody else may take it for long: its spec.leaseDurationSeconds is much more
-// than the Config.LeaseDuration of this process, as after somebody has edited it. It is reported when the lease has not been renewed for
-// Config.LeaseDuration and excludes this process for longer than that again, and then at growing intervals.
+// than the Options.LeaseDuration of this process, as after somebody has edited it. It is reported when the lease has not been renewed for
+// Options.LeaseDuration and excludes this process for longer than that again, and then at growing intervals.
 type DurationError struct {
 	// Lease is the lease.
 	Lease meta.Key

@@ -24,7 +24,7 @@ func ExampleRun() {
 	defer c.Close()
 
 	for _, identity := range []string{"first", "second"} {
-		config := leader.Config{Namespace: "default", Name: "pages", Identity: identity} // a program leaves Identity empty
+		config := leader.Options{Namespace: "default", Name: "pages", Identity: identity} // a program leaves Identity empty
 		err := leader.Run(ctx, c, config, func(ctx context.Context) error {
 			term, _ := leader.TermOf(ctx)
 			fmt.Printf("%s leads, term %d\n", term.Identity, term.Number)
@@ -52,7 +52,7 @@ func ExampleElector_Run() {
 	}
 	defer c.Close()
 
-	elector := leader.New(c, leader.Config{Namespace: "default", Name: "pages"})
+	elector := leader.New(c, leader.Options{Namespace: "default", Name: "pages"})
 	leases := client.For(c, Leases)
 	// An administrator forces a failover. Her requests do not end with the term.
 	failover := func() error {
@@ -118,7 +118,7 @@ func ExampleCheck() {
 		return nil
 	}
 	var late context.Context
-	err = leader.Run(ctx, c, leader.Config{Namespace: "default", Name: "pages"}, func(ctx context.Context) error {
+	err = leader.Run(ctx, c, leader.Options{Namespace: "default", Name: "pages"}, func(ctx context.Context) error {
 		late = ctx
 		return save(ctx, "one")
 	})

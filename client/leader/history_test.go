@@ -27,7 +27,7 @@ import (
 type history struct {
 	seed       uint64
 	contenders int
-	config     leader.Config
+	config     leader.Options
 	options    clienttest.Options
 	steps      []step
 }
@@ -66,7 +66,7 @@ var kinds = []string{
 func newHistory(seed uint64) history {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	h := history{seed: seed, contenders: 2 + rng.IntN(4)}
-	h.config = []leader.Config{
+	h.config = []leader.Options{
 		{LeaseDuration: 15 * time.Second},
 		{LeaseDuration: 15 * time.Second, RenewDeadline: 14 * time.Second},
 		{LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: 500 * time.Millisecond},

@@ -18,7 +18,7 @@ type Hooks struct {
 	Leader func(ctx context.Context, i LeaderInfo)
 	// Renewed is called after each renewal by this process.
 	Renewed func(ctx context.Context, i RenewalInfo)
-	// Slow is called once for each renewal that has not succeeded when half of Config.RenewDeadline has passed.
+	// Slow is called once for each renewal that has not succeeded when half of Options.RenewDeadline has passed.
 	Slow func(ctx context.Context, i SlowInfo)
 	// Lost is called when this process has lost the lease, while lead may still run.
 	Lost func(ctx context.Context, i LostInfo)
@@ -26,7 +26,7 @@ type Hooks struct {
 	Released func(ctx context.Context, i ReleaseInfo)
 }
 
-// WithHooks returns a context in which the Electors that run with it call the functions of h, as well as those of Config.Hooks and
+// WithHooks returns a context in which the Electors that run with it call the functions of h, as well as those of Options.Hooks and
 // of outer contexts.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
 	return hooks.With(ctx, h, Hooks.and)

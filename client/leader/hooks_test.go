@@ -38,7 +38,7 @@ func TestTheHooksOfTheContextAreCalledAfterThoseOfTheConfig(t *testing.T) {
 				Released: func(ctx context.Context, _ leader.ReleaseInfo) { add(ctx, "Released") },
 			}
 		}
-		elector := leader.New(w.client(func(c *client.Config) { c.Retry.Attempts = 1 }), leader.Config{
+		elector := leader.New(w.client(func(c *client.Config) { c.Retry.Attempts = 1 }), leader.Options{
 			Namespace: leaseKey.Namespace, Name: leaseKey.Name, Identity: "a", Hooks: tells("config"),
 		})
 		ctx, stop := context.WithCancel(leader.WithHooks(context.WithValue(quiet(t), program{}, "pages"), tells("context")))

@@ -23,7 +23,7 @@ import (
 func TestARenewalIsOneUpdate(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		var renewals []leader.RenewalInfo
-		a := w.contend("a", func(c *leader.Config) {
+		a := w.contend("a", func(c *leader.Options) {
 			c.Hooks.Renewed = func(_ context.Context, i leader.RenewalInfo) { renewals = append(renewals, i) }
 		}, nil).run()
 		w.until(time.Second)
@@ -78,7 +78,7 @@ func TestARenewalWhoseAnswerIsLost(t *testing.T) {
 					return clienttest.Reset()
 				})
 				var rereads atomic.Int32
-				a := w.contend("a", func(c *leader.Config) {
+				a := w.contend("a", func(c *leader.Options) {
 					c.Hooks.Renewed = func(_ context.Context, i leader.RenewalInfo) {
 						if i.Reread {
 							rereads.Add(1)
@@ -146,7 +146,7 @@ func TestTheDeadlineCountsFromBeforeTheRenewalWasSent(t *testing.T) {
 			}
 		})
 		var last leader.RenewalInfo
-		a := w.contend("a", func(c *leader.Config) {
+		a := w.contend("a", func(c *leader.Options) {
 			c.Hooks.Renewed = func(_ context.Context, i leader.RenewalInfo) { last = i }
 		}, nil).run()
 		w.until(35 * time.Second)
@@ -200,7 +200,7 @@ func TestALeaseIsLostWhenAnotherWriteSaysSo(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 				var losses []*leader.LostError
-				a := w.contend("a", func(c *leader.Config) {
+				a := w.contend("a", func(c *leader.Options) {
 					c.Hooks.Lost = func(_ context.Context, i leader.LostInfo) { losses = append(losses, i.Err) }
 				}, nil).run()
 				w.until(20*time.Second + 500*time.Millisecond)
@@ -275,7 +275,7 @@ func TestAChangedDurationIsPutRight(t *testing.T) {
 func TestAServerThatIsAwayForLongerThanTheLease(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		var slow []leader.SlowInfo
-		a := w.contend("a", func(c *leader.Config) {
+		a := w.contend("a", func(c *leader.Options) {
 			c.Hooks.Slow = func(_ context.Context, i leader.SlowInfo) { slow = append(slow, i) }
 		}, nil).run()
 		w.until(time.Second)
@@ -343,7 +343,7 @@ func TestASlowServerDoesNotCostTheLease(t *testing.T) {
 			}
 		})
 		var slow atomic.Int32
-		a := w.contend("a", func(c *leader.Config) {
+		a := w.contend("a", func(c *leader.Options) {
 			c.Hooks.Slow = func(_ context.Context, i leader.SlowInfo) {
 				if i.Err == nil {
 					slow.Add(1)
@@ -377,7 +377,7 @@ func TestAHookThatHangsCostsTheLeaseInTime(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		release := make(chan struct{})
 		defer close(release)
-		a := w.contend("a", func(c *leader.Config) {
+		a := w.contend("a", func(c *leader.Options) {
 			c.Hooks.Renewed = func(context.Context, leader.RenewalInfo) { <-release }
 		}, nil).run()
 		w.until(11*time.Second + 999*time.Millisecond) // renewed once, at 2 s

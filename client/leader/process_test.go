@@ -72,7 +72,7 @@ func playProcess(config string, in io.Reader, out io.Writer) error {
 		defer mu.Unlock()
 		_ = json.NewEncoder(out).Encode(e) // nobody to tell
 	}
-	elector := leader.New(c, leader.Config{
+	elector := leader.New(c, leader.Options{
 		Namespace: o.Namespace, Name: o.Name, Identity: o.Identity,
 		LeaseDuration: o.LeaseDuration, RenewDeadline: o.RenewDeadline, RetryPeriod: o.RetryPeriod,
 		OnError: func(err error) { say(processEvent{Event: "failure", Err: err.Error()}) },

@@ -19,7 +19,7 @@ import (
 func TestTheLeaseIsReleasedWhenLeadHasReturned(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		var released []leader.ReleaseInfo
-		a := w.contend("a", func(c *leader.Config) {
+		a := w.contend("a", func(c *leader.Options) {
 			c.Hooks.Released = func(_ context.Context, i leader.ReleaseInfo) { released = append(released, i) }
 		}, nil).run()
 		w.until(time.Second)
@@ -108,7 +108,7 @@ func TestAReleaseThatFails(t *testing.T) {
 					return nil
 				})
 				var released []leader.ReleaseInfo
-				a := w.contend("a", func(c *leader.Config) {
+				a := w.contend("a", func(c *leader.Options) {
 					c.Hooks.Released = func(_ context.Context, i leader.ReleaseInfo) { released = append(released, i) }
 				}, func(c *client.Config) { c.Retry.Attempts, c.UserAgent = 1, "a" }).run()
 				w.until(20*time.Second + 500*time.Millisecond)
@@ -137,7 +137,7 @@ func TestAReleaseThatFails(t *testing.T) {
 // A lease that was lost because the server was away is still ours there. It is given back when lead has returned, not before.
 func TestALostLeaseIsGivenBackWhenLeadHasReturned(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
-		a := w.contend("a", func(c *leader.Config) { c.LeaseDuration = time.Minute }, nil).run()
+		a := w.contend("a", func(c *leader.Options) { c.LeaseDuration = time.Minute }, nil).run()
 		a.finish = func(context.Context) error { time.Sleep(5 * time.Second); return nil }
 		w.until(time.Second)
 		b := w.contend("b", nil, nil).run()
@@ -167,7 +167,7 @@ func TestALostLeaseIsGivenBackWhenLeadHasReturned(t *testing.T) {
 func TestALeaseOfAnotherIsNotReleased(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		released := 0
-		a := w.contend("a", func(c *leader.Config) {
+		a := w.contend("a", func(c *leader.Options) {
 			c.Hooks.Released = func(context.Context, leader.ReleaseInfo) { released++ }
 		}, nil).run()
 		w.until(20 * time.Second)

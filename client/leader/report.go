@@ -77,7 +77,7 @@ type pace struct {
 	quick, slow, conflict *retry.Backoff
 }
 
-func newPace(c Config) pace {
+func newPace(c Options) pace {
 	return pace{
 		quick:    retry.New(retry.Policy{Base: c.RetryPeriod, Max: c.RetryPeriod}),
 		slow:     retry.New(retry.Policy{Base: 2 * c.RetryPeriod, Max: slowest}),

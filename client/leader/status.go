@@ -48,7 +48,7 @@ func (e *Elector) Status() Status {
 	return s
 }
 
-// Live returns an error if lead still runs although the lease has been lost for longer than Config.Grace: the process should be
+// Live returns an error if lead still runs although the lease has been lost for longer than Options.Grace: the process should be
 // started again then, because another one may do the same work. It returns nil at any other time, also if this process does not
 // lead.
 func (e *Elector) Live() error {

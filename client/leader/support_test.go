@@ -126,9 +126,9 @@ type contender struct {
 }
 
 // contend starts a contender. Its lead waits for the end of its context, and then calls finish, if there is one.
-func (w *world) contend(identity string, change func(*leader.Config), cc func(*client.Config)) *contender {
+func (w *world) contend(identity string, change func(*leader.Options), cc func(*client.Config)) *contender {
 	w.Helper()
-	config := leader.Config{Namespace: leaseKey.Namespace, Name: leaseKey.Name, Identity: identity}
+	config := leader.Options{Namespace: leaseKey.Namespace, Name: leaseKey.Name, Identity: identity}
 	p := &contender{w: w, ended: make(chan struct{})}
 	config.OnError = func(err error) {
 		p.mu.Lock()

@@ -6,6 +6,4 @@ type FinalizerOptions struct {
 	// UID is a precondition: the call is about the object with this uid, such as that of a cached object, and never changes another
 	// one of the same name. Empty means whichever object has the name.
 	UID string
-	// ReadOnly makes the call send no change: it returns the object as the server has it, with or without the finalizer.
-	ReadOnly bool
 }

@@ -33,7 +33,7 @@ func withServer(f func(ctx context.Context, c *client.Client) error) {
 // kubectlGetEvents prints some of the columns of kubectl get events.
 func kubectlGetEvents(ctx context.Context, c *client.Client) error {
 	events := client.For(c, client.Type[*meta.Unstructured]{Version: "v1", Kind: "Event", Resource: "events"})
-	table, err := events.Table(ctx, client.ListOptions{Namespace: "default"})
+	table, err := events.Table(ctx, client.ListOptions{Namespace: "default"}, client.TableOptions{})
 	if err != nil {
 		return err
 	}

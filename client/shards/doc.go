@@ -1,7 +1,7 @@
 // Package shards lets the replicas of a program share its work. Where leader election lets one replica work while the others wait, here
 // each has a part of the objects, on nothing but Leases of the cluster's own API server.
 //
-//	group := shards.New(c, shards.Config{Namespace: "web", Name: "page-controller"})
+//	group := shards.New(c, shards.Options{Namespace: "web", Name: "page-controller"})
 //	pages := informer.New(client.For(c, Pages), informer.Options{Shards: group})
 //	ctl := controller.New("pages", controller.Options{Shards: group}, reconcile, controller.Watch(pages))
 //	err := group.Run(ctx, func(ctx context.Context) error { return informer.Run(ctx, ctl) })
@@ -20,7 +20,7 @@
 //   - A range that a replica gives up of its own, because another one joins or it leaves itself, passes on within a round trip: the new
 //     owner fills its caches first, then the old one lets the work under way end and lets go. If the new owner never gets ready, the old
 //     one goes on.
-//   - The ranges of a replica that has crashed pass on after Config.LeaseDuration and the time that the others take to fill their
+//   - The ranges of a replica that has crashed pass on after Options.LeaseDuration and the time that the others take to fill their
 //     caches. No range is nobody's for longer than that, as long as the server answers and not all replicas are about to end. If the
 //     replica that is to have a range does not get ready, the next one takes it LeaseDuration later.
 //   - The clocks of the machines need not agree, and may be set at any time.
@@ -34,7 +34,7 @@
 // since Kubernetes 1.36, feature gate ShardedListAndWatch). Other servers send everything; then the informer reads the identity of each
 // object and decodes those of its ranges. Memory follows the share in both cases, traffic only in the first.
 //
-// Each replica writes its lease once in Config.RetryPeriod, and watches its own and those of the group. So with the defaults 16 replicas
+// Each replica writes its lease once in Options.RetryPeriod, and watches its own and those of the group. So with the defaults 16 replicas
 // make 8 writes and 136 events a second, and 64 replicas 32 writes and 2,080 events. Ranges that pass on cost a write of each of the two
 // replicas and a list of the leases, however many ranges pass at once. Large groups should have longer durations.
 //
@@ -65,7 +65,7 @@
 //	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have run out
 //	a lease edited by hand                    its replica writes it again; others take it for as it was, or for everything if they have missed a renewal
 //	another process with the same identity    Run returns a *leader.IdentityError
-//	replicas with another Config.By           those that come later work on nothing until the others have left; all of them report it
+//	replicas with another Options.By           those that come later work on nothing until the others have left; all of them report it
 //	more replicas than ranges                 some have none
 //	a follower that never gets ready          its replica gets no range; after LeaseDuration it reports which follower that is
 //

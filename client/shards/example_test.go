@@ -35,7 +35,7 @@ func Example() {
 
 	// replica is one process of the program, until ctx ends.
 	replica := func(ctx context.Context, identity string, reconciled chan<- string) error {
-		group := shards.New(c, shards.Config{Namespace: "default", Name: "maps", Identity: identity}) // a program leaves Identity empty
+		group := shards.New(c, shards.Options{Namespace: "default", Name: "maps", Identity: identity}) // a program leaves Identity empty
 		cached := informer.New(client.For(c, ConfigMaps), informer.Options{Shards: group})
 		reconcile := func(ctx context.Context, key meta.Key) (controller.Result, error) {
 			select {

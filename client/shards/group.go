@@ -21,8 +21,8 @@ import (
 // for use by several goroutines at once.
 type Group struct {
 	c       *client.Client
-	config  Config // with its defaults
-	invalid error  // why Run cannot run
+	config  Options // with its defaults
+	invalid error   // why Run cannot run
 	leases  client.Resource[*lease]
 	elector *leader.Elector // of our own lease
 	clock   clock
@@ -75,11 +75,11 @@ func newClock() clock {
 	}
 }
 
-// New returns a replica's part in a group. It does no I/O. Run, not New, reports an invalid Config.
+// New returns a replica's part in a group. It does no I/O. Run, not New, reports invalid Options.
 //
 // A client with a Limiter or a Concurrency delays renewals behind its other requests. If that may take seconds, give the Group a client
 // of its own.
-func New(c *client.Client, config Config) *Group {
+func New(c *client.Client, config Options) *Group {
 	config = config.withDefaults()
 	key := config.lease()
 	g := &Group{
@@ -106,7 +106,7 @@ var leases = client.Type[*lease]{Group: "coordination.k8s.io", Version: "v1", Ki
 // By returns what decides which range an object is in.
 func (g *Group) By() meta.ShardBy { return g.config.By }
 
-// Identity returns the identity of this replica: that of the Config, or the one that was made for it.
+// Identity returns the identity of this replica: that of the Options, or the one that was made for it.
 func (g *Group) Identity() string { return g.config.Identity }
 
 // String names the group.
@@ -118,7 +118,7 @@ func (g *Group) String() string {
 // controllers that work runs with this Group follow.
 //
 // When ctx ends, this replica leaves: it goes on with its work until other replicas have taken over all its ranges, for
-// Config.Handover at most. Then the context of work ends. When work has returned, Run gives back the ranges that are left, and deletes
+// Options.Handover at most. Then the context of work ends. When work has returned, Run gives back the ranges that are left, and deletes
 // its lease. Nothing waits if there is no other replica.
 //
 // A replica that loses its lease, because the server is away for too long or the process was stopped, loses all ranges: the contexts of
@@ -126,7 +126,7 @@ func (g *Group) String() string {
 // on, so caches stay.
 //
 // Run returns the error of work; nil if ctx has ended and that is nil or the error of its context. It returns nil at once if ctx has ended
-// before, and an error at once if the Config or work cannot be used, or if the Group runs already. It ends work and returns an error if
+// before, and an error at once if the Options or work cannot be used, or if the Group runs already. It ends work and returns an error if
 // the replica cannot have a lease of its own: another process has the same identity (*leader.IdentityError), or the lease belongs to
 // coordinated leader election. If work panics, Run gives everything back, and the panic goes on.
 //
@@ -459,7 +459,7 @@ func (g *Group) drop(ctx context.Context, why, lost error) {
 	g.noteChange(ctx, before, lost)
 }
 
-// handOver waits until others have taken what this replica has, for Config.Handover at most, or until returned is closed.
+// handOver waits until others have taken what this replica has, for Options.Handover at most, or until returned is closed.
 func (g *Group) handOver(returned <-chan struct{}) {
 	g.mu.Lock()
 	g.table.leaving = true

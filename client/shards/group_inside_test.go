@@ -20,7 +20,7 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := New(c, Config{Namespace: "default", Name: "web", Identity: "a"})
+	g := New(c, Options{Namespace: "default", Name: "web", Identity: "a"})
 	g.table.bids = of(1, 2)
 	stored := g.annotations()
 	if g.table.accepted != (meta.Ranges{}) {
@@ -56,7 +56,7 @@ func TestWhatWasWorkedOnIsForgottenWithALostLease(t *testing.T) {
 		"lost":       {&leader.LostError{Reason: leader.Expired}, of()},
 		"given back": {context.Canceled, of(1)},
 	} {
-		g := New(nil, Config{Namespace: "default", Name: "web", Identity: "a"})
+		g := New(nil, Options{Namespace: "default", Name: "web", Identity: "a"})
 		g.table.worked = of(1)
 		held, end := context.WithCancelCause(t.Context())
 		end(test.why)
@@ -102,7 +102,7 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer c.Close()
-				g := New(c, Config{Namespace: "default", Name: "web", Identity: "me"})
+				g := New(c, Options{Namespace: "default", Name: "web", Identity: "me"})
 				g.view.listed(nil, 0)
 				g.table.bids, g.table.accepted, g.lapsed = of(1, 2), test.accepted, of(1, 2) // what has lapsed before does not count
 				g.table.reach.ranges, g.view.head = test.accepted, server.ResourceVersion()
@@ -127,7 +127,7 @@ func TestNothingIsBidForOnceAllIsGivenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := New(c, Config{Namespace: "default", Name: "web", Identity: "a"})
+	g := New(c, Options{Namespace: "default", Name: "web", Identity: "a"})
 	if err := g.begin(func(context.Context) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestASecondRunLeavesRangesToTheFirstForALease(t *testing.T) {
 		t.Fatal(err)
 	}
 	var now time.Duration
-	g := New(c, Config{Namespace: "default", Name: "web", Identity: "me"})
+	g := New(c, Options{Namespace: "default", Name: "web", Identity: "me"})
 	g.clock.mono = func() time.Duration { return now }
 	run := func(at time.Duration) {
 		now = at

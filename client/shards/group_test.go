@@ -158,7 +158,7 @@ func TestARangeIsNotLeftToAReplicaThatCannotPrepare(t *testing.T) {
 
 func TestWorkUnderWayEndsBeforeItsRangePasses(t *testing.T) {
 	play(t, func(w *world) {
-		a := w.replica("a", func(c *shards.Config) { c.Drain = 5 * time.Second }).run()
+		a := w.replica("a", func(c *shards.Options) { c.Drain = 5 * time.Second }).run()
 		w.pass(time.Second)
 		if _, _, ok := a.Enter(w.Context(), 300); ok {
 			t.Error("work on a range begins that is none")
@@ -171,7 +171,7 @@ func TestWorkUnderWayEndsBeforeItsRangePasses(t *testing.T) {
 		if err := shards.Check(quick); err != nil {
 			t.Error(err)
 		}
-		b := w.replica("b", func(c *shards.Config) { c.Weight = 1000 }).run() // which is to have nearly all
+		b := w.replica("b", func(c *shards.Options) { c.Weight = 1000 }).run() // which is to have nearly all
 		w.pass(time.Second)
 		if _, _, ok := a.Enter(w.Context(), 0); ok {
 			t.Error("work begins on a range that is given up")
@@ -348,10 +348,10 @@ func TestRunEndsWithItsWork(t *testing.T) {
 	})
 }
 
-// A replica that leaves goes on until others are ready, or Config.Handover has passed.
+// A replica that leaves goes on until others are ready, or Options.Handover has passed.
 func TestAReplicaLeavesNothingToNobody(t *testing.T) {
 	play(t, func(w *world) {
-		a := w.replica("a", func(c *shards.Config) { c.Handover = 10 * time.Second }).run()
+		a := w.replica("a", func(c *shards.Options) { c.Handover = 10 * time.Second }).run()
 		w.pass(time.Second)
 		b := w.replica("b", nil)
 		follower := b.Follow("the cache")
@@ -385,7 +385,7 @@ func TestAReplicaLeavesNothingToNobody(t *testing.T) {
 // after Drain.
 func TestWorkThatGoesOnKeepsItsRangesOnly(t *testing.T) {
 	play(t, func(w *world) {
-		a := w.replica("a", func(c *shards.Config) { c.Drain, c.Handover = 5*time.Second, time.Second })
+		a := w.replica("a", func(c *shards.Options) { c.Drain, c.Handover = 5*time.Second, time.Second })
 		ctx, cancel := context.WithCancel(quiet(w))
 		returns, ended := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -438,7 +438,7 @@ func TestWorkThatGoesOnKeepsItsRangesOnly(t *testing.T) {
 // Replicas of one group that share by different things do not work at the same time, and say so.
 func TestReplicasThatShareBySomethingElse(t *testing.T) {
 	play(t, func(w *world) {
-		foreign := func(c *shards.Config) { c.By = meta.ShardByNamespace }
+		foreign := func(c *shards.Options) { c.By = meta.ShardByNamespace }
 		a, b := w.replica("a", nil).run(), w.replica("b", nil).run()
 		w.pass(time.Second)
 		w.whole(a, b)
@@ -473,12 +473,12 @@ func TestReplicasThatShareBySomethingElse(t *testing.T) {
 	})
 }
 
-// Replicas with two different Config.By begin at once. Those with one of them work.
+// Replicas with two different Options.By begin at once. Those with one of them work.
 func TestReplicasThatShareBySomethingElseBeginAtOnce(t *testing.T) {
 	for _, other := range []string{"0", "z"} {
 		play(t, func(w *world) {
 			a, b := w.replica("a", nil), w.replica("b", nil)
-			c := w.replica(other, func(c *shards.Config) { c.By = meta.ShardByNamespace })
+			c := w.replica(other, func(c *shards.Options) { c.By = meta.ShardByNamespace })
 			for _, r := range []*replica{a, b, c} {
 				r.run()
 			}
@@ -618,7 +618,7 @@ func TestTheLogSaysThatTheLeaseWorksAgain(t *testing.T) {
 			defer mu.Unlock()
 			lines = append(lines, line)
 		}, funcr.Options{})
-		a := w.replica("a", func(c *shards.Config) { c.OnError, c.Logger = nil, logger }).run()
+		a := w.replica("a", func(c *shards.Options) { c.OnError, c.Logger = nil, logger }).run()
 		w.pass(time.Second)
 		w.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Reset() })
 		w.pass(5 * time.Second)
@@ -753,7 +753,7 @@ func TestARangeWaitsForAllItsWork(t *testing.T) {
 		w.pass(time.Second)
 		_, firstEnds, _ := a.Enter(w.Context(), 0)
 		second, secondEnds, _ := a.Enter(w.Context(), 0)
-		b := w.replica("b", func(c *shards.Config) { c.Weight = 1000 }).run() // which is to have nearly all
+		b := w.replica("b", func(c *shards.Options) { c.Weight = 1000 }).run() // which is to have nearly all
 		w.pass(time.Second)
 		firstEnds()
 		firstEnds()
@@ -862,7 +862,7 @@ func TestAReplicaWithoutALeaseHandsNothingOver(t *testing.T) {
 	for what, away := range map[string]time.Duration{"before": 0, "meanwhile": 20 * time.Second} {
 		t.Run(what, func(t *testing.T) {
 			play(t, func(w *world) {
-				a := w.replica("a", func(c *shards.Config) { c.Handover = time.Hour }).run()
+				a := w.replica("a", func(c *shards.Options) { c.Handover = time.Hour }).run()
 				w.pass(time.Second)
 				b := w.replica("b", nil)
 				b.Follow("a cache that never fills")

@@ -28,7 +28,7 @@ type history struct {
 	replicas int
 	mixed    bool // every other replica shares by something else
 	calm     bool // only replicas fail, so there is a bound on how long a range is nobody's
-	config   shards.Config
+	config   shards.Options
 	options  clienttest.Options
 	steps    []step
 }
@@ -80,7 +80,7 @@ var (
 func newHistory(seed uint64) history {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	h := history{seed: seed, replicas: 2 + rng.IntN(7), calm: rng.IntN(3) == 0}
-	h.config = []shards.Config{
+	h.config = []shards.Options{
 		{LeaseDuration: 15 * time.Second},
 		{LeaseDuration: 15 * time.Second, RenewDeadline: 14 * time.Second},
 		{LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: 500 * time.Millisecond},

@@ -66,7 +66,7 @@ func Check(ctx context.Context) error {
 
 // Enter lets work on range n begin. It returns a context for that, which ends with ctx, and when this replica does not have the range
 // any more; no request with the context leaves after that. The caller must call leave when the work has ended, because the range passes
-// to another replica only then, or when Config.Drain has passed. It returns false if this replica does not have the range. Controllers with
+// to another replica only then, or when Options.Drain has passed. It returns false if this replica does not have the range. Controllers with
 // Options.Shards call it for each reconcile.
 func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool) {
 	g.mu.Lock()

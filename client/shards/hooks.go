@@ -31,7 +31,7 @@ type ChangedInfo struct {
 	Group    meta.Key
 	Identity string
 	// Gained are the ranges that the replica has got, and Lost those that it has given up or lost. Work that is under way for a range that
-	// was given up may go on for Config.Drain.
+	// was given up may go on for Options.Drain.
 	Gained, Lost meta.Ranges
 	// Ranges are those that the replica has now.
 	Ranges meta.Ranges
@@ -39,7 +39,7 @@ type ChangedInfo struct {
 	Err error
 }
 
-// WithHooks returns a context in which the Groups that run with it call the functions of h, as well as those of Config.Hooks and of outer
+// WithHooks returns a context in which the Groups that run with it call the functions of h, as well as those of Options.Hooks and of outer
 // contexts.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
 	return hooks.With(ctx, h, Hooks.and)

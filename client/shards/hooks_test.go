@@ -16,7 +16,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Hooks of the Config and of the context are told of a Run, of each change of its ranges, and of why they were lost.
+// Hooks of the Options and of the context are told of a Run, of each change of its ranges, and of why they were lost.
 func TestHooksAreToldOfARunAndItsRanges(t *testing.T) {
 	play(t, func(w *world) {
 		var said []string
@@ -35,7 +35,7 @@ func TestHooksAreToldOfARunAndItsRanges(t *testing.T) {
 				},
 			}
 		}
-		group := shards.New(w.client(nil), shards.Config{
+		group := shards.New(w.client(nil), shards.Options{
 			Namespace: "default", Name: "web", Identity: "a", Hooks: tells("config"), OnError: func(error) {},
 		})
 		ctx, cancel := context.WithCancel(shards.WithHooks(logr.NewContext(w.Context(), logr.Discard()), tells("context")))

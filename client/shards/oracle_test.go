@@ -14,7 +14,7 @@ const usualSeeds = 4
 const enoughFailures = 3
 
 // The oracle: random histories of replicas that share ranges, on machines that stop, sleep and have wrong clocks, before a server that
-// breaks requests and goes away, with people who delete and edit leases, and with replicas of another Config.By. Nothing is sent for a
+// breaks requests and goes away, with people who delete and edit leases, and with replicas of another Options.By. Nothing is sent for a
 // range by a replica after another one has begun to work on it; no range is nobody's for longer than a lease, a drain and the time to
 // prepare; and once the faults have ended each range is somebody's.
 //

@@ -195,7 +195,7 @@ func TestWhatIsWorkedOnStaysWanted(t *testing.T) {
 	}
 }
 
-// Two replicas with another Config.By do not work at the same time. One that works goes on; of two that wait, the first by name begins.
+// Two replicas with another Options.By do not work at the same time. One that works goes on; of two that wait, the first by name begins.
 func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 	waits, works := of(7), of(9)
 	mine := of(1, 2)
@@ -239,7 +239,7 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 	}
 }
 
-// The lease of a replica with another Config.By does not tell who worked on the ranges of this one.
+// The lease of a replica with another Options.By does not tell who worked on the ranges of this one.
 func TestWhatIsReleasedBySomethingElseIsNotKnown(t *testing.T) {
 	foreign := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByNamespace}
 	ours := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}

@@ -39,7 +39,7 @@ type seen struct {
 
 func (w *world) operator(identity string, by meta.ShardBy, s *seen) *operator {
 	w.Helper()
-	o := &operator{replica: w.replica(identity, func(c *shards.Config) { c.By = by })}
+	o := &operator{replica: w.replica(identity, func(c *shards.Options) { c.By = by })}
 	c := w.client(o.m.Connects)
 	o.cache = informer.New(client.For(c, ConfigMaps), informer.Options{Shards: o.Group})
 	o.ctl = controller.New("maps", controller.Options{Shards: o.Group, Workers: 4}, func(ctx context.Context, k meta.Key) (controller.Result, error) {

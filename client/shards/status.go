@@ -37,7 +37,7 @@ type Status struct {
 	// Unready are the names of the informers and controllers that are not ready for ranges of Prepares.
 	Unready []string
 	// Blocked is why the work is not shared as it should be: something in this replica has not been ready for LeaseDuration, or another
-	// replica has another Config.By. It is nil if there is no such reason.
+	// replica has another Options.By. It is nil if there is no such reason.
 	Blocked error
 	// Unowned are ranges that, as far as this replica knows, no replica works on or waits for.
 	Unowned meta.Ranges

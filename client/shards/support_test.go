@@ -69,10 +69,10 @@ type replica struct {
 	work context.Context
 }
 
-func (w *world) replica(identity string, change func(*shards.Config)) *replica {
+func (w *world) replica(identity string, change func(*shards.Options)) *replica {
 	w.Helper()
 	r := &replica{w: w, m: machine.New(), ended: make(chan struct{})}
-	config := shards.Config{Namespace: "default", Name: "web", Identity: identity}
+	config := shards.Options{Namespace: "default", Name: "web", Identity: identity}
 	config.OnError = func(err error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -225,7 +225,7 @@ func at(name string) meta.Key { return meta.Key{Namespace: "default", Name: name
 func (s *story) put(ctx context.Context, name, color string) error {
 	m := &ConfigMap{ObjectMeta: at(name).ObjectMeta(), Data: map[string]string{"color": color}}
 	m.Labels = original
-	_, _, err := s.hub.maps.Ensure(ctx, m)
+	_, _, err := s.hub.maps.Ensure(ctx, m, client.EnsureOptions{})
 	return err
 }
 

@@ -70,7 +70,7 @@ func ensure(ctx context.Context, c *client.Client, key meta.Key) (*Deployment, c
 	if err := client.SetController(want, client.OwnerOf(Shops, shop)); err != nil {
 		return nil, client.Ensured{}, err
 	}
-	return client.For(c, Deployments).Ensure(ctx, want)
+	return client.For(c, Deployments).Ensure(ctx, want, client.EnsureOptions{})
 }
 
 // work makes a shop, has two copies of the program keep it, and lets somebody else write in between.

@@ -177,7 +177,7 @@ func TestEnsureOfTheTypesOfTheApi(t *testing.T) {
 		if i == 2 {
 			want.Labels = map[string]string{"a": "b"}
 		}
-		_, got, err := deployments.Ensure(t.Context(), want)
+		_, got, err := deployments.Ensure(t.Context(), want, client.EnsureOptions{})
 		if err != nil || got.Outcome != outcome {
 			t.Errorf("call %d: %v, %v, want %v", i, got, err, outcome)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bowline-go/bowline/patch"
+	"github.com/bowline-go/bowline/internal/overlay"
 )
 
 // scalar is a member of the API that is text, a number or a boolean, and where it is.
@@ -81,7 +81,7 @@ func TestOverlaysKnowTheZerosOfTheApi(t *testing.T) {
 				zero = "{}"
 			}
 			name := s.path[len(s.path)-1]
-			_, changed, err := patch.Overlay(json.RawMessage(s.document("")), json.RawMessage(s.document(strconv.Quote(name)+":"+zero)))
+			_, changed, err := overlay.Apply(json.RawMessage(s.document("")), json.RawMessage(s.document(strconv.Quote(name)+":"+zero)), overlay.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

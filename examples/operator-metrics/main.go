@@ -92,7 +92,7 @@ func run(ctx context.Context, cfg client.Config, namespace string, l net.Listene
 		controller.Watch(pageCache), controller.Owns(mapCache, Pages), controller.Fresh[meta.Key](pageCache, mapCache))
 
 	group := &informer.Group{
-		Leader:      leader.New(c, leader.Config{Namespace: namespace, Name: "page-operator"}),
+		Leader:      leader.New(c, leader.Options{Namespace: namespace, Name: "page-operator"}),
 		Runners:     []informer.Runner{ctl},
 		StopTimeout: 20 * time.Second,
 	}

@@ -71,14 +71,14 @@ func run(ctx context.Context, cfg client.Config, namespace string, share bool, p
 	cached := informer.Options{}
 	options := controller.Options{Workers: 4, Timeout: time.Minute, Grace: 5 * time.Second}
 	// A page and the ConfigMap that it owns have different uids, but the same namespace.
-	replicas := shards.New(c, shards.Config{Namespace: namespace, Name: "page-operator", By: meta.ShardByNamespace})
+	replicas := shards.New(c, shards.Options{Namespace: namespace, Name: "page-operator", By: meta.ShardByNamespace})
 	if share {
 		cached.Shards, options.Shards = replicas, replicas
 	}
 	pageCache := informer.New(o.pages, cached)
 	o.mapCache = informer.New(o.configMaps, cached)
 	ctl := controller.New("pages", options,
-		controller.Finalize(o.pages, pageCache.Reader(), "example.com/unpublish", o.reconcile, o.delete),
+		controller.Finalize(o.pages, pageCache.Reader(), "example.com/unpublish", o.reconcile, o.delete, controller.FinalizeOptions{}),
 		controller.Watch(pageCache), controller.Owns(o.mapCache, Pages),
 		controller.Fresh[meta.Key](pageCache, o.mapCache)) // a reconcile finds what the one before it wrote
 
@@ -93,7 +93,7 @@ func run(ctx context.Context, cfg client.Config, namespace string, share bool, p
 	if share {
 		return replicas.Run(ctx, group.Run)
 	}
-	group.Leader = leader.New(c, leader.Config{Namespace: namespace, Name: "page-operator"})
+	group.Leader = leader.New(c, leader.Options{Namespace: namespace, Name: "page-operator"})
 	return group.Run(ctx)
 }
 
@@ -119,7 +119,7 @@ func (o *operator) reconcile(ctx context.Context, page *Page) (controller.Result
 			o.records.Warning(page, "Failed", failed.Error())
 		}
 	}
-	_, err := o.pages.Status().Modify(ctx, page.Key(), func(live *Page) error {
+	_, err := o.pages.Status().ModifyWith(ctx, page.Key(), func(live *Page) error {
 		return meta.SetCondition(&live.Status.Conditions, page.Generation, ready)
 	}, client.ModifyOptions{Known: page}) // sends nothing if the cached page has the condition
 	return controller.Result{}, errors.Join(failed, apierrors.Ignore(err, apierrors.NotFound))

@@ -21,7 +21,7 @@ import (
 
 // show prints the table of a namespace, or of all if that is empty. It needs only the metadata of the objects.
 func show(ctx context.Context, objects client.Resource[*meta.Partial], namespace string, wide bool, out io.Writer) error {
-	table, err := objects.Table(ctx, client.ListOptions{Namespace: namespace})
+	table, err := objects.Table(ctx, client.ListOptions{Namespace: namespace}, client.TableOptions{})
 	if err != nil {
 		return err
 	}

@@ -282,7 +282,7 @@ func (p *player) change(y *city) {
 	if p.r.IntN(4) == 0 {
 		err = apierrors.Ignore(y.admin.Delete(p.t.Context(), k, client.DeleteOptions{}), apierrors.NotFound)
 	} else {
-		_, _, err = y.admin.Ensure(p.t.Context(), &configMap{ObjectMeta: k.ObjectMeta(), Data: map[string]string{"n": fmt.Sprint(p.r.Uint32())}})
+		_, _, err = y.admin.Ensure(p.t.Context(), &configMap{ObjectMeta: k.ObjectMeta(), Data: map[string]string{"n": fmt.Sprint(p.r.Uint32())}}, client.EnsureOptions{})
 	}
 	if err != nil {
 		p.t.Fatal(err)

@@ -197,7 +197,7 @@ func TestShardsByUIDOfClustersThatComeLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub, a := newSite(t, "hub"), newSite(t, "a")
 		a.create(t, "x")
-		group := shards.New(hub.client, shards.Config{Namespace: "default", Name: "web", OnError: func(error) {}})
+		group := shards.New(hub.client, shards.Options{Namespace: "default", Name: "web", OnError: func(error) {}})
 		did := &log{}
 		c := clusters.New("c", controller.Options{Shards: group}, func(_ context.Context, _ *site, k clusters.Key) (controller.Result, error) {
 			did.add("%v", k)

@@ -40,7 +40,7 @@ func ExampleFinalize() {
 		return controller.Result{}, nil
 	}
 	ctl := controller.New("pages", controller.Options{},
-		controller.Finalize(pages, inf.Reader(), "example.com/unpublish", publish, unpublish),
+		controller.Finalize(pages, inf.Reader(), "example.com/unpublish", publish, unpublish, controller.FinalizeOptions{}),
 		controller.Watch(inf))
 
 	ctx, stop := context.WithCancel(context.Background())

@@ -84,13 +84,13 @@ func TestAFightIsNoticed(t *testing.T) {
 			"a finalizer that the other removes",
 			func(a *arena) func(context.Context) error {
 				return func(ctx context.Context) error {
-					_, err := a.mirror.AddFinalizer(ctx, web, ours)
+					_, err := a.mirror.AddFinalizer(ctx, web, ours, meta.FinalizerOptions{})
 					return err
 				}
 			},
 			func(a *arena) func(context.Context) error {
 				return func(ctx context.Context) error {
-					_, err := a.scaler.RemoveFinalizer(ctx, web, ours)
+					_, err := a.scaler.RemoveFinalizer(ctx, web, ours, meta.FinalizerOptions{})
 					return err
 				}
 			},

@@ -16,19 +16,21 @@ import (
 
 // FinalizerWriter adds and removes finalizers at the server; client.Resource[T] does.
 type FinalizerWriter[T any] interface {
+	// Get returns the object as the server has it.
+	Get(ctx context.Context, key meta.Key) (T, error)
 	// AddFinalizer adds the finalizer to the object and returns the object. It sends nothing if the object has it, also if it is
 	// being deleted. If it is being deleted and lacks it, or has another uid, the error is a Conflict without an answer of the
 	// server.
-	AddFinalizer(ctx context.Context, key meta.Key, name string, o ...meta.FinalizerOptions) (T, error)
+	AddFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error)
 	// RemoveFinalizer removes the finalizer from the object. It returns no error if there is none to remove.
-	RemoveFinalizer(ctx context.Context, key meta.Key, name string, o ...meta.FinalizerOptions) (T, error)
+	RemoveFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error)
 }
 
 // Finalize returns a function for [New] that calls reconcile for the objects of a cache, and cleanup for those that are
 // being deleted, before they go:
 //
 //	controller.New("sites", controller.Options{},
-//		controller.Finalize(sites, informer.Reader(), "example.com/unpublish", publish, unpublish),
+//		controller.Finalize(sites, informer.Reader(), "example.com/unpublish", publish, unpublish, controller.FinalizeOptions{}),
 //		controller.Watch(informer))
 //
 // The keys are those of objects in the cache; for others nothing is called. Both functions get the object with the
@@ -60,7 +62,7 @@ type FinalizerWriter[T any] interface {
 // fails with a [*TerminalError]. Such an object is found out when its key is reconciled and the cache does not have it: Finalize then
 // asks the server.
 //
-//   - informer.Informer.SetNamespaces also makes objects leave. That is not refused at the start. Without FinalizeOptions, an object that
+//   - informer.Informer.SetNamespaces also makes objects leave. That is not refused at the start. With [RefuseLeavers], an object that
 //     keeps the finalizer then is reported, as with [ReportLeavers].
 //   - If the source is a view, cached must be that view: a view as the source of a Finalize that reads the whole cache is refused by
 //     a TerminalError, because nothing would name the key of an object that has left the view and is deleted.
@@ -85,14 +87,12 @@ func Finalize[T interface {
 	IsZero() bool
 }, U ~string](
 	server FinalizerWriter[T], cached cache.Objects[T], finalizer string, reconcile, cleanup func(ctx context.Context, obj T) (Result, error),
-	o ...FinalizeOptions,
+	o FinalizeOptions,
 ) Func[meta.Key] {
 	var wrong error
 	switch {
-	case len(o) > 1:
-		wrong = errors.New("controller.Finalize: at most one FinalizeOptions may be given")
-	case len(o) == 1 && (o[0].Leavers < RefuseLeavers || o[0].Leavers > ReportLeavers):
-		wrong = fmt.Errorf("controller.FinalizeOptions: Leavers must be RefuseLeavers, CleanUpLeavers or ReportLeavers, got %d", o[0].Leavers)
+	case o.Leavers < RefuseLeavers || o.Leavers > ReportLeavers:
+		wrong = fmt.Errorf("controller.FinalizeOptions: Leavers must be RefuseLeavers, CleanUpLeavers or ReportLeavers, got %d", o.Leavers)
 	case cached == nil:
 		wrong = errors.New("controller.Finalize: cached must not be nil")
 	case isNil(server):
@@ -102,11 +102,7 @@ func Finalize[T interface {
 	case cleanup == nil:
 		wrong = errors.New("controller.Finalize: cleanup must not be nil")
 	}
-	leavers := RefuseLeavers
-	if len(o) == 1 {
-		leavers = o[0].Leavers
-	}
-	if wrong == nil && leavers == RefuseLeavers {
+	if wrong == nil && o.Leavers == RefuseLeavers {
 		wrong = refuse(cached, finalizer)
 	}
 	// clean calls cleanup, and removes the finalizer when that has finished.
@@ -124,7 +120,7 @@ func Finalize[T interface {
 	}
 	// left is for an object that is not in the cache, and may exist.
 	left := func(ctx context.Context, key meta.Key, why string) (Result, error) {
-		live, err := server.AddFinalizer(ctx, key, finalizer, meta.FinalizerOptions{ReadOnly: true})
+		live, err := server.Get(ctx, key)
 		switch {
 		case tooLate(err, key):
 			return Result{}, nil
@@ -132,7 +128,7 @@ func Finalize[T interface {
 			return Result{}, err
 		case !slices.Contains(live.GetFinalizers(), finalizer):
 			return Result{}, nil
-		case leavers == CleanUpLeavers:
+		case o.Leavers == CleanUpLeavers:
 			return clean(ctx, key, live)
 		}
 		return Result{}, Terminal(&LeftError{Object: key, Finalizer: finalizer, Why: why})

@@ -69,7 +69,7 @@ func (f *finalized) delete() {
 
 func (f *finalized) remove(finalizer string) {
 	f.Helper()
-	if _, err := f.maps.RemoveFinalizer(f.Context(), f.key, finalizer); err != nil {
+	if _, err := f.maps.RemoveFinalizer(f.Context(), f.key, finalizer, meta.FinalizerOptions{}); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -99,7 +99,7 @@ func (f *finalized) run() (controller.Result, error) {
 			return f.cleanup()
 		}
 		return controller.Result{}, nil
-	})
+	}, controller.FinalizeOptions{})
 	return fn(f.Context(), f.key)
 }
 
@@ -127,7 +127,7 @@ func TestFinalize(t *testing.T) {
 			func(f *finalized) {
 				f.create()
 				f.see()
-				_, _ = f.maps.AddFinalizer(f.Context(), f.key, ours)
+				_, _ = f.maps.AddFinalizer(f.Context(), f.key, ours, meta.FinalizerOptions{})
 			},
 			"reconcile", ours, "get", nil,
 		},
@@ -192,7 +192,7 @@ func TestFinalize(t *testing.T) {
 			func(f *finalized) {
 				f.create()
 				f.see()
-				_, _ = f.maps.AddFinalizer(f.Context(), f.key, ours)
+				_, _ = f.maps.AddFinalizer(f.Context(), f.key, ours, meta.FinalizerOptions{})
 				f.delete()
 			},
 			"", ours, "get", nil,
@@ -389,9 +389,9 @@ func TestFinalizeOfNothing(t *testing.T) {
 	fn := func(context.Context, *pod) (controller.Result, error) { return controller.Result{}, nil }
 	r := cache.NewStore[*pod]().Reader()
 	for want, f := range map[string]controller.Func[meta.Key]{
-		"server must not be nil":    controller.Finalize(nil, r, ours, fn, fn),
-		"reconcile must not be nil": controller.Finalize(maps, r, ours, nil, fn),
-		"cleanup must not be nil":   controller.Finalize(maps, r, ours, fn, nil),
+		"server must not be nil":    controller.Finalize(nil, r, ours, fn, fn, controller.FinalizeOptions{}),
+		"reconcile must not be nil": controller.Finalize(maps, r, ours, nil, fn, controller.FinalizeOptions{}),
+		"cleanup must not be nil":   controller.Finalize(maps, r, ours, fn, nil, controller.FinalizeOptions{}),
 	} {
 		_, err := f(t.Context(), meta.Key{})
 		var terminal *controller.TerminalError
@@ -422,7 +422,7 @@ func TestACleanupThatMisbehavesKeepsTheObject(t *testing.T) {
 			}
 			l.add("cleaned up")
 			return controller.Result{}, nil
-		})
+		}, controller.FinalizeOptions{})
 		c := controller.New("c", controller.Options{
 			Timeout: time.Minute, MinBackoff: 4 * time.Second,
 			OnError: func(err error) { l.add("%v", errors.Unwrap(err)) },

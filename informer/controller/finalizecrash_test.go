@@ -150,7 +150,7 @@ func (c *crashing) program(steps int, life time.Duration) {
 		source = controller.CancelDeleted(inf)
 	}
 	ctl := controller.New("finalizes", controller.Options{Workers: 1 + c.random.IntN(3), OnError: func(error) {}},
-		controller.Finalize(maps, inf.Reader(), ours, c.reconcile, c.cleanup), controller.Watch(source))
+		controller.Finalize(maps, inf.Reader(), ours, c.reconcile, c.cleanup, controller.FinalizeOptions{}), controller.Watch(source))
 	if err := informer.Run(ctx, ctl); err != nil {
 		c.t.Error(err)
 	}
@@ -171,7 +171,7 @@ func (c *crashing) act(act, who int) {
 	case act < 7:
 		err = c.user.Delete(ctx, key, client.DeleteOptions{})
 	case act < 8:
-		_, err = c.user.RemoveFinalizer(ctx, key, other)
+		_, err = c.user.RemoveFinalizer(ctx, key, other, meta.FinalizerOptions{})
 	default:
 		_, err = c.user.Modify(ctx, key, func(p *pod) error {
 			p.Labels = map[string]string{"n": fmt.Sprint(len(p.Labels["n"]))}

@@ -22,12 +22,13 @@ const module = "github.com/bowline-go/bowline"
 var imports = map[string][]string{
 	"client/meta": {"internal/jsonlex"},
 	"errors":      {"client/meta", "internal/shown"},
-	"patch":       {"client/meta", "internal/fieldset", "internal/gotype", "internal/jsonlex", "internal/patch/strategic", "internal/patch/tree"},
+	"patch":       {"client/meta", "internal/fieldset", "internal/gotype", "internal/jsonlex", "internal/patch/govalue", "internal/patch/strategic", "internal/patch/tree"},
 	"cache":       {"client/meta"},
 	"workqueue":   {},
 
 	// The parts of patch.
 	"internal/patch/tree":      {"internal/jsonlex"},
+	"internal/patch/govalue":   {"internal/gotype", "internal/jsonlex", "internal/patch/tree"},
 	"internal/patch/carry":     {"internal/jsonlex", "internal/patch/tree"},
 	"internal/patch/strategic": {"client/meta", "internal/gotype", "internal/jsonlex", "internal/patch/carry", "internal/patch/tree"},
 
@@ -36,7 +37,7 @@ var imports = map[string][]string{
 	"client/protobuf": {
 		"client", "client/meta", "internal/codec", "internal/content", "internal/jsonstream", "internal/pipeline", "internal/protobuf", "internal/protostream",
 	},
-	"internal/fieldset":    {"internal/jsonlex"},
+	"internal/fieldset":    {"client/meta", "internal/jsonlex"},
 	"internal/jsonstream":  {"client/meta", "internal/jsonlex"},
 	"internal/protostream": {"client/meta", "internal/jsonstream", "internal/protobuf"},
 	"internal/codec":       {"internal/jsonlex", "internal/jsonstream", "internal/protobuf"},
@@ -51,6 +52,7 @@ var imports = map[string][]string{
 	"internal/election":    {},
 	"internal/clustering":  {},
 	"internal/follow":      {"client/meta"},
+	"internal/overlay":     {"client/meta", "internal/fieldset", "internal/gotype", "internal/jsonlex", "internal/patch/govalue", "internal/patch/tree", "patch"},
 	"internal/fights":      {"client/meta", "errors", "internal/fieldset", "internal/follow"},
 	"internal/filler":      {"cache", "client/meta", "internal/follow"},
 	"internal/fresh":       {"cache", "client/meta", "internal/follow"},
@@ -63,7 +65,7 @@ var imports = map[string][]string{
 	"internal/copyscript":  {},
 
 	"client": {
-		"client/meta", "errors", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/handle", "internal/hooks", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest", "patch",
+		"client/meta", "errors", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/handle", "internal/hooks", "internal/jsonstream", "internal/overlay", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest", "patch",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/conn", "internal/directive", "internal/regular", "internal/shown"},
@@ -115,7 +117,8 @@ var imports = map[string][]string{
 	// For tests only: the clocks and the pauses of a computer.
 	"internal/machine": {"client"},
 	// For tests only: documents that are slow to read for a careless reader.
-	"internal/patch/hostile": {},
+	"internal/patch/hostile":   {},
+	"internal/patch/randomdoc": {},
 	// A test that lists what the others export.
 	"internal/api": {},
 	// A program that changes the code of the others.

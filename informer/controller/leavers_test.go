@@ -77,7 +77,7 @@ var (
 )
 
 // run runs a Finalize until play returns, and then returns the error of the Run.
-func (s *stays) run(t *testing.T, f from, o []controller.FinalizeOptions, cleanup func() (controller.Result, error), play func()) error {
+func (s *stays) run(t *testing.T, f from, o controller.FinalizeOptions, cleanup func() (controller.Result, error), play func()) error {
 	s.factory = informer.NewFactory(informer.FactoryOptions{})
 	reader, source := f(s)
 	note := func(what string, then func() (controller.Result, error)) func(context.Context, *pod) (controller.Result, error) {
@@ -94,7 +94,7 @@ func (s *stays) run(t *testing.T, f from, o []controller.FinalizeOptions, cleanu
 		cleanup = done
 	}
 	ctl := controller.New("x", controller.Options{OnError: func(err error) { s.reported = append(s.reported, err) }},
-		controller.Finalize(s.maps, reader, ours, note("reconcile", done), note("cleanup", cleanup), o...), controller.Watch(source))
+		controller.Finalize(s.maps, reader, ours, note("reconcile", done), note("cleanup", cleanup), o), controller.Watch(source))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- informer.Run(ctx, s.factory, ctl) }()
@@ -120,23 +120,23 @@ func TestObjectsThatLeaveTheCacheOfAFinalize(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		from    from
-		options []controller.FinalizeOptions
+		options controller.FinalizeOptions
 		calls   string
 		left    bool // the object, an hour after its deletion
 		reports int
 	}{
-		{"by a selector, cleaned up", bySelector, []controller.FinalizeOptions{cleanUp}, "reconcile cleanup", false, 0},
-		{"by a selector, reported", bySelector, []controller.FinalizeOptions{report}, "reconcile", true, 1},
-		{"by a filter, cleaned up", byFilter, []controller.FinalizeOptions{cleanUp}, "reconcile cleanup", false, 0},
-		{"by a filter, reported", byFilter, []controller.FinalizeOptions{report}, "reconcile", true, 1},
-		{"by a filter within a transform, reported", within, []controller.FinalizeOptions{report}, "reconcile", true, 1},
-		{"of a shared informer, cleaned up", byShared, []controller.FinalizeOptions{cleanUp}, "reconcile cleanup", false, 0},
-		{"of a view, cleaned up", byView, []controller.FinalizeOptions{cleanUp}, "reconcile cleanup", false, 0},
-		{"of a view, reported", byView, []controller.FinalizeOptions{report}, "reconcile", true, 1},
-		{"of a view whose changes are chosen, cleaned up", byChangedView, []controller.FinalizeOptions{cleanUp}, "reconcile reconcile cleanup", false, 0},
-		{"by SetNamespaces, cleaned up", byNamespace, []controller.FinalizeOptions{cleanUp}, "reconcile reconcile cleanup", false, 0},
-		{"by SetNamespaces, reported", byNamespace, []controller.FinalizeOptions{report}, "reconcile reconcile", true, 1},
-		{"by SetNamespaces, reported without being asked", byNamespace, nil, "reconcile reconcile", true, 1},
+		{"by a selector, cleaned up", bySelector, cleanUp, "reconcile cleanup", false, 0},
+		{"by a selector, reported", bySelector, report, "reconcile", true, 1},
+		{"by a filter, cleaned up", byFilter, cleanUp, "reconcile cleanup", false, 0},
+		{"by a filter, reported", byFilter, report, "reconcile", true, 1},
+		{"by a filter within a transform, reported", within, report, "reconcile", true, 1},
+		{"of a shared informer, cleaned up", byShared, cleanUp, "reconcile cleanup", false, 0},
+		{"of a view, cleaned up", byView, cleanUp, "reconcile cleanup", false, 0},
+		{"of a view, reported", byView, report, "reconcile", true, 1},
+		{"of a view whose changes are chosen, cleaned up", byChangedView, cleanUp, "reconcile reconcile cleanup", false, 0},
+		{"by SetNamespaces, cleaned up", byNamespace, cleanUp, "reconcile reconcile cleanup", false, 0},
+		{"by SetNamespaces, reported", byNamespace, report, "reconcile reconcile", true, 1},
+		{"by SetNamespaces, reported without being asked", byNamespace, controller.FinalizeOptions{}, "reconcile reconcile", true, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestFinalizeRefusesACacheFromWhichObjectsLeave(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, maps := startServer(t, clienttest.Options{})
 				s := &stays{maps: maps}
-				err := s.run(t, test.from, nil, nil, func() { create(t, maps, "a"); time.Sleep(time.Second) })
+				err := s.run(t, test.from, controller.FinalizeOptions{}, nil, func() { create(t, maps, "a"); time.Sleep(time.Second) })
 				switch {
 				case test.want == "" && (err != nil || len(s.calls) == 0 || s.calls[0] != "reconcile"):
 					t.Errorf("Run returned %v, and called %q", err, s.calls)
@@ -231,7 +231,7 @@ func TestFinalizeRefusesACacheThatRunsAlready(t *testing.T) {
 		(&livePods{maps}).label(t, "a", "mine", "yes")
 		var reported []error
 		ctl := controller.New("x", controller.Options{OnError: func(err error) { reported = append(reported, err) }},
-			controller.Finalize(maps, inf.Reader(), ours, nothing, nothing), controller.Watch(inf))
+			controller.Finalize(maps, inf.Reader(), ours, nothing, nothing, controller.FinalizeOptions{}), controller.Watch(inf))
 		stop := run(t, ctl)
 		time.Sleep(time.Hour)
 		if live, err := maps.Get(t.Context(), meta.Key{Namespace: "default", Name: "a"}); err != nil || len(live.Finalizers) > 0 {
@@ -276,7 +276,7 @@ func TestFinalizeOverAWholeCacheRefusesAViewAsItsOnlySource(t *testing.T) {
 				inf := informer.New(maps, informer.Options{})
 				var reported []error
 				ctl := controller.New("x", controller.Options{OnError: func(err error) { reported = append(reported, err) }},
-					controller.Finalize(maps, inf.Reader(), ours, nothing, nothing), test.sources(inf)...)
+					controller.Finalize(maps, inf.Reader(), ours, nothing, nothing, controller.FinalizeOptions{}), test.sources(inf)...)
 				stop := runAll(t, ctl)
 				time.Sleep(time.Minute)
 				if (len(reported) > 0) != test.refused {
@@ -298,7 +298,7 @@ func TestFinalizeOverAWholeCacheRefusesAViewAsItsOnlySource(t *testing.T) {
 
 // The cleanup of an object that leaves is as safe as that of one that is deleted.
 func TestACleanupOfAnObjectThatLeaves(t *testing.T) {
-	cleanUp := []controller.FinalizeOptions{{Leavers: controller.CleanUpLeavers}}
+	cleanUp := controller.FinalizeOptions{Leavers: controller.CleanUpLeavers}
 	for _, test := range []struct {
 		name    string
 		cleanup []func() (controller.Result, error) // the first ones; later ones are done

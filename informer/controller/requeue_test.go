@@ -188,7 +188,7 @@ func TestACleanupIsNotFinishedWhileItNamesATime(t *testing.T) {
 						}
 						finished = true
 						return controller.Result{}, nil
-					}), controller.Watch(inf))
+					}, controller.FinalizeOptions{}), controller.Watch(inf))
 				stop := runAll(t, ctl)
 				create(t, maps, "a")
 				key := meta.Key{Namespace: "default", Name: "a"}

@@ -27,7 +27,7 @@ func TestAFurtherRunReconcilesWhatIsThereNow(t *testing.T) {
 			return (&informer.Group{Runners: []informer.Runner{ctl}}).Run(ctx)
 		},
 		"leader.Run": func(ctx context.Context, c *client.Client, inf *informer.Informer[*page], ctl *controller.Controller[meta.Key]) error {
-			return leader.Run(ctx, c, leader.Config{Namespace: "default", Name: "pages"}, func(ctx context.Context) error { return informer.Run(ctx, inf, ctl) })
+			return leader.Run(ctx, c, leader.Options{Namespace: "default", Name: "pages"}, func(ctx context.Context) error { return informer.Run(ctx, inf, ctl) })
 		},
 		"AddSource": func(ctx context.Context, _ *client.Client, inf *informer.Informer[*page], ctl *controller.Controller[meta.Key]) error {
 			ctx, stop := context.WithCancel(ctx)

@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,12 +20,16 @@ import (
 func TestAGroupWaitsForAControllerOfAnEarlierRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := clienttest.Start(t, clienttest.Options{})
+		server.Intercept(func(*http.Request) http.HandlerFunc {
+			time.Sleep(time.Millisecond) // so that work has begun when the group has its ranges
+			return nil
+		})
 		c, err := client.New(server.Config())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		group := shards.New(c, shards.Config{Namespace: "default", Name: "web", By: meta.ShardByNamespace})
+		group := shards.New(c, shards.Options{Namespace: "default", Name: "web", By: meta.ShardByNamespace})
 		var ctl *controller.Controller[meta.Key]
 		for range 2 {
 			ctx, cancel := context.WithCancel(logr.NewContext(t.Context(), logr.Discard()))

@@ -62,7 +62,7 @@ func TestJSONHasNoNull(t *testing.T) {
 		ctl := controller.New("c", controller.Options{}, func(context.Context, meta.Key) (controller.Result, error) {
 			return controller.Result{}, nil
 		}, controller.Watch(inf))
-		group := shards.New(r.client, shards.Config{Namespace: "default", Name: "group"})
+		group := shards.New(r.client, shards.Options{Namespace: "default", Name: "group"})
 		stop := r.run(&informer.Group{Leader: group, Runners: []informer.Runner{ctl}})
 		pages = append(pages, "/?cache=configmaps.v1", "/?controller=c", "/?shards=shards+%22default%2Fgroup%22")
 		check()
@@ -263,7 +263,7 @@ func TestALongQueueIsCut(t *testing.T) {
 
 func TestThePageShowsWhoLeads(t *testing.T) {
 	bubble(t, debug.Options{}, func(r *rig) {
-		config := leader.Config{Namespace: "default", Name: "packer", Identity: "one"}
+		config := leader.Options{Namespace: "default", Name: "packer", Identity: "one"}
 		first := leader.New(r.client, config)
 		lead := func(ctx context.Context) error {
 			<-ctx.Done()

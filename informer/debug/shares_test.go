@@ -24,7 +24,7 @@ import (
 
 // replica returns a replica of the group packer, which takes its share of the work once it runs.
 func (r *rig) replica(identity string, weight int) *shards.Group {
-	return shards.New(r.client, shards.Config{Namespace: "default", Name: "packer", Identity: identity, Weight: weight, OnError: func(error) {}})
+	return shards.New(r.client, shards.Options{Namespace: "default", Name: "packer", Identity: identity, Weight: weight, OnError: func(error) {}})
 }
 
 // share makes a replica run, with the page if it is shown there, until stop is called.

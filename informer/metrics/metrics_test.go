@@ -437,7 +437,7 @@ func TestMetricsOfFights(t *testing.T) {
 func TestMetricsOfLeaderElections(t *testing.T) {
 	bubble(t, func(w *world) {
 		elector := func(identity string) *leader.Elector {
-			return leader.New(w.client, leader.Config{Namespace: "default", Name: "lease", Identity: identity, OnError: func(error) {}})
+			return leader.New(w.client, leader.Options{Namespace: "default", Name: "lease", Identity: identity, OnError: func(error) {}})
 		}
 		lead := func(ctx context.Context) error { <-ctx.Done(); return nil }
 		ctx, stop := context.WithCancel(w.ctx)
@@ -483,7 +483,7 @@ func TestMetricsOfLeaderElections(t *testing.T) {
 func TestMetricsOfShards(t *testing.T) {
 	bubble(t, func(w *world) {
 		group := func(identity string, weight int) *shards.Group {
-			return shards.New(w.client, shards.Config{Namespace: "default", Name: "group", Identity: identity, Weight: weight, OnError: func(error) {}})
+			return shards.New(w.client, shards.Options{Namespace: "default", Name: "group", Identity: identity, Weight: weight, OnError: func(error) {}})
 		}
 		run := func(ctx context.Context, g *shards.Group) (stop func()) {
 			ctx, cancel := context.WithCancel(ctx)

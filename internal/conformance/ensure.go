@@ -99,7 +99,7 @@ func newCounter(t *testing.T, s suite) *counter {
 func ensure[T meta.Object](t *testing.T, c *counter, r client.Resource[T], want T, outcome client.Outcome, writes int64) T {
 	t.Helper()
 	before := c.writes.Load()
-	obj, got, err := r.Ensure(t.Context(), want)
+	obj, got, err := r.Ensure(t.Context(), want, client.EnsureOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,11 +168,11 @@ func testEnsure(t *testing.T, s suite) {
 		ensure(t, c, dry, newConfigMap(ns, "a", map[string]string{"mine": "2"}), client.Updated, 1)
 	})
 	t.Run("refused", func(t *testing.T) {
-		_, outcome, err := configMaps.Ensure(t.Context(), newConfigMap("conformance-absent", "a", nil))
+		_, outcome, err := configMaps.Ensure(t.Context(), newConfigMap("conformance-absent", "a", nil), client.EnsureOptions{})
 		wantReason(t, err, apierrors.NotFound, 404)
 		equal(t, "outcome", outcome.Outcome, client.Unchanged)
 		bad := newConfigMap(ns, "a", map[string]string{"a b": "c"})
-		_, _, err = configMaps.Ensure(t.Context(), bad)
+		_, _, err = configMaps.Ensure(t.Context(), bad, client.EnsureOptions{})
 		wantReason(t, err, apierrors.Invalid, 422)
 	})
 	t.Run("an object that is being deleted", func(t *testing.T) { testEnsureDeleting(t, s, ns) })
@@ -223,7 +223,7 @@ func testEnsureDeleting(t *testing.T, s suite, ns string) {
 		t.Fatal(err)
 	}
 	want := newConfigMap(ns, "held", nil)
-	_, _, err := s.configMaps.Ensure(t.Context(), want)
+	_, _, err := s.configMaps.Ensure(t.Context(), want, client.EnsureOptions{})
 	var deleting *client.DeletingError
 	if !errors.As(err, &deleting) || !errors.Is(err, apierrors.Conflict) || deleting.Since.IsZero() || fmt.Sprint(deleting.Finalizers) != "[bowline.dev/hold]" {
 		t.Fatalf("error is %v, want that it is being deleted", err)
@@ -232,7 +232,7 @@ func testEnsureDeleting(t *testing.T, s suite, ns string) {
 		m.Finalizers = nil
 		return nil
 	}))
-	got, outcome, err := s.configMaps.Ensure(t.Context(), want)
+	got, outcome, err := s.configMaps.Ensure(t.Context(), want, client.EnsureOptions{})
 	if err != nil || outcome.Outcome != client.Created || got.UID == made.UID {
 		t.Errorf("after it has gone: %v, %v, %+v", outcome, err, got)
 	}
@@ -253,7 +253,7 @@ func testEnsurePreconditions(t *testing.T, s suite, ns string) {
 		t.Run(test.name, func(t *testing.T) {
 			want := newConfigMap(ns, test.key, nil)
 			want.UID, want.ResourceVersion = test.uid, test.version
-			_, outcome, err := s.configMaps.Ensure(t.Context(), want)
+			_, outcome, err := s.configMaps.Ensure(t.Context(), want, client.EnsureOptions{})
 			got := outcome.Outcome.String()
 			if precondition := (*client.PreconditionError)(nil); errors.As(err, &precondition) && errors.Is(err, apierrors.Conflict) {
 				got = precondition.Field
@@ -267,7 +267,7 @@ func testEnsurePreconditions(t *testing.T, s suite, ns string) {
 	wantReason(t, err, apierrors.NotFound, 404)
 	want := newConfigMap(ns, "guarded", map[string]string{"x": "y"})
 	want.UID, want.ResourceVersion = made.UID, made.ResourceVersion
-	_, outcome, err := s.configMaps.Ensure(t.Context(), want)
+	_, outcome, err := s.configMaps.Ensure(t.Context(), want, client.EnsureOptions{})
 	if err != nil || outcome.Outcome != client.Updated {
 		t.Errorf("with both preconditions: %v, %v", outcome, err)
 	}
@@ -283,7 +283,7 @@ func testEnsureTogether(t *testing.T, s suite) {
 		outcomes := map[client.Outcome]int{}
 		for i := range many {
 			all.Go(func() {
-				_, outcome, err := s.configMaps.Ensure(t.Context(), want(i))
+				_, outcome, err := s.configMaps.Ensure(t.Context(), want(i), client.EnsureOptions{})
 				if err != nil {
 					t.Error(err)
 				}

@@ -28,10 +28,14 @@ func testFinalizerCalls(t *testing.T, s suite) {
 		}
 	}
 	add := func(name string) func() (*ConfigMap, error) {
-		return func() (*ConfigMap, error) { return configMaps.AddFinalizer(t.Context(), key, name) }
+		return func() (*ConfigMap, error) {
+			return configMaps.AddFinalizer(t.Context(), key, name, meta.FinalizerOptions{})
+		}
 	}
 	remove := func(name string) func() (*ConfigMap, error) {
-		return func() (*ConfigMap, error) { return configMaps.RemoveFinalizer(t.Context(), key, name) }
+		return func() (*ConfigMap, error) {
+			return configMaps.RemoveFinalizer(t.Context(), key, name, meta.FinalizerOptions{})
+		}
 	}
 	step(add("bowline.dev/a"), "bowline.dev/a", 1)
 	step(add("bowline.dev/a"), "bowline.dev/a", 0)
@@ -45,10 +49,10 @@ func testFinalizerCalls(t *testing.T, s suite) {
 	step(add("bowline.dev/a"), "bowline.dev/a", 1)
 
 	partial := client.Metadata(configMaps)
-	if got := must[*meta.Partial](t)(partial.AddFinalizer(t.Context(), key, "bowline.dev/partial")); len(got.Finalizers) != 2 || got.Kind != "ConfigMap" {
+	if got := must[*meta.Partial](t)(partial.AddFinalizer(t.Context(), key, "bowline.dev/partial", meta.FinalizerOptions{})); len(got.Finalizers) != 2 || got.Kind != "ConfigMap" {
 		t.Errorf("through the metadata it is %+v", got)
 	}
-	must[*meta.Partial](t)(partial.RemoveFinalizer(t.Context(), key, "bowline.dev/partial"))
+	must[*meta.Partial](t)(partial.RemoveFinalizer(t.Context(), key, "bowline.dev/partial", meta.FinalizerOptions{}))
 
 	if err := s.configMaps.Delete(t.Context(), key, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -70,7 +74,7 @@ func testFinalizerCalls(t *testing.T, s suite) {
 
 	// A NotFound for an unknown resource does not mean that the object is gone.
 	missing := client.For(c.Client, client.Type[*ConfigMap]{Group: "conformance.invalid", Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
-	if _, err := missing.RemoveFinalizer(t.Context(), key, "bowline.dev/a"); !errors.Is(err, apierrors.NotFound) {
+	if _, err := missing.RemoveFinalizer(t.Context(), key, "bowline.dev/a", meta.FinalizerOptions{}); !errors.Is(err, apierrors.NotFound) {
 		t.Errorf("error is %v, want that there is no such resource", err)
 	}
 }
@@ -93,7 +97,7 @@ func testFinalizersTogether(t *testing.T, s suite) {
 			if i%2 == 1 {
 				call = s.configMaps.RemoveFinalizer
 			}
-			if _, err := call(t.Context(), key, name); err != nil {
+			if _, err := call(t.Context(), key, name, meta.FinalizerOptions{}); err != nil {
 				t.Error(err)
 			}
 		})

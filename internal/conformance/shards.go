@@ -239,7 +239,7 @@ func testShardsThatDoNotSay(t *testing.T, s suite) {
 
 		said := ""
 		o.OnPage = func(m meta.ListMeta) { said += m.ShardInfo.Selector }
-		table := must[client.Table](t)(s.configMaps.Table(t.Context(), o))
+		table := must[client.Table](t)(s.configMaps.Table(t.Context(), o, client.TableOptions{}))
 		equal(t, "the rows of a table", len(table.Rows), len(want))
 		equal(t, "the selector of a table", said, "")
 	}

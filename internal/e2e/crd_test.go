@@ -93,7 +93,7 @@ func TestACustomResourceIsServedAtTwoVersions(t *testing.T) {
 	}))(t)
 	equal(t, "turns", scale.Spec.Replicas, 3)
 
-	table := must(newer.Table(t.Context(), client.ListOptions{Namespace: ns}))(t)
+	table := must(newer.Table(t.Context(), client.ListOptions{Namespace: ns}, client.TableOptions{}))(t)
 	if len(table.Rows) != 1 || len(table.Columns) != 2 || table.Columns[1].Name != "Rope" || table.Rows[0].Cells[1] != any("nylon") {
 		t.Errorf("the table is %+v, want the column of the definition", table)
 	}

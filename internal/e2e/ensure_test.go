@@ -113,7 +113,7 @@ func TestEnsureSendsNothingTwice(t *testing.T) {
 			ensure := func(text string, outcome client.Outcome, sent int64) {
 				t.Helper()
 				before := writes.Load()
-				_, got, err := r.Ensure(t.Context(), parse(t, text))
+				_, got, err := r.Ensure(t.Context(), parse(t, text), client.EnsureOptions{})
 				if err != nil {
 					t.Errorf("%v of %s", err, text)
 				} else if n := writes.Load() - before; got.Outcome != outcome || n != sent {
@@ -156,7 +156,7 @@ func TestEnsureOfACustomResource(t *testing.T) {
 	want.Spec.Rope = "hemp"
 	var outcomes []string
 	ensure := func() *plainKnot {
-		obj, outcome, err := r.Ensure(t.Context(), want)
+		obj, outcome, err := r.Ensure(t.Context(), want, client.EnsureOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestEnsureOfACustomResource(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	want.Status.Turns = 5
-	if _, _, err := r.Ensure(t.Context(), want); err == nil || !strings.Contains(err.Error(), "status must be empty") {
+	if _, _, err := r.Ensure(t.Context(), want, client.EnsureOptions{}); err == nil || !strings.Contains(err.Error(), "status must be empty") {
 		t.Errorf("error is %v, want that status is not Ensure's", err)
 	}
 }
@@ -196,7 +196,7 @@ func TestTheServersWordOnAFinalizer(t *testing.T) {
 	c, ns := admin(t)
 	obj := create(t, client.For(c, secrets), ns, `{"metadata":{"name":"a"},"immutable":true}`)
 	r := client.For(c, secrets)
-	must(r.AddFinalizer(t.Context(), meta.KeyOf(obj), "example.com/a"))(t)
-	got := must(r.RemoveFinalizer(t.Context(), meta.KeyOf(obj), "example.com/a"))(t)
+	must(r.AddFinalizer(t.Context(), meta.KeyOf(obj), "example.com/a", meta.FinalizerOptions{}))(t)
+	got := must(r.RemoveFinalizer(t.Context(), meta.KeyOf(obj), "example.com/a", meta.FinalizerOptions{}))(t)
 	equal(t, "finalizers", len(got.GetFinalizers()), 0)
 }

@@ -73,7 +73,7 @@ func twice[T meta.Object](t *testing.T, c *client.Client, typ client.Type[T], wa
 	}
 	var outcomes []string
 	for range 2 {
-		_, done, err := client.For(c, typ).Ensure(t.Context(), want)
+		_, done, err := client.For(c, typ).Ensure(t.Context(), want, client.EnsureOptions{})
 		switch {
 		case errors.Is(err, apierrors.Invalid):
 			return append(outcomes, "refused: "+err.Error())
@@ -258,11 +258,11 @@ func TestEnsureOfListsThatAdmissionAddsTo(t *testing.T) {
 	} {
 		r := client.For(c, client.Type[object]{Version: "v1", Kind: "Pod", Resource: "pods"}).In(ns)
 		want := parse(t, fmt.Sprintf(`{"metadata":{"name":"e2e-%s"},"spec":{%s%s}}`, name, podLeast, test.tolerations))
-		first, did, err := r.Ensure(t.Context(), want)
+		first, did, err := r.Ensure(t.Context(), want, client.EnsureOptions{})
 		if err != nil || did.String() != test.first || !did.New {
 			t.Fatalf("%s: %v, %v, want %s", name, did, err, test.first)
 		}
-		second, did, err := r.Ensure(t.Context(), want)
+		second, did, err := r.Ensure(t.Context(), want, client.EnsureOptions{})
 		if err != nil || did.String() != test.second || second.GetResourceVersion() != first.GetResourceVersion() {
 			t.Errorf("%s, again: %v, %v, from version %s to %s, want %s", name, did, err, first.GetResourceVersion(), second.GetResourceVersion(), test.second)
 		}

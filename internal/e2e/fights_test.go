@@ -101,11 +101,11 @@ func TestFights(t *testing.T) {
 		"a label that we remove":    {merges(tiered(nil)), merges(tiered("a")), `"kube-scaler" sets .metadata.labels.tier and "mirror" removes it`},
 		"a finalizer": {
 			func(ctx context.Context, r client.Resource[object], key meta.Key) error {
-				_, err := r.AddFinalizer(ctx, key, finalizer)
+				_, err := r.AddFinalizer(ctx, key, finalizer, meta.FinalizerOptions{})
 				return err
 			},
 			func(ctx context.Context, r client.Resource[object], key meta.Key) error {
-				_, err := r.RemoveFinalizer(ctx, key, finalizer)
+				_, err := r.RemoveFinalizer(ctx, key, finalizer, meta.FinalizerOptions{})
 				return err
 			},
 			`"mirror" sets .metadata.finalizers[="example.com/ours"] and another writer removes it`,

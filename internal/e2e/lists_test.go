@@ -148,20 +148,20 @@ func TestATableHasTheColumnsOfTheServer(t *testing.T) {
 		return names
 	}
 	create(t, client.For(c, deployments), ns, deployment)
-	table := must(client.For(c, deployments).Table(t.Context(), client.ListOptions{Namespace: ns}))(t)
+	table := must(client.For(c, deployments).Table(t.Context(), client.ListOptions{Namespace: ns}, client.TableOptions{}))(t)
 	if want := []string{"Name", "Ready", "Up-to-date", "Available", "Age", "Containers", "Images", "Selector"}; !slices.Equal(headings(table), want) {
 		t.Errorf("the columns are %q, want %q", headings(table), want)
 	}
 	if len(table.Rows) != 1 || table.Rows[0].Cells[0] != any("web") || table.Rows[0].Cells[1] != any("0/1") || table.Rows[0].Object.Labels["app"] != "web" {
 		t.Errorf("the rows are %+v, want the one", table.Rows)
 	}
-	one := must(client.For(c, deployments).TableOf(t.Context(), meta.Key{Namespace: ns, Name: "web"}))(t)
+	one := must(client.For(c, deployments).TableOf(t.Context(), meta.Key{Namespace: ns, Name: "web"}, client.TableOptions{}))(t)
 	ages := regexp.MustCompile(`\d+s\n`) // the server computes them for each answer
 	equal(t, "one object as a table", ages.ReplaceAllString(one.String(), "AGE\n"), ages.ReplaceAllString(table.String(), "AGE\n"))
 
 	h := newHistory(t, c, ns)
 	for _, size := range []int{-1, 3} {
-		table = must(h.configMaps.Table(t.Context(), client.ListOptions{Namespace: ns, PageSize: size, LabelSelector: "even=true"}))(t)
+		table = must(h.configMaps.Table(t.Context(), client.ListOptions{Namespace: ns, PageSize: size, LabelSelector: "even=true"}, client.TableOptions{}))(t)
 		if want := []string{"Name", "Data", "Age"}; !slices.Equal(headings(table), want) || len(table.Rows) != 4 || table.Plain {
 			t.Errorf("the table has the columns %q and %d rows, want %q and 4", headings(table), len(table.Rows), want)
 		}
@@ -169,7 +169,7 @@ func TestATableHasTheColumnsOfTheServer(t *testing.T) {
 			t.Errorf("the cell of the data is %#v, want the integer 1", table.Rows[0].Cells[1])
 		}
 	}
-	table = must(h.configMaps.Table(t.Context(), client.ListOptions{Namespace: ns, ResourceVersion: h.then, ResourceVersionMatch: client.Exact}))(t)
+	table = must(h.configMaps.Table(t.Context(), client.ListOptions{Namespace: ns, ResourceVersion: h.then, ResourceVersionMatch: client.Exact}, client.TableOptions{}))(t)
 	equal(t, "the number of rows then", len(table.Rows), 5)
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/patch"
+	"github.com/bowline-go/bowline/internal/overlay"
 )
 
 // part is a member of a kind, as the server publishes it.
@@ -171,7 +171,7 @@ func (d openAPI) checkMembers(t *testing.T, p part) {
 			t.Fatal(err)
 		}
 		doc := p.document("{}")
-		_, changed, err := patch.Overlay(doc, doc, patch.OverlayOptions{Cached: cached.Interface()})
+		_, changed, err := overlay.Apply(doc, doc, overlay.Options{Cached: cached.Interface()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func (p part) check(t *testing.T) {
 	case p.inside || last == "" || slices.Contains(p.path, "status") || slices.Contains(p.path, "managedFields") || slices.Contains(p.path, "metadata"):
 	case slices.Contains(p.path, "openAPIV3Schema"): // of a CustomResourceDefinition; its rules are told by what they say
 	case p.schema["type"] == "object":
-		_, changed, err := patch.Overlay(p.document(`{"x-more":"1"}`), p.document(`{}`))
+		_, changed, err := overlay.Apply(p.document(`{"x-more":"1"}`), p.document(`{}`), overlay.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func (p part) check(t *testing.T) {
 			}
 			return "{" + strings.Join(members, ",") + "}"
 		}
-		got, _, err := patch.Overlay(p.document("["+element("a")+"]"), p.document("["+element("b")+"]"))
+		got, _, err := overlay.Apply(p.document("["+element("a")+"]"), p.document("["+element("b")+"]"), overlay.Options{})
 		if err != nil || !strings.Contains(string(got), element("a")) || !strings.Contains(string(got), element("b")) {
 			// within a list that has no keys, all is as wanted
 			if !slices.Contains(p.path, "") {
@@ -269,7 +269,7 @@ func (p part) check(t *testing.T) {
 			}
 		}
 	case p.schema["type"] == "array":
-		got, changed, err := patch.Overlay(p.document(`[{"name":"a","ip":"a"}]`), p.document(`[{"name":"b","ip":"b"}]`))
+		got, changed, err := overlay.Apply(p.document(`[{"name":"a","ip":"a"}]`), p.document(`[{"name":"b","ip":"b"}]`), overlay.Options{})
 		if err != nil || len(changed) == 0 || strings.Contains(string(got), `"a"`) {
 			t.Errorf("%s %s: it has no keys to the server, and it becomes %s, %v", p.kind, strings.Join(p.path, "/"), got, err)
 		}
@@ -322,7 +322,7 @@ func TestOverlaysKnowWhatTheServerAlwaysHas(t *testing.T) {
 			t.Errorf("%s: the server has nothing at %v: %v", test.gvk.Kind, test.path, made)
 		}
 		doc := json.RawMessage(fmt.Sprintf(`{"apiVersion":%q,"kind":%q,%s}`, test.gvk.APIVersion(), test.gvk.Kind, test.zero))
-		if _, changed, err := patch.Overlay(doc, doc, patch.OverlayOptions{Cached: test.cached}); err != nil || len(changed) > 0 {
+		if _, changed, err := overlay.Apply(doc, doc, overlay.Options{Cached: test.cached}); err != nil || len(changed) > 0 {
 			t.Errorf("%s: a zero that the server always has proves nothing: %v, %v", test.gvk.Kind, changed, err)
 		}
 	}

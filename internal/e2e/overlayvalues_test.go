@@ -16,11 +16,11 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/e2e/controlplane"
-	"github.com/bowline-go/bowline/patch"
+	"github.com/bowline-go/bowline/internal/overlay"
 )
 
 // valuesFile is what an overlay knows of the values that a server decodes.
-const valuesFile = "../../patch/overlayvalues.txt"
+const valuesFile = "../overlay/values.txt"
 
 // olderValues are places of older releases, which the newest does not have.
 var olderValues = map[string]string{ // 1.36
@@ -357,7 +357,7 @@ func walkValues(t *testing.T, c *client.Client, etcd string, k storedKind, name 
 		return
 	}
 	live := json.RawMessage(must(json.Marshal(a.object))(t))
-	_, changed, err := patch.Overlay(live, json.RawMessage(head+text[1:]))
+	_, changed, err := overlay.Apply(live, json.RawMessage(head+text[1:]), overlay.Options{})
 	if err != nil || len(changed) > 0 {
 		t.Errorf("%v, %d: %q differ, %v\nlive %s\nwant %s", k.gvk, round, changed, err, live, text)
 		return
@@ -367,7 +367,7 @@ func walkValues(t *testing.T, c *client.Client, etcd string, k storedKind, name 
 	}
 	k.places.each("", func(path string, letter byte) {
 		other, _ := k.places.sample("", path, value)
-		if _, changed, err := patch.Overlay(live, json.RawMessage(head+other[1:])); err != nil || len(changed) == 0 {
+		if _, changed, err := overlay.Apply(live, json.RawMessage(head+other[1:]), overlay.Options{}); err != nil || len(changed) == 0 {
 			t.Errorf("%v %s: another value is no difference, %v", k.gvk, path, err)
 			return
 		}

@@ -236,7 +236,10 @@ func TestHandlesThatComeOfOneActForTheSameUser(t *testing.T) {
 		"status":      func() error { _, err := nobody.Status().Get(ctx, key); return err },
 		"scale":       func() error { _, err := client.ScaleOf(nobody).Get(ctx, key); return err },
 		"sub as":      func() error { _, err := client.SubOf[object](nobody, "scale").Get(ctx, key); return err },
-		"table":       func() error { _, err := nobody.Table(ctx, client.ListOptions{Namespace: ns}); return err },
+		"table": func() error {
+			_, err := nobody.Table(ctx, client.ListOptions{Namespace: ns}, client.TableOptions{})
+			return err
+		},
 		"wait": func() error {
 			_, err := client.WaitFor(ctx, nobody, key, client.UntilCreated())
 			return err

@@ -92,7 +92,7 @@ func playSharer(config string) error {
 	defer c.Close()
 	r := &sharing{config: o}
 	r.notes = client.For(c, notes)
-	r.group = shards.New(c, shards.Config{
+	r.group = shards.New(c, shards.Options{
 		Namespace: o.Namespace, Name: "notes", Identity: o.Identity,
 		LeaseDuration: o.LeaseDuration, RenewDeadline: o.RenewDeadline, RetryPeriod: o.RetryPeriod,
 		Hooks: shards.Hooks{Changed: r.changed}, OnError: r.failed,

@@ -42,6 +42,8 @@ func targets() []target {
 		{dir: "internal/wsmux", also: []string{"client/remote"}, part: 2},
 		{dir: "internal/conn", also: []string{"client"}, part: 7},
 		{dir: "patch", also: []string{"client"}, part: 6},
+		{dir: "internal/overlay", also: []string{"client"}, part: 3},
+		{dir: "internal/patch/govalue", also: []string{"patch", "internal/overlay"}, part: 1},
 		{dir: "internal/patch/tree", also: []string{"patch", "internal/patch/carry", "client"}, part: 2},
 		{dir: "internal/patch/carry", also: []string{"patch", "client"}, part: 1},
 		{dir: "internal/patch/strategic", also: []string{"patch"}, part: 3},

@@ -32,7 +32,7 @@ func copies(ctx context.Context, c *client.Client, namespace string) error {
 	}
 
 	group := &informer.Group{
-		Leader: leader.New(c, leader.Config{Namespace: namespace, Name: "copies"}),
+		Leader: leader.New(c, leader.Options{Namespace: namespace, Name: "copies"}),
 		Runners: []informer.Runner{controller.New("copies", controller.Options{Workers: 4}, reconcile,
 			controller.Watch(originals), controller.Owns(copied, ConfigMaps))},
 	}

@@ -92,15 +92,17 @@ func writes() []Call {
 			return drop(r.With(everyOption).Update(ctx, configMap("a", "x")))
 		}),
 		on("update-unstructured", dynamic, func(ctx ctx, r dyn) error { return drop(r.Update(ctx, object("2"))) }),
-		on("ensure", configMaps, func(ctx ctx, r maps) error { return drop3(r.Ensure(ctx, configMap("a", "x"))) }),
+		on("ensure", configMaps, func(ctx ctx, r maps) error { return drop3(r.Ensure(ctx, configMap("a", "x"), client.EnsureOptions{})) }),
 		on("ensure-bound-namespace", dynamic, func(ctx ctx, r dyn) error {
 			u := object("3")
 			u.SetNamespace("")
-			return drop3(r.In(Namespace).Ensure(ctx, u))
+			return drop3(r.In(Namespace).Ensure(ctx, u, client.EnsureOptions{}))
 		}),
-		on("add-finalizer", configMaps, func(ctx ctx, r maps) error { return drop(r.AddFinalizer(ctx, key("a"), "example.com/wire")) }),
+		on("add-finalizer", configMaps, func(ctx ctx, r maps) error {
+			return drop(r.AddFinalizer(ctx, key("a"), "example.com/wire", meta.FinalizerOptions{}))
+		}),
 		on("remove-finalizer-metadata", configMaps, func(ctx ctx, r maps) error {
-			return drop(client.Metadata(r).RemoveFinalizer(ctx, key("a"), "example.com/wire"))
+			return drop(client.Metadata(r).RemoveFinalizer(ctx, key("a"), "example.com/wire", meta.FinalizerOptions{}))
 		}),
 		on("patch-merge", configMaps, func(ctx ctx, r maps) error { return drop(r.Patch(ctx, key("a"), relabel)) }),
 		on("patch-merge-options", configMaps, func(ctx ctx, r maps) error {

@@ -25,9 +25,9 @@ func questions() []Call {
 	status := client.Access{Verb: "update", Resource: deployments.GVR(), Subresource: "status", Key: key("a")}
 	return []Call{
 		on("table", configMaps, func(ctx ctx, r maps) error {
-			return drop(r.Table(ctx, client.ListOptions{Namespace: Namespace, LabelSelector: "app=wire"}))
+			return drop(r.Table(ctx, client.ListOptions{Namespace: Namespace, LabelSelector: "app=wire"}, client.TableOptions{}))
 		}),
-		on("table-of-one", configMaps, func(ctx ctx, r maps) error { return drop(r.TableOf(ctx, key("a"))) }),
+		on("table-of-one", configMaps, func(ctx ctx, r maps) error { return drop(r.TableOf(ctx, key("a"), client.TableOptions{})) }),
 		on("table-of-one-with-its-object", configMaps, func(ctx ctx, r maps) error {
 			return drop(r.TableOf(ctx, key("a"), client.TableOptions{Include: client.IncludeObject, ResourceVersion: "0"}))
 		}),
@@ -35,7 +35,7 @@ func questions() []Call {
 			return drop(r.Table(ctx, client.ListOptions{Namespace: Namespace}, client.TableOptions{Include: client.IncludeNone}))
 		}),
 		on("watch-tables", configMaps, func(ctx ctx, r maps) error {
-			for _, err := range r.WatchTable(ctx, client.WatchOptions{Namespace: Namespace, Timeout: time.Second}) {
+			for _, err := range r.WatchTable(ctx, client.WatchOptions{Namespace: Namespace, Timeout: time.Second}, client.TableOptions{}) {
 				if err != nil {
 					return err
 				}
@@ -43,7 +43,7 @@ func questions() []Call {
 			return nil
 		}),
 		on("get-not-older", configMaps, func(ctx ctx, r maps) error {
-			return drop(r.Get(ctx, key("a"), client.GetOptions{ResourceVersion: "1"}))
+			return drop(r.GetWith(ctx, key("a"), client.GetOptions{ResourceVersion: "1"}))
 		}),
 		on("count", configMaps, func(ctx ctx, r maps) error { return drop3(r.Count(ctx, client.ListOptions{Namespace: Namespace})) }),
 		on("watch-one", configMaps, func(ctx ctx, r maps) error {

@@ -67,7 +67,7 @@ func (r *reconciler) reconcile(ctx context.Context, key meta.Key) (controller.Re
 // writeStatus says which jobs run, and remembers the newest time that there was a job for: its job may be deleted.
 func (r *reconciler) writeStatus(ctx context.Context, cron *CronJob, mine children) (*CronJob, error) {
 	key := meta.KeyOf(cron)
-	written, err := r.cronJobs.Status().Modify(ctx, key, func(c *CronJob) error {
+	written, err := r.cronJobs.Status().ModifyWith(ctx, key, func(c *CronJob) error {
 		c.Status.Active = references(mine.active)
 		if last := c.Status.LastScheduleTime; !mine.newest.IsZero() && (last == nil || last.Time.Before(mine.newest)) {
 			c.Status.LastScheduleTime = &metav1.Time{Time: mine.newest}

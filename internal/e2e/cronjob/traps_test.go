@@ -53,9 +53,9 @@ func connect(t *testing.T, server *clienttest.Server, name string) *client.Clien
 }
 
 // ensure ensures an object and compares what that has done.
-func ensure[T meta.Object](t *testing.T, r client.Resource[T], want T, outcome client.Outcome, o ...client.EnsureOptions) T {
+func ensure[T meta.Object](t *testing.T, r client.Resource[T], want T, outcome client.Outcome, o client.EnsureOptions) T {
 	t.Helper()
-	got, did, err := r.Ensure(t.Context(), want, o...)
+	got, did, err := r.Ensure(t.Context(), want, o)
 	if err != nil || did.Outcome != outcome {
 		t.Fatalf("Ensure says %v, %v, want %v", did, err, outcome)
 	}
@@ -73,14 +73,14 @@ func TestASelectorOfAllReplacesOneOfSome(t *testing.T) {
 			}
 		}
 		some := metav1.LabelSelector{MatchLabels: map[string]string{"app": "a", "tier": "b"}}
-		cached := ensure(t, r, policy(some), client.Created)
+		cached := ensure(t, r, policy(some), client.Created, client.EnsureOptions{})
 		for _, selector := range []metav1.LabelSelector{
 			{MatchLabels: map[string]string{"app": "a"}},
 			{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}}},
 			{},
 		} {
 			ensure(t, r, policy(selector), client.Updated, client.EnsureOptions{Known: cached})
-			cached = ensure(t, r, policy(selector), client.Unchanged)
+			cached = ensure(t, r, policy(selector), client.Unchanged, client.EnsureOptions{})
 			if got, want := fmt.Sprint(cached.Spec.PodSelector), fmt.Sprint(selector); got != want {
 				t.Errorf("the selector is %s, want %s", got, want)
 			}
@@ -96,7 +96,7 @@ func TestWhatIsNoLongerWantedIsTakenAway(t *testing.T) {
 		r := client.For(connect(t, trapped(t), "me"), cronjob.CronJobs)
 		old := newCronJob("tick", schedule)
 		old.Labels, old.Spec.Suspend, old.Spec.StartingDeadlineSeconds = map[string]string{"old": "1", "kept": "1"}, pointer(true), pointer(int64(60))
-		cached := ensure(t, r, old, client.Created)
+		cached := ensure(t, r, old, client.Created, client.EnsureOptions{})
 		want := newCronJob("tick", schedule)
 		if got := ensure(t, r, want, client.Unchanged, client.EnsureOptions{Known: cached}); got.Spec.Suspend == nil || got.Labels["old"] == "" {
 			t.Errorf("without Absent it became %+v", got)
@@ -127,7 +127,7 @@ func TestAContainerOfSomebodyElseStays(t *testing.T) {
 			}
 			return d
 		}
-		ensure(t, mine, app("work", "helper"), client.Created)
+		ensure(t, mine, app("work", "helper"), client.Created, client.EnsureOptions{})
 		if _, err := theirs.Modify(t.Context(), meta.Key{Namespace: "default", Name: "a"}, func(d *appsv1.Deployment) error {
 			d.Spec.Template.Spec.Containers = append(d.Spec.Template.Spec.Containers, corev1.Container{Name: "injected", Image: "proxy"})
 			return nil
@@ -143,7 +143,7 @@ func TestAContainerOfSomebodyElseStays(t *testing.T) {
 			{[]string{"work"}, client.Updated, "[work injected]"},
 			{[]string{"work"}, client.Unchanged, "[work injected]"},
 		} {
-			got := ensure(t, mine, app(test.wanted...), test.outcome)
+			got := ensure(t, mine, app(test.wanted...), test.outcome, client.EnsureOptions{})
 			var names []string
 			for _, c := range got.Spec.Template.Spec.Containers {
 				names = append(names, c.Name)

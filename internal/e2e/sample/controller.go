@@ -74,7 +74,7 @@ func (r *reconciler) report(ctx context.Context, foo *Foo, live *Deployment, rea
 	if failed != nil {
 		ready.Status, ready.Message = meta.ConditionFalse, failed.Error()
 	}
-	_, err := r.foos.Status().Modify(ctx, meta.KeyOf(foo), func(f *Foo) error {
+	_, err := r.foos.Status().ModifyWith(ctx, meta.KeyOf(foo), func(f *Foo) error {
 		if live != nil {
 			f.Status.AvailableReplicas = live.Status.AvailableReplicas
 		}

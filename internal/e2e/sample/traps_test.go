@@ -252,7 +252,7 @@ func TestWhatTheServerDoesNotKeepIsSaid(t *testing.T) {
 		want := &painted{ObjectMeta: key.ObjectMeta()}
 		want.Spec.DeploymentName, want.Spec.Colour = "app", "red"
 		for range 2 {
-			_, did, err := foos.Ensure(t.Context(), want)
+			_, did, err := foos.Ensure(t.Context(), want, client.EnsureOptions{})
 			if err != nil || did.Outcome != client.NotKept || !slices.Equal(did.NotKept, []string{"/spec/colour"}) {
 				t.Errorf("Ensure says %v, %v, want NotKept: /spec/colour", did, err)
 			}

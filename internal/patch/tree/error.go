@@ -3,6 +3,7 @@ package tree
 import (
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // ErrTooLarge says that a document or a result is beyond the bounds of this package.
@@ -24,3 +25,15 @@ func (d *described) Unwrap() error { return d.kind }
 
 // ErrNull says that an object is new and has a member that is null, which no merge patch can set.
 var ErrNull = errors.New("null in a new object")
+
+// Quote quotes a pointer or a name for an error's text. It leaves the middle out if the text is long.
+func Quote(text string) string { return strconv.Quote(Clip(text)) }
+
+// Clip leaves the middle of a long text out.
+func Clip(text string) string {
+	const most = 160
+	if len(text) <= most {
+		return text
+	}
+	return text[:most/2] + "..." + text[len(text)-most/2:]
+}

@@ -136,3 +136,17 @@ func (n *Node) AppendSorted(dst []byte) []byte {
 	}
 	return append(dst, n.Text()...)
 }
+
+// IsZero reports whether the value is the encoding of an unset field.
+func (n *Node) IsZero() bool {
+	switch n.Kind() {
+	case '{', '[':
+		b := n.Open()
+		return b.Len() == 0 && len(b.Items) == 0
+	case '"':
+		return len(n.Unquoted()) == 0
+	case '0':
+		return string(n.Text()) == "0"
+	}
+	return n.Kind() == 'n'
+}

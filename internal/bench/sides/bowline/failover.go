@@ -18,7 +18,7 @@ var election = sample.Election{
 		if err != nil {
 			return err
 		}
-		config := leader.Config{
+		config := leader.Options{
 			Namespace: "default", Name: lease, Identity: identity, Logger: logr.FromSlogHandler(slog.DiscardHandler),
 		}
 		return leader.Run(ctx, c, config, func(ctx context.Context) error {

@@ -1,4 +1,4 @@
-package patch_test
+package overlay_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/patch"
+	"github.com/bowline-go/bowline/internal/overlay"
 )
 
 // A cached object is a Go value, and proves no more than its type can say. Each of these proved that there was nothing to do.
@@ -161,8 +161,8 @@ func TestACachedObjectProvesNoMoreThanItsTypeSays(t *testing.T) {
 			}
 			known := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,%s`, test.kind.APIVersion(), test.kind.Kind, encoded[1:])
 			_, want := decode(test.want)
-			overlay := func(live json.RawMessage, o patch.OverlayOptions) (differs bool) {
-				_, changed, err := patch.Overlay(live, want, o)
+			differs := func(live json.RawMessage, o overlay.Options) bool {
+				_, changed, err := overlay.Apply(live, want, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -170,8 +170,8 @@ func TestACachedObjectProvesNoMoreThanItsTypeSays(t *testing.T) {
 			}
 			result := proved
 			switch {
-			case !overlay(raw(known), patch.OverlayOptions{Cached: cached}):
-			case !overlay(live, patch.OverlayOptions{}):
+			case !differs(raw(known), overlay.Options{Cached: cached}):
+			case !differs(live, overlay.Options{}):
 				result = unproved
 			default:
 				result = needed

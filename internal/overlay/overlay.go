@@ -1,4 +1,4 @@
-package patch
+package overlay
 
 import (
 	"encoding/base64"
@@ -7,27 +7,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/internal/patch/govalue"
 	"github.com/bowline-go/bowline/internal/patch/tree"
+	"github.com/bowline-go/bowline/patch"
 )
 
-// OverlayOptions say what an overlay does besides setting what want has. The zero value adds nothing.
-type OverlayOptions struct {
+// Options say what an overlay does besides setting what want has. The zero value adds nothing.
+type Options struct {
 	// Absent are places that must be empty: JSON pointers (RFC 6901), such as "/metadata/labels/old". An element of a list is
 	// named by its members, as in "/spec/template/spec/containers/name=proxy" or "/spec/ports/port=80,protocol=TCP", and a
 	// scalar by "=" and its value, as in "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is
 	// already empty is no error. It is an error if want has a value at such a place.
 	Absent []string
-	// Manager is the name of the field manager that writes the result. If it is set, Overlay removes an element of a list with
+	// Manager is the name of the field manager that writes the result. If it is set, Apply removes an element of a list with
 	// keys that want does not have, if live's metadata.managedFields say that this manager has set it, by an update, and no
-	// other manager has. If Manager is empty, Overlay removes no element of such a list.
+	// other manager has. If Manager is empty, Apply removes no element of such a list.
 	Manager string
 	// Cached is the Go value that live is the JSON of, if live comes from a cache. It is nil if the server has sent live. A
-	// cached object may lack managedFields, and its Go type may lack fields, so it does not prove all that it seems to. Overlay
+	// cached object may lack managedFields, and its Go type may lack fields, so it does not prove all that it seems to. Apply
 	// then also changes values that are not proved to be as wanted:
 	//   - an element of a list with keys that Manager may have set, and an element whose type lacks one of the keys;
 	//   - a zero of a field that is neither a pointer nor left out when zero, because the field is zero too if the server has
 	//     nothing; except if that means the same, or the server always has a value there;
-	//   - an object that is replaced whole and whose type lacks one of its members. For other than the built-in kinds, Overlay
+	//   - an object that is replaced whole and whose type lacks one of its members. For other than the built-in kinds, Apply
 	//     knows only the members of a label selector.
 	//
 	// So a result without changes proves that there is nothing to do; changes prove nothing. A map and a json.RawMessage lack
@@ -35,94 +37,48 @@ type OverlayOptions struct {
 	Cached any
 }
 
-// Overlay sets the values of want in live. It returns the whole result, and JSON pointers to the values that differ from
-// live's: none if live has all of them, and at most 100. The pointers name elements as OverlayOptions.Absent does. live is the
+// Apply sets the values of want in live. It returns the whole result, and JSON pointers to the values that differ from
+// live's: none if live has all of them, and at most 100. The pointers name elements as Options.Absent does. live is the
 // object as the server has it, or nil if there is none; want has the values that a program wants. Each is a json.RawMessage, or
-// a value that is encoded once, as in a write. At most one OverlayOptions may be given. Overlay keeps all values of live that
+// a value that is encoded once, as in a write. Apply keeps all values of live that
 // want does not name, such as those that the server has filled in or others have set.
 //
-// Every field that encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero,
-// even if encoding/json writes it, as it does for a struct. A pointer to a zero is not a zero. So the value 0 of a field
-// `json:"replicas"` is wanted, and that of `json:"replicas,omitempty"` is not. A map and a json.RawMessage have no tags: all
-// their values are wanted, except null.
+// The documentation of client.Resource.Ensure says which values are wanted, how each is combined with live's, and which
+// differences a server makes.
 //
-// Overlay combines a wanted value and live's in this way:
-//   - Objects are merged member by member, including maps such as labels. An object that the API calls atomic is replaced whole:
-//     the selectors and references of the built-in kinds. Overlay has no schema of other kinds. There it replaces an object that
-//     has only matchLabels and matchExpressions, because it is a selector, and an object that want's Go type tags
-//     `patchStrategy:"replace"`.
-//   - A list with keys, such as containers by name, is merged by its keys. An element gets the values of want and keeps the rest.
-//     Wanted elements have want's order. An element that want does not have stays, because an admission plugin may have added it;
-//     Manager and Absent say what removes it. In other than the built-in kinds a list has keys if want's Go type tags it
-//     `patchStrategy:"merge" patchMergeKey:"name"`.
-//   - Any other list becomes as wanted. If the element of live at the same place has all that is wanted, its other members stay.
-//     In other than the built-in kinds, so do the other members of an element with the same name, if no two elements have the same
-//     name.
-//   - metadata.finalizers and metadata.ownerReferences become the union of want's and live's; owners are compared by uid.
-//   - If members exclude each other and want sets another one than live has, live's is removed. Such members are the sources of a
-//     volume and of an environment variable, the actions of a probe or hook, minAvailable and maxUnavailable, the backends and
-//     port of an Ingress, and the url and service of a webhook. If want sets another type, Overlay also removes the rollingUpdate
-//     of a strategy, the localhostProfile of a seccomp or AppArmor profile, and the queuing of a priority level.
-//   - The members of metadata that only a server sets, and status, are not wanted: a status is written through its subresource.
-//
-// A server writes some values in its own way. These are not differences:
-//   - Quantities that are the same number. In the built-in kinds this holds at all places where the API has a quantity, however many
-//     digits the server keeps of the wanted one; in other kinds, in the requests and limits of resources, in the sizeLimit of an
-//     emptyDir, and in the divisor of a resourceFieldRef.
-//   - Times that are the same moment, at all places where the API has one in the built-in kinds, and in other kinds in members whose
-//     names end in Time or Timestamp. The zero time of a built-in kind equals an absent value.
-//   - Base64 of the same bytes, which may have line breaks, such as a caBundle and the data of a Secret, in the built-in kinds.
-//   - Numbers that are one floating-point number, except integers of 64 bits.
-//
-// The stringData of a Secret is compared with its data, and written there. In the built-in kinds, a zero that the server does not
-// write equals an absent value (readOnly: false, an empty nodeSelector, an empty list), and a zero that the server replaces equals
-// its default (roleRef.apiGroup, a strategy's type). In other kinds, if the server replaces a wanted zero, every Overlay sets it
-// again.
-//
-// The server itself adds to some lists that have no keys, and to one object that is replaced whole. These additions stay: the
-// tolerations and the nodeSelector of a Pod, of which no update can remove anything; the taints of a Node whose keys begin with
-// node.kubernetes.io/ or node.cloudprovider.kubernetes.io/; the second of a Service's ipFamilies and clusterIPs. Name an addition in
-// Absent to remove it.
-//
-// It is an error, which is [ErrMalformed], if want has another apiVersion, kind, name, namespace or uid than live.
-func Overlay(live, want any, o ...OverlayOptions) (result json.RawMessage, changed []string, err error) {
+// It is an error, which is [patch.ErrMalformed], if want has another apiVersion, kind, name, namespace or uid than live.
+func Apply(live, want any, o Options) (result json.RawMessage, changed []string, err error) {
 	result, changed, err = overlaid(live, want, o)
 	if err != nil {
-		return nil, nil, fmt.Errorf("patch.Overlay: %w", err)
+		return nil, nil, fmt.Errorf("%w", err)
 	}
 	return result, changed, nil
 }
 
-func overlaid(live, want any, options []OverlayOptions) (json.RawMessage, []string, error) {
-	if len(options) > 1 {
-		return nil, nil, fmt.Errorf("at most one OverlayOptions may be given, got %d", len(options))
-	}
-	wanted, err := readObject("want", want)
+func overlaid(live, want any, options Options) (json.RawMessage, []string, error) {
+	wanted, err := govalue.Read("want", want)
 	if err != nil {
 		return nil, nil, err
 	}
-	o := &overlay{want: wanted.From, hints: readTags(want, wanted)}
+	o := &overlay{want: wanted.From, hints: govalue.Tags(want, wanted)}
 	o.findNothing()
-	var known any
-	for _, chosen := range options {
-		if o.absent, err = readAbsent(chosen.Absent, wanted); err != nil {
-			return nil, nil, err
-		}
-		o.manager, known = chosen.Manager, chosen.Cached
+	o.manager = options.Manager
+	if o.absent, err = readAbsent(options.Absent, wanted); err != nil {
+		return nil, nil, err
 	}
 	if live == nil {
 		result, err := o.created(wanted)
 		return result, nil, err
 	}
-	base, err := readObject("live", live)
+	base, err := govalue.Read("live", live)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := checkSameObject(base, wanted); err != nil {
 		return nil, nil, err
 	}
-	if known != nil {
-		o.cached = readCached(known, base)
+	if options.Cached != nil {
+		o.cached = readCached(options.Cached, base)
 	}
 	o.live, o.kind, o.apiVersion = base, text(base, "kind"), text(base, "apiVersion")
 	if group, _, found := strings.Cut(o.apiVersion, "/"); !found || !strings.Contains(group, ".") || slices.Contains(builtInGroups, group) {
@@ -165,7 +121,7 @@ func checkSameObject(live, want *tree.Node) error {
 	compare := func(live, want *tree.Node, prefix string, names ...string) error {
 		for _, name := range names {
 			if is := text(want, name); is != "" && is != text(live, name) {
-				return malformed("%s%s is %s in want and %s in live", prefix, name, quote(is), quote(text(live, name)))
+				return malformed("%s%s is %s in want and %s in live", prefix, name, tree.Quote(is), tree.Quote(text(live, name)))
 			}
 		}
 		return nil
@@ -180,14 +136,14 @@ func checkSameObject(live, want *tree.Node) error {
 	return compare(&live.Open().Members[i].Value, &want.Open().Members[j].Value, "metadata.", "name", "namespace", "uid")
 }
 
-// overlay is the state of one Overlay.
+// overlay is the state of one Apply.
 type overlay struct {
 	kind, apiVersion string
 	builtIn          bool // the server compiles the kind in
 	live             *tree.Node
 	want             *tree.Source
-	hints            map[uint32]hint // from the tags of want's Go type
-	nothing          []uint32        // where the values of want that say nothing start, in order
+	hints            map[uint32]govalue.Tag // from the tags of want's Go type
+	nothing          []uint32               // where the values of want that say nothing start, in order
 	absent           []absentPlace
 	manager          string
 	cached           cachedTypes
@@ -324,7 +280,7 @@ func (o *overlay) adds(want *tree.Node, at *site) bool {
 
 // isUnsaid reports whether a value says nothing: it is null, or the zero of a field that leaves zeros out.
 func (o *overlay) isUnsaid(want *tree.Node) bool {
-	return want.Kind() == 'n' || want.From == o.want && o.hints[want.At].unsaid
+	return want.Kind() == 'n' || want.From == o.want && o.hints[want.At].Unsaid
 }
 
 // put puts a value over live's at the same place.
@@ -380,7 +336,7 @@ func (o *overlay) findNothing() {
 		}
 	}
 	for at, h := range o.hints {
-		if h.unsaid {
+		if h.Unsaid {
 			o.nothing = append(o.nothing, at)
 		}
 	}
@@ -409,4 +365,8 @@ func (o *overlay) said(want *tree.Node) tree.Node {
 		}
 	}
 	return tree.Node{Branch: to}
+}
+
+func malformed(format string, args ...any) error {
+	return tree.Errorf(patch.ErrMalformed, format, args...)
 }

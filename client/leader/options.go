@@ -16,9 +16,9 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Config says which lease decides who leads, and how fast. Namespace and Name must be set; the zero value of every other field
+// Options says which lease decides who leads, and how fast. Namespace and Name must be set; the zero value of every other field
 // is a usable default. All processes that contend for a lease should have the same durations.
-type Config struct {
+type Options struct {
 	// Namespace and Name are those of the Lease object. It is created if it does not exist; its namespace is not.
 	Namespace string
 	Name      string
@@ -75,7 +75,7 @@ const (
 const margin = time.Second
 
 // withDefaults returns c with the defaults for its zero values.
-func (c Config) withDefaults() Config {
+func (c Options) withDefaults() Options {
 	c.LeaseDuration = cmp.Or(c.LeaseDuration, defaultLeaseDuration)
 	c.RenewDeadline = cmp.Or(c.RenewDeadline, defaultRenewDeadline)
 	c.RetryPeriod = cmp.Or(c.RetryPeriod, defaultRetryPeriod)
@@ -98,16 +98,16 @@ func newIdentity() string {
 }
 
 // Validate returns every reason why [Elector.Run] refuses c; nil if it does not.
-func (c Config) Validate() error { return c.withDefaults().validate() }
+func (c Options) Validate() error { return c.withDefaults().validate() }
 
 // validate returns every reason why c, with its defaults, cannot be used.
-func (c Config) validate() error {
+func (c Options) validate() error {
 	var errs []error
 	bad := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("leader.Config: "+format, args...))
+		errs = append(errs, fmt.Errorf("leader.Options: "+format, args...))
 	}
 	for _, f := range []struct{ field, value string }{{"Namespace", c.Namespace}, {"Name", c.Name}} {
-		if err := meta.ValidSegment("leader.Config: "+f.field, f.value); err != nil {
+		if err := meta.ValidSegment("leader.Options: "+f.field, f.value); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -126,7 +126,7 @@ func (c Config) validate() error {
 }
 
 // validateDurations checks that a lease with these durations can be held, and excludes.
-func (c Config) validateDurations(bad func(format string, args ...any)) {
+func (c Options) validateDurations(bad func(format string, args ...any)) {
 	switch {
 	case c.LeaseDuration <= 0 || c.LeaseDuration%time.Second != 0 || c.LeaseDuration/time.Second > math.MaxInt32:
 		bad("LeaseDuration must be 0 (%v) or a whole, positive number of seconds, got %v", defaultLeaseDuration, c.LeaseDuration)

@@ -1,10 +1,11 @@
-package patch
+package overlay
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/internal/patch/tree"
+	"github.com/bowline-go/bowline/patch"
 )
 
 // site is the place of a value in an object: the names of the members that lead there, the last first. An element has the place
@@ -63,7 +64,7 @@ func (p *site) pointer() string {
 		names = append(names, p.name)
 	}
 	slices.Reverse(names)
-	return Pointer(names...)
+	return patch.Pointer(names...)
 }
 
 // isBuiltIn reports whether the place is in an object of an API that the server compiles in, or in the metadata of any object.

@@ -16,9 +16,9 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Config says which group a replica belongs to, and how it shares the work. Namespace and Name must be set; the zero value of every
+// Options says which group a replica belongs to, and how it shares the work. Namespace and Name must be set; the zero value of every
 // other field is a usable default. All replicas of a group must have the same By, and should have the same durations.
-type Config struct {
+type Options struct {
 	// Namespace is where the leases of the replicas are, and Name is the name of the group. The lease of a replica is called by the name
 	// of the group, a hyphen and the identity of the replica; it has the label [GroupLabel].
 	Namespace string
@@ -36,7 +36,7 @@ type Config struct {
 	// 0 means 1.
 	Weight int
 
-	// LeaseDuration, RenewDeadline and RetryPeriod are those of the replica's lease; see [leader.Config]. The ranges of a replica that
+	// LeaseDuration, RenewDeadline and RetryPeriod are those of the replica's lease; see [leader.Options]. The ranges of a replica that
 	// has crashed pass to others LeaseDuration after its last renewal. 0 means 15 s, 10 s and 2 s.
 	LeaseDuration time.Duration
 	RenewDeadline time.Duration
@@ -67,11 +67,11 @@ type Config struct {
 // GroupLabel is the label that all leases of a group have. Its value is the name of the group.
 const GroupLabel = "shards.bowline-go.github.io/group"
 
-// maxWeight bounds Config.Weight: there are 256 ranges.
+// maxWeight bounds Options.Weight: there are 256 ranges.
 const maxWeight = 1000
 
 // withDefaults returns c with the defaults for its zero values, except those that package leader sets.
-func (c Config) withDefaults() Config {
+func (c Options) withDefaults() Options {
 	c.By = cmp.Or(c.By, meta.ShardByUID)
 	c.Weight = cmp.Or(c.Weight, 1)
 	c.LeaseDuration = cmp.Or(c.LeaseDuration, 15*time.Second)
@@ -103,12 +103,12 @@ func newIdentity() string {
 }
 
 // lease returns the key of the lease of a replica.
-func (c Config) lease() meta.Key {
+func (c Options) lease() meta.Key {
 	return meta.Key{Namespace: c.Namespace, Name: c.Name + "-" + c.Identity}
 }
 
 // labels returns those of the lease.
-func (c Config) labels() map[string]string {
+func (c Options) labels() map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, c.Labels)
 	all[GroupLabel] = c.Name
@@ -116,12 +116,12 @@ func (c Config) labels() map[string]string {
 }
 
 // validate returns every reason why c, with its defaults, cannot be used.
-func (c Config) validate() error {
+func (c Options) validate() error {
 	var errs []error
 	bad := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("shards.Config: "+format, args...))
+		errs = append(errs, fmt.Errorf("shards.Options: "+format, args...))
 	}
-	if err := meta.ValidSegment("shards.Config: Namespace", c.Namespace); err != nil {
+	if err := meta.ValidSegment("shards.Options: Namespace", c.Namespace); err != nil {
 		errs = append(errs, err)
 	}
 	if err := meta.ValidLabelValue(c.Name); err != nil {
@@ -176,10 +176,10 @@ func isSubdomain(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !isAlphanumeric(r) && r != '-' && r != '.' })
 }
 
-// election returns the Config of the lease of this replica.
-func (c Config) election() leader.Config {
+// election returns the Options of the lease of this replica.
+func (c Options) election() leader.Options {
 	key := c.lease()
-	return leader.Config{
+	return leader.Options{
 		Namespace: key.Namespace, Name: key.Name, Identity: c.Identity, Labels: c.labels(),
 		LeaseDuration: c.LeaseDuration, RenewDeadline: c.RenewDeadline, RetryPeriod: c.RetryPeriod,
 	}

@@ -1,4 +1,4 @@
-package patch
+package overlay
 
 import (
 	"cmp"
@@ -360,7 +360,7 @@ func (o *overlay) isNothing(live *tree.Node, at *site) bool {
 	switch kind := live.Kind(); {
 	case kind == 'n':
 		return true
-	case (kind == '{' || kind == '[') && isZero(live):
+	case (kind == '{' || kind == '[') && live.IsZero():
 		return o.isBuiltIn(at) || at.name == "matchLabels" || at.name == "matchExpressions"
 	}
 	return o.isDefaultValue(live, at)

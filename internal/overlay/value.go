@@ -1,4 +1,4 @@
-package patch
+package overlay
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 // number). The line has the members that lead to the values, each with its object or its value; "*" is a name that users choose.
 // A list is at the place of its elements. A test in internal/e2e makes the table from the OpenAPI documents of kube-apiserver.
 //
-//go:embed overlayvalues.txt
+//go:embed values.txt
 var valueTable string
 
 // The values of valueTable.

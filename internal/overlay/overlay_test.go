@@ -1,6 +1,7 @@
-package patch_test
+package overlay_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/overlay"
+	"github.com/bowline-go/bowline/internal/patch/randomdoc"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -207,7 +210,7 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			live := strings.Clone(test.live)
-			got, changed, err := patch.Overlay(raw(live), raw(test.want))
+			got, changed, err := overlay.Apply(raw(live), raw(test.want), overlay.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +224,7 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 			if live != test.live {
 				t.Errorf("live became %s", live)
 			}
-			if again, changed, err := patch.Overlay(got, raw(test.want)); err != nil || len(changed) > 0 || !isSame(t, again, got) {
+			if again, changed, err := overlay.Apply(got, raw(test.want), overlay.Options{}); err != nil || len(changed) > 0 || !isSame(t, again, got) {
 				t.Errorf("a second time it is %s, changed %v, %v", again, changed, err)
 			}
 		})
@@ -352,14 +355,14 @@ func TestOverlayWantsWhatIsWritten(t *testing.T) {
 			} else {
 				left = strings.Replace(kind+left[1:], ",}", "}", 1)
 			}
-			got, changed, err := patch.Overlay(raw(live), test.want)
+			got, changed, err := overlay.Apply(raw(live), test.want, overlay.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !isSame(t, got, []byte(left)) || (len(changed) > 0) != (left != live) {
 				t.Errorf("got %s, changed %v, want %s", got, changed, left)
 			}
-			if again, changed, err := patch.Overlay(got, test.want); err != nil || len(changed) > 0 || !isSame(t, again, got) {
+			if again, changed, err := overlay.Apply(got, test.want, overlay.Options{}); err != nil || len(changed) > 0 || !isSame(t, again, got) {
 				t.Errorf("a second time it is %s, changed %v, %v", again, changed, err)
 			}
 		})
@@ -375,24 +378,24 @@ func TestWhatOverlayRefuses(t *testing.T) {
 		text      string
 		malformed bool
 	}{
-		{"another name", live, raw(`{"metadata":{"name":"b"}}`), `patch.Overlay: metadata.name is "b" in want and "a" in live`, true},
-		{"another namespace", live, raw(`{"metadata":{"namespace":"b"}}`), `patch.Overlay: metadata.namespace is "b" in want and "n" in live`, true},
-		{"another uid", live, raw(`{"metadata":{"uid":"b"}}`), `patch.Overlay: metadata.uid is "b" in want and "u" in live`, true},
-		{"another kind", live, raw(`{"kind":"Secret"}`), `patch.Overlay: kind is "Secret" in want and "ConfigMap" in live`, true},
-		{"another version", live, raw(`{"apiVersion":"v2"}`), `patch.Overlay: apiVersion is "v2" in want and "v1" in live`, true},
-		{"no object", live, 7, `patch.Overlay: want is int, which does not encode to a JSON object`, false},
-		{"no live object", `[]`, raw(`{}`), `patch.Overlay: live is json.RawMessage, which does not encode to a JSON object`, false},
-		{"no JSON", `{`, raw(`{}`), `patch.Overlay: live is not JSON: it ends too early`, false},
+		{"another name", live, raw(`{"metadata":{"name":"b"}}`), `metadata.name is "b" in want and "a" in live`, true},
+		{"another namespace", live, raw(`{"metadata":{"namespace":"b"}}`), `metadata.namespace is "b" in want and "n" in live`, true},
+		{"another uid", live, raw(`{"metadata":{"uid":"b"}}`), `metadata.uid is "b" in want and "u" in live`, true},
+		{"another kind", live, raw(`{"kind":"Secret"}`), `kind is "Secret" in want and "ConfigMap" in live`, true},
+		{"another version", live, raw(`{"apiVersion":"v2"}`), `apiVersion is "v2" in want and "v1" in live`, true},
+		{"no object", live, 7, `want is int, which does not encode to a JSON object`, false},
+		{"no live object", `[]`, raw(`{}`), `live is json.RawMessage, which does not encode to a JSON object`, false},
+		{"no JSON", `{`, raw(`{}`), `live is not JSON: it ends too early`, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, changed, err := patch.Overlay(raw(test.live), test.want)
+			_, changed, err := overlay.Apply(raw(test.live), test.want, overlay.Options{})
 			if err == nil || err.Error() != test.text || changed != nil || errors.Is(err, patch.ErrMalformed) != test.malformed {
 				t.Errorf("error is %v, want %s", err, test.text)
 			}
 		})
 	}
 	for _, fits := range []string{`{"metadata":{"name":"a","uid":""}}`, `{"kind":"","metadata":null}`, `{"metadata":7}`} {
-		if _, _, err := patch.Overlay(raw(live), raw(fits)); err != nil {
+		if _, _, err := overlay.Apply(raw(live), raw(fits), overlay.Options{}); err != nil {
 			t.Errorf("%s: %v", fits, err)
 		}
 	}
@@ -401,7 +404,7 @@ func TestWhatOverlayRefuses(t *testing.T) {
 // What is read keeps its order and its numbers where nothing is said about it.
 func TestOverlayKeepsTheRestAsItIsWritten(t *testing.T) {
 	const live = `{"z":1.50,"y":9007199254740993,"a":{"x":1e400,"w":"\u00e9"}}`
-	got, _, err := patch.Overlay(raw(live), raw(`{"a":{"b":2}}`))
+	got, _, err := overlay.Apply(raw(live), raw(`{"a":{"b":2}}`), overlay.Options{})
 	if want := `{"z":1.50,"y":9007199254740993,"a":{"x":1e400,"w":"\u00e9","b":2}}`; err != nil || string(got) != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
@@ -410,7 +413,7 @@ func TestOverlayKeepsTheRestAsItIsWritten(t *testing.T) {
 // A key that a user has chosen may look like a part of the place of a field, such as /type, where the server drops the zero.
 func TestOverlayTakesNoKeyForThePlaceOfAField(t *testing.T) {
 	for _, want := range []string{`{"a":{"":{"type":""}}}`, `{"a":{"":{"reason":""}}}`, `{"a":{"addresses/hostname":""}}`, `{"a":{"Service:spec/type":""}}`} {
-		if got, _, err := patch.Overlay(raw(`{"a":{}}`), raw(want)); err != nil || string(got) != want {
+		if got, _, err := overlay.Apply(raw(`{"a":{}}`), raw(want), overlay.Options{}); err != nil || string(got) != want {
 			t.Errorf("%s over an empty object gives %s, %v", want, got, err)
 		}
 	}
@@ -419,11 +422,11 @@ func TestOverlayTakesNoKeyForThePlaceOfAField(t *testing.T) {
 // An overlay done is done: what comes of it has all that was wanted.
 func TestOverlayOfRandomDocumentsConverges(t *testing.T) {
 	for seed := range histories.Seeds(800) {
-		r := newChance(seed)
-		live := r.object(4)
-		want := r.changeObject(live, 4)
+		r := randomdoc.New(seed)
+		live := r.Object(4)
+		want := r.ChangeObject(live, 4)
 		converges(t, string(marshal(t, live)), string(marshal(t, want)))
-		if got, _, err := patch.Overlay(live, want); err == nil {
+		if got, _, err := overlay.Apply(live, want, overlay.Options{}); err == nil {
 			if missing := unsaid(decode(t, got), decode(t, marshal(t, want)), ""); missing != "" {
 				t.Errorf("%s over %s gives %s, without %s", marshal(t, want), marshal(t, live), got, missing)
 			}
@@ -436,7 +439,7 @@ func TestOverlayOfRandomDocumentsConverges(t *testing.T) {
 
 func converges(t *testing.T, live, want string) {
 	t.Helper()
-	got, changed, err := patch.Overlay(raw(live), raw(want))
+	got, changed, err := overlay.Apply(raw(live), raw(want), overlay.Options{})
 	if err != nil {
 		return
 	}
@@ -446,11 +449,11 @@ func converges(t *testing.T, live, want string) {
 	if len(changed) == 0 && !isSame(t, got, []byte(live)) {
 		t.Errorf("%s over %s gives %s, and says that nothing changed", want, live, got)
 	}
-	again, changed, err := patch.Overlay(got, raw(want))
+	again, changed, err := overlay.Apply(got, raw(want), overlay.Options{})
 	if err != nil || len(changed) > 0 || !isSame(t, again, got) {
 		t.Errorf("%s over %s gives %s, and again %s, changed %v, %v", want, live, got, again, changed, err)
 	}
-	if self, changed, err := patch.Overlay(raw(live), raw(live)); err != nil || len(changed) > 0 || !isSame(t, self, []byte(live)) {
+	if self, changed, err := overlay.Apply(raw(live), raw(live), overlay.Options{}); err != nil || len(changed) > 0 || !isSame(t, self, []byte(live)) {
 		t.Errorf("%s over itself gives %s, changed %v, %v", live, self, changed, err)
 	}
 }
@@ -514,7 +517,7 @@ func TestQuantitiesAreComparedExactly(t *testing.T) {
 		doc := func(q string) json.RawMessage {
 			return marshal(t, map[string]any{"resources": map[string]any{"limits": map[string]any{"x": q}}})
 		}
-		_, changed, err := patch.Overlay(doc(a), doc(b))
+		_, changed, err := overlay.Apply(doc(a), doc(b), overlay.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -569,7 +572,7 @@ func TestQuantitiesAreComparedExactly(t *testing.T) {
 func TestOverlayDoesNotChangeWhatItIsGiven(t *testing.T) {
 	live, want := raw(`{"a":[ {"name":"x", "y":1} ]}`), &tagKeys{Parts: []plainPart{{}}}
 	before := marshal(t, want)
-	if _, _, err := patch.Overlay(live, want); err != nil {
+	if _, _, err := overlay.Apply(live, want, overlay.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if string(live) != `{"a":[ {"name":"x", "y":1} ]}` || !reflect.DeepEqual(before, marshal(t, want)) {
@@ -585,9 +588,41 @@ func TestOverlayOfDefinitionsAndDevices(t *testing.T) {
 		{`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"versions":[{"schema":{"openAPIV3Schema":{"default":{"readOnly":true}}}}]}}`, `{"spec":{"versions":[{"schema":{"openAPIV3Schema":{"default":{"readOnly":true,"paused":false,"l":[]}}}}]}}`, "[/spec/versions]"},
 		{`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","spec":{"devices":[{"capacity":{"memory":{"value":"1Gi"}}}],"sharedCounters":[{"counters":{"c":{"value":"1"}}}]}}`, `{"spec":{"devices":[{"capacity":{"memory":{"value":"1024Mi"}}}],"sharedCounters":[{"counters":{"c":{"value":"1000m"}}}]}}`, "[]"},
 	} {
-		_, changed, err := patch.Overlay(raw(test.live), raw(test.want))
+		_, changed, err := overlay.Apply(raw(test.live), raw(test.want), overlay.Options{})
 		if err != nil || fmt.Sprint(changed) != test.changed {
 			t.Errorf("%s changes %v, %v, want %s", test.want, changed, err, test.changed)
 		}
 	}
+}
+
+func raw(text string) json.RawMessage { return json.RawMessage(text) }
+
+// isSame compares two documents by a test operation.
+func isSame(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	same, err := patch.JSON(patch.Test("", json.RawMessage(b))).Body()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = patch.ApplyJSON(a, same)
+	return err == nil
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func decode(t *testing.T, b []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

@@ -1,4 +1,4 @@
-package patch
+package overlay
 
 import (
 	"strings"
@@ -212,8 +212,8 @@ func (o *overlay) defaultAt(at *site) (value string) {
 
 // keysAt returns the members that distinguish the elements of the list at the place, or nil if none do.
 func (o *overlay) keysAt(at *site, list *tree.Node) (keys []string) {
-	if h, ok := o.hints[list.At]; ok && list.From == o.want && h.key != "" && !o.isBuiltIn(at) {
-		return []string{h.key}
+	if h, ok := o.hints[list.At]; ok && list.From == o.want && h.Key != "" && !o.isBuiltIn(at) {
+		return []string{h.Key}
 	}
 	if !at.chosen && o.isBuiltIn(at) {
 		o.places(at, func(place string) (found bool) {
@@ -229,7 +229,7 @@ func (o *overlay) isWhole(live, want *tree.Node, at *site) bool {
 	if o.isBuiltIn(at) {
 		return o.among(atomicObjects, at) && !o.isNodeSelectorOfPod(at)
 	}
-	return o.hints[want.At].whole && want.From == o.want || isSelector(live.Open()) && isSelector(want.Open())
+	return o.hints[want.At].Whole && want.From == o.want || isSelector(live.Open()) && isSelector(want.Open())
 }
 
 // isNodeSelectorOfPod reports whether the place is the selector of a pod itself, to which admission adds that of the runtime class. No

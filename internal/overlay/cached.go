@@ -1,10 +1,11 @@
-package patch
+package overlay
 
 import (
 	"reflect"
 	"strings"
 
 	"github.com/bowline-go/bowline/internal/gotype"
+	"github.com/bowline-go/bowline/internal/patch/govalue"
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
@@ -15,7 +16,7 @@ import (
 //   - An object that is replaced whole may have members on the server that the type has no field for.
 //   - If the type of a list's elements lacks one of the keys, an element may be another one than it seems to be.
 //
-// Overlay takes each of these for a change, so that a result without changes is a proof.
+// Apply takes each of these for a change, so that a result without changes is a proof.
 
 // cachedTypes knows the Go values that live is the JSON of. The zero value is for the JSON of a server.
 type cachedTypes struct {
@@ -26,27 +27,21 @@ type cachedTypes struct {
 
 // readCached reads the value that live is the JSON of.
 func readCached(v any, live *tree.Node) cachedTypes {
-	t := tagReader{cached: &cachedTypes{from: live.From, types: make(map[uint32]reflect.Type), vague: make(map[uint32]bool)}}
-	t.visit(reflect.ValueOf(v), live)
-	return *t.cached
-}
-
-// note keeps the type of a struct or list.
-func (c *cachedTypes) note(v reflect.Value, n *tree.Node) {
-	if c != nil {
-		c.types[n.At] = v.Type()
-	}
-}
-
-// field records a value that may be there only because its Go type has the field.
-func (c *cachedTypes) field(f gotype.Field, v reflect.Value, n *tree.Node) {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice: // nil if the server has nothing
-	default:
-		if !f.Omits && v.IsZero() {
-			c.vague[n.At] = true
-		}
-	}
+	c := cachedTypes{from: live.From, types: make(map[uint32]reflect.Type), vague: make(map[uint32]bool)}
+	govalue.Walk(v, live, govalue.Visitor{
+		Branch: func(v reflect.Value, n *tree.Node) { c.types[n.At] = v.Type() },
+		Field: func(f gotype.Field, v reflect.Value, n *tree.Node) bool {
+			switch v.Kind() {
+			case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice: // nil if the server has nothing
+			default:
+				if !f.Omits && v.IsZero() {
+					c.vague[n.At] = true // it may be there only because its Go type has the field
+				}
+			}
+			return true
+		},
+	})
+	return c
 }
 
 // typeOf returns the Go type of a value of live, or nil if the type can express everything.
@@ -90,7 +85,7 @@ func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 			}
 			return false
 		})
-	case o.hints[want.At].whole && want.From == o.want: // no schema lists its members
+	case o.hints[want.At].Whole && want.From == o.want: // no schema lists its members
 		members = ""
 	case !saysWhole(t, "matchLabels") && !saysWhole(t, "matchExpressions"): // so it is not a selector
 		return false
@@ -101,7 +96,7 @@ func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 // saysWhole reports whether values of a type can hold all of an object with the members, or of a list of such objects.
 func saysWhole(t reflect.Type, members string) bool {
 	t = elementOf(t)
-	if encodesItself(t) || t.Kind() != reflect.Struct { // a map and an interface hold everything, and a scalar has no members
+	if govalue.EncodesItself(t) || t.Kind() != reflect.Struct { // a map and an interface hold everything, and a scalar has no members
 		return true
 	}
 	for member := range strings.FieldsSeq(members) {
@@ -118,7 +113,7 @@ func (o *overlay) lacksKey(list *tree.Node, keys []string) bool {
 	if t == nil {
 		return false
 	}
-	if t = elementOf(t); encodesItself(t) || t.Kind() != reflect.Struct {
+	if t = elementOf(t); govalue.EncodesItself(t) || t.Kind() != reflect.Struct {
 		return false
 	}
 	for _, key := range keys {
@@ -131,7 +126,7 @@ func (o *overlay) lacksKey(list *tree.Node, keys []string) bool {
 
 // elementOf returns the type that pointers and lists lead to.
 func elementOf(t reflect.Type) reflect.Type {
-	for !encodesItself(t) && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
+	for !govalue.EncodesItself(t) && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
 		t = t.Elem()
 	}
 	return t

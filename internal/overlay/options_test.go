@@ -1,4 +1,4 @@
-package patch_test
+package overlay_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/overlay"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -16,7 +17,7 @@ func TestOverlayNamesWhatItChanges(t *testing.T) {
 		"template":{"spec":{"containers":[{"name":"a","image":"a:1","ports":[{"containerPort":80,"protocol":"TCP","name":"x"}]},{"name":"b"}],"tolerations":[{"key":"x"}],"volumes":[{"name":"v","emptyDir":{}}]}}}}`
 	const want = `{"metadata":{"labels":{"a/b":"2"},"finalizers":["y"]},"spec":{"replicas":0,"strategy":{"type":"Recreate"},
 		"template":{"spec":{"containers":[{"name":"b"},{"name":"c"},{"name":"a","image":"a:2","ports":[{"containerPort":80,"name":"y"}]}],"tolerations":[{"key":"y"}],"volumes":[{"name":"v","hostPath":{"path":"/"}}]}}}}`
-	_, changed, err := patch.Overlay(raw(live), raw(want))
+	_, changed, err := overlay.Apply(raw(live), raw(want), overlay.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestOverlayNamesWhatItChanges(t *testing.T) {
 	for i := range 1000 {
 		many[fmt.Sprint("m", i)] = i
 	}
-	if _, changed, err = patch.Overlay(raw(`{}`), many); err != nil || len(changed) != 100 {
+	if _, changed, err = overlay.Apply(raw(`{}`), many, overlay.Options{}); err != nil || len(changed) != 100 {
 		t.Errorf("of a thousand it names %d, %v", len(changed), err)
 	}
 }
@@ -70,7 +71,7 @@ func TestAnOverlayTakesOutWhatIsToBeAbsent(t *testing.T) {
 			if bad {
 				want = raw(`{"spec":{"wanted":false}}`)
 			}
-			got, changed, err := patch.Overlay(raw(live), want, patch.OverlayOptions{Absent: []string{test.path}})
+			got, changed, err := overlay.Apply(raw(live), want, overlay.Options{Absent: []string{test.path}})
 			if bad {
 				if !errors.Is(err, patch.ErrMalformed) || !strings.Contains(err.Error(), says) || got != nil {
 					t.Errorf("got %s, %v", got, err)
@@ -88,9 +89,6 @@ func TestAnOverlayTakesOutWhatIsToBeAbsent(t *testing.T) {
 				t.Errorf("changed %s", names)
 			}
 		})
-	}
-	if _, _, err := patch.Overlay(raw(live), raw(`{}`), patch.OverlayOptions{}, patch.OverlayOptions{}); err == nil {
-		t.Error("two options are taken")
 	}
 }
 
@@ -118,22 +116,22 @@ func TestOverlayTakesOutTheElementsThatAreTheManagersOwn(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		live    json.RawMessage
-		options patch.OverlayOptions
+		options overlay.Options
 		changed string
 	}{
-		{"its own", object("a old injected", entry("me", "Update", "", "a", "old")), patch.OverlayOptions{Manager: "me"}, "[/spec/containers/name=old]"},
-		{"without a manager", object("a old", entry("me", "Update", "", "a", "old")), patch.OverlayOptions{}, "[]"},
-		{"another's", object("a theirs", entry("me", "Update", "", "a"), entry("you", "Update", "", "theirs")), patch.OverlayOptions{Manager: "me"}, "[]"},
-		{"another's too", object("a both", entry("me", "Update", "", "a", "both"), entry("you", "Apply", "", "both")), patch.OverlayOptions{Manager: "me"}, "[]"},
-		{"what it has applied", object("a applied", entry("me", "Apply", "", "a", "applied")), patch.OverlayOptions{Manager: "me"}, "[]"},
-		{"through a subresource", object("a sub", entry("me", "Update", "x", "a", "sub")), patch.OverlayOptions{Manager: "me"}, "[]"},
-		{"managedFields that cannot be read", object("a old", entry("me", "Update", "", "old"), `{"fieldsV1":7}`), patch.OverlayOptions{Manager: "me"}, "[]"},
-		{"no managedFields", object("a old"), patch.OverlayOptions{Manager: "me"}, "[]"},
-		{"no managedFields in a cache", object("a old"), patch.OverlayOptions{Manager: "me", Cached: raw("{}")}, "[/spec/containers/name=old]"},
-		{"managedFields in a cache", object("a injected", entry("me", "Update", "", "a")), patch.OverlayOptions{Manager: "me", Cached: raw("{}")}, "[]"},
+		{"its own", object("a old injected", entry("me", "Update", "", "a", "old")), overlay.Options{Manager: "me"}, "[/spec/containers/name=old]"},
+		{"without a manager", object("a old", entry("me", "Update", "", "a", "old")), overlay.Options{}, "[]"},
+		{"another's", object("a theirs", entry("me", "Update", "", "a"), entry("you", "Update", "", "theirs")), overlay.Options{Manager: "me"}, "[]"},
+		{"another's too", object("a both", entry("me", "Update", "", "a", "both"), entry("you", "Apply", "", "both")), overlay.Options{Manager: "me"}, "[]"},
+		{"what it has applied", object("a applied", entry("me", "Apply", "", "a", "applied")), overlay.Options{Manager: "me"}, "[]"},
+		{"through a subresource", object("a sub", entry("me", "Update", "x", "a", "sub")), overlay.Options{Manager: "me"}, "[]"},
+		{"managedFields that cannot be read", object("a old", entry("me", "Update", "", "old"), `{"fieldsV1":7}`), overlay.Options{Manager: "me"}, "[]"},
+		{"no managedFields", object("a old"), overlay.Options{Manager: "me"}, "[]"},
+		{"no managedFields in a cache", object("a old"), overlay.Options{Manager: "me", Cached: raw("{}")}, "[/spec/containers/name=old]"},
+		{"managedFields in a cache", object("a injected", entry("me", "Update", "", "a")), overlay.Options{Manager: "me", Cached: raw("{}")}, "[]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, changed, err := patch.Overlay(test.live, want, test.options)
+			got, changed, err := overlay.Apply(test.live, want, test.options)
 			if err != nil || fmt.Sprint(changed) != test.changed {
 				t.Fatalf("changed %v, %v, want %s", changed, err, test.changed)
 			}
@@ -146,7 +144,7 @@ func TestOverlayTakesOutTheElementsThatAreTheManagersOwn(t *testing.T) {
 
 func TestAnOverlayOfNothingIsWhatIsCreated(t *testing.T) {
 	want := map[string]any{"kind": "A", "metadata": map[string]any{"name": "a", "creationTimestamp": nil}, "status": map[string]any{"a": 1}, "spec": tagged{}}
-	got, changed, err := patch.Overlay(nil, want)
+	got, changed, err := overlay.Apply(nil, want, overlay.Options{})
 	if err != nil || changed != nil || string(got) != `{"kind":"A","metadata":{"name":"a"},"spec":{"deep":{}}}` {
 		t.Errorf("got %s, %v, %v", got, changed, err)
 	}
@@ -201,7 +199,7 @@ func TestOverlaysOfHostileDocumentsAreMadeInTime(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			overlay := func(live, want string, changes bool) (string, time.Duration) {
 				start := time.Now()
-				got, changed, err := patch.Overlay(raw(live), raw(want))
+				got, changed, err := overlay.Apply(raw(live), raw(want), overlay.Options{})
 				if err != nil || (len(changed) > 0) != changes {
 					t.Fatalf("changed %.200s, %v", changed, err)
 				}

@@ -1,4 +1,4 @@
-package patch
+package overlay
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 	"github.com/bowline-go/bowline/internal/patch/tree"
+	"github.com/bowline-go/bowline/patch"
 )
 
 // This file removes from live the values that an overlay wants to be absent, and finds the elements of lists that only the
@@ -24,14 +25,14 @@ type absentPlace struct {
 func readAbsent(pointers []string, want *tree.Node) ([]absentPlace, error) {
 	places := make([]absentPlace, 0, len(pointers))
 	for _, pointer := range pointers {
-		names, err := ParsePointer(pointer)
+		names, err := patch.ParsePointer(pointer)
 		switch {
 		case err != nil:
 			return nil, err
 		case len(names) == 0:
 			return nil, malformed("an absent path must name a member of the object")
 		case slices.Contains([]string{"apiVersion", "kind", "status"}, names[0]), names[0] == "metadata" && (len(names) == 1 || serverOwned[names[1]]):
-			return nil, malformed("absent path %s must name what an update of the object can take away", quote(pointer))
+			return nil, malformed("absent path %s must name what an update of the object can take away", tree.Quote(pointer))
 		}
 		p := absentPlace{pointer, names}
 		said, err := p.find(want)
@@ -39,7 +40,7 @@ func readAbsent(pointers []string, want *tree.Node) ([]absentPlace, error) {
 		case err != nil:
 			return nil, err
 		case slices.ContainsFunc(said, func(at *tree.Node) bool { return at.Kind() != 'n' }):
-			return nil, malformed("absent path %s must not be wanted too", quote(pointer))
+			return nil, malformed("absent path %s must not be wanted too", tree.Quote(pointer))
 		}
 		places = append(places, p)
 	}
@@ -92,9 +93,9 @@ func elementsCalled(name, pointer string) (func(*tree.Node) bool, error) {
 			pairs[len(pairs)-1].value += "," + part
 		default:
 			if _, err := strconv.Atoi(name); err == nil || name == "-" {
-				return nil, malformed("absent path %s must name the element of a list by its members, such as name=web, and not by an index", quote(pointer))
+				return nil, malformed("absent path %s must name the element of a list by its members, such as name=web, and not by an index", tree.Quote(pointer))
 			}
-			return nil, malformed("absent path %s must name the element of a list by its members, such as name=web, got %s", quote(pointer), quote(name))
+			return nil, malformed("absent path %s must name the element of a list by its members, such as name=web, got %s", tree.Quote(pointer), tree.Quote(name))
 		}
 	}
 	return func(n *tree.Node) bool {
@@ -171,8 +172,12 @@ func (o *overlay) isOwn(place *site) bool {
 // ownership reads live's managedFields. If one of them cannot be read, nobody owns anything.
 func (o *overlay) ownership() *ownership {
 	nobody, owned := &ownership{unknown: true}, &ownership{own: &fieldset.Set{}, others: &fieldset.Set{}}
-	at, err := locate(o.live, []string{"metadata", "managedFields"})
-	if err != nil || at == nil {
+	metadata, ok := o.live.Lookup("metadata")
+	if !ok {
+		return nobody
+	}
+	at, ok := metadata.Lookup("managedFields")
+	if !ok {
 		return nobody
 	}
 	var entries []meta.ManagedFields
@@ -181,11 +186,11 @@ func (o *overlay) ownership() *ownership {
 	}
 	for i := range entries {
 		e := &entries[i]
-		set, err := fieldsOf(e)
+		set, err := fieldset.Of(e)
 		switch {
 		case err != nil || e.APIVersion != o.apiVersion:
 			return nobody
-		case e.Manager == o.manager && e.Operation == operationUpdate && e.Subresource == "":
+		case e.Manager == o.manager && e.Operation == "Update" && e.Subresource == "":
 			owned.own.Add(set)
 		default:
 			owned.others.Add(set)
