@@ -13,7 +13,7 @@ import (
 // The table says what Anonymous does with each field of Config and TLS. A new field must be in it.
 var anonymous = map[string]bool{
 	"Server": true, "UserAgent": true, "Limiter": true, "MaxObject": true, "Uncompressed": true, "Dial": true, "Proxy": true,
-	"Hooks": true, "Logger": true, "Retry": true, "StallTimeout": true, "Concurrency": true, "Protobuf": true,
+	"Hooks": true, "Logger": true, "Retry": true, "StallTimeout": true, "Protobuf": true,
 	"BearerToken": false, "BearerTokenFile": false, "Username": false, "Password": false, "Credentials": false,
 	"Impersonate": false, "Wrap": false,
 	"TLS.CAFile": true, "TLS.CAData": true, "TLS.ServerName": true, "TLS.Insecure": true,

@@ -34,7 +34,6 @@ type Client struct {
 
 	retry       Retry // with its defaults
 	budget      *retry.Budget
-	concurrency *Concurrency
 	stall       time.Duration // 0 = no bound
 
 	log       logr.Logger
@@ -76,7 +75,6 @@ func New(cfg Config) (*Client, error) {
 	c.protobuf = cfg.Protobuf
 	c.retry = cfg.Retry.withDefaults()
 	c.budget = retry.NewBudget(cfg.Retry.withDefaults().Burst)
-	c.concurrency = cfg.Concurrency
 	c.stall = cfg.stallTimeout()
 	return c, nil
 }

@@ -74,9 +74,6 @@ type Config struct {
 	// Only the context limits how long a call takes as a whole.
 	StallTimeout time.Duration
 
-	// Concurrency, if set, bounds how many requests are under way at a time, except watches, and finds out by itself how many the
-	// server takes. Nil means no bound. Several clients may share one. If Limiter is set too, a request waits for both.
-	Concurrency *Concurrency
 
 	// MaxObject bounds the size of one object, in bytes after decompression; 0 means 32 MiB. A larger one is an [*AnswerError],
 	// which the client returns while it reads. In a list or a watch the error is the *DecodeError of this one object, which is
@@ -185,9 +182,6 @@ func (c Config) validate() (*url.URL, error) {
 		bad("MaxObject must not be negative, got %d", c.MaxObject)
 	}
 	errs = append(errs, c.Retry.validate()...)
-	if c.Concurrency != nil {
-		errs = append(errs, c.Concurrency.usable())
-	}
 	return server, errors.Join(errs...)
 }
 

@@ -75,7 +75,6 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 			"retries that are never made, a wait and bounds that are none",
 			client.Config{
 				Server: ok, Retry: client.Retry{Attempts: 1, Wait: 1, MaxWait: 1, Burst: -1}, StallTimeout: -1,
-				Concurrency: client.NewConcurrency(client.ConcurrencyOptions{Max: 1}),
 			},
 			nil,
 		},
@@ -87,26 +86,6 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 					"client.Config: Retry.Wait must not be negative, got -1ns\n" +
 					"client.Config: Retry.MaxWait must not be negative, got -1s",
 			},
-		},
-		{
-			"negative concurrency",
-			client.Config{Server: ok, Concurrency: client.NewConcurrency(client.ConcurrencyOptions{Min: -1, Start: -3})},
-			[]string{"client.ConcurrencyOptions: Min, Max and Start must not be negative, got -1, 0 and -3"},
-		},
-		{
-			"concurrency of at least more than at most",
-			client.Config{Server: ok, Concurrency: client.NewConcurrency(client.ConcurrencyOptions{Min: 10, Max: 5})},
-			[]string{"client.ConcurrencyOptions: Min must not be above Max, got 10 and 5"},
-		},
-		{
-			"concurrency that starts above its bound",
-			client.Config{Server: ok, Concurrency: client.NewConcurrency(client.ConcurrencyOptions{Max: 5, Start: 6})},
-			[]string{"client.ConcurrencyOptions: Start must be 2 to 5, got 6"},
-		},
-		{
-			"concurrency that was not made",
-			client.Config{Server: ok, Concurrency: &client.Concurrency{}},
-			[]string{"client.Config: Concurrency must be made by NewConcurrency"},
 		},
 		{
 			"several reasons at once",

@@ -65,14 +65,3 @@ func ExampleRetryError() {
 	// update configmaps "default/web": server said Conflict (409): the object has been modified (attempt 2; attempt 1: connection reset by peer)
 	// 2 attempts
 }
-
-// One Concurrency for all clients of a server finds out how many requests the server takes at a time.
-func ExampleConcurrency() {
-	limit := client.NewConcurrency(client.ConcurrencyOptions{Min: 4, Max: 100, Start: 50})
-	cfg := client.Config{Server: "https://10.0.0.1:6443", Concurrency: limit}
-	if _, err := client.New(cfg); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Println(limit.Limit(), "at a time,", limit.InFlight(), "under way")
-	// Output: 50 at a time, 0 under way
-}

@@ -25,7 +25,7 @@ type RequestInfo struct {
 	Method, Host string
 	// Attempt is the number of the attempt within a call, from 1; see [Retry].
 	Attempt int
-	// Waited is how long the attempt waited for Config.Limiter and Config.Concurrency before it was sent.
+	// Waited is how long the attempt waited for Config.Limiter before it was sent.
 	Waited time.Duration
 	// Code is the HTTP status, 0 when there was no answer.
 	Code int

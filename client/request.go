@@ -211,24 +211,14 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	if err := stopped(ctx); err != nil {
 		return nil, info, err
 	}
-	var (
-		slot  *slot
-		resp  *http.Response
-		asked = time.Now()
-	)
-	if !watch {
-		if c.limiter != nil {
-			if err := c.limiter.Wait(ctx); err != nil {
-				if ctx.Err() != nil {
-					err = conn.ContextError(ctx)
-				}
-				return nil, info, fmt.Errorf("wait for Config.Limiter: %w", err)
+	asked := time.Now()
+	if !watch && c.limiter != nil {
+		if err := c.limiter.Wait(ctx); err != nil {
+			if ctx.Err() != nil {
+				err = conn.ContextError(ctx)
 			}
+			return nil, info, fmt.Errorf("wait for Config.Limiter: %w", err)
 		}
-		if slot, err = c.concurrency.acquire(ctx); err != nil {
-			return nil, info, fmt.Errorf("wait for Config.Concurrency: %w", err)
-		}
-		defer func() { slot.release(info, resp) }()
 	}
 	query, content, as := r.content()
 	var body io.Reader
@@ -248,6 +238,7 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	gated(ctx, hr)
 	start := time.Now()
 	info.Waited = start.Sub(asked)
+	var resp *http.Response
 	if err = stopped(ctx); err == nil { // after the waits above
 		resp, err = c.http.Do(hr)
 	}

@@ -36,7 +36,7 @@ import (
 //     that does not exist are exceptions: they seldom pass within one call.
 //   - A network timeout passed while a watch was being opened. The client retries no other call after a timeout.
 //
-// Each attempt sends the same bytes, and waits for Config.Limiter and Config.Concurrency as the first did. A wait ends with the
+// Each attempt sends the same bytes, and waits for Config.Limiter as the first did. A wait ends with the
 // caller's context, and does not begin if the context would end first. The error of a call that was sent more than once is a
 // [*RetryError]; the client also calls Hooks.Retry.
 //

@@ -12,6 +12,14 @@ type door = filler.Door
 // asFiller is an informer as package controller sees it. A part of its methods stands beside what they are about.
 type asFiller[T meta.Object] struct{ *Informer[T] }
 
+// Shards implements filler.Filler.
+func (i asFiller[T]) Shards() filler.Shards {
+	if i.o.Shards == nil {
+		return nil
+	}
+	return i.o.Shards
+}
+
 // Refuse implements filler.Filler.
 func (i asFiller[T]) Refuse(err error) {
 	i.mu.Lock()

@@ -246,10 +246,6 @@ func (i *Informer[T]) expire() {
 	i.settle()
 }
 
-// Shards returns Options.Shards, which limits the cache to some ranges; nil if the cache has all objects. A controller that watches a
-// cache with Shards must have the same ones, because objects leave the cache when their range passes to another replica.
-func (i *Informer[T]) Shards() interface{ By() meta.ShardBy } { return i.o.Shards }
-
 // Reader returns the cache. It can be used at any time; before the first list it is empty. All readers and handlers share
 // its objects. Change a clone:
 //

@@ -5,11 +5,8 @@ import "github.com/bowline-go/bowline/internal/filler"
 // An informer with Options.Namespaces may never list some of them: they are forbidden, or their lists hang. This file
 // tells a controller which, so that it can go on with the others.
 
-// ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run. followed is false if
-// the namespace is none of the informer's, and then listed says whether all of those have been listed, as it does for the empty
-// name. A namespace that SetNamespaces has removed has been listed: the cache has nothing of it. An informer without
-// Options.Namespaces follows all namespaces at once.
-func (i *Informer[T]) ListedIn(namespace string) (listed, followed bool) {
+// ListedIn implements filler.Filler.
+func (i asFiller[T]) ListedIn(namespace string) (listed, followed bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
@@ -77,9 +74,4 @@ func (i *Informer[T]) fails() {
 	if i.o.Namespaces != nil && !i.allCurrent() {
 		i.renews(false)
 	}
-}
-
-// ListedIn reports whether the cache holds a complete list of a namespace; see [Informer.ListedIn].
-func (u *Shared[T]) ListedIn(namespace string) (listed, followed bool) {
-	return u.informer.ListedIn(namespace)
 }

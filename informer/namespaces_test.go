@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/filler"
 )
 
 // Several namespaces in one informer, and a set of them that changes.
@@ -289,11 +290,11 @@ func TestANamespaceThatIsRefused(t *testing.T) {
 		for ns, want := range map[string]string{
 			"default": "true true", "kube-system": "false true", "kube-public": "false false", "": "false false",
 		} {
-			if got := fmt.Sprint(i.ListedIn(ns)); got != want {
+			if got := fmt.Sprint(filler.Of(i).ListedIn(ns)); got != want {
 				r.Errorf("listed and followed, of %q: %s, want %s", ns, got, want)
 			}
 		}
-		if got := fmt.Sprint(r.informer(informer.Options{}).ListedIn("default")); got != "false true" {
+		if got := fmt.Sprint(filler.Of(r.informer(informer.Options{})).ListedIn("default")); got != "false true" {
 			r.Errorf("an informer of all namespaces that does not run: %s", got)
 		}
 		r.heal()
@@ -312,7 +313,7 @@ func TestANamespaceThatIsRefused(t *testing.T) {
 		if err := i.WaitSynced(r.Context()); err != nil {
 			r.Error(err)
 		}
-		if got := fmt.Sprint(i.ListedIn("kube-public")); got != "true false" { // all that it follows
+		if got := fmt.Sprint(filler.Of(i).ListedIn("kube-public")); got != "true false" { // all that it follows
 			r.Errorf("one that is not wanted any more: %s", got)
 		}
 	})

@@ -8,8 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/go-logr/logr"
+
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // Options choose what an informer caches, and where its errors go. The zero value caches every object of the resource, in
@@ -23,7 +24,7 @@ type Options struct {
 	Namespace string
 	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so one that the server refuses, or that
 	// hangs, does not hold up the others: they are current, and a controller reconciles their keys (see package controller). WaitSynced
-	// waits for all of them; [Informer.ListedIn] tells of one. [Informer.SetNamespaces] changes them later. Nil means that Namespace
+	// waits for all of them; Status tells of each. [Informer.SetNamespaces] changes them later. Nil means that Namespace
 	// decides; empty and not nil means no namespace for now: such an informer is synced and has no objects.
 	Namespaces []string
 	// WideAbove is a threshold: with more Namespaces than this, one list and one watch of all namespaces replace those of
@@ -78,9 +79,6 @@ type Options struct {
 	// If it is nil, the informer logs errors during Run: each at once, and a repeated one at growing intervals of up to a
 	// quarter of an hour, until the operation works again. Set a function that does nothing to silence them.
 	OnError func(error)
-	// OnWaited is called at the end of each successful [Informer.WaitFor], in the goroutine that waited, with the time that
-	// it took.
-	OnWaited func(key meta.Key, waited time.Duration)
 	// Hooks are called on events that a program may want to observe; see also [WithHooks].
 	Hooks Hooks
 	// Logger receives errors if OnError is nil, and changes of state at V(4). If it is the zero Logger, which logr.Discard()

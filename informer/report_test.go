@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 )
 
 // said is what has been logged, each line with the time since the logger was made.

@@ -37,7 +37,7 @@ type Shared[T meta.Object] struct {
 
 // Share returns a handle on the informer that f has for src and for the scope of o. It makes the informer if there is
 // none. Two handles share an informer if they have the same type of objects, equal sources, and the same Namespace or
-// Namespaces, selectors, Shards, AllowStale and KeepManagedFields. OnError and OnWaited belong to each handle; the first handle
+// Namespaces, selectors, Shards, AllowStale and KeepManagedFields. OnError belongs to each handle; the first handle
 // sets all other options, Name among them.
 //
 // Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source from
@@ -61,7 +61,7 @@ func Share[T meta.Object](f *Factory, src Source[T], o Options) *Shared[T] {
 
 func newCommon[T meta.Object](s *Factory, src Source[T], o Options) *common {
 	c := &common{s: s, life: newLife()}
-	o.OnError, o.OnWaited = nil, nil
+	o.OnError = nil
 	i := New(src, o)
 	i.hook = c.report
 	c.informer, c.run, c.renew = i, i.Run, i.renew
@@ -255,11 +255,8 @@ func (u *Shared[T]) Unsynced() error {
 
 // WaitFor waits until the cache has seen a write; see [Informer.WaitFor].
 func (u *Shared[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
-	return u.informer.waitFor(ctx, key, resourceVersion, u.o.OnWaited)
+	return u.informer.WaitFor(ctx, key, resourceVersion)
 }
-
-// Shards returns Options.Shards, which limits the cache to some ranges; nil if the cache has all objects. See [Informer.Shards].
-func (u *Shared[T]) Shards() interface{ By() meta.ShardBy } { return u.informer.Shards() }
 
 // Reader returns the cache. It can be used at any time, and always returns the same cache, which is empty while no Run
 // uses the informer. Objects in it are shared: use meta.Clone before changing one.

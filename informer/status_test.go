@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/informer"
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
 )
 
 // A status is one line, for people, for log/slog and for logr.

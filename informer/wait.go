@@ -164,26 +164,15 @@ func (i *Informer[T]) missing() error {
 // the server's versions have no order, because then nobody can tell.
 //
 // It returns an error at once if key is in a namespace that the informer does not cover, also because Options.Shards leaves
-// it out, and otherwise when ctx ends first. It waits for the watch to catch up with the server, usually for milliseconds;
-// Options.OnWaited receives the time. If the informer does not select the written object, WaitFor waits until something later comes.
+// it out, and otherwise when ctx ends first. It waits for the watch to catch up with the server, usually for milliseconds.
+// If the informer does not select the written object, WaitFor waits until something later comes.
 func (i *Informer[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
-	return i.waitFor(ctx, key, resourceVersion, i.o.OnWaited)
-}
-
-// waitFor waits, and then tells onWaited how long that took.
-func (i *Informer[T]) waitFor(
-	ctx context.Context, key meta.Key, resourceVersion string, onWaited func(meta.Key, time.Duration),
-) error {
 	err := i.covers(key)
-	var waited time.Duration
 	if err == nil {
-		waited, err = i.store.Reader().WaitFor(ctx, key, resourceVersion)
+		_, err = i.store.Reader().WaitFor(ctx, key, resourceVersion)
 	}
 	if err != nil {
 		return fmt.Errorf("wait for version %q of %q in the cache of %s: %w", resourceVersion, key, i.name(), err)
-	}
-	if onWaited != nil {
-		onWaited(key, waited)
 	}
 	return nil
 }

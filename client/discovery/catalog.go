@@ -48,9 +48,9 @@ type Options struct {
 	// A fault of the folder or a file in it costs a request and no more. But a call waits for a folder that does not answer,
 	// as on a network mount whose server is gone: once, for 5 s or until the call's context ends.
 	Dir string
-	// DirError, if set, is called with each reason why Dir could not be used. It must be safe for use by several goroutines
+	// OnError, if set, is called with each reason why Dir could not be used. It must be safe for use by several goroutines
 	// at once.
-	DirError func(error)
+	OnError func(error)
 }
 
 func (o Options) validate() error {
@@ -92,7 +92,7 @@ func New(c *client.Client, o Options) *Catalog {
 	o.MaxDocument = cmp.Or(o.MaxDocument, 64<<20)
 	d.options = o
 	if c != nil {
-		d.disk = disk{dir: o.Dir, server: c.String(), trust: c.Trust, max: o.MaxDocument, fail: o.DirError, held: new(atomic.Int32)}
+		d.disk = disk{dir: o.Dir, server: c.String(), trust: c.Trust, max: o.MaxDocument, fail: o.OnError, held: new(atomic.Int32)}
 	}
 	return d
 }

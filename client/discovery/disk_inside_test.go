@@ -28,7 +28,7 @@ func TestAFolderThatDoesNotAnswerHoldsNoCall(t *testing.T) {
 			called int
 			gate   = make(chan struct{})
 		)
-		catalog := New(c, Options{Dir: t.TempDir(), DirError: func(err error) {
+		catalog := New(c, Options{Dir: t.TempDir(), OnError: func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			told = append(told, err)

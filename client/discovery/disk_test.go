@@ -32,7 +32,7 @@ func kept(t *testing.T, dir, part string) string {
 func TestTheNextRunBeginsWithWhatIsOnDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "deep", "cache")
-		o := discovery.Options{Dir: dir, DirError: func(err error) { t.Error(err) }}
+		o := discovery.Options{Dir: dir, OnError: func(err error) { t.Error(err) }}
 		r := newRig(t, o, widgets("v1"))
 		ask := func() { must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget)) }
 		ask()
@@ -92,7 +92,7 @@ func TestASpoiledFileIsAMissAndHeals(t *testing.T) {
 					t.Fatal(err)
 				}
 				var told []error
-				o := discovery.Options{Dir: dir, MaxDocument: 1 << 20, DirError: func(err error) { told = append(told, err) }}
+				o := discovery.Options{Dir: dir, MaxDocument: 1 << 20, OnError: func(err error) { told = append(told, err) }}
 				r := newRig(t, o, widgets("v1"))
 				ask := func() { must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget)) }
 				ask()
@@ -142,7 +142,7 @@ func TestASpoiledFileIsAMissAndHeals(t *testing.T) {
 // The folder of one server was believed of another, by a tool whose user changed the context.
 func TestAFolderThatHasAnotherServersAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { t.Error(err) }}
+		o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), OnError: func(err error) { t.Error(err) }}
 		r := newRig(t, o, widgets("v1"))
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
 		r.requests()
@@ -176,7 +176,7 @@ func TestAFolderThatHasAnotherServersAnswers(t *testing.T) {
 func TestAnAnswerOfAnotherProcessIsNotConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "cache")
-		o := discovery.Options{Dir: dir, DirError: func(err error) { t.Error(err) }}
+		o := discovery.Options{Dir: dir, OnError: func(err error) { t.Error(err) }}
 		r := newRig(t, o)
 		ask := func() bool { return must[bool](t)(r.catalog.Has(t.Context(), widget)) }
 		ask()
@@ -211,7 +211,7 @@ func TestAnAnswerOfAnotherProcessIsNotConfirmed(t *testing.T) {
 // Processes that share a folder never read half a file.
 func TestAFolderOfManyProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { t.Error(err) }}
+		o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), OnError: func(err error) { t.Error(err) }}
 		r := newRig(t, o)
 		var wg sync.WaitGroup
 		for range 20 {
@@ -248,7 +248,7 @@ func TestAFolderThatOthersCanWriteIsNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		var told string
-		r := newRig(t, discovery.Options{Dir: dir, DirError: func(err error) { told = err.Error() }}, widgets("v1"))
+		r := newRig(t, discovery.Options{Dir: dir, OnError: func(err error) { told = err.Error() }}, widgets("v1"))
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
 		r.wantRequests(t, "/apis")
 		if want := `must not be writable by others, its mode is 777`; !strings.HasSuffix(told, want) {
@@ -263,7 +263,7 @@ func TestAFolderThatOthersCanWriteIsNotUsed(t *testing.T) {
 // A document that one client had read without verifying the server was believed by another that verifies it.
 func TestWhatWasReadWithoutVerificationIsNotBelieved(t *testing.T) {
 	r := &rig{server: clienttest.Start(t, clienttest.Options{TLS: true, Resources: []clienttest.Resource{widgets("v1")}})}
-	o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { t.Error(err) }}
+	o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), OnError: func(err error) { t.Error(err) }}
 	verified := r.server.Config()
 	for _, step := range []struct {
 		name   string
@@ -299,7 +299,7 @@ func TestAFileThatOthersCanWriteIsNotBelieved(t *testing.T) {
 		t.Skip("its modes say nothing")
 	}
 	var errs []error
-	o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { errs = append(errs, err) }}
+	o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), OnError: func(err error) { errs = append(errs, err) }}
 	r := newRig(t, o, widgets("v1"))
 	must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
 	if err := os.Chmod(kept(t, o.Dir, "apis"), 0o622); err != nil {

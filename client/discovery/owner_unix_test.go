@@ -27,7 +27,7 @@ func TestAFolderOfAnotherUserIsNotUsed(t *testing.T) {
 			}
 		}
 		var told []string
-		r := newRig(t, discovery.Options{Dir: dir, DirError: func(err error) { told = append(told, err.Error()) }}, widgets("v1"))
+		r := newRig(t, discovery.Options{Dir: dir, OnError: func(err error) { told = append(told, err.Error()) }}, widgets("v1"))
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
 		r.wantRequests(t, "/apis")
 		if len(told) == 0 || !strings.HasSuffix(told[0], `must not be another user's`) {
@@ -44,7 +44,7 @@ func TestWhatIsNotAFileIsNotOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "cache")
 		var told []error
-		o := discovery.Options{Dir: dir, DirError: func(err error) { told = append(told, err) }}
+		o := discovery.Options{Dir: dir, OnError: func(err error) { told = append(told, err) }}
 		r := newRig(t, o, widgets("v1"))
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
 		file := kept(t, dir, "apis")

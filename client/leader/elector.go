@@ -36,7 +36,7 @@ type Elector struct {
 
 // New returns an Elector. It does no I/O. Run, not New, reports invalid Options.
 //
-// A client with a Limiter or a Concurrency delays renewals behind its other requests. If that may take seconds, give the Elector
+// A client with a Limiter delays renewals behind its other requests. If that may take seconds, give the Elector
 // a client of its own.
 func New(c *client.Client, config Options) *Elector {
 	config = config.withDefaults()

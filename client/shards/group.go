@@ -77,7 +77,7 @@ func newClock() clock {
 
 // New returns a replica's part in a group. It does no I/O. Run, not New, reports invalid Options.
 //
-// A client with a Limiter or a Concurrency delays renewals behind its other requests. If that may take seconds, give the Group a client
+// A client with a Limiter delays renewals behind its other requests. If that may take seconds, give the Group a client
 // of its own.
 func New(c *client.Client, config Options) *Group {
 	config = config.withDefaults()

@@ -13,13 +13,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/workqueue"
-	"github.com/go-logr/logr"
 )
 
 // tenants is a server with the namespaces n0 to n4, each with a config map "m", and a fault for the reads of one.

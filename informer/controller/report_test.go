@@ -11,11 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 )
 
 // logged keeps what is logged, each line with the time since it was made.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/clustering"
+	"github.com/bowline-go/bowline/internal/filler"
 )
 
 // The errors of all these checks begin with where, and the name of the field.
@@ -140,14 +141,11 @@ func (c *Controller[K]) checkLookup(where string, from, lookups []Source[K]) err
 }
 
 // shardsOf returns the Shards of what fills a cache; nil if it has all objects, or is no informer.
-func shardsOf(r runner) interface{ By() meta.ShardBy } {
-	part, ok := r.(interface {
-		Shards() interface{ By() meta.ShardBy }
-	})
-	if !ok || isNil(r) {
-		return nil
+func shardsOf(r runner) filler.Shards {
+	if f := filler.Of(r); f != nil {
+		return f.Shards()
 	}
-	return part.Shards()
+	return nil
 }
 
 // same reports whether two values are equal. Those that cannot be compared are not.
@@ -156,7 +154,7 @@ func same(one, other any) bool {
 }
 
 // shardsName names Shards for people.
-func shardsName(s interface{ By() meta.ShardBy }) string {
+func shardsName(s filler.Shards) string {
 	if isNil(s) {
 		return fmt.Sprintf("a nil %T", s)
 	}

@@ -8,12 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/go-logr/logr"
 )
 
 // A Group waits for a controller in each Run, also if the controller was made in an earlier one.

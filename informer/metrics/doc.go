@@ -13,7 +13,7 @@
 //
 //	rest_client_requests_total                    code, method, host; the code is "<error>" if there was no answer
 //	rest_client_request_duration_seconds          verb, host: until the headers of the answer; watches are left out
-//	rest_client_rate_limiter_duration_seconds     verb, host: the wait for Config.Limiter and Config.Concurrency
+//	rest_client_rate_limiter_duration_seconds     verb, host: the wait for Config.Limiter
 //	rest_client_request_retries_total             code, verb, host
 //	controller_runtime_reconcile_total            controller, result (success, requeue_after, error, and conflict, interrupted)
 //	controller_runtime_reconcile_errors_total     controller; conflicts that are retried quietly are not among them

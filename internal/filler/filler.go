@@ -20,16 +20,24 @@ type Filler interface {
 	// has returned. calls is how many calls of functions of the controller's sources are in progress. Such a function may read the cache
 	// before it is complete, because the cache's own source names the keys again when the rest has been delivered.
 	AwaitedBy(calls *atomic.Int64) (end func())
-	// ListedIn reports whether the cache holds a complete list of a namespace; see informer.Informer.ListedIn.
+	// ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run. followed is false if
+	// the namespace is none of the informer's, and then listed says whether all of those have been listed, as it does for the empty
+	// name. A namespace that SetNamespaces has removed has been listed: the cache has nothing of it. An informer without
+	// Options.Namespaces follows all namespaces at once.
 	ListedIn(namespace string) (listed, followed bool)
 	// Namespaces returns which of its namespaces the informer has listed.
 	Namespaces() Namespaces
 	// Leaves returns why the object at key may have left the cache although it exists, for people. It is empty if the object must have
 	// been deleted. For the zero Key it returns what may happen to any object.
 	Leaves(key meta.Key) (why string)
+	// Shards returns Options.Shards, which limits the cache to some ranges; nil if the cache has all objects.
+	Shards() Shards
 	// Refuse makes Run return err. A Run in progress goes on.
 	Refuse(err error)
 }
+
+// Shards are those of an informer, which a controller compares with its own.
+type Shards interface{ By() meta.ShardBy }
 
 // Namespaces is what a controller learns from an informer of several namespaces. The zero value is that of an informer that follows
 // all of its objects at once.
