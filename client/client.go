@@ -32,9 +32,9 @@ type Client struct {
 	limiter   *rate.Limiter
 	hooks     Hooks
 
-	retry       Retry // with its defaults
-	budget      *retry.Budget
-	stall       time.Duration // 0 = no bound
+	retry  Retry // with its defaults
+	budget *retry.Budget
+	stall  time.Duration // 0 = no bound
 
 	log       logr.Logger
 	warnings  warnings   // which hooks have got

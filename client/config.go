@@ -74,7 +74,6 @@ type Config struct {
 	// Only the context limits how long a call takes as a whole.
 	StallTimeout time.Duration
 
-
 	// MaxObject bounds the size of one object, in bytes after decompression; 0 means 32 MiB. A larger one is an [*AnswerError],
 	// which the client returns while it reads. In a list or a watch the error is the *DecodeError of this one object, which is
 	// skipped.

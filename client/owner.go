@@ -22,10 +22,7 @@ type Owner struct {
 }
 
 // OwnerOf returns obj as an owner, with the kind and scope of the descriptor; obj need not have them.
-func OwnerOf[T interface {
-	meta.Object
-	GetUID() U
-}, U ~string](t Type[T], obj T) Owner {
+func OwnerOf[T meta.Identified[U], U ~string](t Type[T], obj T) Owner {
 	o := Owner{GVK: t.GVK(), Scope: t.Scope}
 	if !isNil(obj) {
 		o.Identity = meta.Identity{
@@ -59,11 +56,7 @@ func (o Owner) reference(controls bool) meta.OwnerReference {
 //
 // The child's type must have the methods GetOwnerReferences and SetOwnerReferences, as the types of k8s.io/api do, and every
 // struct that embeds [meta.ObjectMeta] or [meta.OwnerMeta]. R is the type of its references.
-func SetController[T interface {
-	meta.Object
-	GetOwnerReferences() []R
-	SetOwnerReferences(owners []R)
-}, R any](child T, owner Owner) error {
+func SetController[T meta.Ownable[R], R any](child T, owner Owner) error {
 	if err := owned(child, owner, true); err != nil {
 		return fmt.Errorf("client.SetController: %w", err)
 	}
@@ -73,22 +66,14 @@ func SetController[T interface {
 // AddOwner makes owner one of the owners of child, without making it the controller. An object may have several owners. The
 // garbage collector deletes child when its last owner is gone. Everything else is as for [SetController], except that another
 // object may control child. If owner controlled child, it no longer does.
-func AddOwner[T interface {
-	meta.Object
-	GetOwnerReferences() []R
-	SetOwnerReferences(owners []R)
-}, R any](child T, owner Owner) error {
+func AddOwner[T meta.Ownable[R], R any](child T, owner Owner) error {
 	if err := owned(child, owner, false); err != nil {
 		return fmt.Errorf("client.AddOwner: %w", err)
 	}
 	return nil
 }
 
-func owned[T interface {
-	meta.Object
-	GetOwnerReferences() []R
-	SetOwnerReferences(owners []R)
-}, R any](child T, owner Owner, controls bool) error {
+func owned[T meta.Ownable[R], R any](child T, owner Owner, controls bool) error {
 	if isNil(child) {
 		return errors.New("the child is nil")
 	}
@@ -118,11 +103,7 @@ func owned[T interface {
 
 // RemoveOwner removes the reference to owner, found by its uid, from child. It is no error if there is no such reference. The
 // child's type is as for [SetController].
-func RemoveOwner[T interface {
-	meta.Object
-	GetOwnerReferences() []R
-	SetOwnerReferences(owners []R)
-}, R any](child T, owner Owner) error {
+func RemoveOwner[T meta.Ownable[R], R any](child T, owner Owner) error {
 	switch {
 	case isNil(child):
 		return errors.New("client.RemoveOwner: the child is nil")

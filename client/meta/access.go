@@ -14,14 +14,11 @@ import (
 // ([DeletionMeta], [OwnerMeta], [LabelMeta]), or write the method. The types of k8s.io/api have them all.
 
 // UID returns the uid of obj, whether its type is string or the types.UID of k8s.io/apimachinery.
-func UID[T interface{ GetUID() U }, U ~string](obj T) string { return string(obj.GetUID()) }
+func UID[T Identified[U], U ~string](obj T) string { return string(obj.GetUID()) }
 
 // IsDeleting reports whether deletion of obj has been requested: its metadata has a deletionTimestamp. It is false for a
 // nil obj. T must have a method GetDeletionTimestamp, as every struct has that embeds [ObjectMeta] or [DeletionMeta].
-func IsDeleting[T interface{ GetDeletionTimestamp() D }, D interface {
-	comparable
-	IsZero() bool
-}](obj T) bool {
+func IsDeleting[T Deletable[D], D Timestamp](obj T) bool {
 	if isNil(obj) {
 		return false
 	}
@@ -38,7 +35,7 @@ func IsDeleting[T interface{ GetDeletionTimestamp() D }, D interface {
 // whose json tags name the same fields, such as that of k8s.io/apimachinery.
 //
 // The result may be the object's own memory: treat it as read-only.
-func Owners[T interface{ GetOwnerReferences() []R }, R any](obj T) []OwnerReference {
+func Owners[T Owned[R], R any](obj T) []OwnerReference {
 	if isNil(obj) {
 		return nil
 	}
@@ -62,10 +59,7 @@ func Owners[T interface{ GetOwnerReferences() []R }, R any](obj T) []OwnerRefere
 // stays.
 //
 // It returns an error, and does not change obj, if obj is nil, or if R lacks a field that is set in owners.
-func SetOwners[T interface {
-	GetOwnerReferences() []R
-	SetOwnerReferences(owners []R)
-}, R any](obj T, owners []OwnerReference) error {
+func SetOwners[T Ownable[R], R any](obj T, owners []OwnerReference) error {
 	if isNil(obj) {
 		return errors.New("set the owners of an object that is nil")
 	}
@@ -103,7 +97,7 @@ func cloneFlag(flag *bool) *bool {
 
 // ControllerOf returns the reference to the owner that controls obj: the first with controller: true. T is as for
 // [Owners].
-func ControllerOf[T interface{ GetOwnerReferences() []R }, R any](obj T) (OwnerReference, bool) {
+func ControllerOf[T Owned[R], R any](obj T) (OwnerReference, bool) {
 	for _, owner := range Owners(obj) {
 		if owner.Controller != nil && *owner.Controller {
 			return owner, true

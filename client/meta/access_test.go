@@ -98,7 +98,7 @@ func (m mapPod) SetOwnerReferences(owners []meta.OwnerReference) {
 }
 
 // reading is Owners and ControllerOf of one object.
-func reading[T interface{ GetOwnerReferences() []R }, R any](obj T) func() ([]meta.OwnerReference, meta.OwnerReference, bool) {
+func reading[T meta.Owned[R], R any](obj T) func() ([]meta.OwnerReference, meta.OwnerReference, bool) {
 	return func() ([]meta.OwnerReference, meta.OwnerReference, bool) {
 		controller, found := meta.ControllerOf(obj)
 		return meta.Owners(obj), controller, found

@@ -28,10 +28,7 @@ type (
 func (p *richPod) GetOwnerReferences() []richOwner       { return p.owners }
 func (p *richPod) SetOwnerReferences(owners []richOwner) { p.owners = owners }
 
-func writing[T interface {
-	GetOwnerReferences() []R
-	SetOwnerReferences(owners []R)
-}, R any](obj T) func(owners []meta.OwnerReference) ([]meta.OwnerReference, error) {
+func writing[T meta.Ownable[R], R any](obj T) func(owners []meta.OwnerReference) ([]meta.OwnerReference, error) {
 	return func(owners []meta.OwnerReference) ([]meta.OwnerReference, error) {
 		err := meta.SetOwners(obj, owners)
 		return meta.Owners(obj), err

@@ -50,10 +50,7 @@ type Reference struct {
 }
 
 // ReferenceTo returns a reference to obj, with the kind and the scope of the descriptor; obj need not have them.
-func ReferenceTo[T interface {
-	meta.Object
-	GetUID() U
-}, U ~string](t client.Type[T], obj T) Reference {
+func ReferenceTo[T meta.Identified[U], U ~string](t client.Type[T], obj T) Reference {
 	o := client.OwnerOf(t, obj)
 	return Reference{GVK: o.GVK, Scope: o.Scope, Identity: o.Identity}
 }

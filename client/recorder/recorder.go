@@ -88,10 +88,7 @@ type About[T meta.Object] struct {
 }
 
 // For returns a handle that makes records about objects of a resource. T needs a uid: embed meta.Identity or meta.ObjectMeta.
-func For[T interface {
-	meta.Object
-	GetUID() U
-}, U ~string](r *Recorder, t client.Type[T]) About[T] {
+func For[T meta.Identified[U], U ~string](r *Recorder, t client.Type[T]) About[T] {
 	return About[T]{r: r, to: func(obj T) Reference { return ReferenceTo(t, obj) }}
 }
 

@@ -30,13 +30,7 @@ import (
 // CancelDeleted may be within [Changed], or around it. Within, it sees every update, and the one in which deletion begins
 // passes Changed. T must have a method GetDeletionTimestamp, as every struct has that embeds meta.ObjectMeta or
 // meta.DeletionMeta.
-func CancelDeleted[T interface {
-	meta.Object
-	GetDeletionTimestamp() D
-}, D interface {
-	comparable
-	IsZero() bool
-}](s Subscriber[T]) Subscriber[T] {
+func CancelDeleted[T meta.Deletable[D], D meta.Timestamp](s Subscriber[T]) Subscriber[T] {
 	if s == nil {
 		return s
 	}

@@ -26,6 +26,13 @@ type FinalizerWriter[T any] interface {
 	RemoveFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error)
 }
 
+// Finalizable are the objects of [Finalize].
+type Finalizable[D meta.Timestamp, U ~string] interface {
+	meta.Deletable[D]
+	meta.Identified[U]
+	GetFinalizers() []string
+}
+
 // Finalize returns a function for [New] that calls reconcile for the objects of a cache, and cleanup for those that are
 // being deleted, before they go:
 //
@@ -77,15 +84,7 @@ type FinalizerWriter[T any] interface {
 //
 // T must have the methods GetFinalizers, GetDeletionTimestamp and GetUID, as every struct has that embeds meta.ObjectMeta,
 // and the types of k8s.io/api.
-func Finalize[T interface {
-	meta.Object
-	GetFinalizers() []string
-	GetDeletionTimestamp() D
-	GetUID() U
-}, D interface {
-	comparable
-	IsZero() bool
-}, U ~string](
+func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 	server FinalizerWriter[T], cached cache.Objects[T], finalizer string, reconcile, cleanup func(ctx context.Context, obj T) (Result, error),
 	o FinalizeOptions,
 ) Func[meta.Key] {

@@ -113,10 +113,7 @@ type OwnerType interface {
 //
 // T must have a method GetOwnerReferences, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta or
 // meta.OwnerMeta. R is the type of its references.
-func Owns[T interface {
-	meta.Object
-	GetOwnerReferences() []R
-}, R any](s Subscriber[T], owner OwnerType) Source[meta.Key] {
+func Owns[T meta.Owned[R], R any](s Subscriber[T], owner OwnerType) Source[meta.Key] {
 	if owner == nil {
 		return &objects[meta.Key, T]{from: s, name: describe("Owns", subject(s)), wrong: errors.New("the owner's type is nil")}
 	}

@@ -23,7 +23,7 @@ func GenerationChanged[T interface{ GetGeneration() int64 }](old, new T) bool {
 // LabelsChanged reports whether the labels differ, for [Changed].
 //
 // T must have a method GetLabels, as every struct has that embeds meta.ObjectMeta or meta.LabelMeta.
-func LabelsChanged[T interface{ GetLabels() map[string]string }](old, new T) bool {
+func LabelsChanged[T meta.Labelled](old, new T) bool {
 	return !maps.Equal(old.GetLabels(), new.GetLabels())
 }
 
@@ -45,17 +45,14 @@ func FinalizersChanged[T interface{ GetFinalizers() []string }](old, new T) bool
 // updates of an object that is being deleted. An object that disappears is no update, and always passes.
 //
 // T must have a method GetDeletionTimestamp, as every struct has that embeds meta.ObjectMeta or meta.DeletionMeta.
-func DeletionBegan[T interface{ GetDeletionTimestamp() D }, D interface {
-	comparable
-	IsZero() bool
-}](old, new T) bool {
+func DeletionBegan[T meta.Deletable[D], D meta.Timestamp](old, new T) bool {
 	return meta.IsDeleting(new) && !meta.IsDeleting(old)
 }
 
 // VersionChanged reports whether the resource versions differ, for [Changed]. A cache delivers no update of an object whose
 // version is the same, except after a server was rolled back to an older state. VersionChanged is true if T does not keep
 // the version.
-func VersionChanged[T interface{ GetResourceVersion() string }](old, new T) bool {
+func VersionChanged[T meta.Object](old, new T) bool {
 	version := new.GetResourceVersion()
 	return version == "" || version != old.GetResourceVersion()
 }
