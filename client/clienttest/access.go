@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"crypto/subtle"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,41 +14,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// User is the sender of a request, after impersonation.
-type User struct {
-	// Name is "admin" for a request without a credential and for one with Options.Token, the subject of a client certificate,
-	// "system:serviceaccount:NAMESPACE:NAME" for a token of the token subresource, or the value of an Impersonate-User header.
-	Name string
-	// UID, Groups and Extra are further information about the user.
-	UID    string
-	Groups []string
-	Extra  map[string][]string
-}
-
-// Access is an operation that Options.Authorize decides about.
-type Access struct {
-	User User
-	// Request is the user's operation. In a review, Resource.Version may be empty or "*".
-	Request
-	// LabelSelector and FieldSelector are the selectors of a list, a watch or a deletecollection, or those of a review that has
-	// them as text; an empty one selects everything.
-	LabelSelector string
-	FieldSelector string
-	// Path is set instead of Request.Resource if a review is about a path that is not a resource's.
-	Path string
-}
-
-const (
-	authenticated = "system:authenticated"
-	admin         = "admin"
-)
-
 // authenticate returns the sender of r.
-func (s *Server) authenticate(r *http.Request) (User, error) {
+func (a *api) authenticate(r *http.Request) (User, error) {
 	unauthorized := status.Failure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
-	user := User{Name: admin, Groups: []string{"system:masters", authenticated}}
+	user := User{Name: "admin", Groups: []string{"system:masters", authenticated}}
 	token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if account, issued, err := s.tokens.user(token); isBearer && issued {
+	if account, issued, err := a.tokens.bearer(token); isBearer && issued {
 		if err != nil {
 			return User{}, unauthorized
 		}
@@ -55,18 +27,18 @@ func (s *Server) authenticate(r *http.Request) (User, error) {
 	} else if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
 		subject := r.TLS.PeerCertificates[0].Subject
 		user = User{Name: subject.CommonName, Groups: append(slices.Clone(subject.Organization), authenticated)}
-	} else if s.options.Token != "" && (!isBearer || !sameText(token, s.options.Token)) {
+	} else if a.options.Token != "" && (!isBearer || subtle.ConstantTimeCompare([]byte(token), []byte(a.options.Token)) == 0) {
 		return User{}, unauthorized
 	}
-	return s.impersonate(user, r.Header)
+	return a.impersonate(user, r.Header)
 }
 
 // impersonate returns the user that user wants to be, if the server allows it.
-func (s *Server) impersonate(user User, h http.Header) (User, error) {
+func (a *api) impersonate(user User, h http.Header) (User, error) {
 	const prefix = "Impersonate-Extra-"
 	as := User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-UID")}
 	may := func(resource, subresource, name, namespace, group string) error {
-		return s.authorize(Access{User: user, Request: Request{
+		return a.authorize(Access{User: user, Request: Request{
 			Verb: "impersonate", Resource: meta.GVR{Group: group, Resource: resource}, Key: meta.Key{Namespace: namespace, Name: name},
 			Subresource: subresource,
 		}})
@@ -121,39 +93,31 @@ func (s *Server) impersonate(user User, h http.Header) (User, error) {
 	return as, nil
 }
 
-// ask asks Options.Authorize about an access.
-func (s *Server) ask(a Access) (allowed bool, reason string) {
-	if s.options.Authorize == nil {
-		return true, ""
-	}
-	return s.options.Authorize(a)
-}
-
-// authorize returns an error in the real server's words if a is not allowed.
-func (s *Server) authorize(a Access) error {
-	allowed, reason := s.ask(a)
+// authorize returns an error in the real server's words if an access is not allowed.
+func (a *api) authorize(access Access) error {
+	allowed, reason := a.ask(access)
 	if allowed {
 		return nil
 	}
-	resource, namespace := a.Resource.Resource, a.Key.Namespace
-	if a.Subresource != "" {
-		resource += "/" + a.Subresource
+	resource, namespace := access.Resource.Resource, access.Key.Namespace
+	if access.Subresource != "" {
+		resource += "/" + access.Subresource
 	}
-	if a.Resource.Group == "" && a.Resource.Resource == "namespaces" {
-		namespace = a.Key.Name // a namespace is in itself
+	if access.Resource.Group == "" && access.Resource.Resource == "namespaces" {
+		namespace = access.Key.Name // a namespace is in itself
 	}
 	where := "at the cluster scope"
 	if namespace != "" {
 		where = fmt.Sprintf("in the namespace %q", namespace)
 	}
-	why := fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", a.User.Name, a.Verb, resource, a.Resource.Group, where)
+	why := fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", access.User.Name, access.Verb, resource, access.Resource.Group, where)
 	if reason != "" {
 		why += ": " + reason
 	}
-	about := status.Qualified(a.Resource.Resource, a.Resource.Group)
-	if a.Key.Name != "" {
-		about += fmt.Sprintf(" %q", a.Key.Name)
+	about := status.Qualified(access.Resource.Resource, access.Resource.Group)
+	if access.Key.Name != "" {
+		about += fmt.Sprintf(" %q", access.Key.Name)
 	}
 	return status.Failure(http.StatusForbidden, "Forbidden", "%s is forbidden: %s", about, why).
-		With(meta.StatusDetails{Name: a.Key.Name, Group: a.Resource.Group, Kind: a.Resource.Resource})
+		With(meta.StatusDetails{Name: access.Key.Name, Group: access.Resource.Group, Kind: access.Resource.Resource})
 }

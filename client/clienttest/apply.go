@@ -19,80 +19,83 @@ import (
 // another writer owns with another value is a conflict, unless the writer forces it.
 
 // apply applies a configuration, and returns the object with the code of the answer.
-func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*object.Revision, int, error) {
+func (c *call) apply(body []byte, o writeOptions) (_ *object.Revision, code int, _ error) {
 	config, twice, err := readConfig(body)
 	if err != nil {
 		return nil, 0, err
 	}
-	st := c.s.store
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	cur := c.res.objects.tree.Get(object.PathOf(c.Key))
+	tx := c.store.Begin()
+	defer tx.End()
+	cur, missing := c.present(tx)
+	if cur == nil && c.Subresource != "" {
+		return nil, 0, missing
+	}
 	var old *object.Draft
-	switch {
-	case cur != nil:
+	if cur != nil {
 		old = cur.Draft()
-	case c.Subresource != "":
-		return nil, 0, status.NotFound(c.res, c.Key.Name)
 	}
-	m := c.ownership()
-	live, all := c.bare(), ownership.Owners(nil)
-	if old != nil {
-		var valid bool
-		if all, valid = ownership.Decode(old.Meta.ManagedFields); !valid {
-			return nil, 0, status.Failure(http.StatusInternalServerError, "", "failed to decode managed fields")
-		}
-		live = old.Value()
-	}
-	wanted, all, err := c.applyTo(m, live, all, config, o)
+	d, err := c.configured(old, config, twice, o)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := c.reportTwice(w, twice); err != nil {
-		return nil, 0, err
+	o.owned = true
+	if cur != nil {
+		v, err := c.replace(tx, cur, old, d, o)
+		return v, http.StatusOK, err
+	}
+	d.Meta.ResourceVersion = ""
+	v, err := c.insert(tx, d, o)
+	return v, http.StatusCreated, err
+}
+
+// configured returns the object that results from a configuration. old is nil for a new object. twice has the duplicate members
+// of the configuration.
+func (c *call) configured(old *object.Draft, config jsontree.Object, twice []string, o writeOptions) (*object.Draft, error) {
+	m, live, owners := c.ownership(), c.bare(), ownership.Owners(nil)
+	if old != nil {
+		var valid bool
+		if owners, valid = ownership.Decode(old.Meta.ManagedFields); !valid {
+			return nil, status.Failure(http.StatusInternalServerError, "", "failed to decode managed fields")
+		}
+		live = old.Value()
+	}
+	wanted, owners, err := c.applyTo(m, live, owners, config, o)
+	if err == nil {
+		err = c.reportTwice(twice)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if !c.res.Builtin {
 		if causes := m.Shape.Nulls(wanted, ""); len(causes) > 0 {
-			return nil, 0, status.Invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
+			return nil, status.Invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
 		}
 	}
-	raw := jsontree.Append(nil, wanted)
-	d, err := object.Parse(raw)
+	d, err := object.Parse(jsontree.Append(nil, wanted))
 	if err == nil {
 		err = d.Normalize(&c.res.Type)
 	}
 	var bad *object.DecodeError
 	if errors.As(err, &bad) {
-		err = status.Failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), bad)
+		err = notConverted(config, bad)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	d.Meta.ManagedFields = all.Encode()
-	if cur == nil && d.Meta.UID != "" {
-		return nil, 0, status.Conflict(c.res, c.Key.Name, fmt.Sprintf(
+	d.Meta.ManagedFields = owners.Encode()
+	if old == nil && d.Meta.UID != "" {
+		return nil, status.Conflict(c.res, c.Key.Name, fmt.Sprintf(
 			"uid mismatch: the provided object specified uid %s, and no existing object was found", d.Meta.UID))
 	}
-	if err := c.checkNamespace(d); err != nil {
-		return nil, 0, err
+	if err := c.settle(d); err != nil {
+		return nil, err
 	}
-	if err := c.checkName(d.Meta.Name); err != nil {
-		return nil, 0, err
-	}
-	o.owned = true
-	if cur == nil {
-		d.Meta.ResourceVersion = ""
-		v, err := c.insert(d, o)
-		if err == nil {
-			c.warnFinalizers(w, d.Meta.Finalizers, nil)
-		}
-		return v, http.StatusCreated, err
-	}
-	v, err := c.replace(cur, old, d, o)
-	if err == nil && c.Subresource == "" {
-		c.warnFinalizers(w, d.Meta.Finalizers, old.Meta.Finalizers)
-	}
-	return v, http.StatusOK, err
+	return d, c.checkName(d.Meta.Name)
+}
+
+// notConverted returns the error for a configuration whose result is not an object of its kind.
+func notConverted(config jsontree.Object, why error) error {
+	return status.Failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), why)
 }
 
 // readConfig reads the request of an apply, and returns the names of duplicate members.
@@ -111,14 +114,14 @@ func readConfig(body []byte) (_ jsontree.Object, twice []string, _ error) {
 
 // bare returns an empty object of the applied kind.
 func (c *call) bare() jsontree.Object {
-	kind := c.appliedKind()
+	kind := c.res.kindOf(c.Subresource)
 	return jsontree.Object{"apiVersion": kind.APIVersion(), "kind": kind.Kind}
 }
 
 // applyTo applies a configuration to a live object, and returns the result and its owners.
 func (c *call) applyTo(m ownership.Write, live jsontree.Object, all ownership.Owners, config jsontree.Object, o writeOptions) (any, ownership.Owners, error) {
 	kind := ownership.KindOf(config)
-	if kind != c.appliedKind() {
+	if kind != c.res.kindOf(c.Subresource) {
 		return nil, nil, status.BadRequest("invalid object type: %s", gvkText(kind))
 	}
 	metadata, _ := config["metadata"].(jsontree.Object)
@@ -137,14 +140,6 @@ func (c *call) applyTo(m ownership.Write, live jsontree.Object, all ownership.Ow
 		return nil, nil, conflictsOf(lost)
 	}
 	return wanted, now, nil
-}
-
-// appliedKind returns the kind of the applied configuration.
-func (c *call) appliedKind() meta.GVK {
-	if sub := c.res.subresources[c.Subresource]; sub != nil && sub.kind.Kind != "" {
-		return sub.kind
-	}
-	return c.res.GVK()
 }
 
 // conflictsOf returns the error for an apply that would change fields of other owners.

@@ -4,15 +4,13 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
+	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
-	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/clienttest/internal/records"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -21,7 +19,7 @@ import (
 // each server has copies.
 var builtinKinds = sync.OnceValue(func() []resource {
 	rows := kinds.All()
-	own, reviews, printers := ownTraits(), reviews(), printing.Printers()
+	own, printers := ownTraits(), kubectl.Printers()
 	kinds := make([]resource, 0, len(rows))
 	for i, row := range rows {
 		r := resource{Resource: Resource{
@@ -33,7 +31,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 			r.Scope = meta.Cluster
 		}
 		name := r.groupResource()
-		r.builtinTraits, r.review = own[name], reviews[name]
+		r.builtinTraits = own[name]
 		r.Type = object.Type{Of: r.GVK(), Builtin: true, Traits: row.Traits, Apart: r.Status, Selectable: row.Fields}
 		r.order = i
 		if row.Kind == "Event" { // it is stored as that of the core
@@ -47,19 +45,21 @@ var builtinKinds = sync.OnceValue(func() []resource {
 		}
 		subresources := make(map[string]*subresource, len(row.Subresources))
 		for _, sub := range row.Subresources {
-			switch served := r.subresources[sub]; {
-			case served != nil:
-				subresources[sub] = served
-			case sub == "scale":
-				subresources[sub] = scaleSubresource()
-			case sub == "status":
-				subresources[sub] = partOf(statusPart)
-			default:
+			served := r.subresources[sub]
+			if served == nil && sub == "status" {
+				served = &subresource{part: statusPart}
+			}
+			if served == nil && sub == "scale" {
+				served = &subresource{kind: scaleKind()}
+			}
+			if served == nil {
 				panic(fmt.Sprintf("clienttest: nothing serves %s/%s", name, sub))
 			}
+			subresources[sub] = served
 		}
 		r.subresources = subresources
-		r.columns, r.print = printing.Columns(row.Columns), printers[name]
+		r.columns, r.print = kubectl.Columns(row.Columns), printers[name]
+		setVerbs(&r)
 		kinds = append(kinds, r)
 	}
 	return kinds
@@ -67,45 +67,40 @@ var builtinKinds = sync.OnceValue(func() []resource {
 
 // ownTraits are the traits that need code and cannot be in a table.
 func ownTraits() map[string]builtinTraits {
+	review := builtinTraits{review: true}
 	return map[string]builtinTraits{
 		"namespaces": {
 			prepare: prepareNamespace,
 			// No effect: this server finishes namespaces by itself.
-			subresources: map[string]*subresource{"finalize": {verbs: []string{"update"}, part: finalizePart}},
+			subresources: map[string]*subresource{"finalize": {part: finalizePart}},
 		},
 		"pods": {
 			graceful: true,
 			subresources: map[string]*subresource{
-				"binding":             callOf("", "", "Binding", (*call).bind),
-				"ephemeralcontainers": partOf(ephemeralPart),
-				"eviction":            callOf("policy", "v1", "Eviction", (*call).evict),
-				"resize":              partOf(resizePart),
+				"binding":             {kind: meta.GVK{Kind: "Binding"}},
+				"ephemeralcontainers": {part: ephemeralPart},
+				"eviction":            {kind: meta.GVK{Group: "policy", Version: "v1", Kind: "Eviction"}},
+				"resize":              {part: resizePart},
 			},
 		},
 		"secrets":              {prepare: prepareSecret},
 		"events":               recordTraits(""),
 		"events.events.k8s.io": recordTraits(records.Group),
 		"serviceaccounts": {subresources: map[string]*subresource{
-			"token": callOf("authentication.k8s.io", "v1", "TokenRequest", (*call).token),
+			"token": {kind: meta.GVK{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}},
 		}},
 		"certificatesigningrequests.certificates.k8s.io": {
 			fixed:    true,
 			complete: completeRequest, check: checkRequest,
-			subresources: map[string]*subresource{"approval": partOf(approvalPart), "status": partOf(certificatePart)},
+			subresources: map[string]*subresource{"approval": {part: approvalPart}, "status": {part: certificatePart}},
 		},
+		"localsubjectaccessreviews.authorization.k8s.io": review,
+		"selfsubjectaccessreviews.authorization.k8s.io":  review,
+		"selfsubjectrulesreviews.authorization.k8s.io":   review,
+		"subjectaccessreviews.authorization.k8s.io":      review,
+		"selfsubjectreviews.authentication.k8s.io":       review,
 	}
 }
-
-// firstStatus returns the status of a new object, given the one that its writer wants.
-func (r *resource) firstStatus(wanted any) any {
-	first := withNow(r.initial, timeText(now()))
-	if !r.StatusOnCreate || wanted == nil {
-		return first
-	}
-	return jsontree.Merge(first, wanted)
-}
-
-func timeText(t meta.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // prepareNamespace sets the fields of a namespace that controllers and admission set on a real server.
 func prepareNamespace(d *object.Draft, _ bool) {
@@ -138,12 +133,4 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 	}
 	m[key] = value
 	return m
-}
-
-// warnDeprecated adds the warning that a real server gives with every answer about a deprecated resource. The only deprecated
-// resource that is served is endpoints.
-func (r *resource) warnDeprecated(w http.ResponseWriter) {
-	if r.Builtin && r.groupResource() == "endpoints" {
-		w.Header().Add("Warning", fmt.Sprintf("299 - %q", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"))
-	}
 }

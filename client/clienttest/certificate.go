@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
@@ -27,10 +26,7 @@ const (
 
 // completeRequest records the creator of a request.
 func completeRequest(d *object.Draft, by User) {
-	spec, _ := d.Content["spec"].(jsontree.Object)
-	if spec = maps.Clone(spec); spec == nil {
-		spec = jsontree.Object{}
-	}
+	spec := d.Member("spec")
 	for _, f := range []struct {
 		name  string
 		value any
@@ -109,7 +105,7 @@ func ofType(conditions []jsontree.Object, name string) []jsontree.Object {
 
 // setConditions sets the conditions of an object, with the times of their last changes.
 func setConditions(d, old *object.Draft, conditions []jsontree.Object) {
-	present := now().UTC().Format(time.RFC3339)
+	present := timeText(now())
 	var list []any
 	for _, c := range conditions {
 		if c = maps.Clone(c); c == nil {
@@ -129,10 +125,7 @@ func setConditions(d, old *object.Draft, conditions []jsontree.Object) {
 		}
 		list = append(list, c)
 	}
-	status, _ := d.Content["status"].(jsontree.Object)
-	if status = maps.Clone(status); status == nil {
-		status = jsontree.Object{}
-	}
+	status := d.Member("status")
 	delete(status, "conditions")
 	if len(list) > 0 {
 		status["conditions"] = list

@@ -7,48 +7,27 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
-	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Containers say what happens in the containers of the server's pods, which nothing runs. Package
-// client/clienttest/containers has them.
-type Containers interface {
-	// ServeContainer answers a request for a subresource of a pod that its node would answer. The user may make it, the pod is there,
-	// and it has the container.
-	ServeContainer(w http.ResponseWriter, r *http.Request, c Container)
-}
-
-// Container is a container in which something happens.
-type Container struct {
-	Pod meta.Key
-	// Name is empty if Subresource is "portforward", which is for all containers of a pod.
-	Name string
-	// Subresource is "exec", "attach", "log" or "portforward".
-	Subresource string
-}
-
-// entersContainer reports whether the request is one for Options.Containers.
-func (s *Server) entersContainer(q Request) bool {
-	return s.options.Containers != nil && q.Resource == meta.GVR{Version: "v1", Resource: "pods"} && q.Key.Name != "" &&
-		slices.Contains([]string{"exec", "attach", "log", "portforward"}, q.Subresource)
-}
-
-// enter answers a request for a container.
-func (c *call) enter(w http.ResponseWriter) error {
-	log := c.Subresource == "log"
-	if c.r.Method != http.MethodGet && (log || c.r.Method != http.MethodPost) {
+// serveContainer hands a request for a container to Options.Containers.
+func serveContainer(c *call) error {
+	logs := c.Subresource == "log"
+	if c.options.Containers == nil {
+		return status.NoSuchResource()
+	}
+	if c.r.Method != http.MethodGet && (logs || c.r.Method != http.MethodPost) {
 		return status.MethodNotAllowed()
 	}
-	if c.Verb != "create" && !log { // a WebSocket needs both, since Kubernetes 1.35
+	if c.Verb != "create" && !logs { // a WebSocket needs both, since Kubernetes 1.35
 		create := c.Request
 		create.Verb = "create"
-		if allowed, reason := c.s.ask(Access{User: c.user, Request: create}); !allowed { // the server does not say what is missing
+		if allowed, reason := c.ask(Access{User: c.user, Request: create}); !allowed { // the server does not say what is missing
 			return status.Forbidden(c.res, c.Key.Name, "%s", reason)
 		}
 	}
-	v := c.read(true)
-	if v == nil {
-		return status.NotFound(c.res, c.Key.Name)
+	v, err := c.read()
+	if err != nil {
+		return err
 	}
 	var pod podOfContainers
 	if err := json.Unmarshal(v.Raw, &pod); err != nil {
@@ -56,7 +35,6 @@ func (c *call) enter(w http.ResponseWriter) error {
 	}
 	wanted := ""
 	if c.Subresource != "portforward" {
-		var err error
 		if wanted, err = pod.container(c.Key.Name, c.query.Get("container")); err != nil {
 			return err
 		}
@@ -64,12 +42,12 @@ func (c *call) enter(w http.ResponseWriter) error {
 	if phase := pod.Status.Phase; (phase == "Succeeded" || phase == "Failed") && (c.Subresource == "exec" || c.Subresource == "attach") {
 		return status.BadRequest("cannot exec into a container in a completed pod; current phase is %s", phase)
 	}
-	if log {
+	if logs {
 		if err := checkLogOptions(c.Key.Name, c.query); err != nil {
 			return err
 		}
 	}
-	c.s.options.Containers.ServeContainer(w, c.r, Container{Pod: c.Key, Name: wanted, Subresource: c.Subresource})
+	c.options.Containers.ServeContainer(c.w, c.r, Container{Pod: c.Key, Name: wanted, Subresource: c.Subresource})
 	return nil
 }
 

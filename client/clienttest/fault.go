@@ -1,68 +1,33 @@
 package clienttest
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/network"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Compact makes the server forget its history. From then on a list at an earlier resource version is answered with 410 Expired,
-// and so is every continue token for an earlier version; a watch from an earlier version gets 410 as its first event. As on a
-// real server, Compact does not affect open watches.
-func (s *Server) Compact() {
-	s.store.mu.Lock()
-	defer s.store.mu.Unlock()
-	s.store.compact()
-}
-
 // DropWatches cuts every open watch, within a frame and without an end of the body, as a proxy or a dying server does. It returns
 // the number of watches after they have ended.
-func (s *Server) DropWatches() int {
-	s.store.mu.Lock()
-	cut := s.store.cutWatches(errDropped)
-	s.store.mu.Unlock()
-	for _, w := range cut {
-		<-w.done
-	}
-	return len(cut)
-}
+func (s *Server) DropWatches() int { return s.store.End(store.ErrDropped) }
 
 // EndWatches ends every open watch as if its time were over: with a proper end of its body. It returns the number of watches, and
 // does not wait for those whose clients do not read.
-func (s *Server) EndWatches() int {
-	s.store.mu.Lock()
-	defer s.store.mu.Unlock()
-	return len(s.store.cutWatches(errEnded))
-}
+func (s *Server) EndWatches() int { return s.store.End(store.ErrEnded) }
 
 // FailWatches ends every open watch with an ERROR event that has a Status, such as one with Code 410 and Reason "Expired", or
 // with Code 429 and Details.RetryAfterSeconds. The fields that every failure has may be left out. FailWatches returns the number
 // of watches, and does not wait for those whose clients do not read.
-func (s *Server) FailWatches(status meta.Status) int {
-	s.store.mu.Lock()
-	defer s.store.mu.Unlock()
-	return len(s.store.cutWatches(failedWith(status)))
-}
+func (s *Server) FailWatches(status meta.Status) int { return s.store.End(failure(status)) }
 
-// failedWith returns a failure with the given Status.
-func failedWith(s meta.Status) error { return &status.Error{Status: complete(s)} }
+func failure(s meta.Status) error { return &status.Error{Status: complete(s)} }
 
 // Watches returns the number of open watches.
-func (s *Server) Watches() int {
-	s.store.mu.Lock()
-	defer s.store.mu.Unlock()
-	n := 0
-	for _, r := range s.store.resources {
-		n += len(r.objects.watches)
-	}
-	return n
-}
+func (s *Server) Watches() int { return s.store.Watches() }
 
 // Intercept sets a function that sees each request before the server does. It replaces the previous one; nil removes it. If the
 // function returns a handler, that handler answers the request; if it returns nil, the server does. Many goroutines call the
@@ -103,7 +68,7 @@ func complete(status meta.Status) meta.Status {
 func TooManyRequests(after time.Duration) http.HandlerFunc {
 	return Answer(meta.Status{
 		Code: http.StatusTooManyRequests, Reason: "TooManyRequests", Message: "Too many requests, please try again later.",
-		Details: &meta.StatusDetails{RetryAfterSeconds: seconds(after)},
+		Details: &meta.StatusDetails{RetryAfterSeconds: int((after + time.Second - 1) / time.Second)},
 	})
 }
 
@@ -135,11 +100,7 @@ func Frames(hold bool, lines ...string) http.HandlerFunc {
 
 // ErrorFrame returns an ERROR event with a Status, as a line of a watch. The fields that every failure has may be left out.
 func ErrorFrame(status meta.Status) string {
-	b, err := json.Marshal(complete(status))
-	if err != nil {
-		panic(fmt.Sprintf("clienttest: encode a Status: %v", err)) // a Status can always be encoded
-	}
-	return `{"type":"ERROR","object":` + string(b) + `}`
+	return `{"type":"ERROR","object":` + string(encoded(complete(status))) + `}`
 }
 
 // HTML returns a handler that answers 200 with a page, like a captive portal or a proxy that asks for a login.

@@ -2,7 +2,6 @@ package clienttest
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -51,24 +50,24 @@ func (c *call) fields(body []byte, d *object.Draft) []string {
 }
 
 // reportPayload is report for an object that was sent whole. It also reports duplicate members of YAML.
-func (c *call) reportPayload(w http.ResponseWriter, b *payload, wrong []string) error {
+func (c *call) reportPayload(b *payload, wrong []string) error {
 	if len(b.twice) > 0 && c.query.Get("fieldValidation") == "Strict" {
 		twice := "yaml: unmarshal errors:\n  " + strings.Join(b.twice, "\n  ")
-		return c.report(w, slices.Concat([]string{twice}, wrong))
+		return c.report(slices.Concat([]string{twice}, wrong))
 	}
-	return c.report(w, slices.Concat(b.twice, wrong))
+	return c.report(slices.Concat(b.twice, wrong))
 }
 
 // report treats the complaints by the fieldValidation of a write: it returns them as one error, sends them as warnings, or
 // ignores them.
-func (c *call) report(w http.ResponseWriter, wrong []string) error {
+func (c *call) report(wrong []string) error {
 	switch directive := c.query.Get("fieldValidation"); {
 	case directive == "Ignore" || len(wrong) == 0:
 	case directive == "Strict":
 		return fmt.Errorf("strict decoding error: %s", strings.Join(wrong, ", "))
 	default:
 		for _, text := range wrong {
-			w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+			c.warn("%s", text)
 		}
 	}
 	return nil
@@ -76,16 +75,10 @@ func (c *call) report(w http.ResponseWriter, wrong []string) error {
 
 // reportTwice treats duplicate members by the fieldValidation of an apply. Members that the schema does not have are always
 // refused.
-func (c *call) reportTwice(w http.ResponseWriter, twice []string) error {
-	switch directive := c.query.Get("fieldValidation"); {
-	case directive == "Ignore" || len(twice) == 0:
-	case directive == "Strict":
+func (c *call) reportTwice(twice []string) error {
+	if err := c.report(twice); err != nil {
 		return status.BadRequest("error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
 			strings.Join(twice, "\n  "))
-	default:
-		for _, text := range twice {
-			w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
-		}
 	}
 	return nil
 }

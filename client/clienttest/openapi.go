@@ -2,56 +2,81 @@ package clienttest
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// openapi answers /openapi/v3 with an index of documents, each with its hash, and the paths below it with the documents. A
-// document has the paths of objects, each only with the information that a patch supports fieldValidation, which kubectl looks
-// for before it sends an object. It has the schemas of the kinds, without descriptions. As on a real server, the index is text
-// and has no ETag, although the documents have one. openapi reports whether the document exists.
-func (s *Server) openapi(w http.ResponseWriter, r *http.Request, parts []string) bool {
-	versions, resources := s.inventory()
-	for _, v := range versions {
-		if len(parts) == 0 || openapiKey(v) != strings.Join(parts, "/") {
-			continue
-		}
-		doc, hash := openapiOf(v, resources[v])
-		w.Header().Set("Vary", "Accept")
-		switch asked := r.URL.Query().Get("hash"); asked {
-		case "":
-		case hash:
-			w.Header().Set("Cache-Control", "public, immutable")
-		default:
-			http.Redirect(w, r, openapiURL(v, hash), http.StatusMovedPermanently)
-			return true
-		}
-		if !notModified(w, r, hash) {
-			writeJSON(w, http.StatusOK, doc)
-		}
-		return true
-	}
-	if len(parts) > 0 {
-		return false
-	}
+// The documents of /openapi/v3, one for each version of a group, have the paths of objects, each only with the information that a
+// patch supports fieldValidation, which kubectl looks for before it sends an object. They have the schemas of the kinds, without
+// descriptions. As on a real server, the index is text and has no ETag, although the documents have one.
+
+// serveOpenAPI answers with the index of the documents, each with its hash.
+func serveOpenAPI(c *call) error {
 	paths := map[string]any{}
-	for _, v := range versions {
-		_, hash := openapiOf(v, resources[v])
+	all := c.registry.inventory()
+	for _, v := range all.versions {
+		_, hash := openapiOf(v, all.of[v])
 		paths[openapiKey(v)] = map[string]string{"serverRelativeURL": openapiURL(v, hash)}
 	}
-	index, err := json.Marshal(map[string]any{"paths": paths})
-	if err != nil {
-		panic(fmt.Sprintf("clienttest: encode OpenAPI: %v", err))
+	writeBody(c.w, http.StatusOK, mediaText, encoded(map[string]any{"paths": paths}))
+	return nil
+}
+
+// serveOpenAPIDocument answers with a document. A request with an old hash is sent to the present one.
+func serveOpenAPIDocument(c *call) error {
+	key := strings.Join(pathParts(c.r)[2:], "/")
+	all := c.registry.inventory()
+	i := slices.IndexFunc(all.versions, func(v meta.GVR) bool { return openapiKey(v) == key })
+	if i < 0 {
+		return errNoPath
 	}
-	writeBody(w, http.StatusOK, "text/plain; charset=utf-8", index)
-	return true
+	v := all.versions[i]
+	doc, hash := openapiOf(v, all.of[v])
+	c.w.Header().Set("Vary", "Accept")
+	switch asked := c.query.Get("hash"); asked {
+	case "":
+	case hash:
+		c.w.Header().Set("Cache-Control", "public, immutable")
+	default:
+		http.Redirect(c.w, c.r, openapiURL(v, hash), http.StatusMovedPermanently)
+		return nil
+	}
+	if !c.notModified(hash) {
+		writeJSON(c.w, http.StatusOK, doc)
+	}
+	return nil
+}
+
+// serveOpenAPI2 answers /openapi/v2 with one document about everything that is served, in the older form. kubectl asks for it before
+// it creates a List, and if it finds no newer document of a kind.
+func serveOpenAPI2(c *call) error {
+	h := c.w.Header()
+	h.Add("Vary", "Accept-Encoding")
+	h.Add("Vary", "Accept")
+	h.Set("Cache-Control", "no-cache, private")
+	media := kubectl.OpenAPIMedia(strings.Join(c.r.Header["Accept"], ","))
+	if media == "" {
+		c.w.WriteHeader(http.StatusNotAcceptable)
+		return nil
+	}
+	var newer []json.RawMessage
+	all := c.registry.inventory()
+	for _, v := range all.versions {
+		doc, _ := openapiOf(v, all.of[v])
+		newer = append(newer, doc)
+	}
+	doc := kubectl.NewOpenAPI(versionGit, newer)
+	if !c.notModified(hashOf(doc.JSON())) {
+		writeBody(c.w, http.StatusOK, media, doc.In(media))
+	}
+	return nil
 }
 
 // openapiKey returns the key of a group version in the index.
@@ -71,10 +96,7 @@ func openapiURL(v meta.GVR, hash string) string {
 // and is kept: making all of them takes some 20 ms.
 func openapiOf(v meta.GVR, resources []*resource) (json.RawMessage, string) {
 	write := func() schema.Document {
-		body, err := json.Marshal(openapiContent(v, resources))
-		if err != nil {
-			panic(fmt.Sprintf("clienttest: encode OpenAPI: %v", err))
-		}
+		body := encoded(openapiContent(v, resources))
 		return schema.Document{JSON: body, Hash: hashOf(json.RawMessage(body))}
 	}
 	own := slices.ContainsFunc(resources, func(r *resource) bool { return !r.Builtin })
@@ -89,7 +111,7 @@ func openapiOf(v meta.GVR, resources []*resource) (json.RawMessage, string) {
 func openapiContent(v meta.GVR, resources []*resource) any {
 	paths := map[string]any{}
 	for _, r := range resources {
-		if r.review != nil {
+		if r.review {
 			continue
 		}
 		path := "/" + openapiKey(v) + "/"

@@ -1,156 +1,52 @@
 package clienttest
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"net/http"
-	"slices"
-	"strings"
-	"unicode"
 
-	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
-	"github.com/bowline-go/bowline/client/clienttest/internal/patching"
-	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
-	"github.com/bowline-go/bowline/client/clienttest/internal/status"
-	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/patch"
 )
 
-// mediaApply is the media type of a server-side apply.
-const mediaApply = "application/apply-patch+yaml"
-
-// patchMedia returns the media type of a patch, which the resource must support.
-func (c *call) patchMedia() (string, error) {
-	media, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
-	accepted := []string{patch.JSONType, patch.MergeType, patch.StrategicType, mediaApply}
-	if !c.res.Builtin {
-		accepted = slices.Delete(accepted, 2, 3)
-	}
-	switch {
-	case slices.Contains(accepted, media):
-		return media, nil
-	case c.res.Builtin:
-		return "", status.Failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType", "415: Unsupported Media Type").
-			With(meta.StatusDetails{})
-	}
-	return "", status.UnsupportedMediaType(accepted...)
-}
-
-// patch answers a patch of an object, or of a part of it.
-func (c *call) patch(w http.ResponseWriter) error {
-	media, err := c.patchMedia()
+// servePatch changes an object, or a part of it, by a patch or by server-side apply.
+func servePatch(c *call) error {
+	media, body, o, err := c.readPatch()
 	if err != nil {
 		return err
 	}
-	f, err := c.formOf(false)
-	if err != nil {
-		return err
-	}
-	body, err := bodyOf(c.r)
-	if err != nil {
-		return err
-	}
-	o, err := c.patchOptions(media, body)
-	if err != nil {
-		return err
-	}
+	code := http.StatusOK
+	var v *object.Revision
 	if media == mediaApply {
-		v, code, err := c.apply(w, body, o)
-		if err != nil {
-			return err
-		}
-		return c.writeObject(w, f, code, v)
+		v, code, err = c.apply(body, o)
+	} else {
+		v, err = c.change(media, body, o)
 	}
-	v, err := c.change(w, media, body, o)
 	if err != nil {
 		return err
 	}
-	return c.writeObject(w, f, http.StatusOK, v)
-}
-
-// checkSyntax refuses a patch that cannot be written to an audit log, which is JSON. A real server does so before it looks for
-// the object. It assumes without a check that an apply that begins with a brace is JSON.
-func checkSyntax(media string, body []byte) error {
-	switch {
-	case media != mediaApply && !json.Valid(body):
-		return status.BadRequest("invalid JSON patch")
-	case media == mediaApply && !bytes.HasPrefix(bytes.TrimLeftFunc(body, unicode.IsSpace), []byte("{")):
-		if _, _, err := jsontree.ParseYAML(body); err != nil {
-			return status.BadRequest("error encoding patch: %v", err)
-		}
-	}
-	return nil
+	return c.writeObject(code, v)
 }
 
 // change applies a patch to an object's present state. A resource version in the result is a precondition.
-func (c *call) change(w http.ResponseWriter, media string, body []byte, o writeOptions) (*object.Revision, error) {
-	c.s.store.mu.Lock()
-	defer c.s.store.mu.Unlock()
-	cur := c.res.objects.tree.Get(object.PathOf(c.Key))
-	if cur == nil {
-		return nil, status.NotFound(c.res, c.Key.Name)
+func (c *call) change(media string, body []byte, o writeOptions) (*object.Revision, error) {
+	tx := c.store.Begin()
+	defer tx.End()
+	cur, err := c.present(tx)
+	if err != nil {
+		return nil, err
 	}
 	p, err := c.applied(media, cur.Raw, body, c.res.GVK())
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.patchedDraft(w, p)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.checkNamespace(d); err != nil {
-		return nil, err
-	}
-	if err := c.checkName(d.Meta.Name); err != nil {
-		return nil, err
-	}
-	uniteOwners(d, w, "duplicate entries after mutating admission happens")
-	old := cur.Draft()
-	v, err := c.replace(cur, old, d, o)
-	if err == nil && c.Subresource == "" {
-		c.warnFinalizers(w, d.Meta.Finalizers, old.Meta.Finalizers)
-	}
-	return v, err
-}
-
-// patchedDraft reads the object that results from a patch.
-func (c *call) patchedDraft(w http.ResponseWriter, p patching.Result) (*object.Draft, error) {
-	d, err := object.Parse(p.Doc)
-	known := c.res.Shape()
-	if err == nil && c.res.Builtin && d.APIVersion == "" {
-		known, d.Meta = schema.Nameless(), meta.ObjectMeta{}
+	d, err := c.patchedDraft(p)
+	if err == nil {
+		err = c.settle(d)
 	}
 	if err == nil {
-		err = c.checkKind(d, p.Doc)
-	}
-	if err == nil {
-		err = d.Normalize(&c.res.Type)
-	}
-	var bad *object.DecodeError
-	if errors.As(err, &bad) {
-		return nil, p.Invalid(bad)
+		err = c.checkName(d.Meta.Name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && p.Value != nil && known.Knows(p.Value) {
-		known.Prune(d.Content)
-		return d, c.reportPatch(w, p, nil)
-	}
-	return d, c.reportPatch(w, p, c.unknown(p.Doc, d, known))
-}
-
-// reportPatch reports the unknown and duplicate members of the patch and of its result by the fieldValidation.
-func (c *call) reportPatch(w http.ResponseWriter, p patching.Result, unknown []string) error {
-	if err := c.report(w, p.FieldErrors(unknown)); err != nil {
-		return p.Invalid(err)
-	}
-	return nil
-}
-
-// applied applies a patch to the JSON of an object of a kind.
-func (c *call) applied(media string, doc, body []byte, kind meta.GVK) (patching.Result, error) {
-	return patching.Apply(media, doc, body, kind, c.query.Get("fieldValidation") == "Ignore")
+	c.uniteOwners(d, "duplicate entries after mutating admission happens")
+	return c.replace(tx, cur, cur.Draft(), d, o)
 }

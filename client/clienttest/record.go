@@ -22,13 +22,6 @@ func recordTraits(group string) builtinTraits {
 	}
 }
 
-// pairRecords makes the two resources of Events twins.
-func (s *store) pairRecords() {
-	older := s.resources[meta.GVR{Version: "v1", Resource: "events"}]
-	newer := s.resources[meta.GVR{Group: records.Group, Version: "v1", Resource: "events"}]
-	older.twin, newer.twin = newer, older
-}
-
 // viewOf returns an object of the resource's twin as an object of the resource.
 func (r *resource) viewOf(d *object.Draft) *object.Draft {
 	v := &object.Draft{APIVersion: r.GVK().APIVersion(), Kind: r.Kind, Meta: d.Meta, Content: records.View(d.Content, r.Group)}

@@ -1,18 +1,16 @@
 package clienttest
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
-	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -58,45 +56,42 @@ type resource struct {
 	Resource
 	builtinTraits
 	object.Type
-	order int // of a built-in resource: its place in discovery
+	order int      // of a built-in resource: its place in discovery
+	verbs []string // of its own paths, in the order in which discovery lists them
 
-	objects collection
-	twin    *resource     // another view of the same objects; nil if there is none
-	since   uint64        // the version at which it was registered
-	gone    chan struct{} // closed by Unregister
+	objects *store.Collection
 }
 
 // builtinTraits are the differences of a built-in resource from a custom one. On a real server they are in each type's strategy.
 type builtinTraits struct {
 	graceful     bool // DELETE first sets deletionTimestamp
+	review       bool // a create answers a question
 	initial      any  // the status of a new object
-	columns      []printing.Column
-	print        printing.Printer // the cells of the columns
-	fixed        bool             // spec stays as it was created
+	columns      []kubectl.Column
+	print        kubectl.Printer // the cells of the columns
+	fixed        bool            // spec stays as it was created
 	prepare      func(d *object.Draft, creating bool)
 	complete     func(d *object.Draft, by User) // records the creator in a new object
 	check        func(old, d *object.Draft, subresource string) []meta.StatusCause
 	checkNew     func(d *object.Draft, metadata []meta.StatusCause) []meta.StatusCause // all that is wrong, given what is wrong with the metadata
 	subresources map[string]*subresource                                               // including status, if there is one
-	review       review                                                                // answers a create without storing the object
 }
+
+// subresource describes a path below an object's path. The table of routes has what answers it.
+type subresource struct {
+	kind  meta.GVK // of its objects; empty fields are as in the resource's kind
+	part  part     // if its objects are the resource's
+	verbs []string // in the order in which discovery lists them
+}
+
+// part returns old with the part of d that a subresource writes, which takes and returns the object itself.
+type part func(old, d *object.Draft) *object.Draft
 
 // groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".
 func (r *resource) groupResource() string { return status.Qualified(r.Resource.Resource, r.Group) }
 
 // groupKind is the kind's name in errors.
 func (r *resource) groupKind() string { return status.Qualified(r.Kind, r.Group) }
-
-// verbs in the order in which discovery lists them.
-func (r *resource) verbs() []string {
-	switch {
-	case r.review != nil:
-		return []string{"create"}
-	case r.Single:
-		return []string{"create", "delete", "get", "list", "patch", "update", "watch"}
-	}
-	return []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-}
 
 // validate returns every reason why r cannot be registered.
 func (r Resource) validate() error {
@@ -145,67 +140,20 @@ func isLabel(name string, capitals bool) bool {
 	return name != "" && len(name) <= 63
 }
 
-// registry holds the resources that the server serves. The server's lock protects it.
-type registry struct {
-	resources map[meta.GVR]*resource
-}
-
-// add completes r, if it can be registered. The order of registration does not matter.
-func (g *registry) add(r *resource) error {
-	if err := r.validate(); err != nil {
-		return err
-	}
-	declared, err := schema.Declared(r.Schema)
-	if err != nil {
-		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
-	}
-	r.Of, r.Apart, r.Selectable, r.Declared = r.GVK(), r.Status, r.SelectableFields, declared
-	if r.Singular == "" {
-		r.Singular = strings.ToLower(r.Kind)
-	}
-	for _, old := range g.resources {
-		if old.Group != r.Group || old.Resource.Resource != r.Resource.Resource && old.Kind != r.Kind {
-			continue
-		}
-		if old.Builtin {
-			return fmt.Errorf("clienttest.Resource %q: %s is registered already: it is built in, so leave it out", r.Resource.Resource, old.GVR())
-		}
-		return fmt.Errorf("clienttest.Resource %q: %s is registered already; one version of a resource is served",
-			r.Resource.Resource, old.GVR())
-	}
-	if r.Status && r.subresources["status"] == nil {
-		r.subresources = maps.Clone(r.subresources)
-		if r.subresources == nil {
-			r.subresources = map[string]*subresource{}
-		}
-		r.subresources["status"] = partOf(statusPart)
+// partOf returns the part that a subresource writes; nil if it does not write a part of the object.
+func (r *resource) partOf(sub string) part {
+	if s := r.subresources[sub]; s != nil {
+		return s.part
 	}
 	return nil
 }
 
-// all returns the registered resources: the core group first, the rest by group, version and resource.
-func (g *registry) all() []*resource {
-	rs := make([]*resource, 0, len(g.resources))
-	for _, r := range g.resources {
-		rs = append(rs, r)
+// kindOf returns the kind of the objects of a subresource.
+func (r *resource) kindOf(sub string) meta.GVK {
+	if s := r.subresources[sub]; s != nil && s.kind.Kind != "" {
+		return s.kind
 	}
-	slices.SortFunc(rs, func(a, b *resource) int {
-		return cmp.Or(
-			cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version),
-			cmp.Compare(a.Resource.Resource, b.Resource.Resource),
-		)
-	})
-	return rs
-}
-
-// compiledIn reports whether a group has built-in resources.
-func (g *registry) compiledIn(group string) bool {
-	for name, r := range g.resources {
-		if name.Group == group && r.Builtin {
-			return true
-		}
-	}
-	return group == ""
+	return r.GVK()
 }
 
 // fields returns the shape of the resource's objects; without a schema it has only metadata.

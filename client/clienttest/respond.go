@@ -5,9 +5,18 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/messages"
 	"github.com/bowline-go/bowline/client/meta"
+)
+
+const (
+	mediaJSON     = "application/json"
+	mediaYAML     = "application/yaml"
+	mediaText     = "text/plain; charset=utf-8"
+	mediaProtobuf = messages.MediaType
+	mediaApply    = "application/apply-patch+yaml" // of a server-side apply
+	metaGroup     = "meta.k8s.io"
 )
 
 // writeStatus answers with a Status. Retry-After comes from its details.
@@ -26,15 +35,17 @@ func writeStatus(w http.ResponseWriter, status meta.Status) {
 }
 
 // writeJSON answers with the JSON of v and a newline, which ends every body of the real server.
-func writeJSON(w http.ResponseWriter, code int, v any) { writeBody(w, code, mediaJSON, bodyFor(v)) }
+func writeJSON(w http.ResponseWriter, code int, v any) {
+	writeBody(w, code, mediaJSON, append(encoded(v), '\n'))
+}
 
-// bodyFor returns the JSON of v and a newline.
-func bodyFor(v any) []byte {
+// encoded returns the JSON of a value that can always be encoded.
+func encoded(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("clienttest: encode %T: %v", v, err))
 	}
-	return append(b, '\n')
+	return b
 }
 
 func writeBody(w http.ResponseWriter, code int, contentType string, body []byte) {
@@ -48,5 +59,7 @@ func writeBody(w http.ResponseWriter, code int, contentType string, body []byte)
 	_, _ = w.Write(body) // ignored: the client may have gone
 }
 
-// seconds rounds d up to the seconds of a Retry-After header.
-func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+// warn adds a warning to an answer.
+func warn(w http.ResponseWriter, format string, args ...any) {
+	w.Header().Add("Warning", fmt.Sprintf("299 - %q", fmt.Sprintf(format, args...)))
+}

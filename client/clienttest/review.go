@@ -10,24 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// review answers the create of an object that asks a question and is never stored: it completes the object.
-type review func(c *call, b *reviewBody) error
-
-// reviews returns the resources whose objects are only created to ask a question.
-func reviews() map[string]review {
-	return map[string]review{
-		"localsubjectaccessreviews.authorization.k8s.io": reviewAccess,
-		"selfsubjectaccessreviews.authorization.k8s.io":  reviewAccess,
-		"selfsubjectrulesreviews.authorization.k8s.io":   reviewRules,
-		"subjectaccessreviews.authorization.k8s.io":      reviewAccess,
-		"selfsubjectreviews.authentication.k8s.io":       reviewUser,
-	}
-}
-
-// asksAboutOneself reports whether the roles of a real server allow the request to every user.
-func (r *resource) asksAboutOneself(verb string) bool {
-	return r.review != nil && strings.HasPrefix(r.Kind, "Self") && verb == "create"
-}
+// A review is a create of an object that asks a question and is never stored: the answer is the completed object.
 
 // reviewBody has the fields of every kind of review.
 type reviewBody struct {
@@ -102,33 +85,32 @@ type nonResourceAttributes struct {
 	Verb string `json:"verb,omitempty"`
 }
 
-// review answers a request for a review.
-func (c *call) review(w http.ResponseWriter) error {
-	if c.Verb != "create" {
-		return status.MethodNotAllowed()
-	}
-	if _, err := c.writeOptions("CreateOptions"); err != nil {
-		return err
-	}
-	var b reviewBody
-	if err := c.readCall(w, &b, c.res.GVK().APIVersion(), c.res.Kind); err != nil {
-		return err
-	}
-	b.Kind, b.APIVersion = c.res.Kind, c.res.GVK().APIVersion()
-	if c.res.Scope == meta.Namespaced {
-		if n := b.Metadata.Namespace; n != "" && n != c.Key.Namespace {
-			return status.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+// reviewed answers a review that complete completes.
+func reviewed(complete func(c *call, b *reviewBody) error) handler {
+	return func(c *call) error {
+		if _, err := c.writeOptions("CreateOptions"); err != nil {
+			return err
 		}
-		b.Metadata.Namespace = c.Key.Namespace
+		var b reviewBody
+		if err := c.readAction(&b, c.res.GVK()); err != nil {
+			return err
+		}
+		b.Kind, b.APIVersion = c.res.Kind, c.res.GVK().APIVersion()
+		if c.res.Scope == meta.Namespaced {
+			if err := c.checkNamespace(b.Metadata.Namespace); err != nil {
+				return err
+			}
+			b.Metadata.Namespace = c.Key.Namespace
+		}
+		if b.Spec == nil {
+			b.Spec = &reviewSpec{}
+		}
+		if err := complete(c, &b); err != nil {
+			return err
+		}
+		writeJSON(c.w, http.StatusCreated, b)
+		return nil
 	}
-	if b.Spec == nil {
-		b.Spec = &reviewSpec{}
-	}
-	if err := c.res.review(c, &b); err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusCreated, b)
-	return nil
 }
 
 // reviewAccess asks Options.Authorize.
@@ -150,7 +132,7 @@ func reviewAccess(c *call, b *reviewBody) error {
 	} else {
 		a.Verb, a.Path = b.Spec.NonResourceAttributes.Verb, b.Spec.NonResourceAttributes.Path
 	}
-	allowed, reason := c.s.ask(a)
+	allowed, reason := c.ask(a)
 	b.Status = struct {
 		Allowed bool   `json:"allowed"`
 		Reason  string `json:"reason,omitempty"`
@@ -240,7 +222,7 @@ func reviewRules(c *call, b *reviewBody) error {
 		return status.BadRequest("no namespace on request")
 	}
 	b.Metadata, b.Spec = meta.ObjectMeta{}, &reviewSpec{}
-	if c.s.options.Authorize != nil {
+	if c.options.Authorize != nil {
 		b.Status = rulesStatus{
 			Resources: []resourceRule{}, Paths: []pathRule{},
 			Incomplete: true, EvaluationError: "webhook authorizer does not support user rule resolution",

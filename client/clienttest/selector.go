@@ -47,7 +47,7 @@ func (c *call) selection() (*selection, error) {
 
 // shard reads the shard selector of a request. A real server does so after it has checked the other parameters.
 func (c *call) shard(sel *selection) (err error) {
-	text, mode := c.query.Get("shardSelector"), ShardedLists(c.s.sharded.Load())
+	text, mode := c.query.Get("shardSelector"), ShardedLists(c.sharded.Load())
 	if text == "" || mode == ShardsIgnored {
 		return nil
 	}

@@ -269,3 +269,12 @@ func (d *Draft) Value() jsontree.Object {
 	out["apiVersion"], out["kind"], out["metadata"] = d.APIVersion, d.Kind, metadata
 	return out
 }
+
+// Member returns a copy of a member that is an object, which the caller may change. It is empty if there is no such member.
+func (d *Draft) Member(name string) jsontree.Object {
+	m, _ := d.Content[name].(jsontree.Object)
+	if m = maps.Clone(m); m == nil {
+		m = jsontree.Object{}
+	}
+	return m
+}

@@ -1,0 +1,60 @@
+package clienttest
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+)
+
+// api is what requests share. It has no lock: each part has one, or does not change while the server runs.
+type api struct {
+	options    Options
+	address    string
+	store      *store.Store
+	registry   registry
+	namespaces *resource
+	validator  object.Validator
+	tokens     tokens
+	catalog    catalog
+	gzips      sync.Pool // of *gzip.Writer
+
+	streaming atomic.Int32 // StreamingLists
+	sharded   atomic.Int32 // ShardedLists
+	muted     atomic.Bool  // no bookmarks by themselves
+}
+
+// ask asks Options.Authorize about an access.
+func (a *api) ask(access Access) (allowed bool, reason string) {
+	if a.options.Authorize == nil {
+		return true, ""
+	}
+	return a.options.Authorize(access)
+}
+
+// gzipFrom is the minimum size of a body that is compressed for clients that allow it.
+const gzipFrom = 128 << 10
+
+// compressed returns w, or a writer to it that compresses if the client allows it and size bytes are worth it. The caller must
+// call finish at the end.
+func (a *api) compressed(w http.ResponseWriter, r *http.Request, size int) (_ io.Writer, finish func()) {
+	if size < gzipFrom || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		return w, func() {}
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	w.Header().Add("Vary", "Accept-Encoding")
+	z, ok := a.gzips.Get().(*gzip.Writer)
+	if !ok {
+		z, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	}
+	z.Reset(w)
+	return z, func() {
+		_ = z.Close() // ignored: the client may have gone
+		a.gzips.Put(z)
+	}
+}

@@ -1,0 +1,151 @@
+package clienttest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// deleteOptions are the DeleteOptions of the API, in the body or as parameters.
+type deleteOptions struct {
+	meta.TypeMeta      `json:",inline"`
+	GracePeriodSeconds *int64   `json:"gracePeriodSeconds"`
+	OrphanDependents   *bool    `json:"orphanDependents"`
+	PropagationPolicy  *string  `json:"propagationPolicy"`
+	DryRun             []string `json:"dryRun"`
+	Preconditions      struct {
+		UID             *string `json:"uid"`
+		ResourceVersion *string `json:"resourceVersion"`
+	} `json:"preconditions"`
+
+	dryRun bool
+}
+
+func (c *call) deleteOptions() (*deleteOptions, error) {
+	b, err := c.readPayload(metaGroup+"/v1", "DeleteOptions")
+	if err != nil {
+		return nil, err
+	}
+	if b.wrong != nil {
+		return nil, status.BadRequest("%v", b.wrong)
+	}
+	o := &deleteOptions{}
+	if len(b.sent) > 0 {
+		err = o.read(b.json)
+	} else {
+		err = o.parameters(c.query)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o, o.validate()
+}
+
+// read reads the options from the body of a request.
+func (o *deleteOptions) read(body []byte) error {
+	is, err := object.TypeOf(body)
+	if err != nil {
+		return status.BadRequest("%v", err)
+	}
+	if is.Kind != "" && is.Kind != "DeleteOptions" {
+		return status.BadRequest("%v", noKind(is.Kind, cmp.Or(is.APIVersion, metaGroup+"/v1")))
+	}
+	type DeleteOptions deleteOptions // encoding/json has the name in its errors
+	if err := json.Unmarshal(body, (*DeleteOptions)(o)); err != nil {
+		return status.BadRequest("%v", err)
+	}
+	return nil
+}
+
+// parameters reads the options from the query of a request.
+func (o *deleteOptions) parameters(query url.Values) error {
+	if s := query.Get("gracePeriodSeconds"); s != "" {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return status.BadRequest("%v", err)
+		}
+		o.GracePeriodSeconds = &n
+	}
+	if s := query.Get("propagationPolicy"); s != "" {
+		o.PropagationPolicy = &s
+	}
+	if query.Get("orphanDependents") != "" {
+		orphan := isTrue(query, "orphanDependents")
+		o.OrphanDependents = &orphan
+	}
+	o.DryRun = query["dryRun"]
+	return nil
+}
+
+// validate returns everything that is wrong with the options.
+func (o *deleteOptions) validate() error {
+	var causes []meta.StatusCause
+	if p := o.PropagationPolicy; p != nil {
+		if o.OrphanDependents != nil {
+			causes = append(causes, status.InvalidValue("propagationPolicy", *p, "orphanDependents and deletionPropagation cannot be both set"))
+		}
+		switch *p {
+		case "Foreground", "Background", "Orphan":
+		default:
+			causes = append(causes, status.UnsupportedValue("propagationPolicy", *p, "Foreground", "Background", "Orphan", "nil"))
+		}
+	}
+	var bad bool
+	if o.dryRun, bad = readDryRun(o.DryRun); bad {
+		causes = append(causes, status.UnsupportedValue("dryRun", o.DryRun, "All"))
+	}
+	if len(causes) > 0 {
+		return status.InvalidOptions("DeleteOptions", causes...)
+	}
+	return nil
+}
+
+// finalizers returns the finalizers of an object that is deleted with the options. Events are not garbage collected, so the
+// options do not affect theirs.
+func (o *deleteOptions) finalizers(r *resource, have []string) []string {
+	if r.Kind == "Event" && r.Builtin {
+		return have
+	}
+	var wanted string
+	switch p := o.PropagationPolicy; {
+	case o.OrphanDependents != nil && *o.OrphanDependents, p != nil && *p == "Orphan":
+		wanted = object.FinalizerOrphan
+	case p != nil && *p == "Foreground":
+		wanted = object.FinalizerForeground
+	case o.OrphanDependents == nil && p == nil:
+		return have
+	}
+	kept := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
+		return (f == object.FinalizerOrphan || f == object.FinalizerForeground) && f != wanted
+	})
+	if wanted != "" && !slices.Contains(kept, wanted) {
+		kept = append(kept, wanted)
+	}
+	return kept
+}
+
+// check compares the preconditions with the object. As on a real server, the error names the kind where others name the resource.
+func (o *deleteOptions) check(r *resource, v *object.Revision) error {
+	fail := func(format string, args ...any) error {
+		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s",
+			r.groupKind(), v.Key.Name, fmt.Sprintf(format, args...)).
+			With(meta.StatusDetails{Name: v.Key.Name, Group: r.Group, Kind: r.Kind})
+	}
+	if uid := o.Preconditions.UID; uid != nil && *uid != v.UID {
+		return fail("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
+			"deleted and then recreated", *uid, v.UID)
+	}
+	if version := o.Preconditions.ResourceVersion; version != nil && *version != strconv.FormatUint(v.Version, 10) {
+		return fail("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%d). "+
+			"The object might have been modified", *version, v.Version)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package clienttest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// readDraft reads the object in the body of a create or an update.
+func (c *call) readDraft() (*object.Draft, error) {
+	b, err := c.readBody(c.res.GVK())
+	if err != nil {
+		return nil, err
+	}
+	d, err := object.Parse(b.json)
+	if err == nil {
+		err = c.checkKind(d, b.sent)
+	}
+	if err == nil {
+		err = d.Normalize(&c.res.Type)
+	}
+	if err == nil && b.media != mediaProtobuf {
+		if wrong := c.reportPayload(b, c.fields(b.json, d)); wrong != nil {
+			err = &object.DecodeError{APIVersion: d.APIVersion, Kind: d.Kind, Err: wrong}
+		}
+	}
+	var bad *object.DecodeError
+	if errors.As(err, &bad) {
+		return nil, c.cannotRead(bad, b)
+	}
+	if err == nil {
+		c.uniteOwners(d, "duplicate entries")
+	}
+	return d, err
+}
+
+// cannotRead returns the error for a body that cannot be read as an object of the resource's kind.
+func (c *call) cannotRead(bad *object.DecodeError, b *payload) error {
+	apiVersion, kind, err := bad.APIVersion, bad.Kind, bad.Err
+	if c.res.Builtin && bad.InMetadata {
+		// A compiled-in type is read as a whole, and the error says where it failed.
+		apiVersion, kind = cmp.Or(apiVersion, c.res.GVK().APIVersion()), cmp.Or(kind, c.res.Kind)
+		if misfit := c.res.Shape().Fits(b.json); misfit != nil {
+			err = misfit
+		}
+	}
+	if kind == "" {
+		return unrecognized(c.res.Kind, err, b.sent)
+	}
+	_, version := meta.SplitAPIVersion(apiVersion)
+	return status.BadRequest("%s in version %q cannot be handled as a %s: %v", kind, version, c.res.Kind, err)
+}
+
+// uniteOwners drops duplicate owners, with a warning that names them.
+func (c *call) uniteOwners(d *object.Draft, what string) {
+	var twice []string
+	kept := []meta.OwnerReference{}
+	for _, o := range d.Meta.OwnerReferences {
+		if slices.ContainsFunc(kept, func(k meta.OwnerReference) bool { return reflect.DeepEqual(k, o) }) {
+			twice = append(twice, o.UID)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	if len(twice) > 0 {
+		d.Meta.OwnerReferences = kept
+		c.warn(".metadata.ownerReferences contains %s; API server dedups owner references in 1.20+, and may reject such requests as early as "+
+			"1.24; please fix your requests; duplicate UID(s) observed: %s", what, strings.Join(twice, ", "))
+	}
+}
+
+// checkKind compares the kind of a body with the resource. A body of a compiled-in type may leave it out.
+func (c *call) checkKind(d *object.Draft, body []byte) error {
+	want := c.res.GVK()
+	if strings.Count(d.APIVersion, "/") > 1 {
+		return &object.DecodeError{Err: fmt.Errorf("unexpected GroupVersion string: %s", d.APIVersion)}
+	}
+	if c.res.Builtin {
+		if d.Kind == "" {
+			d.Kind = want.Kind
+		}
+		if d.APIVersion == "" {
+			d.APIVersion = want.APIVersion()
+		}
+		if d.Kind != want.Kind || d.APIVersion != want.APIVersion() {
+			return &object.DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: noKind(d.Kind, d.APIVersion)}
+		}
+		return nil
+	}
+	switch {
+	case d.Kind == "":
+		//lint:ignore ST1005 these are the real server's words
+		return &object.DecodeError{Err: fmt.Errorf("Object 'Kind' is missing in '%s'", body)}
+	case d.APIVersion != want.APIVersion() && c.Verb == "patch":
+		return status.Invalid(want.Group, d.Kind, d.Meta.Name, []meta.StatusCause{
+			status.InvalidValue("apiVersion", d.APIVersion, "must be "+want.APIVersion()),
+		})
+	case d.APIVersion != want.APIVersion():
+		return status.BadRequest("the API version in the data (%s) does not match the expected API version (%s)",
+			d.APIVersion, want.APIVersion())
+	case d.Kind != want.Kind:
+		return status.Invalid(want.Group, d.Kind, d.Meta.Name, []meta.StatusCause{status.InvalidValue("kind", d.Kind, "must be "+want.Kind)})
+	}
+	return nil
+}
+
+// settle gives an object from a body the namespace of the request, unless it names another.
+func (c *call) settle(d *object.Draft) error {
+	err := c.checkNamespace(d.Meta.Namespace)
+	d.Meta.Namespace = c.Key.Namespace
+	return err
+}
+
+// readWrite reads a create or an update: the object in its body, and its parameters. kind is that of the parameters.
+func (c *call) readWrite(kind string) (d *object.Draft, o writeOptions, err error) {
+	if err = c.negotiate(false); err == nil {
+		d, err = c.readDraft()
+	}
+	if err == nil {
+		o, err = c.writeOptions(kind)
+	}
+	if err == nil {
+		err = c.settle(d)
+	}
+	return d, o, err
+}

@@ -1,0 +1,139 @@
+package clienttest
+
+import (
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
+	"strconv"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// insert puts a new object into the store.
+func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Revision, error) {
+	select {
+	case <-c.res.objects.Gone():
+		return nil, status.NoSuchResource()
+	default:
+	}
+	if c.res.Scope == meta.Namespaced {
+		if err := c.checkHome(tx, d); err != nil {
+			return nil, err
+		}
+	}
+	c.complete(tx, d)
+	causes := c.validator.Object(&c.res.Type, &d.Meta)
+	if c.res.checkNew != nil {
+		causes = c.res.checkNew(d, causes)
+	}
+	if len(causes) > 0 {
+		return nil, c.res.Invalid(d.Meta.Name, causes)
+	}
+	// The storage refuses a version, and a dry run does not reach the storage.
+	version, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64)
+	if err == nil && version != 0 && !o.dryRun {
+		return nil, status.Failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
+	}
+	if there := tx.Get(c.res.objects, d.Key()); there != nil {
+		return nil, c.alreadyExists(d, there)
+	}
+	c.res.Fill(d)
+	if !o.owned {
+		c.manage(d, nil, o.manager)
+	}
+	c.warnFinalizers(d.Meta.Finalizers, nil)
+	if o.dryRun {
+		return d.Revision(&c.res.Type, version), nil
+	}
+	return tx.Put(c.res.objects, nil, d), nil
+}
+
+// checkHome refuses an object whose namespace does not exist or is ending.
+func (c *call) checkHome(tx store.Tx, d *object.Draft) error {
+	home := tx.Get(c.namespaces.objects, meta.Key{Name: d.Meta.Namespace})
+	switch {
+	case home == nil:
+		return status.NotFound(c.namespaces, d.Meta.Namespace)
+	case !home.Deleting:
+		return nil
+	}
+	err := status.Forbidden(c.res, d.Meta.Name,
+		"unable to create new content in namespace %s because it is being terminated", home.Key.Name)
+	err.Status.Details.Causes = []meta.StatusCause{{
+		Reason: "NamespaceTerminating", Field: "metadata.namespace",
+		Message: fmt.Sprintf("namespace %s is being terminated", home.Key.Name),
+	}}
+	return err
+}
+
+// alreadyExists returns the error for a new object with the name of another.
+func (c *call) alreadyExists(d *object.Draft, there *object.Revision) error {
+	err := status.AlreadyExists(c.res, d.Meta.Name)
+	if d.Meta.GenerateName != "" { // a real server does not ask whether it has made the name
+		err.Status.Message += ", the server was not able to generate a unique name for the object"
+		err.Status.Details.RetryAfterSeconds = 1
+	}
+	if there.Deleting {
+		err.Status.Message = "object is being deleted: " + err.Status.Message
+	}
+	return err
+}
+
+// complete sets the fields of a new object that the server decides, and its name if it wants one.
+func (c *call) complete(tx store.Tx, d *object.Draft) {
+	m := &d.Meta
+	m.UID, m.CreationTimestamp = newUID(), now()
+	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
+	if c.res.Generation {
+		m.Generation = 1
+	}
+	if m.Name == "" && m.GenerateName != "" {
+		m.Name = c.freeName(tx, d)
+	}
+	if c.res.Status {
+		wanted := d.Content["status"]
+		delete(d.Content, "status")
+		if c.res.initial != nil {
+			d.Content["status"] = c.res.firstStatus(wanted)
+		}
+	}
+	if c.res.prepare != nil {
+		c.res.prepare(d, true)
+	}
+	if c.res.complete != nil {
+		c.res.complete(d, c.user)
+	}
+}
+
+// freeName returns a name that starts with the wanted prefix and is not taken.
+func (c *call) freeName(tx store.Tx, d *object.Draft) string {
+	const (
+		letters = "bcdfghjklmnpqrstvwxz2456789" // no vowels: no words
+		length  = 5
+		limit   = 63 - length
+	)
+	prefix := d.Meta.GenerateName[:min(len(d.Meta.GenerateName), limit)]
+	for {
+		suffix := make([]byte, length)
+		for i := range suffix {
+			suffix[i] = letters[mathrand.IntN(len(letters))]
+		}
+		key := meta.Key{Namespace: d.Meta.Namespace, Name: prefix + string(suffix)}
+		if tx.Get(c.res.objects, key) == nil {
+			return key.Name
+		}
+	}
+}
+
+// firstStatus returns the status of a new object, given the one that its writer wants.
+func (r *resource) firstStatus(wanted any) any {
+	first := withNow(r.initial, timeText(now()))
+	if !r.StatusOnCreate || wanted == nil {
+		return first
+	}
+	return jsontree.Merge(first, wanted)
+}

@@ -1,0 +1,211 @@
+// Package store holds the objects of a server: their present state, their history, the watches that follow it, and the watch
+// caches of replicas, which may be behind. It knows no requests.
+//
+// A write is a transaction, from [Store.Begin] to [Tx.End]. A read returns a [Snapshot], which does not change.
+package store
+
+import (
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Store is the objects of all collections, and counts their common resource version.
+//
+// mu protects the store, its collections and its caches. A transaction holds it from reading the present state to publishing the
+// next, so writes are serial. A read holds it only to pick up a tree or an event, neither of which ever changes.
+type Store struct {
+	mu      sync.Mutex
+	version uint64
+	moved   chan struct{} // closed at the next change; nil while nothing waits for one
+
+	collections []*Collection
+	caches      []*Cache
+	inNamespace map[string]int // the number of objects of each namespace
+
+	floor  uint64 // versions below are compacted, in every collection
+	marks  []mark // the times at which versions were reached; oldest first
+	age    time.Duration
+	length int
+}
+
+// New returns an empty store. It keeps so many changes of each collection for so long.
+func New(age time.Duration, length int) *Store {
+	return &Store{inNamespace: map[string]int{}, age: age, length: length}
+}
+
+// Collection is the objects of one resource, with their recent history.
+//
+// History is a list of events in which each event knows the next, so a watch needs no queue: it holds its last event and follows
+// the list at its own pace. An event that no new request can ask for is removed from the front of events, and is collected when
+// no watch holds it.
+type Collection struct {
+	store *Store
+	name  meta.GVR
+	kind  *object.Type
+
+	tree   *object.Tree
+	last   *Event
+	events []*Event     // the events that a list or a watch can go back to; oldest first
+	base   *object.Tree // the objects before events[0]
+	floor  uint64       // the version of the newest event that was dropped because there were too many
+
+	watches map[*Watch]struct{}
+	since   uint64        // the version at which it was added
+	gone    chan struct{} // closed when it is removed
+
+	twin *Collection // another view of the same objects; nil if there is none
+	view View        // makes its objects from those of its twin
+}
+
+// View returns an object of a collection's twin as an object of the collection.
+type View func(*object.Draft) *object.Draft
+
+// Event is one change of one object.
+type Event struct {
+	Version uint64
+	// Prev and Next are the object before and after the change; nil if it did not exist.
+	Prev, Next *object.Revision
+
+	seq   uint64
+	tree  *object.Tree  // all objects, after it
+	after *Event        // the next event; read it only after ready is closed
+	ready chan struct{} // closed when there is a next event
+}
+
+// Add adds a collection without objects.
+func (s *Store) Add(name meta.GVR, kind *object.Type) *Collection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// A watch cannot start before the collection existed.
+	c := &Collection{
+		store: s, name: name, kind: kind, since: s.version, floor: s.version,
+		last:    &Event{Version: s.version, ready: make(chan struct{})},
+		watches: map[*Watch]struct{}{}, gone: make(chan struct{}),
+	}
+	s.collections = append(s.collections, c)
+	return c
+}
+
+// Pair makes two collections views of the same objects: a write to one of them is a write to the other as well, in the same
+// transaction. toA makes the objects of a from those of b, and toB the reverse.
+func Pair(a, b *Collection, toA, toB View) {
+	a.twin, b.twin, a.view, b.view = b, a, toA, toB
+}
+
+// Version returns the present version: that of the last change of any object.
+func (s *Store) Version() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
+// Snapshot is the objects of a collection at a version. It does not change.
+type Snapshot struct {
+	*object.Tree
+	Version uint64
+}
+
+// Present returns the present objects.
+func (c *Collection) Present() Snapshot {
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	return Snapshot{c.tree, c.store.version}
+}
+
+// Gone returns a channel that is closed when the collection is removed.
+func (c *Collection) Gone() <-chan struct{} { return c.gone }
+
+// Tx is a transaction. Until its End there is no other one, and nobody sees a part of its changes.
+type Tx struct{ s *Store }
+
+// Begin begins a transaction. The caller must call End.
+func (s *Store) Begin() Tx {
+	s.mu.Lock()
+	return Tx{s}
+}
+
+// End ends the transaction.
+func (tx Tx) End() { tx.s.mu.Unlock() }
+
+// Get returns an object, or nil.
+func (tx Tx) Get(c *Collection, key meta.Key) *object.Revision { return c.tree.Get(object.PathOf(key)) }
+
+// Objects returns the objects of a namespace, or all if it is empty, as they are now.
+func (tx Tx) Objects(c *Collection, namespace string) iter.Seq[*object.Revision] {
+	return c.tree.Between(object.Span(namespace))
+}
+
+// InNamespace returns the number of objects of all collections in a namespace.
+func (tx Tx) InNamespace(name string) int { return tx.s.inNamespace[name] }
+
+// Put commits an object's next state, and returns it with its new version. prev is its present state; nil means that it is new.
+func (tx Tx) Put(c *Collection, prev *object.Revision, d *object.Draft) *object.Revision {
+	tx.s.version++
+	next := c.set(prev, d)
+	if t := c.twin; t != nil {
+		is := t.view(d)
+		t.set(t.tree.Get(object.PathOf(is.Key())), is)
+	}
+	return next
+}
+
+// PutAt commits a new object at a version, which may be the present one.
+func (tx Tx) PutAt(version uint64, c *Collection, d *object.Draft) {
+	tx.s.version = version
+	c.set(nil, d)
+}
+
+func (c *Collection) set(prev *object.Revision, d *object.Draft) *object.Revision {
+	next := d.Revision(c.kind, c.store.version)
+	c.commit(prev, next, c.tree.Set(next))
+	return next
+}
+
+// Remove commits the removal of an object, and returns its last state with the version of the removal.
+func (tx Tx) Remove(c *Collection, prev *object.Revision) *object.Revision {
+	tx.s.version++
+	c.commit(prev, nil, c.tree.Remove(prev.Path))
+	if t := c.twin; t != nil {
+		t.commit(t.tree.Get(prev.Path), nil, t.tree.Remove(prev.Path))
+	}
+	return prev.At(tx.s.version)
+}
+
+// Drop removes a collection. It must be empty.
+func (tx Tx) Drop(c *Collection) {
+	tx.s.collections = slices.DeleteFunc(tx.s.collections, func(is *Collection) bool { return is == c })
+	close(c.gone)
+}
+
+func (c *Collection) commit(prev, next *object.Revision, objects *object.Tree) {
+	s := c.store
+	if prev == nil {
+		s.inNamespace[next.Key.Namespace]++
+	}
+	if next == nil {
+		if s.inNamespace[prev.Key.Namespace]--; s.inNamespace[prev.Key.Namespace] == 0 {
+			delete(s.inNamespace, prev.Key.Namespace)
+		}
+	}
+	e := &Event{Version: s.version, seq: c.last.seq + 1, Prev: prev, Next: next, tree: objects, ready: make(chan struct{})}
+	c.tree = objects
+	c.events = append(c.events, e)
+	c.last.after = e
+	close(c.last.ready)
+	c.last = e
+	s.wake()
+	now := time.Now()
+	s.mark(now)
+	for _, cache := range s.caches {
+		cache.note(now, s.version)
+	}
+	c.prune()
+	for w := range c.watches {
+		w.checkLag(e)
+	}
+}

@@ -1,0 +1,159 @@
+package clienttest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Options say what a server serves and how. The zero value is a server in memory with the built-in resources.
+type Options struct {
+	// Listener accepts the server's connections, such as a TCP socket on a loopback address. The server closes it. Nil means in
+	// memory: only clients with Config reach the server then, and it works under testing/synctest.
+	Listener net.Listener
+
+	// Resources are served in addition to the built-in ones.
+	Resources []Resource
+
+	// TLS serves https, with a certificate of a CA that is made for this server; Config carries the CA.
+	TLS bool
+
+	// HTTP2 serves HTTP/2 to clients that offer it in the TLS handshake, as client's do. It implies TLS.
+	HTTP2 bool
+
+	// MaxStreams is the maximum number of concurrent requests on an HTTP/2 connection; 0 means 250, the default of net/http.
+	MaxStreams int
+
+	// Replicas is the number of replicas of one store behind the address, which take connections in turn; 0 means one. See
+	// Server.Replica.
+	Replicas int
+
+	// Token, if set, must be every request's bearer token; other requests are answered with 401.
+	Token string
+
+	// Authorize, if set, decides about each request for a resource, about each impersonation, and for the access reviews. A
+	// refused request is answered with 403, with reason at the end of the message. Nil allows everything. Paths that are not a
+	// resource's, such as those of discovery, are open to everybody, and so are the reviews about oneself. Authorize is not
+	// called again for an open watch. Several goroutines call it at once.
+	Authorize func(Access) (allowed bool, reason string)
+
+	// Containers, if set, says what happens in the containers of pods; see package client/clienttest/containers. Nil does not
+	// serve exec and attach. Discovery does not list them.
+	Containers Containers
+
+	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
+	BookmarkEvery time.Duration
+
+	// StreamingLists says how the server treats a watch that asks for the initial events. The zero value serves it.
+	StreamingLists StreamingLists
+
+	// ShardedLists says how the server treats shard selectors. The zero value ignores them, as a real server does by default.
+	ShardedLists ShardedLists
+
+	// DeletionVersions makes the Status of a deletion have the resource version of the deletion, as servers do from Kubernetes 1.38 on.
+	DeletionVersions bool
+	// DropManagedFields makes the server leave out metadata.managedFields if a client asks for it in Accept, by the parameter
+	// drop=metadata.managedFields (KEP-5958). By default the server ignores the parameter, as a real server does up to Kubernetes
+	// 1.37.
+	DropManagedFields bool
+
+	// EndBookmarkAfter is the time between the initial events and the bookmark that ends them; 0 means at once. Events that
+	// happen meanwhile come before the bookmark, as they may on older servers.
+	EndBookmarkAfter time.Duration
+
+	// HistoryAge is how long the server keeps its history: the maximum age of a resource version that a watch may start at, and
+	// of a continue token. 0 means 5 minutes, as on a real server. Only changes make a version old: the present version is never
+	// too old.
+	HistoryAge time.Duration
+
+	// HistoryLength is the maximum number of changes of one resource that the server keeps; 0 means 10,000.
+	HistoryLength int
+
+	// WatchLag is the number of changes of its resource that a watch may fall behind, because its client does not read, before
+	// the server cuts it; 0 means 10,000. A real server is less patient.
+	WatchLag int
+}
+
+// validate returns every reason why o cannot be used.
+func (o Options) validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name     string
+		negative bool
+	}{
+		{"BookmarkEvery", o.BookmarkEvery < 0},
+		{"HistoryAge", o.HistoryAge < 0},
+		{"HistoryLength", o.HistoryLength < 0},
+		{"WatchLag", o.WatchLag < 0},
+		{"MaxStreams", o.MaxStreams < 0},
+		{"Replicas", o.Replicas < 0},
+		{"EndBookmarkAfter", o.EndBookmarkAfter < 0},
+	} {
+		if f.negative {
+			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative", f.name))
+		}
+	}
+	if o.StreamingLists < StreamingServed || o.StreamingLists > StreamingEndless {
+		errs = append(errs, fmt.Errorf("clienttest.Options: StreamingLists is %d, which is none of the constants", o.StreamingLists))
+	}
+	if o.ShardedLists < ShardsIgnored || o.ShardedLists > ShardsClaimed {
+		errs = append(errs, fmt.Errorf("clienttest.Options: ShardedLists is %d, which is none of the constants", o.ShardedLists))
+	}
+	return errors.Join(errs...)
+}
+
+// StreamingLists says how the server treats watches that ask for the initial events (KEP-3157).
+type StreamingLists int
+
+const (
+	// StreamingServed sends the initial events, and a bookmark that ends them.
+	StreamingServed StreamingLists = iota
+	// StreamingRefused answers 422, as a kube-apiserver does whose feature gate WatchList is off.
+	StreamingRefused
+	// StreamingIgnored ignores the parameters, as servers do that do not know them.
+	StreamingIgnored
+	// StreamingEndless sends the initial events and the later ones, but never a bookmark.
+	StreamingEndless
+)
+
+// ShardedLists says how the server treats the shard selectors of lists and watches (KEP-5866).
+type ShardedLists int
+
+const (
+	// ShardsIgnored ignores the parameter, as servers do that do not know it, and a kube-apiserver whose feature gate
+	// ShardedListAndWatch is off.
+	ShardsIgnored ShardedLists = iota
+	// ShardsServed applies the selector, also to the initial events of a streaming list and to a deletecollection. A list of a
+	// built-in kind says so in its shardInfo. As on a real server, lists of custom resources, of metadata and of Tables do not.
+	ShardsServed
+	// ShardsClaimed sends every object, although the shardInfo of lists says that the selector was applied.
+	ShardsClaimed
+)
+
+// Containers say what happens in the containers of the server's pods, which nothing runs. Package
+// client/clienttest/containers has them.
+type Containers interface {
+	// ServeContainer answers a request for a subresource of a pod that its node would answer. The user may make it, the pod is there,
+	// and it has the container.
+	ServeContainer(w http.ResponseWriter, r *http.Request, c Container)
+}
+
+// Container is a container in which something happens.
+type Container struct {
+	Pod meta.Key
+	// Name is empty if Subresource is "portforward", which is for all containers of a pod.
+	Name string
+	// Subresource is "exec", "attach", "log" or "portforward".
+	Subresource string
+}
+
+func orDefault[T ~int | ~int64](v, otherwise T) T {
+	if v > 0 {
+		return v
+	}
+	return otherwise
+}

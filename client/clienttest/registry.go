@@ -1,0 +1,82 @@
+package clienttest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// registry holds the resources that the server serves. Each change replaces the whole list, so a reader needs no lock.
+type registry struct {
+	mu   sync.Mutex // makes changes serial; the store's lock comes after it
+	list atomic.Pointer[resources]
+}
+
+// resources are the registered ones: the core group first, the rest by group, version and resource.
+type resources struct {
+	sorted []*resource
+	named  map[meta.GVR]*resource
+}
+
+func (g *registry) replace(all []*resource) {
+	slices.SortFunc(all, func(a, b *resource) int {
+		return cmp.Or(
+			cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version),
+			cmp.Compare(a.Resource.Resource, b.Resource.Resource),
+		)
+	})
+	named := make(map[meta.GVR]*resource, len(all))
+	for _, r := range all {
+		named[r.GVR()] = r
+	}
+	g.list.Store(&resources{all, named})
+}
+
+// named returns a resource, or nil.
+func (g *registry) named(name meta.GVR) *resource { return g.list.Load().named[name] }
+
+// core returns a built-in resource of the core group.
+func (g *registry) core(name string) *resource {
+	return g.named(meta.GVR{Version: "v1", Resource: name})
+}
+
+// registered returns all resources in order. The caller must not change the slice.
+func (g *registry) registered() []*resource { return g.list.Load().sorted }
+
+// compiledIn reports whether a group has built-in resources.
+func (g *registry) compiledIn(group string) bool {
+	return group == "" || slices.ContainsFunc(g.registered(), func(r *resource) bool { return r.Group == group && r.Builtin })
+}
+
+// check completes a custom resource, if it can be registered. The order of registration does not matter.
+func (g *registry) check(r *resource) error {
+	if err := r.validate(); err != nil {
+		return err
+	}
+	declared, err := schema.Declared(r.Schema)
+	if err != nil {
+		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
+	}
+	r.Of, r.Apart, r.Selectable, r.Declared = r.GVK(), r.Status, r.SelectableFields, declared
+	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
+	for _, old := range g.registered() {
+		if old.Group != r.Group || old.Resource.Resource != r.Resource.Resource && old.Kind != r.Kind {
+			continue
+		}
+		why := "one version of a resource is served"
+		if old.Builtin {
+			why = "it is built in, so leave it out"
+		}
+		return fmt.Errorf("clienttest.Resource %q: %s is registered already: %s", r.Resource.Resource, old.GVR(), why)
+	}
+	if r.Status {
+		r.subresources = map[string]*subresource{"status": {part: statusPart}}
+	}
+	return nil
+}

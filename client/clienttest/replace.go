@@ -1,0 +1,126 @@
+package clienttest
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// replace makes d the object's next state. old is the decoded cur.
+func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, o writeOptions) (*object.Revision, error) {
+	if err := c.checkVersion(cur, d.Meta.ResourceVersion); err != nil {
+		return nil, err
+	}
+	sent := d
+	if part := c.res.partOf(c.Subresource); part != nil {
+		d = part(old, sent)
+		d.Meta.ManagedFields = sent.Meta.ManagedFields
+		c.res.metadataPart(c.Subresource).copy(d, sent)
+	} else {
+		c.keep(old, d)
+	}
+	d.Meta.ResourceVersion = old.Meta.ResourceVersion
+	if c.res.prepare != nil {
+		c.res.prepare(d, false)
+	}
+	if c.res.check != nil {
+		if causes := c.res.check(old, d, c.Subresource); len(causes) > 0 {
+			return nil, c.res.Invalid(c.Key.Name, causes)
+		}
+	}
+	if err := c.validator.Update(&c.res.Type, &d.Meta, &old.Meta); err != nil {
+		return nil, err
+	}
+	if c.Subresource == "" {
+		c.warnFinalizers(d.Meta.Finalizers, old.Meta.Finalizers)
+	}
+	c.res.Fill(d)
+	if !o.owned {
+		c.manage(d, old, o.manager)
+	}
+	if d.SameAs(old) && ownership.Same(d.Meta.ManagedFields, old.Meta.ManagedFields) {
+		return cur, nil // no new version, and no event
+	}
+	if c.res.Generation && !d.SameSpec(old, &c.res.Type) {
+		d.Meta.Generation++
+	}
+	return c.commit(tx, cur, d, o), nil
+}
+
+// commit stores an object's next state, unless it is a dry run, and removes the object if it was only waiting for this write. It
+// returns the state to show to the client.
+func (c *call) commit(tx store.Tx, cur *object.Revision, d *object.Draft, o writeOptions) *object.Revision {
+	if o.dryRun {
+		return d.Revision(&c.res.Type, cur.Version)
+	}
+	if c.mayGo(d) {
+		tx.Remove(c.res.objects, cur)
+		c.finishNamespace(tx, cur.Key.Namespace)
+		return d.Revision(&c.res.Type, cur.Version)
+	}
+	v := tx.Put(c.res.objects, cur, d)
+	if c.res == c.namespaces {
+		c.finishNamespace(tx, v.Key.Name)
+	}
+	return v
+}
+
+// checkVersion compares the client's version of an object with the present one.
+func (c *call) checkVersion(cur *object.Revision, version string) error {
+	seen := uint64(0)
+	if version != "" {
+		var err error
+		if seen, err = strconv.ParseUint(version, 10, 64); err != nil {
+			return status.Failure(http.StatusInternalServerError, "", "%v", err)
+		}
+	}
+	switch {
+	case seen == cur.Version, seen == 0 && c.res.Unconditional:
+		return nil
+	case seen == 0:
+		// As on a real server, the kind is the resource's name here.
+		return status.Invalid(c.res.Group, c.res.Resource.Resource, c.Key.Name, []meta.StatusCause{
+			status.InvalidValue("metadata.resourceVersion", 0, "must be specified for an update"),
+		})
+	}
+	return status.Conflict(c.res, c.Key.Name, status.Modified)
+}
+
+// keep copies the fields from old that an update cannot change.
+func (c *call) keep(old, d *object.Draft) {
+	m := &d.Meta
+	if m.UID == "" {
+		m.UID = old.Meta.UID
+	}
+	m.CreationTimestamp, m.Generation = old.Meta.CreationTimestamp, old.Meta.Generation
+	if old.Meta.DeletionTimestamp != nil {
+		m.DeletionTimestamp = old.Meta.DeletionTimestamp
+	}
+	if m.DeletionGracePeriodSeconds == nil {
+		m.DeletionGracePeriodSeconds = old.Meta.DeletionGracePeriodSeconds
+	}
+	retain := func(member string) {
+		delete(d.Content, member)
+		if v, found := old.Content[member]; found {
+			d.Content[member] = v
+		}
+	}
+	if c.res.Status {
+		retain("status")
+	}
+	if c.res.fixed {
+		retain("spec")
+	}
+}
+
+// mayGo reports whether an object that is being deleted can be removed now. A namespace is removed by finishNamespace.
+func (c *call) mayGo(d *object.Draft) bool {
+	grace := d.Meta.DeletionGracePeriodSeconds
+	return d.Meta.DeletionTimestamp != nil && len(d.Meta.Finalizers) == 0 && (grace == nil || *grace == 0) &&
+		c.res != c.namespaces
+}

@@ -1,0 +1,119 @@
+package clienttest
+
+import (
+	"slices"
+	"strings"
+)
+
+// routes has what answers each request. A row for a resource has the verb, the resource, * for any, and the rest of the path. A row
+// for another path has the path, whatever the method. Discovery lists the verbs that are here.
+var routes = map[string]handler{
+	// The objects of a resource.
+	"list *":             serveList,
+	"watch *":            serveWatch,
+	"create *":           serveCreate,
+	"deletecollection *": serveDeleteCollection,
+	"get */NAME":         serveGet,
+	"update */NAME":      serveUpdate,
+	"patch */NAME":       servePatch,
+	"delete */NAME":      serveDelete,
+	"watch */NAME":       serveWatch,
+
+	// The parts of an object.
+	"get */NAME/status":                    serveGet,
+	"update */NAME/status":                 serveUpdate,
+	"patch */NAME/status":                  servePatch,
+	"get */NAME/approval":                  serveGet,
+	"update */NAME/approval":               serveUpdate,
+	"patch */NAME/approval":                servePatch,
+	"get */NAME/scale":                     serveScale,
+	"update */NAME/scale":                  serveScaleUpdate,
+	"patch */NAME/scale":                   serveScalePatch,
+	"get pods/NAME/ephemeralcontainers":    serveGet,
+	"update pods/NAME/ephemeralcontainers": serveUpdate,
+	"patch pods/NAME/ephemeralcontainers":  servePatch,
+	"get pods/NAME/resize":                 serveGet,
+	"update pods/NAME/resize":              serveUpdate,
+	"patch pods/NAME/resize":               servePatch,
+	"update namespaces/NAME/finalize":      serveUpdate,
+
+	// Actions on an object.
+	"create pods/NAME/binding":          serveBinding,
+	"create pods/NAME/eviction":         serveEviction,
+	"create serviceaccounts/NAME/token": serveToken,
+
+	// What happens in the containers of a pod. Discovery does not list it.
+	"get pods/NAME/attach":         serveContainer,
+	"create pods/NAME/attach":      serveContainer,
+	"get pods/NAME/exec":           serveContainer,
+	"create pods/NAME/exec":        serveContainer,
+	"get pods/NAME/log":            serveContainer,
+	"get pods/NAME/portforward":    serveContainer,
+	"create pods/NAME/portforward": serveContainer,
+
+	// Questions, which are not stored.
+	"create localsubjectaccessreviews.authorization.k8s.io": reviewed(reviewAccess),
+	"create selfsubjectaccessreviews.authorization.k8s.io":  reviewed(reviewAccess),
+	"create selfsubjectrulesreviews.authorization.k8s.io":   reviewed(reviewRules),
+	"create selfsubjectreviews.authentication.k8s.io":       reviewed(reviewUser),
+	"create subjectaccessreviews.authorization.k8s.io":      reviewed(reviewAccess),
+
+	// Paths that are not a resource's.
+	"/":                    servePaths,
+	"/index.html":          servePaths,
+	"/healthz":             serveHealth,
+	"/livez":               serveHealth,
+	"/readyz":              serveHealth,
+	"/version":             serveRelease,
+	"/api":                 serveCore,
+	"/api/VERSION":         serveVersion,
+	"/apis":                serveGroups,
+	"/apis/GROUP":          serveGroup,
+	"/apis/GROUP/VERSION":  serveVersion,
+	"/openapi/v2":          serveOpenAPI2,
+	"/openapi/v3":          serveOpenAPI,
+	"/openapi/v3/DOCUMENT": serveOpenAPIDocument,
+}
+
+// route returns the handler of a verb on a resource, or nil. rest is the path below the resource, as the rows have it.
+func route(r *resource, verb, rest string) handler {
+	own := routes[verb+" "+r.groupResource()+rest]
+	if own != nil || r.review || r.Single && verb == "deletecollection" {
+		return own
+	}
+	return routes[verb+" *"+rest]
+}
+
+// setVerbs sets the verbs that discovery lists for a resource and its subresources.
+func setVerbs(r *resource) {
+	all := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	at := func(rests ...string) (verbs []string) {
+		for _, verb := range all {
+			for _, rest := range rests {
+				if route(r, verb, rest) != nil && !slices.Contains(verbs, verb) {
+					verbs = append(verbs, verb)
+				}
+			}
+		}
+		return verbs
+	}
+	r.verbs = at("", "/NAME")
+	for name, sub := range r.subresources {
+		sub.verbs = at("/NAME/" + name)
+	}
+}
+
+// rawPath returns the path of a request that is not for a resource, as the rows have it.
+func rawPath(parts []string) string {
+	switch n := len(parts); {
+	case n == 2 && parts[0] == "api":
+		return "/api/VERSION"
+	case n == 2 && parts[0] == "apis":
+		return "/apis/GROUP"
+	case n == 3 && parts[0] == "apis":
+		return "/apis/GROUP/VERSION"
+	case n > 2 && parts[0] == "openapi" && parts[1] == "v3":
+		return "/openapi/v3/DOCUMENT"
+	}
+	return "/" + strings.Join(parts, "/")
+}

@@ -1,0 +1,93 @@
+package clienttest
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// watchTimeout is the duration of a watch without a timeout; a real server picks one between 30 and 60 minutes.
+const watchTimeout = 45 * time.Minute
+
+// watchOptions are the parameters of a watch.
+type watchOptions struct {
+	version   uint64
+	current   bool // not older than the present version, which only the store knows
+	initial   bool // send the present objects first
+	endMark   bool // and then a bookmark that ends them,
+	bookmarks bool
+	timeout   time.Duration
+}
+
+// watchOptions reads the parameters of a watch, and the shard selector of its selection.
+func (c *call) watchOptions(sel *selection) (o watchOptions, err error) {
+	version, mode := c.query.Get("resourceVersion"), StreamingLists(c.streaming.Load())
+	send := c.query.Has("sendInitialEvents") && mode != StreamingIgnored
+	// A server with streaming lists also treats a watch without a version as one.
+	streams := mode == StreamingServed || mode == StreamingEndless
+	if causes := c.checkStreaming(version, send, mode); len(causes) > 0 {
+		return o, status.InvalidOptions("ListOptions", causes...)
+	}
+	if err := c.shard(sel); err != nil {
+		return o, err
+	}
+	timeout, err := intParam(c.query, "timeoutSeconds")
+	if err != nil {
+		return o, err
+	}
+	if version != "" {
+		if o.version, err = strconv.ParseUint(version, 10, 64); err != nil {
+			return o, badVersion(version, err)
+		}
+	}
+	o.timeout = watchTimeout
+	if timeout != 0 {
+		o.timeout = time.Duration(timeout) * time.Second
+	}
+	o.initial = o.version == 0
+	if send {
+		o.initial = isTrue(c.query, "sendInitialEvents")
+	}
+	o.current = version == "" && (streams || send)
+	o.bookmarks = isTrue(c.query, "allowWatchBookmarks")
+	o.endMark = o.initial && o.bookmarks && streams
+	if o.endMark && mode == StreamingEndless {
+		o.endMark, o.bookmarks = false, false
+	}
+	return o, nil
+}
+
+// checkStreaming returns the causes for which the parameters of a streaming list are refused. send says that the watch is one.
+func (c *call) checkStreaming(version string, send bool, mode StreamingLists) (causes []meta.StatusCause) {
+	const field, initial = "resourceVersionMatch", "sendInitialEvents"
+	match, continues := c.query.Get(field), c.query.Get("continue") != ""
+	if mode == StreamingIgnored {
+		match = ""
+	}
+	add := func(cause meta.StatusCause) { causes = append(causes, cause) }
+	if send && match != "NotOlderThan" {
+		add(status.ForbiddenValue(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+	}
+	if send && mode == StreamingRefused {
+		add(status.ForbiddenValue(initial, "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
+	}
+	if match == "" {
+		if continues && version == "" && !send && (mode == StreamingServed || mode == StreamingEndless) {
+			// A real server treats such a watch as one that asks for the initial events, and then checks that.
+			add(status.ForbiddenValue(field, matchAndContinue))
+		}
+		return causes
+	}
+	if !send {
+		add(status.ForbiddenValue(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+	}
+	if match != "NotOlderThan" {
+		add(status.UnsupportedValue(field, match, "NotOlderThan"))
+	}
+	if continues {
+		add(status.ForbiddenValue(field, matchAndContinue))
+	}
+	return causes
+}
