@@ -52,7 +52,7 @@ func serveBinding(c *call) error {
 	}
 	spec["nodeName"] = b.Target.Name
 	scheduled := jsontree.Object{
-		"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": timeText(now()),
+		"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": timeText(timestamp()),
 	}
 	d.Content["spec"] = spec
 	d.Content["status"] = jsontree.Merge(d.Content["status"], jsontree.Object{"conditions": []any{scheduled}})

@@ -2,6 +2,8 @@ package clienttest
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
@@ -17,6 +19,41 @@ func TestTheKindsOfSubresourcesAreKnown(t *testing.T) {
 			}
 			if schema.Builtin().Of(kind) == nil {
 				t.Errorf("%s/%s: nothing is known of %v", r.Resource.Resource, name, kind)
+			}
+		}
+	}
+}
+
+func TestEveryRouteOfAResourceCanBeReached(t *testing.T) {
+	containers := []string{"/NAME/attach", "/NAME/exec", "/NAME/log", "/NAME/portforward"} // discovery does not list them
+	for row := range routes {
+		verb, path, found := strings.Cut(row, " ")
+		if !found {
+			continue
+		}
+		name, rest := path, ""
+		if i := strings.IndexByte(path, '/'); i >= 0 {
+			name, rest = path[:i], path[i:]
+		}
+		if !slices.ContainsFunc(builtinKinds(), func(r resource) bool {
+			if name != "*" && name != r.groupResource() {
+				return false
+			}
+			if sub, isSub := strings.CutPrefix(rest, "/NAME/"); isSub {
+				return slices.Contains(containers, rest) || r.subresources[sub] != nil && slices.Contains(r.subresources[sub].verbs, verb)
+			}
+			return slices.Contains(r.verbs, verb)
+		}) {
+			t.Errorf("%q is no path of a built-in resource", row)
+		}
+	}
+}
+
+func TestEverySubresourceHasAVerb(t *testing.T) {
+	for _, r := range builtinKinds() {
+		for name, sub := range r.subresources {
+			if len(sub.verbs) == 0 {
+				t.Errorf("%s/%s: no route leads to it", r.groupResource(), name)
 			}
 		}
 	}

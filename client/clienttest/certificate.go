@@ -105,7 +105,7 @@ func ofType(conditions []jsontree.Object, name string) []jsontree.Object {
 
 // setConditions sets the conditions of an object, with the times of their last changes.
 func setConditions(d, old *object.Draft, conditions []jsontree.Object) {
-	present := timeText(now())
+	present := timeText(timestamp())
 	var list []any
 	for _, c := range conditions {
 		if c = maps.Clone(c); c == nil {

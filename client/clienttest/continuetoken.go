@@ -14,7 +14,7 @@ import (
 type continueToken struct {
 	V       string `json:"v"`
 	Version int64  `json:"rv"` // -1 means the present version
-	Start   string `json:"start"`
+	Path    string `json:"start"`
 }
 
 const tokenForm = "meta.k8s.io/v1"
@@ -38,16 +38,16 @@ func parseToken(s, prefix string) (from string, version int64, err error) {
 	if err := json.Unmarshal(b, &t); err != nil {
 		return "", 0, bad("%v", err)
 	}
-	start := "/" + strings.TrimPrefix(t.Start, "/")
+	start := "/" + strings.TrimPrefix(t.Path, "/")
 	switch {
 	case t.V != tokenForm:
 		return "", 0, bad("server does not recognize this encoded version %s", t.V)
 	case t.Version == 0:
 		return "", 0, bad("incorrect encoded start resourceVersion (version %s)", tokenForm)
-	case t.Start == "":
+	case t.Path == "":
 		return "", 0, bad("encoded start key empty (version %s)", tokenForm)
 	case path.Clean(start) != start:
-		return "", 0, bad("%s", t.Start)
+		return "", 0, bad("%s", t.Path)
 	}
 	return prefix + start[1:], t.Version, nil
 }

@@ -16,8 +16,8 @@ const (
 	versionGit                 = "v1.37.1"
 )
 
-// show answers a GET with a document.
-func (c *call) show(v any) error {
+// sendDocument answers a GET with a document.
+func (c *call) sendDocument(v any) error {
 	if c.r.Method != http.MethodGet {
 		return status.MethodNotAllowed()
 	}
@@ -47,7 +47,7 @@ func serveHealth(c *call) error {
 
 // serveRelease says which release of Kubernetes this is.
 func serveRelease(c *call) error {
-	return c.show(map[string]string{
+	return c.sendDocument(map[string]string{
 		"major": versionMajor, "minor": versionMinor, "gitVersion": versionGit, "gitCommit": "", "gitTreeState": "clean",
 		"buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "gc", "platform": "bowline/clienttest",
 	})
@@ -58,7 +58,7 @@ func serveCore(c *call) error {
 	if c.wantsAggregated() {
 		return c.serveAggregated(true)
 	}
-	return c.show(struct {
+	return c.sendDocument(struct {
 		Kind     string   `json:"kind"`
 		Versions []string `json:"versions"`
 		Servers  []any    `json:"serverAddressByClientCIDRs"`
@@ -73,7 +73,7 @@ func serveGroups(c *call) error {
 	if c.wantsAggregated() {
 		return c.serveAggregated(false)
 	}
-	return c.show(struct {
+	return c.sendDocument(struct {
 		meta.TypeMeta
 		Groups []apiGroup `json:"groups"`
 	}{meta.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, c.registry.groups()})
@@ -85,7 +85,7 @@ func serveGroup(c *call) error {
 	for _, g := range c.registry.groups() {
 		if g.Name == name {
 			g.Kind, g.APIVersion = "APIGroup", "v1"
-			return c.show(g)
+			return c.sendDocument(g)
 		}
 	}
 	return errNoPath
@@ -103,7 +103,7 @@ func serveVersion(c *call) error {
 		return nil
 	}
 	if rs := c.registry.inventory().of[version]; len(rs) > 0 {
-		return c.show(resourceList(rs))
+		return c.sendDocument(resourceList(rs))
 	}
 	if c.registry.compiledIn(version.Group) {
 		return status.NoSuchResource()

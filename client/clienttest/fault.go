@@ -22,9 +22,9 @@ func (s *Server) EndWatches() int { return s.store.End(store.ErrEnded) }
 // FailWatches ends every open watch with an ERROR event that has a Status, such as one with Code 410 and Reason "Expired", or
 // with Code 429 and Details.RetryAfterSeconds. The fields that every failure has may be left out. FailWatches returns the number
 // of watches, and does not wait for those whose clients do not read.
-func (s *Server) FailWatches(status meta.Status) int { return s.store.End(failure(status)) }
+func (s *Server) FailWatches(status meta.Status) int { return s.store.End(watchError(status)) }
 
-func failure(s meta.Status) error { return &status.Error{Status: complete(s)} }
+func watchError(s meta.Status) error { return &status.Error{Status: inFull(s)} }
 
 // Watches returns the number of open watches.
 func (s *Server) Watches() int { return s.store.Watches() }
@@ -48,12 +48,12 @@ func (s *Server) Intercept(f func(*http.Request) http.HandlerFunc) {
 // Answer returns a handler that answers with a Status, whose Code is the HTTP status code. The fields that every failure has may
 // be left out. Details.RetryAfterSeconds is also sent as the Retry-After header.
 func Answer(status meta.Status) http.HandlerFunc {
-	status = complete(status)
+	status = inFull(status)
 	return func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, status) }
 }
 
-// complete adds the fields that every failure has.
-func complete(status meta.Status) meta.Status {
+// inFull adds the fields that every failure has.
+func inFull(status meta.Status) meta.Status {
 	if status.Status == "" {
 		status.Status = "Failure"
 	}
@@ -100,7 +100,7 @@ func Frames(hold bool, lines ...string) http.HandlerFunc {
 
 // ErrorFrame returns an ERROR event with a Status, as a line of a watch. The fields that every failure has may be left out.
 func ErrorFrame(status meta.Status) string {
-	return `{"type":"ERROR","object":` + string(encoded(complete(status))) + `}`
+	return `{"type":"ERROR","object":` + string(encoded(inFull(status))) + `}`
 }
 
 // HTML returns a handler that answers 200 with a page, like a captive portal or a proxy that asks for a login.

@@ -51,11 +51,11 @@ func (fw *frameWriter) event(sel *selection, e *store.Event) error {
 }
 
 func (fw *frameWriter) send(kind string, v *object.Revision) error {
-	return fw.write(kind, func() error { return fw.object(fw.shown(v)) })
+	return fw.write(kind, func() error { return fw.appendObject(fw.shown(v)) })
 }
 
-// object appends v in the wanted form.
-func (fw *frameWriter) object(v *object.Revision) error {
+// appendObject appends v in the wanted form.
+func (fw *frameWriter) appendObject(v *object.Revision) error {
 	switch fw.form {
 	case asTable:
 		t, err := fw.table([]*object.Revision{v}, listMeta(v.Version), !fw.columns)
@@ -63,7 +63,7 @@ func (fw *frameWriter) object(v *object.Revision) error {
 			return err
 		}
 		fw.columns = true
-		return fw.json(t)
+		return fw.appendJSON(t)
 	case asMetadata:
 		fw.buf.WriteString(fw.partialStart())
 		fw.buf.Write(v.Metadata())
@@ -87,8 +87,8 @@ func (fw *frameWriter) sendBookmark(version uint64, initialEnd bool) error {
 	return fw.send("BOOKMARK", v)
 }
 
-// fail sends err as an ERROR event. It returns an error that is not a Status, which the server did not mean to send.
-func (fw *frameWriter) fail(err error) error {
+// sendFailure sends err as an ERROR event. It returns an error that is not a Status, which the server did not mean to send.
+func (fw *frameWriter) sendFailure(err error) error {
 	var failure *status.Error
 	if !errors.As(err, &failure) {
 		return err
@@ -96,27 +96,27 @@ func (fw *frameWriter) fail(err error) error {
 	if err := fw.open(); err != nil {
 		return err
 	}
-	return fw.error(failure)
+	return fw.sendError(failure)
 }
 
-// error sends an ERROR event, which must be the last.
-func (fw *frameWriter) error(failure *status.Error) error {
-	if err := fw.write("ERROR", func() error { return fw.json(failure.Status) }); err != nil {
+// sendError sends an ERROR event, which must be the last.
+func (fw *frameWriter) sendError(failure *status.Error) error {
+	if err := fw.write("ERROR", func() error { return fw.appendJSON(failure.Status) }); err != nil {
 		return err
 	}
 	return fw.flush()
 }
 
-func (fw *frameWriter) json(v any) error {
+func (fw *frameWriter) appendJSON(v any) error {
 	b, err := json.Marshal(v)
 	fw.buf.Write(b)
 	return err
 }
 
-func (fw *frameWriter) write(kind string, object func() error) error {
+func (fw *frameWriter) write(kind string, appended func() error) error {
 	fw.buf.Reset()
 	if fw.media == mediaProtobuf {
-		if err := object(); err != nil {
+		if err := appended(); err != nil {
 			return err
 		}
 		frame, err := messages.Event(kind, fw.buf.Bytes())
@@ -127,7 +127,7 @@ func (fw *frameWriter) write(kind string, object func() error) error {
 		return err
 	}
 	fw.buf.WriteString(`{"type":"` + kind + `","object":`)
-	if err := object(); err != nil {
+	if err := appended(); err != nil {
 		return err
 	}
 	fw.buf.WriteString("}\n")

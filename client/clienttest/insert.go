@@ -86,7 +86,7 @@ func (c *call) alreadyExists(d *object.Draft, there *object.Revision) error {
 // complete sets the fields of a new object that the server decides, and its name if it wants one.
 func (c *call) complete(tx store.Tx, d *object.Draft) {
 	m := &d.Meta
-	m.UID, m.CreationTimestamp = newUID(), now()
+	m.UID, m.CreationTimestamp = newUID(), timestamp()
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
 	if c.res.Generation {
 		m.Generation = 1
@@ -131,7 +131,7 @@ func (c *call) freeName(tx store.Tx, d *object.Draft) string {
 
 // firstStatus returns the status of a new object, given the one that its writer wants.
 func (r *resource) firstStatus(wanted any) any {
-	first := withNow(r.initial, timeText(now()))
+	first := withNow(r.initial, timeText(timestamp()))
 	if !r.StatusOnCreate || wanted == nil {
 		return first
 	}

@@ -15,7 +15,7 @@ import (
 func (c *call) ownership() ownership.Write {
 	return ownership.Write{
 		APIVersion: c.res.GVK().APIVersion(), Subresource: c.Subresource, Shape: c.res.fields(),
-		Part: writable(c.res, c.Subresource), Now: now(),
+		Part: writable(c.res, c.Subresource), Now: timestamp(),
 	}
 }
 

@@ -72,7 +72,7 @@ func (c *call) page(sel *selection, o listOptions) (*page, error) {
 		end = objects.Below(to)
 	}
 	if rest := end - objects.Below(last); rest > 0 {
-		p.next = continueToken{Version: int64(p.version), Start: "/" + strings.TrimPrefix(last, prefix)}.String()
+		p.next = continueToken{Version: int64(p.version), Path: "/" + strings.TrimPrefix(last, prefix)}.String()
 		if sel.everything() {
 			p.remaining = rest
 		}
@@ -90,6 +90,6 @@ func (c *call) tooOld(o listOptions) error {
 		"the results. Continuing with the provided token results in an inconsistent list - objects that were created, " +
 		"modified, or deleted between the time the first chunk was returned and now may show up in the list.")
 	prefix, _ := object.Span(c.Key.Namespace)
-	err.Status.Continue = continueToken{Version: -1, Start: "/" + strings.TrimPrefix(o.from, prefix)}.String()
+	err.Status.Continue = continueToken{Version: -1, Path: "/" + strings.TrimPrefix(o.from, prefix)}.String()
 	return err
 }

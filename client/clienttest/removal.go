@@ -48,7 +48,7 @@ func (a *api) remove(tx store.Tx, r *resource, cur *object.Revision, o *deleteOp
 	d.Meta.Finalizers = o.finalizers(r, old.Meta.Finalizers)
 	waits := len(d.Meta.Finalizers) > 0
 	if waits && !graceful {
-		endAt(d, now(), 0)
+		endAt(d, timestamp(), 0)
 	}
 	if !cur.Deleting && d.Meta.DeletionTimestamp != nil && d.Meta.Generation > 0 {
 		d.Meta.Generation++
@@ -85,7 +85,7 @@ func (a *api) terminate(tx store.Tx, cur *object.Revision, o *deleteOptions) *ob
 		return cur
 	}
 	d := cur.Draft()
-	deleted := now()
+	deleted := timestamp()
 	d.Meta.DeletionTimestamp = &deleted
 	d.Meta.Finalizers = o.finalizers(a.namespaces, d.Meta.Finalizers)
 	d.Content["status"] = jsontree.Object{"phase": "Terminating"}
@@ -129,7 +129,7 @@ func (o *deleteOptions) grace(old, d *object.Draft) (graceful, pending bool) {
 	switch {
 	case old.Meta.DeletionTimestamp == nil:
 		seconds := gracePeriod(old, asked)
-		endAt(d, meta.Time{Time: now().Add(time.Duration(seconds) * time.Second)}, seconds)
+		endAt(d, meta.Time{Time: timestamp().Add(time.Duration(seconds) * time.Second)}, seconds)
 		return true, false
 	case was == nil:
 		return false, false

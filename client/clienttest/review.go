@@ -68,9 +68,9 @@ func (s *selectorAttributes) check(field string) []meta.StatusCause {
 	return nil
 }
 
-// text returns the selector as the text that a request has, and false if it cannot be parsed, as parse says. Requirements are
+// raw returns the selector as the text that a request has, and false if it cannot be parsed, as parse says. Requirements are
 // ignored.
-func (s *selectorAttributes) text(parse func(string) error) (string, bool) {
+func (s *selectorAttributes) raw(parse func(string) error) (string, bool) {
 	if s == nil || s.Raw == "" {
 		return "", true
 	}
@@ -144,10 +144,10 @@ func reviewAccess(c *call, b *reviewBody) error {
 // readSelectors sets the selectors of a review, and returns an error for each one that is ignored because it cannot be parsed.
 func (a *Access) readSelectors(r *resourceAttributes) (ignored []string) {
 	var ok bool
-	if a.FieldSelector, ok = r.FieldSelector.text(func(s string) error { _, err := meta.ParseFieldSelector(s); return err }); !ok {
+	if a.FieldSelector, ok = r.FieldSelector.raw(func(s string) error { _, err := meta.ParseFieldSelector(s); return err }); !ok {
 		ignored = append(ignored, "spec.resourceAttributes.fieldSelector ignored due to parse error")
 	}
-	if a.LabelSelector, ok = r.LabelSelector.text(func(s string) error { _, err := meta.ParseSelector(s); return err }); !ok {
+	if a.LabelSelector, ok = r.LabelSelector.raw(func(s string) error { _, err := meta.ParseSelector(s); return err }); !ok {
 		ignored = append(ignored, "spec.resourceAttributes.labelSelector ignored due to parse error")
 	}
 	return ignored
@@ -236,7 +236,7 @@ func reviewRules(c *call, b *reviewBody) error {
 
 // reviewUser answers with the sender of the request.
 func reviewUser(c *call, b *reviewBody) error {
-	b.Spec, b.Metadata = nil, meta.ObjectMeta{CreationTimestamp: now()}
+	b.Spec, b.Metadata = nil, meta.ObjectMeta{CreationTimestamp: timestamp()}
 	b.Status = map[string]any{"userInfo": struct {
 		Username string              `json:"username,omitempty"`
 		UID      string              `json:"uid,omitempty"`

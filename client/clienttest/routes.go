@@ -1,12 +1,14 @@
 package clienttest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
 
-// routes has what answers each request. A row for a resource has the verb, the resource, * for any, and the rest of the path. A row
-// for another path has the path, whatever the method. Discovery lists the verbs that are here.
+// routes has what answers each request. A row for a resource has the verb, the resource or * for any, and the rest of the path; a
+// row that names the resource comes before one that does not. A row for another path has the path, whatever the method. Discovery
+// lists the verbs that are here.
 var routes = map[string]handler{
 	// The objects of a resource.
 	"list *":             serveList,
@@ -86,13 +88,16 @@ func route(r *resource, verb, rest string) handler {
 
 // setVerbs sets the verbs that discovery lists for a resource and its subresources.
 func setVerbs(r *resource) {
-	all := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	known := map[string]bool{}
+	for row := range routes {
+		if verb, _, found := strings.Cut(row, " "); found {
+			known[verb] = true
+		}
+	}
 	at := func(rests ...string) (verbs []string) {
-		for _, verb := range all {
-			for _, rest := range rests {
-				if route(r, verb, rest) != nil && !slices.Contains(verbs, verb) {
-					verbs = append(verbs, verb)
-				}
+		for _, verb := range slices.Sorted(maps.Keys(known)) {
+			if slices.ContainsFunc(rests, func(rest string) bool { return route(r, verb, rest) != nil }) {
+				verbs = append(verbs, verb)
 			}
 		}
 		return verbs

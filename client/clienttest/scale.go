@@ -221,12 +221,12 @@ func (c *call) patchedScale(media string, body []byte, was *scale) (*scale, erro
 func scaleWrite() ownership.Write {
 	return ownership.Write{
 		APIVersion: scaleKind().APIVersion(), Subresource: "scale", Shape: schema.Builtin().Of(scaleKind()),
-		Part: ownership.All, Now: now(), AllVersions: true,
+		Part: ownership.All, Now: timestamp(), AllVersions: true,
 	}
 }
 
-// value returns the scale as one value.
-func (s *scale) value() jsontree.Object {
+// tree returns the scale as one value.
+func (s *scale) tree() jsontree.Object {
 	v, _ := jsontree.Parse(encoded(s)) // it was decoded
 	return v.(jsontree.Object)
 }
@@ -242,7 +242,7 @@ func (c *call) updatedScale(old *object.Draft, was, is *scale, manager string) [
 	all := c.parentOwners(old)
 	of := all.OfScale()
 	if len(of) > 0 {
-		of = scaleWrite().Updated(was.value(), is.value(), of, manager)
+		of = scaleWrite().Updated(was.tree(), is.tree(), of, manager)
 	}
 	return all.WithScale(of, c.res.GVK().APIVersion()).Encode()
 }
@@ -254,7 +254,7 @@ func (c *call) appliedScale(body []byte, old *object.Draft, was *scale, o writeO
 		return nil, nil, err
 	}
 	all := c.parentOwners(old)
-	wanted, of, err := c.applyTo(scaleWrite(), was.value(), all.OfScale(), config, o)
+	wanted, of, err := c.applyTo(scaleWrite(), was.tree(), all.OfScale(), config, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -51,7 +51,7 @@ func (a *api) serveBuiltin() {
 func (a *api) seed() {
 	tx := a.store.Begin()
 	defer tx.End()
-	created := now()
+	created := timestamp()
 	for i, o := range freshObjects() {
 		r, d := a.registry.named(o.resource), o.draft.Clone()
 		d.Meta.UID, d.Meta.CreationTimestamp = newUID(), created

@@ -112,7 +112,7 @@ func (s *Server) Run(ctx context.Context) error {
 		_ = s.door.Listener.Close()
 		<-served
 	}
-	s.stop(&work, &conns)
+	s.shutDown(&work, &conns)
 	return err
 }
 
@@ -147,8 +147,8 @@ func (s *Server) newHTTPServer(ctx context.Context, work *network.Traffic, conns
 	return srv
 }
 
-// stop ends the requests that are under way, and closes every connection.
-func (s *Server) stop(work *network.Traffic, conns *sync.WaitGroup) {
+// shutDown ends the requests that are under way, and closes every connection.
+func (s *Server) shutDown(work *network.Traffic, conns *sync.WaitGroup) {
 	// Handlers see the end of the context, so watches end. A watch that is blocked in a write, because its client does not read,
 	// ends when its connection is closed.
 	servers := s.door.Shut()

@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// now is the present time in the resolution of metadata.
-func now() meta.Time { return meta.Time{Time: time.Now().Truncate(time.Second)} }
+// timestamp is the present time in the resolution of metadata.
+func timestamp() meta.Time { return meta.Time{Time: time.Now().Truncate(time.Second)} }
 
 func timeText(t meta.Time) string { return t.UTC().Format(time.RFC3339) }
 

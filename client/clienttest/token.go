@@ -64,7 +64,7 @@ func serveToken(c *call) error {
 	if err := c.checkBound(&t); err != nil {
 		return err
 	}
-	created := now()
+	created := timestamp()
 	t.TypeMeta = meta.TypeMeta{Kind: is.Kind, APIVersion: is.APIVersion()}
 	t.Name, t.Namespace, t.UID, t.CreationTimestamp = c.Key.Name, c.Key.Namespace, account.UID, created
 	expires := created.Add(time.Duration(*t.Spec.ExpirationSeconds) * time.Second)

@@ -47,7 +47,7 @@ const cutGrace = 100 * time.Millisecond
 // of the server is sent as an ERROR event instead.
 func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error {
 	if o.timeout < 0 { // a real server starts with a time that is already over
-		return frames.fail(status.Failure(http.StatusInternalServerError, "InternalError", "context deadline exceeded"))
+		return frames.sendFailure(status.Failure(http.StatusInternalServerError, "InternalError", "context deadline exceeded"))
 	}
 	ctx, cancel := context.WithCancelCause(c.r.Context())
 	defer cancel(nil)
@@ -57,7 +57,7 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 			version = c.store.Version()
 		}
 		if err := c.cache.Await(ctx, version); err != nil {
-			return frames.fail(err)
+			return frames.sendFailure(err)
 		}
 	}
 	watch := &store.Watch{Limit: uint64(c.options.WatchLag), Bookmarks: o.bookmarks, End: func(cause error) {
@@ -67,9 +67,9 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 		}
 	}}
 	// The answer starts after the watch: a client that has the headers misses nothing that happens from then on.
-	objects, err := c.cache.Join(c.res.objects, watch, store.Start{Initial: o.initial, Version: o.version, Current: o.current})
+	objects, err := c.cache.Join(c.res.objects, watch, store.From{Initial: o.initial, Version: o.version, Current: o.current})
 	if err != nil {
-		return frames.fail(err)
+		return frames.sendFailure(err)
 	}
 	defer watch.Close()
 	func() {
@@ -86,7 +86,7 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 	}
 	var failure *status.Error
 	if err == nil && errors.As(cause, &failure) {
-		return frames.error(failure)
+		return frames.sendError(failure)
 	}
 	return err
 }

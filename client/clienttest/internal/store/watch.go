@@ -34,15 +34,15 @@ type Watch struct {
 	done   chan struct{} // closed when it has ended
 }
 
-// Start says where a watch starts.
-type Start struct {
+// From says where a watch starts.
+type From struct {
 	Initial bool   // at the objects of the cache, which are sent first; otherwise
 	Version uint64 // after this version; if it is 0,
 	Current bool   // after the present version, or else after that of the cache
 }
 
 // Join registers a watch, and finds its start. It returns the objects that its cache has.
-func (c *Cache) Join(in *Collection, w *Watch, start Start) (Snapshot, error) {
+func (c *Cache) Join(in *Collection, w *Watch, start From) (Snapshot, error) {
 	w.in, w.cache, w.demand, w.done = in, c, make(chan struct{}, 1), make(chan struct{})
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
