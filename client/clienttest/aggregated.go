@@ -14,7 +14,7 @@ import (
 const aggregatedMedia = mediaJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 func (c *call) wantsAggregated() bool {
-	if c.catalog.isOld() {
+	if c.old.Load() {
 		return false
 	}
 	for part := range strings.SplitSeq(c.r.Header.Get("Accept"), ",") {
@@ -73,7 +73,7 @@ func (c *call) serveAggregated(core bool) error {
 			continue
 		}
 		version := versionDiscovery{Version: v.Version, Freshness: "Current"}
-		if c.catalog.isStale(v) {
+		if c.isStale(v) {
 			version.Freshness = "Stale"
 		}
 		for _, r := range all.of[v] {
@@ -90,7 +90,7 @@ func (c *call) serveAggregated(core bool) error {
 	h := c.w.Header()
 	h.Set("Vary", "Accept")
 	h.Set("Cache-Control", "public")
-	if c.notModified(hashOf(groups)) {
+	if notModified(c.w, c.r, hashOf(groups)) {
 		return nil
 	}
 	writeBody(c.w, http.StatusOK, aggregatedMedia, append(encoded(struct {

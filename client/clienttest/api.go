@@ -4,12 +4,14 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // api is what requests share. It has no lock: each part has one, or does not change while the server runs.
@@ -21,12 +23,13 @@ type api struct {
 	namespaces *resource
 	validator  object.Validator
 	tokens     tokens
-	catalog    catalog
 	gzips      sync.Pool // of *gzip.Writer
 
 	streaming atomic.Int32 // StreamingLists
 	sharded   atomic.Int32 // ShardedLists
 	muted     atomic.Bool  // no bookmarks by themselves
+	old       atomic.Bool  // no aggregated discovery
+	stale     sync.Map     // the group versions that discovery calls stale, as GVRs without a resource
 }
 
 // ask asks Options.Authorize about an access.
@@ -57,4 +60,23 @@ func (a *api) compressed(w http.ResponseWriter, r *http.Request, size int) (_ io
 		_ = z.Close() // ignored: the client may have gone
 		a.gzips.Put(z)
 	}
+}
+
+// isStale reports whether discovery calls a version of a group stale.
+func (a *api) isStale(version meta.GVR) bool {
+	_, stale := a.stale.Load(version)
+	return stale
+}
+
+// writeCompressed answers with a body in two pieces, compressed if the client allows it and it is worth it.
+func (a *api) writeCompressed(w http.ResponseWriter, r *http.Request, code int, body, more []byte) {
+	size := len(body) + len(more)
+	out, finish := a.compressed(w, r, size)
+	defer finish()
+	if w.Header().Get("Content-Encoding") == "" {
+		w.Header().Set("Content-Length", strconv.Itoa(size))
+	}
+	w.WriteHeader(code)
+	_, _ = out.Write(body)
+	_, _ = out.Write(more) // ignored: the client may have gone
 }

@@ -53,7 +53,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 				served = &subresource{kind: scaleKind()}
 			}
 			if served == nil {
-				panic(fmt.Sprintf("clienttest: nothing serves %s/%s", name, sub))
+				panic(fmt.Sprintf("clienttest: kinds.json has %s/%s, and ownTraits does not say what its objects are", name, sub))
 			}
 			subresources[sub] = served
 		}
@@ -133,4 +133,27 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 	}
 	m[key] = value
 	return m
+}
+
+// An Event is served by two groups, as two resources with the same objects. A write to one of them is a write to its twin as well, in
+// the same transaction.
+
+// recordTraits are the traits of Events in a group.
+func recordTraits(group string) builtinTraits {
+	rules := records.Rules{Group: group, Qualified: object.NewValidator().Qualified}
+	return builtinTraits{
+		checkNew: func(d *object.Draft, metadata []meta.StatusCause) []meta.StatusCause {
+			return rules.New(d.Content, d.Meta.Namespace, metadata)
+		},
+		check: func(old, d *object.Draft, _ string) []meta.StatusCause {
+			return rules.Changed(old.Content, d.Content, d.Meta.Namespace)
+		},
+	}
+}
+
+// viewOf returns an object of the resource's twin as an object of the resource.
+func (r *resource) viewOf(d *object.Draft) *object.Draft {
+	v := &object.Draft{APIVersion: r.GVK().APIVersion(), Kind: r.Kind, Meta: d.Meta, Content: records.View(d.Content, r.Group)}
+	r.Fill(v)
+	return v
 }

@@ -34,8 +34,8 @@ func completeRequest(d *object.Draft, by User) {
 	}{
 		{"username", by.Name, by.Name != ""},
 		{"uid", by.UID, by.UID != ""},
-		{"groups", anySlice(by.Groups), len(by.Groups) > 0},
-		{"extra", anyLists(by.Extra), len(by.Extra) > 0},
+		{"groups", asTree(by.Groups), len(by.Groups) > 0},
+		{"extra", asTree(by.Extra), len(by.Extra) > 0},
 	} {
 		delete(spec, f.name)
 		if f.set {
@@ -43,22 +43,6 @@ func completeRequest(d *object.Draft, by User) {
 		}
 	}
 	d.Content["spec"], d.Content["status"] = spec, jsontree.Object{}
-}
-
-func anySlice(texts []string) []any {
-	var list []any
-	for _, s := range texts {
-		list = append(list, s)
-	}
-	return list
-}
-
-func anyLists(of map[string][]string) jsontree.Object {
-	m := jsontree.Object{}
-	for k, texts := range of {
-		m[k] = anySlice(texts)
-	}
-	return m
 }
 
 // approvalPart returns the part of a request that the approval subresource writes.

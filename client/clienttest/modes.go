@@ -21,9 +21,13 @@ func (s *Server) SetShardedLists(m ShardedLists) { s.sharded.Store(int32(m)) }
 // the server behind it (an APIService). In the old form of discovery the version is then answered with 503. The resources
 // themselves are still served.
 func (s *Server) SetStale(group, version string, stale bool) {
-	s.catalog.setStale(meta.GVR{Group: group, Version: version}, stale)
+	if v := (meta.GVR{Group: group, Version: version}); stale {
+		s.stale.Store(v, true)
+	} else {
+		s.stale.Delete(v)
+	}
 }
 
 // SetAggregated says whether the server supports aggregated discovery, which it does at first. Without it, the server behaves
 // like one before Kubernetes 1.27, whose group versions are requested one by one.
-func (s *Server) SetAggregated(known bool) { s.catalog.setOld(!known) }
+func (s *Server) SetAggregated(known bool) { s.old.Store(!known) }

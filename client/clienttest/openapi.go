@@ -48,7 +48,7 @@ func serveOpenAPIDocument(c *call) error {
 		http.Redirect(c.w, c.r, openapiURL(v, hash), http.StatusMovedPermanently)
 		return nil
 	}
-	if !c.notModified(hash) {
+	if !notModified(c.w, c.r, hash) {
 		writeJSON(c.w, http.StatusOK, doc)
 	}
 	return nil
@@ -73,7 +73,7 @@ func serveOpenAPI2(c *call) error {
 		newer = append(newer, doc)
 	}
 	doc := kubectl.NewOpenAPI(versionGit, newer)
-	if !c.notModified(hashOf(doc.JSON())) {
+	if !notModified(c.w, c.r, hashOf(doc.JSON())) {
 		writeBody(c.w, http.StatusOK, media, doc.In(media))
 	}
 	return nil

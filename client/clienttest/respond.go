@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"crypto/sha512"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -62,4 +63,20 @@ func writeBody(w http.ResponseWriter, code int, contentType string, body []byte)
 // warn adds a warning to an answer.
 func warn(w http.ResponseWriter, format string, args ...any) {
 	w.Header().Add("Warning", fmt.Sprintf("299 - %q", fmt.Sprintf(format, args...)))
+}
+
+// hashOf returns the hash of a document, which, as on a real server, does not depend on the form in which it is sent.
+func hashOf(v any) string {
+	return fmt.Sprintf("%X", sha512.Sum512(encoded(v)))
+}
+
+// notModified sets the ETag, and answers 304 if the client already has that document.
+func notModified(w http.ResponseWriter, r *http.Request, hash string) bool {
+	tag := strconv.Quote(hash)
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") != tag {
+		return false
+	}
+	w.WriteHeader(http.StatusNotModified)
+	return true
 }

@@ -226,10 +226,7 @@ func scaleWrite() ownership.Write {
 }
 
 // tree returns the scale as one value.
-func (s *scale) tree() jsontree.Object {
-	v, _ := jsontree.Parse(encoded(s)) // it was decoded
-	return v.(jsontree.Object)
-}
+func (s *scale) tree() jsontree.Object { return asTree(s).(jsontree.Object) }
 
 // parentOwners reads the owners of the object whose scale is written.
 func (c *call) parentOwners(old *object.Draft) ownership.Owners {

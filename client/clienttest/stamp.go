@@ -16,25 +16,12 @@ func timeText(t meta.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // withNow returns a copy of a value in which text replaces every "now".
 func withNow(v any, text string) any {
-	switch v := v.(type) {
-	case string:
-		if v == "now" {
+	return jsontree.Map(v, func(leaf any) any {
+		if leaf == "now" {
 			return text
 		}
-	case jsontree.Object:
-		out := make(jsontree.Object, len(v))
-		for name, inner := range v {
-			out[name] = withNow(inner, text)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, inner := range v {
-			out[i] = withNow(inner, text)
-		}
-		return out
-	}
-	return v
+		return leaf
+	})
 }
 
 // newUID returns a random UUID (RFC 9562, version 4).
@@ -43,4 +30,13 @@ func newUID() string {
 	_, _ = rand.Read(b[:]) // cannot fail
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// asTree returns the JSON of a value as a tree.
+func asTree(v any) any {
+	tree, err := jsontree.Parse(encoded(v))
+	if err != nil {
+		panic("clienttest: decode what was encoded: " + err.Error())
+	}
+	return tree
 }

@@ -81,7 +81,7 @@ func serveToken(c *call) error {
 	for _, audience := range t.Spec.Audiences {
 		issued.api = issued.api || audience == apiAudience
 	}
-	c.tokens.issue(t.Status.Token, issued)
+	c.tokens.issued.Store(t.Status.Token, issued)
 	writeJSON(c.w, http.StatusCreated, t)
 	return nil
 }

@@ -7,10 +7,7 @@ import (
 )
 
 // tokens are the tokens of service accounts that the server has issued.
-type tokens struct {
-	mu     sync.Mutex // guards issued
-	issued map[string]issuedToken
-}
+type tokens struct{ issued sync.Map } // of issuedToken
 
 type issuedToken struct {
 	user    User
@@ -21,20 +18,10 @@ type issuedToken struct {
 // bearer returns the user of a token, and whether the server issued it. The error says that the token is not valid here, or no
 // longer.
 func (t *tokens) bearer(token string) (_ User, issued bool, _ error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	i, issued := t.issued[token]
-	if issued && (!i.api || !time.Now().Before(i.expires)) {
+	v, issued := t.issued.Load(token)
+	is, _ := v.(issuedToken)
+	if issued && (!is.api || !time.Now().Before(is.expires)) {
 		return User{}, true, errors.New("expired, or for another audience")
 	}
-	return i.user, issued, nil
-}
-
-func (t *tokens) issue(token string, i issuedToken) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.issued == nil {
-		t.issued = map[string]issuedToken{}
-	}
-	t.issued[token] = i
+	return is.user, issued, nil
 }

@@ -2,7 +2,6 @@ package clienttest
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -24,23 +23,11 @@ func (c *call) writeObject(code int, v *object.Revision) error {
 	case asMetadata:
 		writeBody(c.w, code, mediaJSON, append(c.partial(v.Metadata()), '\n'))
 	default:
-		c.writeRaw(code, v.Raw)
+		c.w.Header().Set("Cache-Control", "no-cache, private")
+		c.w.Header().Set("Content-Type", mediaJSON)
+		c.writeCompressed(c.w, c.r, code, v.Raw, []byte("\n"))
 	}
 	return nil
-}
-
-func (c *call) writeRaw(code int, raw []byte) {
-	h := c.w.Header()
-	h.Set("Cache-Control", "no-cache, private")
-	h.Set("Content-Type", mediaJSON)
-	out, finish := c.compressed(c.w, c.r, len(raw))
-	defer finish()
-	if h.Get("Content-Encoding") == "" {
-		h.Set("Content-Length", strconv.Itoa(len(raw)+1))
-	}
-	c.w.WriteHeader(code)
-	_, _ = out.Write(raw)
-	_, _ = io.WriteString(out, "\n") // ignored: the client may have gone
 }
 
 // partial returns an object that has only metadata.

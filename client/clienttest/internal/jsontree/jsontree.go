@@ -129,22 +129,25 @@ func AppendString(b []byte, s string) []byte {
 }
 
 // Clone returns a copy that shares nothing with v.
-func Clone(v any) any {
+func Clone(v any) any { return Map(v, func(leaf any) any { return leaf }) }
+
+// Map returns a copy of v in which the scalars are those that leaf returns for them.
+func Map(v any, leaf func(any) any) any {
 	switch v := v.(type) {
 	case Object:
 		out := make(Object, len(v))
 		for k, e := range v {
-			out[k] = Clone(e)
+			out[k] = Map(e, leaf)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = Clone(e)
+			out[i] = Map(e, leaf)
 		}
 		return out
 	}
-	return v
+	return leaf(v)
 }
 
 // Equal reports whether two decoded values are the same.
@@ -195,25 +198,15 @@ func MustDecode(doc []byte, into any) {
 
 // GoValue returns a value with its numbers as the real server has them.
 func GoValue(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if i, err := v.Int64(); err == nil {
+	return Map(v, func(leaf any) any {
+		n, ok := leaf.(json.Number)
+		if !ok {
+			return leaf
+		}
+		if i, err := n.Int64(); err == nil {
 			return i
 		}
-		f, _ := v.Float64() // infinite if out of range
+		f, _ := n.Float64() // infinite if out of range
 		return f
-	case Object:
-		out := make(Object, len(v))
-		for name, m := range v {
-			out[name] = GoValue(m)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = GoValue(e)
-		}
-		return out
-	}
-	return v
+	})
 }

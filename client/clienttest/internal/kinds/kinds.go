@@ -3,8 +3,10 @@
 package kinds
 
 import (
+	"bytes"
 	_ "embed" // for kinds.json and fresh.json
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -54,29 +56,17 @@ type Traits struct {
 	Unconditional  bool // an update needs no resource version
 }
 
-// set sets the trait of a word in the file.
-func (t *Traits) set(word string) {
-	switch word {
-	case "anyField":
-		t.AnyField = true
-	case "createOnUpdate":
-		t.CreateOnUpdate = true
-	case "generation":
-		t.Generation = true
-	case "nameLabel":
-		t.NameLabel = true
-	case "nameSegment":
-		t.NameSegment = true
-	case "returnDeleted":
-		t.ReturnDeleted = true
-	case "single":
-		t.Single = true
-	case "statusOnCreate":
-		t.StatusOnCreate = true
-	case "unconditional":
-		t.Unconditional = true
-	default:
-		panic(fmt.Sprintf("clienttest: kinds.json has the trait %q", word))
+// set sets the traits of the words in the file.
+func (t *Traits) set(words []string) {
+	named := map[string]bool{}
+	for _, word := range words {
+		named[word] = true
+	}
+	b, err := json.Marshal(named)
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err = errors.Join(err, d.Decode(t)); err != nil {
+		panic(fmt.Sprintf("clienttest: the traits in kinds.json: %v", err))
 	}
 }
 
@@ -87,9 +77,7 @@ var all = sync.OnceValue(func() []Kind {
 	var rows []Kind
 	jsontree.MustDecode(kindsText, &rows)
 	for i := range rows {
-		for _, word := range rows[i].Words {
-			rows[i].set(word)
-		}
+		rows[i].set(rows[i].Words)
 	}
 	return rows
 })

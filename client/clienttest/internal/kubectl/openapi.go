@@ -16,22 +16,14 @@ type OpenAPI struct{ doc jsontree.Object }
 func NewOpenAPI(version string, newer []json.RawMessage) OpenAPI {
 	paths, definitions := jsontree.Object{}, jsontree.Object{}
 	for _, text := range newer {
-		var doc struct {
-			Paths map[string]struct {
-				Patch json.RawMessage `json:"patch"`
-			} `json:"paths"`
-			Components struct {
-				Schemas map[string]json.RawMessage `json:"schemas"`
-			} `json:"components"`
-		}
-		jsontree.MustDecode(text, &doc)
-		for path, item := range doc.Paths {
-			patch, _ := decoded(item.Patch).(jsontree.Object)
+		doc := decoded(text)
+		for path, item := range doc.member("paths") {
+			patch := value{item}.member("patch")
 			patch["parameters"] = []any{jsontree.Object{"name": "fieldValidation", "in": "query", "type": "string", "uniqueItems": true}}
 			paths[path] = jsontree.Object{"patch": patch}
 		}
-		for name, schema := range doc.Components.Schemas {
-			definitions[name] = schemaOf(decoded(schema))
+		for name, schema := range doc.at("components").member("schemas") {
+			definitions[name] = schemaOf(schema)
 		}
 	}
 	return OpenAPI{jsontree.Object{
@@ -40,12 +32,18 @@ func NewOpenAPI(version string, newer []json.RawMessage) OpenAPI {
 }
 
 // decoded reads JSON that clienttest has written.
-func decoded(text json.RawMessage) any {
+func decoded(text json.RawMessage) value {
 	v, err := jsontree.Parse(text)
 	if err != nil {
 		panic("clienttest: decode OpenAPI: " + err.Error())
 	}
-	return v
+	return value{v}
+}
+
+// member returns a member that is an object.
+func (v value) member(name string) jsontree.Object {
+	m, _ := v.at(name).v.(jsontree.Object)
+	return m
 }
 
 // JSON returns the document as JSON.
