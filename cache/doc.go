@@ -1,7 +1,7 @@
 // Package cache holds the objects of one resource in memory and tells subscribers how they change.
 //
-// One or several informers write a [Store], each with its own [Writer]; everybody else reads it through a [Reader]. The
-// package does not talk to servers: it holds exactly what the writers put in.
+// An informer fills a cache, and calls the handlers of its subscribers, while it runs; see package informer. Everybody reads
+// the cache through a [Reader].
 //
 // # Guarantees to readers
 //
@@ -17,12 +17,16 @@
 //   - A cache that is not filled yet reports every object as absent. Informers report the first such read.
 //   - After [Reader.WaitFor], a program that has written to the server reads its own write.
 //
-// The cache, all readers and all handlers share the objects. Clone an object before you change it; [Store.CheckMutations]
-// finds code that does not.
+// The cache, all readers and all handlers share the objects. Clone an object before you change it; the option CheckMutations
+// of an informer finds code that does not.
+//
+// The cache distinguishes objects and their states by the [meta.Identity] that the server sent, and never asks the object: a
+// struct that leaves its metadata out is cached and delivered like any other. Two states are the same if uid and resource
+// version are equal; an empty resource version equals none.
 //
 // # Guarantees to subscribers
 //
-// [Reader.Subscribe] delivers changes to a [Handler], one call at a time, while [Store.Deliver] runs:
+// [Reader.Subscribe] delivers changes to a [Handler], one call at a time, while the informer runs:
 //
 //   - The calls for an object show a subsequence of its states, in order, that ends with the latest. Changes that come
 //     faster than the handler takes them are merged, so the number of distinct keys bounds a backlog. There is no order
@@ -42,20 +46,9 @@
 //
 // To see every event, use a watch of package client.
 //
-// # Rules for writers
-//
-// The cache distinguishes objects and their states by the [meta.Identity] that is passed with them, and never asks the
-// object: a struct that leaves its metadata out is cached and delivered like any other. Two states are the same if uid and
-// resource version are equal; an empty resource version equals none. An informer calls [Writer.Set], [Writer.Delete] and
-// [Writer.Bookmark] in the order of its watch, and stages a full list with [Writer.Relist]. A store has these methods too:
-// they are those of its writer of everything.
-//
-// Each writer has a resource version, and either has committed a list or has not. A subscription becomes synced when all
-// writers of the store have committed one; a writer that is added later does not undo that.
-//
 // # Goroutines and memory
 //
-// The package runs goroutines only while Deliver runs. The store keeps about 130 bytes per object beside the object and
+// The package runs goroutines only while the informer runs. A cache keeps about 130 bytes per object beside the object and
 // the strings of its identity. An index adds 14 per object and value, and about 80 for each value. A subscription keeps no
 // copy of the objects' state: it remembers a key from the first undelivered change until its delivery, and takes about 2 KB
 // when nothing is pending. Changes wait in a journal that all subscriptions share, which has at most a few times as many

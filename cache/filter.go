@@ -1,9 +1,7 @@
 package cache
 
 import (
-	"context"
 	"iter"
-	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -21,7 +19,7 @@ type Filtered[T meta.Object] struct {
 //
 //   - A read calls it in the goroutine of the reader, for the objects that the read looks at, each time. So a read sees an object
 //     leave the view at the moment at which its new state is in the cache. A panic goes to the caller.
-//   - [Store.Deliver] calls it in the goroutine of each subscription, before the handler is called: at most once for each state, and not
+//   - Subscriptions call it, each in its goroutine, before the handler is called: at most once for each state, and not
 //     for all states that were replaced before. It is called again only when the object changes. If it panics, the object does not match,
 //     and the panic is reported like that of a handler, with "match" as the operation.
 //
@@ -107,148 +105,15 @@ func (f Filtered[T]) only(all iter.Seq[T]) iter.Seq[T] {
 // OnDelete receives the newest known state of the object: the final one if it was deleted, and the one that no longer
 // matches if it still exists.
 //
-// Objects that do not match pass through the subscription too: Pending counts them until match has been called. A change
+// Objects that do not match pass through the subscription too: Backlog counts them until match has been called. A change
 // of one costs about a tenth of a delivery. A filtered subscription remembers the objects that its handler knows, at
 // about 20 bytes each.
 func (f Filtered[T]) Subscribe(h Handler[T]) *Subscription {
-	if f.r.s == nil {
-		return &Subscription{}
+	if h == nil {
+		h = HandlerFuncs[T]{}
 	}
-	return f.r.s.subscribe(h, f.match)
+	return &Subscription{f.r.Behind().Subscribe(h, f.match)}
 }
 
-// Runner returns what fills the store, or nil if the reader of the view does not know.
-func (f Filtered[T]) Runner() Runner { return f.r.runner }
-
-// sift reads what the journal has now. It leaves out objects that the handler does not know and that do not match, so they
-// do not reach the backlog. It stops when ctx ends.
-func (q *subscriber[T]) sift(ctx context.Context, report func(*PanicError)) {
-	to := q.store.journal.end()
-	for st := q.sifted(false, to); st != nil; {
-		if ctx.Err() != nil {
-			q.putBack()
-			return
-		}
-		st = q.sifted(st.now != nil && q.matches(&st.delta, report), to)
-	}
-}
-
-// sifted notes what match said to the state of the next step, if that is being sifted. It returns the first step up to
-// number to for which match has to be called then, or nil. A key that is in the backlog already is matched when it is
-// delivered.
-func (q *subscriber[T]) sifted(matches bool, to uint64) *step[T] {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.sifting {
-		q.sifting = false
-		if q.closed {
-			close(q.signals.done)
-			return nil
-		}
-		q.sort(&q.part.steps[q.at], matches)
-	}
-	for !q.closed {
-		steps := q.unread()
-		if len(steps) == 0 || steps[0].number > to {
-			q.settle()
-			return nil
-		}
-		st := &steps[0]
-		c := q.find(st)
-		if c == nil {
-			q.sifting = true
-			return st
-		}
-		q.merge(c, st)
-		q.pass(st)
-	}
-	return nil
-}
-
-// putBack leaves the step that sifted has returned to the next sift.
-func (q *subscriber[T]) putBack() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.sifting = false
-	if q.closed {
-		close(q.signals.done)
-	}
-}
-
-// sort puts st into the backlog if the handler has to hear of it.
-func (q *subscriber[T]) sort(st *step[T], matches bool) {
-	if e := st.entry(); matches || q.known.find(e.tag, e.key) != nil {
-		c := q.append(st)
-		c.matched, c.matches = true, matches
-	}
-	q.pass(st)
-}
-
-// ahead returns how many keys the journal has changes of that have not been read and that are not in the backlog, and since
-// when. The caller holds mu.
-func (q *subscriber[T]) ahead() (n int, since time.Time) {
-	keys := map[meta.Key]struct{}{}
-	q.store.journal.from(q, func(st *step[T]) {
-		if q.find(st) != nil {
-			return
-		}
-		if len(keys) == 0 {
-			since = st.since
-		}
-		keys[st.key()] = struct{}{}
-	})
-	return len(keys), since
-}
-
-// tellFiltered makes the calls that take a handler of a filtered view from the state it knows to the present state.
-func (q *subscriber[T]) tellFiltered(c *change[T], report func(*PanicError)) {
-	matches := c.matches
-	if !c.matched {
-		q.unmatched = c
-		matches = c.now != nil && q.matches(&c.delta, report)
-		q.unmatched = nil
-	}
-	if !q.isClosed() {
-		q.tellMatched(c, matches, report)
-	}
-}
-
-// tellMatched makes the calls once match has decided on the present state.
-func (q *subscriber[T]) tellMatched(c *change[T], matches bool, report func(*PanicError)) {
-	known := q.known.find(c.tag, c.key)
-	switch {
-	case matches && known == nil:
-		q.known.add(c.now)
-	case matches:
-		q.known.replace(known, c.now)
-	case known != nil:
-		q.known.drop(known)
-	}
-	told := *c
-	switch {
-	case known == nil && !matches:
-		return
-	case known == nil:
-		told.old = nil
-	case !matches && c.now != nil && c.now.uid == c.old.uid:
-		told.now, told.last = nil, c.now
-	case !matches:
-		told.now = nil
-	}
-	q.tellAll(&told, report)
-}
-
-func (q *subscriber[T]) matches(d *delta[T], report func(*PanicError)) (matches bool) {
-	returned := false
-	if report != nil {
-		defer func() {
-			if !returned {
-				matches = false
-				report(panicError(recover(), d.key(), "match"))
-			}
-		}()
-	}
-	matches = q.match(d.now.obj)
-	returned = true
-	return matches
-}
+// Runner returns what fills the cache, or nil if the reader of the view does not know.
+func (f Filtered[T]) Runner() Runner { return f.r.Runner() }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 // Handler receives the changes of the objects of a cache; the package's documentation states the guarantees. One
@@ -45,8 +46,8 @@ func (h HandlerFuncs[T]) OnDelete(obj T) {
 	}
 }
 
-// PanicError is a recovered panic. [Store.Deliver] recovers panics of handlers and of the functions of filtered views, and
-// also reports that runtime.Goexit has ended the goroutine. Package controller recovers panics of reconciles and sources.
+// PanicError is a recovered panic. Informers recover panics of handlers and of the functions of filtered views, and
+// also report that runtime.Goexit has ended the goroutine. Package controller recovers panics of reconciles and sources.
 type PanicError struct {
 	// Value is the value of the panic, or an error that says that the handler has ended its goroutine.
 	Value any
@@ -67,7 +68,7 @@ func (e *PanicError) Error() string {
 	if e.Op == "match" {
 		who = "function"
 	}
-	if e.Value == errExited {
+	if e.Value == store.ErrExited {
 		return fmt.Sprintf("deliver %s of %q: %s: %v", e.Op, e.Key, who, e.Value)
 	}
 	return fmt.Sprintf("deliver %s of %q: %s panicked: %v", e.Op, e.Key, who, e.Value)

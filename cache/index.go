@@ -2,10 +2,9 @@ package cache
 
 import (
 	"iter"
-	"maps"
-	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 // Index finds the objects of a cache by a value: pods by node, objects by owner, certificates by the secrets that they
@@ -15,330 +14,66 @@ import (
 // An update that changes no value of an object does not touch the index. All methods may be called from any goroutine. The
 // zero Index is empty and stays empty.
 type Index[K comparable, T meta.Object] struct {
-	s     *Store[T]
-	by    func(T, []K) []K // appends the values of an object
-	label string           // the label, for an index that Select may use
-
-	buckets buckets[K] // guarded by s.mu
-	next    buckets[K] // between fork and swap; guarded by s.write
-
-	// Guarded by s.write: the buckets of each row. of has the bucket of a row with one value; for a row with several values,
-	// of is nil and more has the buckets. During a fork they may have a bucket that next has a copy of.
-	of   []*bucket[K]
-	more map[uint32][]*bucket[K]
-
-	// Used between prepare and commit, and guarded by s.write: the moves, and the values of all of them in one slice.
-	moves  []move[T]
-	values []K
-}
-
-// move is an object's change of values, to values[a:b].
-type move[T any] struct {
-	old, now *entry[T]
-	a, b     int
+	index store.Index[K, T]
 }
 
 // NewIndex indexes the objects of r by the values that by returns for each: none, one or several; duplicates count once.
 // The index covers the objects that exist when it returns, and all later changes until [Index.Close].
 //
-// by is called in the middle of a write to the cache. It must not change the object, call Subscribe, NewIndex, Close or a
-// method of the store, or wait. It is called once for each state of an object. Its result is copied. A value that is not
+// by is called in the middle of a write to the cache. It must not change the object, call Subscribe, NewIndex or Close, or
+// wait. It is called once for each state of an object. Its result is copied. A value that is not
 // equal to itself, such as a floating-point NaN, is not indexed, because nobody could look it up. If by panics, so does
 // the call that writes, and the cache does not change.
 //
 // [NewValueIndex] is simpler and faster where each object has one value.
 func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K, T] {
-	return newIndex(r, func(obj T, values []K) []K { return append(values, by(obj)...) })
+	ix := new(Index[K, T])
+	ix.index.Open(r.Behind(), func(obj T, values []K) []K { return append(values, by(obj)...) })
+	return ix
 }
 
 // NewValueIndex indexes the objects of r by one value of each: pods by node, with unscheduled pods under "". Every object
 // is under exactly the value that by returns for it, the zero K included; otherwise the rules of [NewIndex] apply. An
 // update that does not change the value allocates nothing, unless by does.
 func NewValueIndex[K comparable, T meta.Object](r Reader[T], by func(T) K) *Index[K, T] {
-	return newIndex(r, func(obj T, values []K) []K { return append(values, by(obj)) })
-}
-
-func newIndex[K comparable, T meta.Object](r Reader[T], by func(T, []K) []K) *Index[K, T] {
-	ix := &Index[K, T]{s: r.s, by: by}
-	if r.s == nil {
-		return ix
-	}
-	// The lock stops writers while the index is filled. Readers do not have the index yet.
-	r.s.write.Lock()
-	defer r.s.unlock()
-	ix.fill()
-	r.s.indexes = append(r.s.indexes, ix)
+	ix := new(Index[K, T])
+	ix.index.Open(r.Behind(), func(obj T, values []K) []K { return append(values, by(obj)) })
 	return ix
 }
 
-// fill indexes the existing objects. The caller holds write, and nobody else has the index.
-func (ix *Index[K, T]) fill() {
-	ix.s.each("", func(e *entry[T]) {
-		ix.values = ix.values[:0]
-		ix.add(e)
-		ix.place(&ix.buckets, e.row, ix.values, ix.s.gen)
-	})
-	ix.reset()
+// NewLabelIndex indexes the objects of r by their value of one label, as [NewIndex] does; an object without the label has
+// no value. [Select] uses it. T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or
+// [meta.LabelMeta].
+func NewLabelIndex[T meta.Labelled](r Reader[T], label string) *Index[string, T] {
+	ix := new(Index[string, T])
+	store.OpenLabel(&ix.index, r.Behind(), label)
+	return ix
 }
 
 // Close ends the index: it is no longer updated, and reads of it are empty. A running loop goes on over the objects of its
 // moment. Close may be called at any time, also from a handler and from the body of a loop, but not from an index
 // function. A second Close does nothing.
-func (ix *Index[K, T]) Close() {
-	s := ix.s
-	if s == nil {
-		return
-	}
-	s.write.Lock()
-	defer s.unlock()
-	s.indexes = slices.DeleteFunc(s.indexes, func(other index[T]) bool { return other == index[T](ix) })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.labelled = slices.DeleteFunc(s.labelled, func(other *Index[string, T]) bool { return any(other) == any(ix) })
-	ix.buckets = buckets[K]{}
-	ix.of, ix.more = nil, nil
-}
+func (ix *Index[K, T]) Close() { ix.index.Close() }
 
 // Get loops over the objects with the value k, in no particular order. Each loop runs over the objects that have the value
 // when the loop starts, without holding a lock.
-func (ix *Index[K, T]) Get(k K) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		v := ix.view(k)
-		v.each(yield)
-	}
-}
+func (ix *Index[K, T]) Get(k K) iter.Seq[T] { return ix.index.Get(k) }
 
 // Len returns how many objects have the value k.
-func (ix *Index[K, T]) Len(k K) int {
-	if ix.s == nil {
-		return 0
-	}
-	ix.s.reading("Index.Len", meta.Key{})
-	ix.s.mu.RLock()
-	defer ix.s.mu.RUnlock()
-	in := ix.buckets.rows(k)
-	return in.len()
-}
+func (ix *Index[K, T]) Len(k K) int { return ix.index.Len(k) }
 
 // Keys loops over the values that at least one object has, in no particular order. Each loop runs over a copy of them.
-func (ix *Index[K, T]) Keys() iter.Seq[K] {
-	return func(yield func(K) bool) {
-		for _, k := range ix.keys() {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
+func (ix *Index[K, T]) Keys() iter.Seq[K] { return ix.index.Keys() }
 
-func (ix *Index[K, T]) keys() []K {
-	if ix.s == nil {
-		return nil
-	}
-	ix.s.reading("Index.Keys", meta.Key{})
-	ix.s.mu.RLock()
-	defer ix.s.mu.RUnlock()
-	return slices.AppendSeq(make([]K, 0, ix.buckets.len()), maps.Keys(ix.buckets.m))
-}
-
-func (ix *Index[K, T]) view(k K) view[T] {
-	if ix.s == nil {
-		return view[T]{}
-	}
-	ix.s.reading("Index.Get", meta.Key{})
-	ix.s.mu.RLock()
-	defer ix.s.mu.RUnlock()
-	ix.s.touch()
-	return ix.s.all.view().only(ix.buckets.rows(k))
-}
-
-func (ix *Index[K, T]) prepare(deltas []delta[T]) {
-	ix.reset() // a preparation that was not committed, because a later index panicked
-	for i := range deltas {
-		d := &deltas[i]
-		m := move[T]{old: d.old, now: d.now, a: len(ix.values)}
-		if d.now != nil {
-			ix.add(d.now)
-			if d.old != nil && ix.stays(d.old.row, ix.values[m.a:]) {
-				ix.values = ix.values[:m.a]
-				continue
-			}
-		}
-		m.b = len(ix.values)
-		ix.moves = append(ix.moves, m)
-	}
-}
-
-// add appends the values of e. It panics here, and not in commit, over a value that cannot be a map's key.
-func (ix *Index[K, T]) add(e *entry[T]) {
-	had := len(ix.values)
-	ix.values = ix.by(e.obj, ix.values)
-	kept := ix.values[:had]
-	for _, k := range ix.values[had:] {
-		if equal(k, k) {
-			kept = append(kept, k)
-		}
-	}
-	ix.values = kept
-}
-
-func equal[K comparable](a, b K) bool { return a == b }
-
-// stays reports whether values are those of row, each once and in the same order. If only the order differs it returns
-// false, which costs a commit that changes nothing.
-func (ix *Index[K, T]) stays(row uint32, values []K) bool {
-	one, more := ix.under(row)
-	if one != nil {
-		return len(values) == 1 && values[0] == one.value
-	}
-	return slices.EqualFunc(more, values, func(b *bucket[K], k K) bool { return b.value == k })
-}
-
-// under returns the bucket of row, or its buckets if there are several.
-func (ix *Index[K, T]) under(row uint32) (one *bucket[K], more []*bucket[K]) {
-	if int(row) < len(ix.of) {
-		one = ix.of[row]
-	}
-	if one == nil {
-		more = ix.more[row]
-	}
-	return one, more
-}
-
-func (ix *Index[K, T]) commit(gen uint64) { ix.move(&ix.buckets, gen) }
-
-func (ix *Index[K, T]) fork(gen uint64, all bool) {
-	if len(ix.moves) == 0 && !all {
-		return
-	}
-	ix.next = ix.buckets.fork()
-	ix.move(&ix.next, gen)
-	if !all {
-		ix.follow()
-	}
-}
-
-func (ix *Index[K, T]) swap() {
-	if ix.next.forked {
-		ix.buckets, ix.next = ix.next.joined(), buckets[K]{}
-	}
-}
-
-// follow lets the rows of copied buckets have the copies.
-func (ix *Index[K, T]) follow() {
-	for _, b := range ix.next.copies {
-		if ix.next.m[b.value] != b {
-			continue // it has gone
-		}
-		b.each(func(row uint32) {
-			one, more := ix.under(row)
-			if one != nil {
-				ix.of[row] = b
-				return
-			}
-			i := slices.IndexFunc(more, func(other *bucket[K]) bool { return other.value == b.value })
-			more[i] = b
-		})
-	}
-}
-
-// move makes the prepared moves.
-func (ix *Index[K, T]) move(in *buckets[K], gen uint64) {
-	for _, m := range ix.moves {
-		e := m.now
-		if e == nil {
-			e = m.old
-		}
-		ix.place(in, e.row, ix.values[m.a:m.b], gen)
-	}
-	ix.reset()
-}
-
-// place puts row under values, and under nothing else.
-func (ix *Index[K, T]) place(in *buckets[K], row uint32, values []K, gen uint64) {
-	one, more := ix.under(row)
-	if one != nil {
-		more = []*bucket[K]{one}
-	}
-	for _, b := range more {
-		if !slices.Contains(values, b.value) {
-			in.drop(b, row, gen)
-		}
-	}
-	if more != nil {
-		delete(ix.more, row)
-	}
-	if int(row) < len(ix.of) {
-		ix.of[row] = nil
-	}
-	var first *bucket[K]
-	var all []*bucket[K]
-	for i, k := range values {
-		if slices.Contains(values[:i], k) {
-			continue
-		}
-		b := in.add(k, row, gen)
-		switch {
-		case first == nil:
-			first = b
-		case all == nil:
-			all = []*bucket[K]{first, b}
-		default:
-			all = append(all, b)
-		}
-	}
-	switch {
-	case all != nil:
-		if ix.more == nil {
-			ix.more = make(map[uint32][]*bucket[K])
-		}
-		ix.more[row] = all
-	case first != nil:
-		for int(row) >= len(ix.of) {
-			ix.of = append(ix.of, nil)
-		}
-		ix.of[row] = first
-	}
-}
-
-func (ix *Index[K, T]) renumber(to []uint32, gen uint64) {
-	in := &ix.buckets
-	if ix.next.forked {
-		in = &ix.next
-	}
-	in.renumber(to, gen)
-	of := make([]*bucket[K], 0, ix.s.all.n)
-	for row, b := range ix.of {
-		if b == nil {
-			continue
-		}
-		for len(of) <= int(to[row]) {
-			of = append(of, nil)
-		}
-		of[to[row]] = b
-	}
-	ix.of = of
-	more := make(map[uint32][]*bucket[K], len(ix.more))
-	for row, all := range ix.more {
-		more[to[row]] = all
-	}
-	ix.more = more
-	if in.forked {
-		ix.follow()
-	}
-}
-
-// keepScratch is how many elements of scratch memory an index keeps from one change to the next.
-const keepScratch = 64
-
-func (ix *Index[K, T]) reset() {
-	clear(ix.moves)
-	clear(ix.values)
-	ix.moves, ix.values = ix.moves[:0], ix.values[:0]
-	if cap(ix.moves) > keepScratch {
-		ix.moves = nil
-	}
-	if cap(ix.values) > keepScratch {
-		ix.values = nil
-	}
+// Select loops over the objects of r whose labels match the selector, in no particular order. Each loop runs over the
+// objects that exist when it starts, without holding a lock.
+//
+// If the selector requires a label to equal a value, or one of several, and there is a [NewLabelIndex] of that label,
+// Select looks only at the objects that the index finds. If there are several such labels, it uses the one with the fewest
+// objects. Otherwise it looks at all objects.
+//
+// T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or [meta.LabelMeta]. Select is a
+// function for this reason: a method could not refuse a type without labels, and would match nothing.
+func Select[T meta.Labelled](r Reader[T], sel meta.Selector) iter.Seq[T] {
+	return store.Select(r.Behind(), sel)
 }

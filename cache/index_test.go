@@ -8,27 +8,27 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
-func byTag(o *thing) []string { return o.tags }
+func byTag(o *thing) []string { return o.Tags }
 
 // behaviour 251
 func TestIndex(t *testing.T) {
-	type store = *cache.Store[*thing]
 	for _, test := range []struct {
 		name  string
-		write func(store)
+		write func(things)
 		want  map[string][]string
 	}{
-		{"an object without values is under none", func(s store) { set(s, "ns/a u@1") }, nil},
+		{"an object without values is under none", func(s things) { set(s, "ns/a u@1") }, nil},
 		{
 			"an object with several values is under each",
-			func(s store) { set(s, "ns/a u@1", "x", "y") },
+			func(s things) { set(s, "ns/a u@1", "x", "y") },
 			map[string][]string{"x": {"ns/a u@1"}, "y": {"ns/a u@1"}},
 		},
 		{
 			"a value that is named twice counts once",
-			func(s store) {
+			func(s things) {
 				set(s, "ns/a u@1", "x", "x")
 				set(s, "ns/b u@2", "x", "x", "y", "x")
 				set(s, "ns/b u@3", "x", "x")
@@ -37,17 +37,17 @@ func TestIndex(t *testing.T) {
 		},
 		{
 			"objects share a value",
-			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/b u@2", "x"); set(s, "ns/c u@3", "x", "y") },
+			func(s things) { set(s, "ns/a u@1", "x"); set(s, "ns/b u@2", "x"); set(s, "ns/c u@3", "x", "y") },
 			map[string][]string{"x": {"ns/a u@1", "ns/b u@2", "ns/c u@3"}, "y": {"ns/c u@3"}},
 		},
 		{
 			"an update moves between values, and is the new state under those that stay",
-			func(s store) { set(s, "ns/a u@1", "x", "y"); set(s, "ns/b u@2", "x"); set(s, "ns/a u@3", "y", "z") },
+			func(s things) { set(s, "ns/a u@1", "x", "y"); set(s, "ns/b u@2", "x"); set(s, "ns/a u@3", "y", "z") },
 			map[string][]string{"x": {"ns/b u@2"}, "y": {"ns/a u@3"}, "z": {"ns/a u@3"}},
 		},
 		{
 			"a value without objects has gone",
-			func(s store) {
+			func(s things) {
 				set(s, "ns/a u@1", "x")
 				set(s, "ns/b u@2", "y")
 				remove(s, "ns/a u@3")
@@ -57,7 +57,7 @@ func TestIndex(t *testing.T) {
 		},
 		{
 			"a deleted object leaves the others under its value",
-			func(s store) {
+			func(s things) {
 				for _, state := range []string{"ns/a u@1", "ns/b u@2", "ns/c u@3"} {
 					set(s, state, "x")
 				}
@@ -68,12 +68,12 @@ func TestIndex(t *testing.T) {
 		},
 		{
 			"another object under the same name replaces it",
-			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/a v@2", "y") },
+			func(s things) { set(s, "ns/a u@1", "x"); set(s, "ns/a v@2", "y") },
 			map[string][]string{"y": {"ns/a v@2"}},
 		},
 		{
 			"a relist updates the index with the objects",
-			func(s store) {
+			func(s things) {
 				set(s, "ns/same u@1", "x")
 				set(s, "ns/gone u@2", "x", "z")
 				set(s, "ns/moved u@3", "x")
@@ -87,12 +87,12 @@ func TestIndex(t *testing.T) {
 		},
 		{
 			"a deletion goes by the cached state, not by the final one",
-			func(s store) { set(s, "ns/a u@1", "x"); s.Delete(id("ns/a u@2"), object("ns/a u@2", "y")) },
+			func(s things) { set(s, "ns/a u@1", "x"); s.Delete(id("ns/a u@2"), object("ns/a u@2", "y")) },
 			nil,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			before := cache.NewIndex(s.Reader(), byTag)
 			test.write(s)
 			after := cache.NewIndex(s.Reader(), byTag) // behaviour 252
@@ -103,35 +103,27 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-func firstTag(o *thing) string {
-	if len(o.tags) == 0 {
-		return ""
-	}
-	return o.tags[0]
-}
-
 func TestValueIndex(t *testing.T) {
-	type store = *cache.Store[*thing]
 	for _, test := range []struct {
 		name  string
-		write func(store)
+		write func(things)
 		want  map[string][]string
 	}{
-		{"an empty cache has no values", func(store) {}, nil},
-		{"the zero value is a value", func(s store) { set(s, "ns/a u@1") }, map[string][]string{"": {"ns/a u@1"}}},
+		{"an empty cache has no values", func(things) {}, nil},
+		{"the zero value is a value", func(s things) { set(s, "ns/a u@1") }, map[string][]string{"": {"ns/a u@1"}}},
 		{
 			"objects share a value",
-			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/b u@2", "x"); set(s, "ns/c u@3", "y") },
+			func(s things) { set(s, "ns/a u@1", "x"); set(s, "ns/b u@2", "x"); set(s, "ns/c u@3", "y") },
 			map[string][]string{"x": {"ns/a u@1", "ns/b u@2"}, "y": {"ns/c u@3"}},
 		},
 		{
 			"an update that changes no value is the new state under it",
-			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/a u@2", "x") },
+			func(s things) { set(s, "ns/a u@1", "x"); set(s, "ns/a u@2", "x") },
 			map[string][]string{"x": {"ns/a u@2"}},
 		},
 		{
 			"an update moves from one value to the other, and the value without objects has gone",
-			func(s store) {
+			func(s things) {
 				set(s, "ns/a u@1", "x")
 				set(s, "ns/b u@2")
 				set(s, "ns/a u@3")
@@ -141,17 +133,17 @@ func TestValueIndex(t *testing.T) {
 		},
 		{
 			"another object under the same name replaces it",
-			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/a v@2", "y") },
+			func(s things) { set(s, "ns/a u@1", "x"); set(s, "ns/a v@2", "y") },
 			map[string][]string{"y": {"ns/a v@2"}},
 		},
 		{
 			"a deleted object leaves the others under its value",
-			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/b u@2", "x"); remove(s, "ns/a u@3") },
+			func(s things) { set(s, "ns/a u@1", "x"); set(s, "ns/b u@2", "x"); remove(s, "ns/a u@3") },
 			map[string][]string{"x": {"ns/b u@2"}},
 		},
 		{
 			"a relist updates the index with the objects",
-			func(s store) {
+			func(s things) {
 				set(s, "ns/same u@1", "x")
 				set(s, "ns/gone u@2", "z")
 				set(s, "ns/moved u@3", "x")
@@ -165,7 +157,7 @@ func TestValueIndex(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			before := cache.NewValueIndex(s.Reader(), firstTag)
 			test.write(s)
 			after := cache.NewValueIndex(s.Reader(), firstTag)
@@ -180,18 +172,18 @@ func TestValueIndex(t *testing.T) {
 
 // A value that nobody could ask for is not indexed, and a function that panics leaves the store as it was.
 func TestValueIndexOfOddValues(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	nan := cache.NewValueIndex(s.Reader(), func(o *thing) float64 {
-		if len(o.tags) == 0 {
+		if len(o.Tags) == 0 {
 			return math.NaN()
 		}
 		return 1
 	})
 	bad := cache.NewValueIndex(s.Reader(), func(o *thing) any {
-		if len(o.tags) > 1 {
-			return o.tags // cannot be a key
+		if len(o.Tags) > 1 {
+			return o.Tags // cannot be a key
 		}
-		return len(o.tags)
+		return len(o.Tags)
 	})
 	set(s, "ns/a u@1", "x")
 	expect(t, "values", slices.Collect(nan.Keys()), 1)
@@ -209,8 +201,8 @@ func TestValueIndexOfOddValues(t *testing.T) {
 func TestValueIndexAllocatesNothing(t *testing.T) {
 	ids := identities(100)
 	s, objects := filled(ids)
-	cache.NewValueIndex(s.Reader(), func(o *thing) string { return o.id.Namespace })
-	cache.NewValueIndex(s.Reader(), func(o *thing) meta.Key { return o.id.Key() })
+	cache.NewValueIndex(s.Reader(), func(o *thing) string { return o.ID.Namespace })
+	cache.NewValueIndex(s.Reader(), func(o *thing) meta.Key { return o.ID.Key() })
 	versions := manyVersions()
 	i := 0
 	allocs := testing.AllocsPerRun(1000, func() {
@@ -224,36 +216,16 @@ func TestValueIndexAllocatesNothing(t *testing.T) {
 	}
 }
 
-// contents lists what an index holds, in a fixed order.
-func contents(ix *cache.Index[string, *thing]) []string {
-	m := map[string][]string{}
-	for k := range ix.Keys() {
-		m[k] = states(ix.Get(k))
-		if ix.Len(k) != len(m[k]) {
-			m[k] = append(m[k], fmt.Sprintf("but Len = %d", ix.Len(k)))
-		}
-	}
-	return contentsOf(m)
-}
-
-func contentsOf(m map[string][]string) []string {
-	var list []string
-	for k, all := range m {
-		list = append(list, fmt.Sprintf("%s: %v", k, all))
-	}
-	return sorted(list)
-}
-
 func TestIndexOfAnyComparableKey(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	set(s, "ns/a u@1", "x")
 	set(s, "ns/b u@2")
 	r := s.Reader()
-	byKey := cache.NewIndex(r, func(o *thing) []meta.Key { return []meta.Key{o.id.Key()} })
+	byKey := cache.NewIndex(r, func(o *thing) []meta.Key { return []meta.Key{o.ID.Key()} })
 	expect(t, "by key", states(byKey.Get(key("ns/b"))), "ns/b u@2")
-	tagged := cache.NewIndex(r, func(o *thing) []bool { return []bool{len(o.tags) > 0} })
+	tagged := cache.NewIndex(r, func(o *thing) []bool { return []bool{len(o.Tags) > 0} })
 	expect(t, "by bool", states(tagged.Get(true)), "ns/a u@1")
-	byAny := cache.NewIndex(r, func(o *thing) []any { return []any{len(o.tags), o.id.UID} })
+	byAny := cache.NewIndex(r, func(o *thing) []any { return []any{len(o.Tags), o.ID.UID} })
 	expect(t, "by int in any", states(byAny.Get(1)), "ns/a u@1")
 	expect(t, "by string in any", states(byAny.Get("u")), "ns/a u@1", "ns/b u@2")
 
@@ -269,10 +241,10 @@ func TestIndexOfAnyComparableKey(t *testing.T) {
 
 // The function may hand out the same slice each time, since the index copies.
 func TestIndexCopiesWhatTheFunctionReturns(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	var buffer []string
 	ix := cache.NewIndex(s.Reader(), func(o *thing) []string {
-		buffer = append(buffer[:0], o.tags...)
+		buffer = append(buffer[:0], o.Tags...)
 		return buffer
 	})
 	set(s, "ns/a u@1", "x", "y")
@@ -287,20 +259,20 @@ func TestIndexFunctionThatPanics(t *testing.T) {
 		by   func(*thing) []any
 	}{
 		{"in the function", func(o *thing) []any {
-			if len(o.tags) > 0 && o.tags[0] == "bad" {
+			if len(o.Tags) > 0 && o.Tags[0] == "bad" {
 				panic("bad")
 			}
 			return nil
 		}},
 		{"because its value cannot be a key", func(o *thing) []any {
-			if len(o.tags) > 0 && o.tags[0] == "bad" {
-				return []any{o.tags}
+			if len(o.Tags) > 0 && o.Tags[0] == "bad" {
+				return []any{o.Tags}
 			}
 			return nil
 		}},
 	} {
 		bubble(t, test.name, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			good := cache.NewIndex(s.Reader(), byTag)
 			cache.NewIndex(s.Reader(), test.by)
 			calls := &record{}
@@ -323,7 +295,7 @@ func TestIndexFunctionThatPanics(t *testing.T) {
 			set(s, "ns/a u@5", "y")
 			expect(t, "index after", contents(good), "y: [ns/a u@5]", "z: [ns/c u@4]")
 			drain(t, s)
-			expect(t, "calls", calls.take(), "add ns/a u@5", "add ns/c u@4")
+			expect(t, "calls", calls.Take(), "add ns/a u@5", "add ns/c u@4")
 		})
 	}
 }
@@ -340,7 +312,7 @@ func mustPanic(t *testing.T, f func()) {
 
 // A value with many objects, and their going one by one.
 func TestIndexOfOneValue(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	ix := cache.NewIndex(s.Reader(), byTag)
 	const n = 2_000
 	for i := range n {

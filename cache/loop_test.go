@@ -7,10 +7,11 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // loops are the ways to go over a store of crowd: each yields the same objects.
-func loops(s *cache.Store[*labelled]) map[string]iter.Seq[*labelled] {
+func loops(s storetest.Cache[*labelled]) map[string]iter.Seq[*labelled] {
 	r := s.Reader()
 	selector := func(text string) meta.Selector {
 		sel, err := meta.ParseSelector(text)
@@ -31,7 +32,7 @@ func loops(s *cache.Store[*labelled]) map[string]iter.Seq[*labelled] {
 }
 
 // crowd fills a store with enough objects of two labels for several chunks, runs and views.
-func crowd(s *cache.Store[*labelled], n int) {
+func crowd(s storetest.Cache[*labelled], n int) {
 	for i := range n {
 		putLabelled(s, fmt.Sprintf("o%d", i), "1", "side="+[]string{"left", "right"}[i%2])
 	}
@@ -40,7 +41,7 @@ func crowd(s *cache.Store[*labelled], n int) {
 // A loop may be left at any object: the iterator must not yield again.
 func TestALoopMayBeLeftAnywhere(t *testing.T) {
 	for _, n := range []int{20, 3_000} { // few rows, and runs of them
-		s := cache.NewStore[*labelled]()
+		s := storetest.New[*labelled]()
 		crowd(s, n)
 		for name, loop := range loops(s) {
 			for _, last := range []int{1, n/2 - 1, n / 2, n/2 + 1, n - 1, n} {
@@ -62,7 +63,7 @@ func TestALoopMayBeLeftAnywhere(t *testing.T) {
 func TestALoopSeesOneMoment(t *testing.T) {
 	const n = 3_000
 	for _, name := range []string{"All", "Namespace", "an index", "a selector with an index", "a selector without an index"} {
-		s := cache.NewStore[*labelled]()
+		s := storetest.New[*labelled]()
 		crowd(s, n)
 		got := 0
 		for o := range loops(s)[name] {

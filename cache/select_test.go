@@ -7,30 +7,12 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
-
-// labelled is an object with labels.
-type labelled struct {
-	meta.ObjectMeta `json:"metadata"`
-}
-
-// putLabelled sets an object whose labels are written as "a=1,b=2".
-func putLabelled(s *cache.Store[*labelled], name, version, labels string) {
-	o := &labelled{meta.ObjectMeta{Namespace: "ns", Name: name, UID: name, ResourceVersion: version}}
-	for pair := range strings.SplitSeq(labels, ",") {
-		if key, value, found := strings.Cut(pair, "="); found {
-			if o.Labels == nil {
-				o.Labels = map[string]string{}
-			}
-			o.Labels[key] = value
-		}
-	}
-	s.Set(meta.Identity{Namespace: "ns", Name: name, UID: name, ResourceVersion: version}, o)
-}
 
 // behaviours 255, 268, 269: a selector finds the same with any indexes and with none, and odd objects trip nobody up.
 func TestSelect(t *testing.T) {
-	s := cache.NewStore[*labelled]()
+	s := storetest.New[*labelled]()
 	r := s.Reader()
 	indexes := []*cache.Index[string, *labelled]{
 		cache.NewLabelIndex(r, "app"), cache.NewLabelIndex(r, "tier"), cache.NewLabelIndex(r, "app"),
@@ -68,7 +50,7 @@ func TestSelect(t *testing.T) {
 			if got := selected(r, sel); got != test.want {
 				t.Errorf("with indexes %q, want %q", got, test.want)
 			}
-			bare := cache.NewStore[*labelled]()
+			bare := storetest.New[*labelled]()
 			for o := range r.All() {
 				bare.Set(meta.Identity{Namespace: "ns", Name: o.Name}, o)
 			}
@@ -113,7 +95,7 @@ func selected(r cache.Reader[*labelled], sel meta.Selector) string {
 
 // A selector that wants no label matches objects that have none.
 func TestSelectWithoutLabels(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	set(s, "ns/a u@1")
 	none, _ := meta.ParseSelector("!app")
 	some, _ := meta.ParseSelector("app=web")
@@ -125,14 +107,14 @@ func TestSelectWithoutLabels(t *testing.T) {
 }
 
 func TestSorted(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	r := s.Reader()
 	relist(s, "9", "b/x u@1", "a/y u@2", "node u@3", "a/x u@4", "ab/a u@5", "b/a u@6")
 	remove(s, "b/x u@7")
 	var got []string
 	for o := range r.Sorted() {
 		relist(s, "8") // the loop is over one moment, and holds no lock
-		got = append(got, o.id.Key().String())
+		got = append(got, o.ID.Key().String())
 	}
 	expect(t, "keys", got, "node", "a/x", "a/y", "ab/a", "b/a")
 	for range r.Sorted() {
@@ -140,7 +122,7 @@ func TestSorted(t *testing.T) {
 	}
 	relist(s, "10", "a/y u@2", "a/x u@4")
 	for o := range r.Sorted() {
-		if o.id.Name != "x" {
+		if o.ID.Name != "x" {
 			t.Errorf("%v comes first", o)
 		}
 		break
@@ -151,10 +133,10 @@ func TestSorted(t *testing.T) {
 
 // behaviour 252: an index is made and closed while the cache is in use.
 func TestIndexClose(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	r := s.Reader()
 	calls := 0
-	ix := cache.NewIndex(r, func(o *thing) []string { calls++; return o.tags })
+	ix := cache.NewIndex(r, func(o *thing) []string { calls++; return o.Tags })
 	other := cache.NewIndex(r, byTag)
 	set(s, "ns/a u@1", "x")
 	set(s, "ns/b u@2", "x", "y")
@@ -179,12 +161,12 @@ func TestIndexClose(t *testing.T) {
 
 // An index goes by the values that an object had when it came, whatever the function says of it later.
 func TestIndexFunctionThatChangesItsMind(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	ix := cache.NewIndex(s.Reader(), byTag)
 	set(s, "ns/a u@1", "x")
 	set(s, "ns/b u@2", "x", "y")
 	for o := range s.Reader().All() {
-		o.tags[0] = "changed"
+		o.Tags[0] = "changed"
 	}
 	set(s, "ns/a u@3", "z")
 	remove(s, "ns/b u@4")

@@ -9,75 +9,66 @@ import (
 	"testing/synctest"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
 
 // behaviours 226, 227
 func TestSynced(t *testing.T) {
-	type store = *cache.Store[*thing]
 	for _, test := range []struct {
 		name   string
-		before func(store) // the subscription
-		after  func(store)
+		before func(things) // the subscription
+		after  func(things)
 		steps  int // calls until synced; -1: never
 		calls  string
 	}{
-		{"not before the first list", nil, func(s store) { set(s, "ns/a u@1") }, -1, "add ns/a u@1"},
-		{"at once if the first list is empty", nil, func(s store) { relist(s, "1") }, 0, ""},
-		{"at once if the cache is empty", func(s store) { relist(s, "1") }, nil, 0, ""},
+		{"not before the first list", nil, func(s things) { set(s, "ns/a u@1") }, -1, "add ns/a u@1"},
+		{"at once if the first list is empty", nil, func(s things) { relist(s, "1") }, 0, ""},
+		{"at once if the cache is empty", func(s things) { relist(s, "1") }, nil, 0, ""},
 		{
 			"after the objects of the first list",
 			nil,
-			func(s store) { relist(s, "2", "ns/a u@1", "ns/b u@2"); set(s, "ns/c u@3") },
+			func(s things) { relist(s, "2", "ns/a u@1", "ns/b u@2"); set(s, "ns/c u@3") },
 			2, "add ns/a u@1; add ns/b u@2; add ns/c u@3",
 		},
 		{
 			"after the objects that were set before the first list",
 			nil,
-			func(s store) { set(s, "ns/a u@1"); relist(s, "2", "ns/a u@1"); set(s, "ns/c u@3") },
+			func(s things) { set(s, "ns/a u@1"); relist(s, "2", "ns/a u@1"); set(s, "ns/c u@3") },
 			1, "add ns/a u@1; add ns/c u@3",
 		},
 		{
 			"after the objects that are there when a late subscription is made",
-			func(s store) { relist(s, "2", "ns/a u@1") },
-			func(s store) { set(s, "ns/b u@3"); set(s, "ns/a u@4") },
+			func(s things) { relist(s, "2", "ns/a u@1") },
+			func(s things) { set(s, "ns/b u@3"); set(s, "ns/a u@4") },
 			1, "add ns/a u@4; add ns/b u@3",
 		},
 		{
 			"a subscription between objects and first list waits for the first list",
-			func(s store) { set(s, "ns/a u@1") },
-			func(s store) { set(s, "ns/b u@2"); relist(s, "2", "ns/a u@1", "ns/b u@2"); set(s, "ns/c u@3") },
+			func(s things) { set(s, "ns/a u@1") },
+			func(s things) { set(s, "ns/b u@2"); relist(s, "2", "ns/a u@1", "ns/b u@2"); set(s, "ns/c u@3") },
 			2, "add ns/a u@1; add ns/b u@2; add ns/c u@3",
 		},
 		{
 			"objects that have gone are not waited for",
-			func(s store) { relist(s, "2", "ns/a u@1") },
-			func(s store) { remove(s, "ns/a u@3") },
+			func(s things) { relist(s, "2", "ns/a u@1") },
+			func(s things) { remove(s, "ns/a u@3") },
 			0, "",
 		},
 		{
 			"nor are those that come back, which come later",
-			func(s store) { relist(s, "2", "ns/a u@1") },
-			func(s store) { remove(s, "ns/a u@3"); set(s, "ns/a v@4") },
+			func(s things) { relist(s, "2", "ns/a u@1") },
+			func(s things) { remove(s, "ns/a u@3"); set(s, "ns/a v@4") },
 			0, "add ns/a v@4",
 		},
 		{
 			"a second list is not waited for",
-			func(s store) { relist(s, "2", "ns/a u@1") },
-			func(s store) { relist(s, "3", "ns/a u@1", "ns/b u@2") },
+			func(s things) { relist(s, "2", "ns/a u@1") },
+			func(s things) { relist(s, "3", "ns/a u@1", "ns/b u@2") },
 			1, "add ns/a u@1; add ns/b u@2",
 		},
 	} {
 		bubble(t, test.name, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			if test.before != nil {
 				test.before(s)
 			}
@@ -93,17 +84,17 @@ func TestSynced(t *testing.T) {
 				if isClosed(sub.Synced()) && steps < 0 {
 					steps = done
 				}
-				if sub.Pending() == 0 {
+				if pending(sub) == 0 {
 					break
 				}
-				<-h.started
-				h.next <- struct{}{}
+				<-h.Started
+				h.Next <- struct{}{}
 			}
 			stop()
 			if steps != test.steps {
 				t.Errorf("synced after %d calls, want %d", steps, test.steps)
 			}
-			if got := strings.Join(h.take(), "; "); got != test.calls {
+			if got := strings.Join(h.Take(), "; "); got != test.calls {
 				t.Errorf("calls %q, want %q", got, test.calls)
 			}
 		})
@@ -114,39 +105,39 @@ func TestSynced(t *testing.T) {
 func TestSyncedAfterTheLastCall(t *testing.T) {
 	for _, test := range []struct {
 		name        string
-		first, then func(s *cache.Store[*thing])
+		first, then func(s things)
 	}{
 		{
 			"a change during the call",
-			func(s *cache.Store[*thing]) { relist(s, "2", "ns/a u@1") },
-			func(s *cache.Store[*thing]) { set(s, "ns/b u@3") },
+			func(s things) { relist(s, "2", "ns/a u@1") },
+			func(s things) { set(s, "ns/b u@3") },
 		},
 		{
 			"the first list is complete during the call",
-			func(s *cache.Store[*thing]) { set(s, "ns/a u@1") },
-			func(s *cache.Store[*thing]) { relist(s, "2", "ns/a u@1") },
+			func(s things) { set(s, "ns/a u@1") },
+			func(s things) { relist(s, "2", "ns/a u@1") },
 		},
 	} {
 		bubble(t, test.name, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			h := newSlow()
 			sub := s.Reader().Subscribe(h)
 			stop := deliver(t, s)
 			test.first(s)
-			<-h.started
+			<-h.Started
 			test.then(s)
 			synctest.Wait()
 			if isClosed(sub.Synced()) {
 				t.Error("synced during the call")
 			}
-			h.next <- struct{}{}
+			h.Next <- struct{}{}
 			synctest.Wait()
 			if !isClosed(sub.Synced()) {
 				t.Error("not synced after the call")
 			}
-			for sub.Pending() > 0 {
-				<-h.started
-				h.next <- struct{}{}
+			for pending(sub) > 0 {
+				<-h.Started
+				h.Next <- struct{}{}
 				synctest.Wait()
 			}
 			stop()
@@ -158,27 +149,27 @@ func TestWaitSynced(t *testing.T) {
 	cause := errors.New("the test is over")
 	for _, test := range []struct {
 		name string
-		act  func(s *cache.Store[*thing], sub *cache.Subscription, cancel context.CancelCauseFunc)
+		act  func(s things, sub *cache.Subscription, cancel context.CancelCauseFunc)
 		want string
 	}{
 		{
 			"returns when synced",
-			func(s *cache.Store[*thing], _ *cache.Subscription, _ context.CancelCauseFunc) { relist(s, "1") },
+			func(s things, _ *cache.Subscription, _ context.CancelCauseFunc) { relist(s, "1") },
 			"",
 		},
 		{
 			"names the cause when the context ends",
-			func(_ *cache.Store[*thing], _ *cache.Subscription, cancel context.CancelCauseFunc) { cancel(cause) },
+			func(_ things, _ *cache.Subscription, cancel context.CancelCauseFunc) { cancel(cause) },
 			"wait for a subscription to sync: the test is over",
 		},
 		{
 			"fails when the subscription is closed",
-			func(_ *cache.Store[*thing], sub *cache.Subscription, _ context.CancelCauseFunc) { sub.Close() },
+			func(_ things, sub *cache.Subscription, _ context.CancelCauseFunc) { sub.Close() },
 			"wait for a subscription to sync: it is closed",
 		},
 		{
 			"prefers synced to all else",
-			func(s *cache.Store[*thing], sub *cache.Subscription, cancel context.CancelCauseFunc) {
+			func(s things, sub *cache.Subscription, cancel context.CancelCauseFunc) {
 				relist(s, "1")
 				sub.Close()
 				cancel(cause)
@@ -187,7 +178,7 @@ func TestWaitSynced(t *testing.T) {
 		},
 	} {
 		bubble(t, test.name, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			sub := s.Reader().Subscribe(nil)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
@@ -215,37 +206,37 @@ func TestWaitSynced(t *testing.T) {
 func TestClose(t *testing.T) {
 	t.Run("from outside, during a call", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			h, other := newSlow(), &record{}
 			sub := s.Reader().Subscribe(h)
 			s.Reader().Subscribe(other)
 			stop := deliver(t, s)
 			relist(s, "2", "ns/a u@1", "ns/b u@2")
-			<-h.started
+			<-h.Started
 			sub.Close()
 			sub.Close()
 			if isClosed(sub.Done()) {
 				t.Error("done during a call")
 			}
-			if sub.Pending() != 1 {
-				t.Errorf("%d pending, want the call in progress", sub.Pending())
+			if pending(sub) != 1 {
+				t.Errorf("%d pending, want the call in progress", pending(sub))
 			}
-			h.next <- struct{}{}
+			h.Next <- struct{}{}
 			<-sub.Done()
 			synctest.Wait()
 			set(s, "ns/a u@3")
 			synctest.Wait()
-			if sub.Pending() != 0 || isClosed(sub.Synced()) {
-				t.Errorf("%d pending, synced: %v; want 0 and not", sub.Pending(), isClosed(sub.Synced()))
+			if pending(sub) != 0 || isClosed(sub.Synced()) {
+				t.Errorf("%d pending, synced: %v; want 0 and not", pending(sub), isClosed(sub.Synced()))
 			}
-			expect(t, "calls", h.take(), "add ns/a u@1")
-			expect(t, "calls of the other", other.take(), "add ns/a u@1", "add ns/b u@2", "update ns/a u@1 -> ns/a u@3")
+			expect(t, "calls", h.Take(), "add ns/a u@1")
+			expect(t, "calls of the other", other.Take(), "add ns/a u@1", "add ns/b u@2", "update ns/a u@1 -> ns/a u@3")
 			stop()
 		})
 	})
 	t.Run("from its own handler", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			calls := &record{}
 			var sub *cache.Subscription
 			sub = s.Reader().Subscribe(cache.HandlerFuncs[*thing]{
@@ -257,13 +248,13 @@ func TestClose(t *testing.T) {
 			synctest.Wait()
 			set(s, "ns/a v@2") // the second of the two calls does not come any more
 			<-sub.Done()
-			expect(t, "calls", calls.take(), "add ns/a u@1", "delete ns/a u@1")
+			expect(t, "calls", calls.Take(), "add ns/a u@1", "delete ns/a u@1")
 			stop()
 		})
 	})
 	t.Run("of another handler's, and a new one in its place, from a handler", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			first, second := &record{}, &record{}
 			sub := s.Reader().Subscribe(first)
 			s.Reader().Subscribe(cache.HandlerFuncs[*thing]{Add: func(*thing) {
@@ -274,17 +265,17 @@ func TestClose(t *testing.T) {
 			set(s, "ns/a u@1")
 			<-sub.Done()
 			synctest.Wait()
-			expect(t, "the new one's calls", second.take(), "add ns/a u@1")
-			first.take()
+			expect(t, "the new one's calls", second.Take(), "add ns/a u@1")
+			first.Take()
 			set(s, "ns/a u@2")
 			synctest.Wait()
-			expect(t, "the new one's calls", second.take(), "update ns/a u@1 -> ns/a u@2")
-			expect(t, "the closed one's calls", first.take())
+			expect(t, "the new one's calls", second.Take(), "update ns/a u@1 -> ns/a u@2")
+			expect(t, "the closed one's calls", first.Take())
 			stop()
 		})
 	})
 	t.Run("while nothing delivers", func(t *testing.T) {
-		s := cache.NewStore[*thing]()
+		s := storetest.New[*thing]()
 		sub := s.Reader().Subscribe(&record{})
 		set(s, "ns/a u@1")
 		sub.Close()
@@ -304,34 +295,34 @@ func ended(t *testing.T) context.Context {
 // behaviour 229
 func TestTheSameHandlerTwiceIsTwoSubscriptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := cache.NewStore[*thing]()
+		s := storetest.New[*thing]()
 		calls := &record{}
 		first := s.Reader().Subscribe(calls)
 		s.Reader().Subscribe(calls)
 		set(s, "ns/a u@1")
 		drain(t, s)
-		expect(t, "calls", calls.take(), "add ns/a u@1", "add ns/a u@1")
+		expect(t, "calls", calls.Take(), "add ns/a u@1", "add ns/a u@1")
 		first.Close()
 		remove(s, "ns/a u@2")
 		drain(t, s)
-		expect(t, "calls", calls.take(), "delete ns/a u@2")
+		expect(t, "calls", calls.Take(), "delete ns/a u@2")
 	})
 }
 
 // A handler finds in the reader what it is told of.
 func TestHandlerReadsWhatItIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := cache.NewStore[*thing]()
+		s := storetest.New[*thing]()
 		r := s.Reader()
 		ix := cache.NewIndex(r, byTag)
 		r.Subscribe(cache.HandlerFuncs[*thing]{
 			Add: func(o *thing) {
-				if got, ok := r.Get(o.id.Key()); !ok || got != o || ix.Len("x") != 1 {
+				if got, ok := r.Get(o.ID.Key()); !ok || got != o || ix.Len("x") != 1 {
 					t.Errorf("told of %v, read %v, index %d", o, got, ix.Len("x"))
 				}
 			},
 			Delete: func(o *thing) {
-				if got, ok := r.Get(o.id.Key()); ok || ix.Len("x") != 0 {
+				if got, ok := r.Get(o.ID.Key()); ok || ix.Len("x") != 0 {
 					t.Errorf("told that %v has gone, read %v, index %d", o, got, ix.Len("x"))
 				}
 			},
@@ -349,16 +340,16 @@ func TestHandlerReadsWhatItIsTold(t *testing.T) {
 
 // Handled waits for the changes that there are when it is called: not for later ones, and not for a store without a list.
 func TestHandled(t *testing.T) {
-	for name, view := range map[string]func(*cache.Store[*thing], cache.Handler[*thing]) *cache.Subscription{
-		"all": func(s *cache.Store[*thing], h cache.Handler[*thing]) *cache.Subscription {
+	for name, view := range map[string]func(things, cache.Handler[*thing]) *cache.Subscription{
+		"all": func(s things, h cache.Handler[*thing]) *cache.Subscription {
 			return s.Reader().Subscribe(h)
 		},
-		"of a view": func(s *cache.Store[*thing], h cache.Handler[*thing]) *cache.Subscription {
+		"of a view": func(s things, h cache.Handler[*thing]) *cache.Subscription {
 			return s.Reader().Where(nil).Subscribe(h)
 		},
 	} {
 		bubble(t, name, func(t *testing.T) {
-			s := cache.NewStore[*thing]()
+			s := storetest.New[*thing]()
 			h := newSlow()
 			sub := view(s, h)
 			if !isClosed(sub.Handled()) {
@@ -377,8 +368,8 @@ func TestHandled(t *testing.T) {
 					t.Errorf("after %d calls: %s, want %s", n, got, want)
 				}
 				if n < 3 {
-					<-h.started
-					h.next <- struct{}{}
+					<-h.Started
+					h.Next <- struct{}{}
 				}
 			}
 			if isClosed(sub.Synced()) {

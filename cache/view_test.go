@@ -8,17 +8,18 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // A view had subscribers and no reads. So a program that followed a view read the whole cache, and an object that had left the view was
 // still there.
 func TestAViewReadsLikeAReader(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	set(s, "ns/in u1@1", "in")
 	set(s, "ns/out u2@2")
 	set(s, "other/in u3@3", "in", "both")
 	set(s, "other/both u4@4", "both")
-	both := func(o *thing) bool { return slices.Contains(o.tags, "both") }
+	both := func(o *thing) bool { return slices.Contains(o.Tags, "both") }
 	for name, test := range map[string]struct {
 		view cache.Objects[*thing]
 		want []string
@@ -76,7 +77,7 @@ func TestAViewReadsLikeAReader(t *testing.T) {
 
 // A read sees an object leave at once, whatever the subscriptions have been told.
 func TestAViewIsAsCurrentAsItsCache(t *testing.T) {
-	s := cache.NewStore[*thing]()
+	s := storetest.New[*thing]()
 	view := s.Reader().Where(tagged)
 	k := meta.Key{Namespace: "ns", Name: "a"}
 	var got []string

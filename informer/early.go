@@ -49,7 +49,8 @@ func (e *EarlyReadError) Unwrap() error { return e.Err }
 
 // early reports a read of an object or a namespace that the informer covers and has not listed yet. The store calls it
 // until every namespace is listed.
-func (i *Informer[T]) early(read cache.Read) {
+func (i *Informer[T]) early(op string, key meta.Key) {
+	read := cache.Read{Op: op, Key: key}
 	if i.committed() || i.isAwaited() && bySource() || !i.isEarly(read) {
 		return
 	}
@@ -148,17 +149,17 @@ func (i *Informer[T]) isEarly(read cache.Read) bool {
 	return true
 }
 
-// reader returns the place in the program that reads: the first frame outside this package and package cache. It compares
-// file names, because the body of a range-over-func loop is a function of the package that has the loop.
+// reader returns the place in the program that reads: the first frame outside this package, package cache and its store. It
+// compares file names, because the body of a range-over-func loop is a function of the package that has the loop.
 func reader() string {
 	_, self, _, _ := runtime.Caller(0)
 	here := path.Dir(self)
+	dirs := []string{here, path.Join(here, "../cache"), path.Join(here, "../internal/store")}
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
 		frame, more := frames.Next()
-		dir := path.Dir(frame.File)
-		ours := (dir == here || dir == path.Join(path.Dir(here), "cache")) && !strings.HasSuffix(frame.File, "_test.go")
+		ours := slices.Contains(dirs, path.Dir(frame.File)) && !strings.HasSuffix(frame.File, "_test.go")
 		library := slices.ContainsFunc([]string{"iter.", "slices.", "maps."}, func(p string) bool { return strings.HasPrefix(frame.Function, p) })
 		if frame.File != "" && !ours && !library {
 			return fmt.Sprintf("%s:%d", frame.File, frame.Line)

@@ -68,7 +68,7 @@ func TestAFactoryFollowsItsUsers(t *testing.T) {
 			r.Error(err)
 		}
 		r.watches(1)
-		if one.Reader().WithRunner(nil) != two.Reader().WithRunner(nil) || byName.Len("a") != 1 {
+		if one.Reader().Behind() != two.Reader().Behind() || byName.Len("a") != 1 {
 			r.Error("they do not share a cache")
 		}
 		first.stop()

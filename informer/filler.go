@@ -1,13 +1,21 @@
 package informer
 
 import (
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 // door leads from an informer to what package controller needs of it. It is an alias, so that its methods are not among those that users
 // see.
 type door = filler.Door
+
+// readerOf returns a reader of a store that runner fills.
+func readerOf[T meta.Object](s *store.Store[T], runner Runner) (r cache.Reader[T]) {
+	r.Open(s, runner)
+	return r
+}
 
 // asFiller is an informer as package controller sees it. A part of its methods stands beside what they are about.
 type asFiller[T meta.Object] struct{ *Informer[T] }

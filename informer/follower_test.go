@@ -204,7 +204,7 @@ func (f *following[T]) difference() string {
 
 func (f *following[T]) busy() bool {
 	for _, l := range f.listeners {
-		if !l.gone && l.sub.Pending() > 0 {
+		if backlog, _ := l.sub.Backlog(); !l.gone && backlog > 0 {
 			return true
 		}
 	}

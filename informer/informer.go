@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/internal/filler"
 	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/store"
 	"github.com/bowline-go/bowline/internal/undertest"
 )
 
@@ -24,7 +26,7 @@ type Informer[T meta.Object] struct {
 
 	source Source[T]
 	o      Options
-	store  *cache.Store[T]
+	store  *store.Store[T]
 	test   *undertest.Test  // the test that uses the source; nil outside of tests
 	checks bool             // whether the store looks for changed objects
 	log    *report.Log      // for errors that no hook takes
@@ -36,7 +38,7 @@ type Informer[T meta.Object] struct {
 	// shape is held while scopes and their writers change. During a Run only Run changes them, otherwise New and
 	// SetNamespaces do. It is locked before mu, and before the locks of the store.
 	shape  sync.Mutex
-	vacant *cache.Writer[T] // while no namespace is wanted; guarded by shape
+	vacant *store.Writer[T] // while no namespace is wanted; guarded by shape
 
 	mu      sync.Mutex           // guards the rest
 	running bool                 // Run is under way
@@ -113,7 +115,7 @@ const sampledInTests = 1000
 // New returns an informer of the objects of src. Run, not New, reports invalid options.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i := &Informer[T]{
-		source: src, o: o, store: cache.NewStore[T](), test: handle.Of(src).Test, log: report.New(o.Logger),
+		source: src, o: o, store: store.New[T](), test: handle.Of(src).Test, log: report.New(o.Logger),
 		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool), expired: make(map[string]bool),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1), former: make(map[string]bool), news: make(chan struct{}),
 	}
@@ -124,9 +126,9 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i.checks = o.CheckMutations > 0 || i.test != nil
 	switch {
 	case o.CheckMutations > 0:
-		i.store.CheckMutations(o.CheckMutations, func(m *cache.MutationError) { i.mutated(m) })
+		i.store.CheckMutations(o.CheckMutations, math.MaxInt, func(m *store.Mutation) { i.mutated((*cache.MutationError)(m)) })
 	case i.test != nil:
-		i.store.SampleMutations(sampledInTests, func(m *cache.MutationError) { i.test.Misused(fmt.Errorf("%s: %w", i, m)) })
+		i.store.CheckMutations(1, sampledInTests, func(m *store.Mutation) { i.test.Misused(fmt.Errorf("%s: %w", i, (*cache.MutationError)(m))) })
 	}
 	i.door = filler.NewDoor(asFiller[T]{i})
 	i.arrange(nil)
@@ -169,7 +171,7 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	)
 	wg.Go(func() {
 		defer cancel()
-		deliver = i.store.Deliver(ctx, func(p *cache.PanicError) { i.report(p) })
+		deliver = i.store.Deliver(ctx, func(p *store.Panic) { i.report((*cache.PanicError)(p)) })
 	})
 	func() {
 		// An index function may panic in here, and must not leave the handlers running.
@@ -251,12 +253,12 @@ func (i *Informer[T]) expire() {
 //
 //	site, found := inf.Reader().Get(key)
 //	site = meta.Clone(site)
-func (i *Informer[T]) Reader() cache.Reader[T] { return i.store.Reader().WithRunner(i) }
+func (i *Informer[T]) Reader() cache.Reader[T] { return readerOf(i.store, i) }
 
 // Subscribe registers h for every change from now on, beginning with the objects that the cache holds; package cache
 // states the guarantees. Handlers are called only during Run.
 func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
-	return i.store.Reader().Subscribe(h)
+	return i.Reader().Subscribe(h)
 }
 
 // Away returns why the cache may not be current: the last error of a list or a watch, or what [Informer.Stale] returns. It is nil
@@ -293,7 +295,6 @@ func (i *Informer[T]) Status() Status {
 	synced, shares := i.allCurrent(), i.shares
 	i.mu.Unlock()
 
-	r := i.store.Reader()
 	parts := make(map[string]Status, len(scopes))
 	for _, s := range scopes {
 		part := s.record.copy()
@@ -312,7 +313,7 @@ func (i *Informer[T]) Status() Status {
 		return i.encoded(s)
 	}
 	all := i.encoded(summary(parts))
-	all.Objects, all.ResourceVersion, all.Synced = i.store.Count(""), r.ResourceVersion(), synced
+	all.Objects, all.ResourceVersion, all.Synced = i.store.Count(""), i.store.ResourceVersion(), synced
 	if len(parts) == 0 && running {
 		all.State = Watching // of nothing
 	}

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/handle"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 // Extended is the cause of a relist of a wide watch after namespaces were added to it. With Options.Shards it is that of a
@@ -24,7 +24,7 @@ const Extended Cause = "Extended"
 type scope[T meta.Object] struct {
 	namespace string
 	covers    []string // the wanted namespaces of a wide scope, ordered; otherwise nil
-	writer    *cache.Writer[T]
+	writer    *store.Writer[T]
 	record    record
 	at        state    // where its reflector ended; only Run touches it
 	portion   *portion // nil if every range is followed
@@ -137,7 +137,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 			s.at = state{cause: Extended, seen: s.at.seen}
 		}
 		s.covers = want
-		s.writer.Restrict(i.listedOf(want)) // new namespaces are not in the cache, whatever its version
+		s.writer.Restrict(oneOf(i.listedOf(want))) // new namespaces are not in the cache, whatever its version
 		if s.record.keepUndecodable(func(id meta.Identity) bool { return among(want, id.Namespace) }) {
 			say = append(say, func() { i.log.Works(aboutObjects + s.namespace) })
 		}
@@ -310,6 +310,11 @@ func among(ordered []string, s string) bool {
 	return found
 }
 
+// oneOf returns a function that reports whether an ordered slice contains s.
+func oneOf(ordered []string) func(s string) bool {
+	return func(s string) bool { return among(ordered, s) }
+}
+
 // amongAll reports whether an ordered slice contains all of some.
 func amongAll(ordered, some []string) bool {
 	return !slices.ContainsFunc(some, func(s string) bool { return !among(ordered, s) })
@@ -415,7 +420,7 @@ func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 		informer:  i, source: i.source, o: i.o, namespace: s.namespace, writer: s.writer, record: &s.record, portion: s.portion,
 		synced: func() {
 			if s.covers != nil {
-				s.writer.Restrict(names)
+				s.writer.Restrict(oneOf(names))
 			}
 			i.wasListed(names)
 			i.covered(s)

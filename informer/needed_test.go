@@ -15,6 +15,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // reconciled counts the reconciles of each key.
@@ -302,7 +303,7 @@ func TestAReaderKnowsWhoFillsIt(t *testing.T) {
 		if inf.Reader().Runner() != cache.Runner(inf) || user.Reader().Runner() != cache.Runner(user) {
 			r.Error("a reader leads to something else than what it came from")
 		}
-		if (cache.Reader[*Thing]{}).Runner() != nil || cache.NewStore[*Thing]().Reader().Runner() != nil {
+		if (cache.Reader[*Thing]{}).Runner() != nil || storetest.New[*Thing]().Reader().Runner() != nil {
 			r.Error("a reader that nobody fills names somebody")
 		}
 	})

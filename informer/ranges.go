@@ -319,11 +319,11 @@ func (i *Informer[T]) covered(s *scope[T]) {
 	has, missing := p.has, p.missing() != meta.Ranges{}
 	switch {
 	case p.by == meta.ShardByNamespace:
-		s.writer.RestrictTo(func(ns string) bool { return has.Has(p.by.Range(meta.Identity{Namespace: ns})) })
+		s.writer.Restrict(func(ns string) bool { return has.Has(p.by.Range(meta.Identity{Namespace: ns})) })
 	case missing: // any key may be of a range that has not been listed
-		s.writer.RestrictTo(func(string) bool { return false })
+		s.writer.Restrict(func(string) bool { return false })
 	default:
-		s.writer.RestrictTo(nil)
+		s.writer.Restrict(nil)
 	}
 	i.mu.Lock()
 	i.shares = shares{known: true, want: p.want, has: has}

@@ -7,12 +7,12 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/retry"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 const (
@@ -48,7 +48,7 @@ type reflector[T meta.Object] struct {
 	source    Source[T]
 	o         Options
 	namespace string // replaces that of o
-	writer    *cache.Writer[T]
+	writer    *store.Writer[T]
 	record    *record
 	portion   *portion // nil if every range is followed
 	synced    func()   // called after each complete list, and when the cache of an earlier Run has turned out to be current

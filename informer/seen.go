@@ -6,20 +6,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	requests "github.com/bowline-go/bowline/internal/follow"
 	"github.com/bowline-go/bowline/internal/handle"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 // AfterWrite implements filler.Filler. Resources are compared without their versions: the objects of a resource have the same uids and
 // resource versions in each version of its group.
-func (i asFiller[T]) AfterWrite(w requests.Write, f func()) *cache.Sight {
+func (i asFiller[T]) AfterWrite(w requests.Write, f func()) *store.Sight {
 	if !i.concerns(w) {
 		f()
-		return &cache.Sight{}
+		return &store.Sight{}
 	}
-	sight := i.store.AfterSeen(cache.Write{
+	sight := i.store.AfterSeen(store.Write{
 		Identity: meta.Identity{
 			Namespace: w.Key.Namespace, Name: w.Key.Name, UID: w.UID, ResourceVersion: cmp.Or(w.ResourceVersion, w.DeletedAt),
 		},

@@ -8,13 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/internal/filler"
 	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/internal/store"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -144,7 +144,7 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 				i := r.start(test.o)
 				lag()
 				var last *int
-				var sight *cache.Sight
+				var sight *store.Sight
 				for _, write := range test.writes {
 					n := new(int)
 					last, sight = n, filler.Of(i).AfterWrite(write(r), func() { *n++ })

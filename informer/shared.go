@@ -260,7 +260,7 @@ func (u *Shared[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion s
 
 // Reader returns the cache. It can be used at any time, and always returns the same cache, which is empty while no Run
 // uses the informer. Objects in it are shared: use meta.Clone before changing one.
-func (u *Shared[T]) Reader() cache.Reader[T] { return u.informer.store.Reader().WithRunner(u) }
+func (u *Shared[T]) Reader() cache.Reader[T] { return readerOf(u.informer.store, u) }
 
 // Subscribe registers h for every change from now on, beginning with the objects that the cache holds, until Run ends;
 // package cache states the guarantees. A subscription made before Run receives the changes while others already use the

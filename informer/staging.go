@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 var errNoVersion = errors.New("server sent a list without a resource version")
@@ -17,7 +17,7 @@ var errNoVersion = errors.New("server sent a list without a resource version")
 type staging[T meta.Object] struct {
 	r      *reflector[T]
 	s      state
-	relist *cache.Relist[T]
+	relist *store.Relist[T]
 	bad    map[meta.Key]bool // listed, but do not decode
 	began  time.Time
 

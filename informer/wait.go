@@ -169,7 +169,7 @@ func (i *Informer[T]) missing() error {
 func (i *Informer[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
 	err := i.covers(key)
 	if err == nil {
-		_, err = i.store.Reader().WaitFor(ctx, key, resourceVersion)
+		_, err = i.store.WaitFor(ctx, key, resourceVersion)
 	}
 	if err != nil {
 		return fmt.Errorf("wait for version %q of %q in the cache of %s: %w", resourceVersion, key, i.name(), err)

@@ -19,12 +19,12 @@ func TestSetNamespacesWithoutAChangeDoesNotTouchTheWideList(t *testing.T) {
 		wide := i.scopes[""]
 		// The reflector has completed the list, and wasListed comes next.
 		wide.writer.Relist().Commit("10")
-		wide.writer.Restrict(wide.names())
+		wide.writer.Restrict(oneOf(wide.names()))
 		i.arrange(nil)
 		i.wasListed(wide.names())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := i.store.Reader().WaitFor(ctx, meta.Key{Namespace: "b", Name: "x"}, "5"); err != nil {
+		if _, err := i.store.WaitFor(ctx, meta.Key{Namespace: "b", Name: "x"}, "5"); err != nil {
 			t.Error(err)
 		}
 	})

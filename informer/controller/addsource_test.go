@@ -297,7 +297,7 @@ func TestAnAddedSourceThatFailsEndsTheRun(t *testing.T) {
 			return controller.Watch(informer.New(maps, informer.Options{LabelSelector: "=="}))
 		}, "LabelSelector"},
 		{"a runner that ends its goroutine", func(t *testing.T) controller.Source[meta.Key] {
-			return controller.Watch(newPods(t).Reader().WithRunner(exiting{}))
+			return controller.Watch(newPods(t).ReaderOf(exiting{}))
 		}, "run controller_test.exiting: it has ended its goroutine (runtime.Goexit)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -17,7 +17,7 @@ import (
 // are changed in turn, as fast as they are reconciled.
 func BenchmarkChangeToReconcile(b *testing.B) {
 	const objects = 10_000
-	s := cache.NewStore[*pod]()
+	s := storetest.New[*pod]()
 	pods := make([]*pod, objects)
 	r := s.Relist()
 	for i := range pods {

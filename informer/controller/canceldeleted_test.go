@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // A reconcile that took ten minutes went on although its object was gone.
@@ -167,7 +167,7 @@ func TestCancelDeletedOfNothing(t *testing.T) {
 		t.Error("it runs")
 	}
 	filler := fillerFunc(func(context.Context) error { return nil })
-	r := cache.NewStore[*pod]().Reader().WithRunner(filler)
+	r := storetest.New[*pod]().ReaderOf(filler)
 	if got, want := fmt.Sprint(controller.Watch(controller.CancelDeleted(r))), fmt.Sprint(controller.Watch(r)); got != want {
 		t.Errorf("it is called %s, want %s", got, want)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 func generation(p *pod, generation int64) *pod {
@@ -67,7 +68,7 @@ func TestChangedSeesTheStateThatWasDeliveredBefore(t *testing.T) {
 // The cache reports a panic; the key of the object must not be lost with it.
 func TestAnUpdateIsNotLostWhereItsPredicatePanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := cache.NewStore[*pod]()
+		s := storetest.New[*pod]()
 		var reported []error
 		go func() { _ = s.Deliver(t.Context(), func(p *cache.PanicError) { reported = append(reported, p) }) }()
 		take, stop := reconciled(t, controller.Watch(controller.Changed(s.Reader(), func(_, _ *pod) bool { panic("oh") })))
@@ -87,10 +88,10 @@ func TestAnUpdateIsNotLostWhereItsPredicatePanics(t *testing.T) {
 }
 
 func TestChangedIsCalledAndRunAsWhatItFollows(t *testing.T) {
-	s := cache.NewStore[*pod]()
+	s := storetest.New[*pod]()
 	filler := fillerFunc(func(context.Context) error { return nil })
-	source := controller.Watch(controller.Changed(s.Reader().WithRunner(filler), controller.GenerationChanged))
-	if got, want := fmt.Sprint(source), fmt.Sprint(controller.Watch(s.Reader().WithRunner(filler))); got != want {
+	source := controller.Watch(controller.Changed(s.ReaderOf(filler), controller.GenerationChanged))
+	if got, want := fmt.Sprint(source), fmt.Sprint(controller.Watch(s.ReaderOf(filler))); got != want {
 		t.Errorf("it is called %q, want %q", got, want)
 	}
 	if got := source.(interface {

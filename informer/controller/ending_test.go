@@ -235,7 +235,7 @@ func TestWhatAddedSourcesLeaveBehindIsNamed(t *testing.T) {
 			return controller.Result{}, nil
 		}, controller.Chan(make(chan meta.Key)))
 		stop := run(t, c)
-		if _, err := c.AddSource(controller.Watch(newPods(t).Reader().WithRunner(slowRunner{}))); err != nil {
+		if _, err := c.AddSource(controller.Watch(newPods(t).ReaderOf(slowRunner{}))); err != nil {
 			t.Fatal(err)
 		}
 		removed, err := c.AddSource(slowSource{})

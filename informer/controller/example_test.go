@@ -9,100 +9,114 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
 // Service is an object with the fields that this program reads, and no others.
 type Service struct {
 	meta.Identity `json:"metadata"`
-	Ports         []int `json:"ports"`
+	Spec          struct {
+		Ports []Port `json:"ports"`
+	} `json:"spec"`
 }
 
-// A controller on a cache. In a program, an informer fills the cache and delivers; pass the informer to Watch instead of
-// the reader.
-func Example() {
-	services := cache.NewStore[*Service]()
-	list := services.Relist()
-	for _, s := range []*Service{
-		{Identity: meta.Identity{Namespace: "web", Name: "front", UID: "1"}, Ports: []int{80, 443}},
-		{Identity: meta.Identity{Namespace: "web", Name: "none", UID: "2"}},
-	} {
-		list.Set(s.Identity, s)
-	}
-	list.Commit("10")
+// Port is a port of a service.
+type Port struct {
+	Port int `json:"port"`
+}
 
+// services returns an informer of the services of a server, and the server with services of these names and ports.
+func services(with map[string][]int) (*informer.Informer[*Service], informer.Runner) {
+	server := clienttest.New(clienttest.Options{Resources: []clienttest.Resource{
+		{Group: "example.com", Version: "v1", Kind: "Service", Resource: "services"},
+	}})
+	c, err := client.New(server.Config())
+	if err != nil {
+		panic(err)
+	}
+	all := client.For(c, client.Type[*Service]{Group: "example.com", Version: "v1", Kind: "Service", Resource: "services"})
+	fill := informer.RunnerFunc(func(ctx context.Context) error {
+		for name, ports := range with {
+			s := &Service{Identity: meta.Identity{Namespace: "default", Name: name}}
+			for _, p := range ports {
+				s.Spec.Ports = append(s.Spec.Ports, Port{p})
+			}
+			if _, err := all.Create(ctx, s); err != nil {
+				return err
+			}
+		}
+		<-ctx.Done()
+		return nil
+	})
+	return informer.New(all, informer.Options{}), informer.RunnerFunc(func(ctx context.Context) error {
+		defer c.Close()
+		return informer.Run(ctx, informer.RunnerFunc(server.Run), fill)
+	})
+}
+
+// A controller on a cache. Run runs the informer too, because the controller watches it.
+func Example() {
+	inf, server := services(map[string][]int{"front": {80, 443}, "none": nil})
 	ctx, cancel := context.WithCancel(context.Background())
-	reader, left := services.Reader(), 2
+	left := 2
 	reconcile := func(_ context.Context, key meta.Key) (controller.Result, error) {
 		if left--; left == 0 {
 			defer cancel()
 		}
-		service, ok := reader.Get(key)
+		service, ok := inf.Reader().Get(key)
 		if !ok {
 			fmt.Println(key, "is gone")
 			return controller.Result{}, nil
 		}
-		if len(service.Ports) == 0 { // a retry is useless until it changes
+		if len(service.Spec.Ports) == 0 { // a retry is useless until it changes
 			return controller.Result{}, controller.Terminal(errors.New("no ports"))
 		}
-		fmt.Println(key, "has ports", service.Ports)
+		fmt.Println(key, "has ports", service.Spec.Ports)
 		return controller.Result{}, nil
 	}
 	ctl := controller.New("ports", controller.Options{
 		OnError: func(err error) { fmt.Println(err) },
-	}, reconcile, controller.Watch(reader))
+	}, reconcile, controller.Watch(inf))
 
-	delivered := make(chan error)
-	go func() { delivered <- services.Deliver(ctx, nil) }()
-	fmt.Println(ctl.Run(ctx), <-delivered)
+	fmt.Println(informer.Run(ctx, server, ctl))
 	status := ctl.Status()
 	fmt.Println(status.State, status.Reconciles, status.Errors)
 	// Unordered output:
-	// web/front has ports [80 443]
-	// reconcile "web/none" in controller "ports": will not be retried: no ports
-	// <nil> <nil>
+	// default/front has ports [{80} {443}]
+	// reconcile "default/none" in controller "ports": will not be retried: no ports
+	// <nil>
 	// stopped 2 1
 }
 
 // Map makes keys of any property of an object: here, one reconcile for each port that a service has or had.
 func ExampleMap() {
-	services := cache.NewStore[*Service]()
-	id := meta.Identity{Namespace: "web", Name: "front", UID: "1"}
-	list := services.Relist()
-	list.Set(id, &Service{Identity: id, Ports: []int{80, 443}})
-	list.Commit("10")
-
+	inf, server := services(map[string][]int{"front": {80, 443}})
 	ctx, cancel := context.WithCancel(context.Background())
 	left := 2
 	ctl := controller.New("ports", controller.Options{},
-		func(_ context.Context, port int) (controller.Result, error) {
-			fmt.Println("port", port)
+		func(_ context.Context, p Port) (controller.Result, error) {
+			fmt.Println("port", p.Port)
 			if left--; left == 0 {
 				cancel()
 			}
 			return controller.Result{}, nil
 		},
-		controller.Map(services.Reader(), func(s *Service) []int { return s.Ports }))
+		controller.Map(inf, func(s *Service) []Port { return s.Spec.Ports }))
 
-	delivered := make(chan error)
-	go func() { delivered <- services.Deliver(ctx, nil) }()
-	fmt.Println(ctl.Run(ctx), <-delivered)
+	fmt.Println(informer.Run(ctx, server, ctl))
 	// Output:
 	// port 80
 	// port 443
-	// <nil> <nil>
+	// <nil>
 }
 
 // A source comes while the controller runs, as when a CustomResourceDefinition appears, and goes again.
 func ExampleController_AddSource() {
-	services := cache.NewStore[*Service]()
-	id := meta.Identity{Namespace: "web", Name: "front", UID: "1"}
-	list := services.Relist()
-	list.Set(id, &Service{Identity: id, Ports: []int{80}})
-	list.Commit("10")
-
+	inf, server := services(map[string][]int{"front": {80}})
 	ctx, cancel := context.WithCancel(context.Background())
 	reconciled := make(chan meta.Key)
 	ctl := controller.New("services", controller.Options{},
@@ -111,11 +125,10 @@ func ExampleController_AddSource() {
 			return controller.Result{}, nil
 		},
 		controller.Chan(make(chan meta.Key)))
-	ended, delivered := make(chan error), make(chan error)
-	go func() { ended <- ctl.Run(ctx) }()
-	go func() { delivered <- services.Deliver(ctx, nil) }()
+	ended := make(chan error)
+	go func() { ended <- informer.Run(ctx, server, inf, ctl) }()
 
-	added, err := ctl.AddSource(controller.Watch(services.Reader()))
+	added, err := ctl.AddSource(controller.Watch(inf))
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -123,10 +136,10 @@ func ExampleController_AddSource() {
 	added.Remove() // the keys that it has named stay in the queue
 
 	cancel()
-	fmt.Println(<-ended, <-delivered)
+	fmt.Println(<-ended)
 	// Output:
-	// web/front <nil>
-	// <nil> <nil>
+	// default/front <nil>
+	// <nil>
 }
 
 // The keys of one namespace do not keep those of another waiting.

@@ -11,13 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 const (
@@ -33,7 +33,7 @@ type finalized struct {
 	*testing.T
 	server *clienttest.Server
 	maps   client.Resource[*pod]
-	cache  *cache.Store[*pod]
+	cache  storetest.Cache[*pod]
 	key    meta.Key
 	calls  []string
 	// cleanup is what the cleanup does.
@@ -336,7 +336,7 @@ func TestFinalize(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := &finalized{T: t, cache: cache.NewStore[*pod](), key: meta.Key{Namespace: "default", Name: "a"}}
+				f := &finalized{T: t, cache: storetest.New[*pod](), key: meta.Key{Namespace: "default", Name: "a"}}
 				f.server, f.maps = startServer(t, clienttest.Options{})
 				test.given(f)
 				before := f.server.Requests()
@@ -387,7 +387,7 @@ func TestFinalizeOfNothing(t *testing.T) {
 		return nil, client.For(c, configMaps)
 	}()
 	fn := func(context.Context, *pod) (controller.Result, error) { return controller.Result{}, nil }
-	r := cache.NewStore[*pod]().Reader()
+	r := storetest.New[*pod]().Reader()
 	for want, f := range map[string]controller.Func[meta.Key]{
 		"server must not be nil":    controller.Finalize(nil, r, ours, fn, fn, controller.FinalizeOptions{}),
 		"reconcile must not be nil": controller.Finalize(maps, r, ours, nil, fn, controller.FinalizeOptions{}),

@@ -23,7 +23,7 @@ var imports = map[string][]string{
 	"client/meta": {"internal/jsonlex"},
 	"errors":      {"client/meta", "internal/shown"},
 	"patch":       {"client/meta", "internal/fieldset", "internal/gotype", "internal/jsonlex", "internal/patch/govalue", "internal/patch/strategic", "internal/patch/tree"},
-	"cache":       {"client/meta"},
+	"cache":       {"client/meta", "internal/store"},
 	"workqueue":   {},
 
 	// The parts of patch.
@@ -54,8 +54,9 @@ var imports = map[string][]string{
 	"internal/follow":      {"client/meta"},
 	"internal/overlay":     {"client/meta", "internal/fieldset", "internal/gotype", "internal/jsonlex", "internal/patch/govalue", "internal/patch/tree", "patch"},
 	"internal/fights":      {"client/meta", "errors", "internal/fieldset", "internal/follow"},
-	"internal/filler":      {"cache", "client/meta", "internal/follow"},
-	"internal/fresh":       {"cache", "client/meta", "internal/follow"},
+	"internal/filler":      {"client/meta", "internal/follow", "internal/store"},
+	"internal/fresh":       {"client/meta", "internal/follow", "internal/store"},
+	"internal/store":       {"client/meta"},
 	"internal/hooks":       {},
 	"internal/undertest":   {},
 	"internal/directive":   {},
@@ -99,7 +100,7 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/undertest"},
+	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/store", "internal/undertest"},
 	"informer/controller": {
 		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/hooks", "internal/report", "workqueue",
 	},
@@ -114,6 +115,8 @@ var imports = map[string][]string{
 	},
 	// For tests only: which random histories are played, and how those that fail are made short.
 	"internal/histories": {},
+	// For tests only: caches without an informer.
+	"internal/store/storetest": {"cache", "client/meta", "internal/store"},
 	// For tests only: the clocks and the pauses of a computer.
 	"internal/machine": {"client"},
 	// For tests only: documents that are slow to read for a careless reader.

@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // pod is an object with owners, and something to map by.
@@ -32,11 +33,11 @@ func newPod(namespace, name, version string, nodes ...string) *pod {
 
 // pods is a store that delivers; its methods return when what they do has been delivered and reconciled.
 type pods struct {
-	*cache.Store[*pod]
+	storetest.Cache[*pod]
 }
 
 func newPods(t *testing.T) pods {
-	s := pods{cache.NewStore[*pod]()}
+	s := pods{storetest.New[*pod]()}
 	go func() {
 		if err := s.Deliver(t.Context(), func(p *cache.PanicError) { t.Errorf("%v\n%s", p, p.Stack) }); err != nil {
 			t.Error(err)
@@ -309,7 +310,7 @@ func TestASourceThatCannotWorkEndsTheController(t *testing.T) {
 		want   string
 	}{
 		{"objects without names", func(t *testing.T) controller.Source[meta.Key] {
-			s := cache.NewStore[*nameless]()
+			s := storetest.New[*nameless]()
 			go s.Deliver(t.Context(), nil) //nolint:errcheck // it is the only one
 			s.Set(meta.Identity{Name: "a", UID: "1"}, &nameless{})
 			s.Set(meta.Identity{Name: "b", UID: "2"}, &nameless{})
@@ -400,7 +401,7 @@ func (named) String() string { return "informer of pods.v1" }
 
 func TestSourcesAreNamedAfterWhatTheyFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := cache.NewStore[*pod]() // never listed: all that follow it wait
+		s := storetest.New[*pod]() // never listed: all that follow it wait
 		kind := meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}
 		c := controller.New("c", controller.Options{SyncTimeout: time.Minute},
 			func(context.Context, meta.Key) (controller.Result, error) { return controller.Result{}, nil },
@@ -471,7 +472,7 @@ func TestCacheAndControllerEndInAnyOrder(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				s := cache.NewStore[*pod]()
+				s := storetest.New[*pod]()
 				r := s.Relist()
 				for i := range 100 {
 					p := newPod("ns", strconv.Itoa(i), "1", "node")

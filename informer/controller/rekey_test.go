@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -130,7 +130,7 @@ func TestRekeyAlone(t *testing.T) {
 }
 
 func TestShardsByUIDNeedTheInverseOfRekey(t *testing.T) {
-	inf := cache.NewStore[*pod]().Reader()
+	inf := storetest.New[*pod]().Reader()
 	for name, s := range map[string]controller.Source[tagged]{
 		"was called without from":  controller.Rekey("", controller.Watch(inf), func(k meta.Key) tagged { return tagged{"", k} }, nil),
 		"does not look up objects": tag("", controller.Every(time.Hour, meta.Key{Name: "a"})),

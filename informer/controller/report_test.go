@@ -17,6 +17,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // logged keeps what is logged, each line with the time since it was made.
@@ -277,22 +278,22 @@ func TestALoggerMayAskForTheStatus(t *testing.T) {
 	})
 }
 
-// Each informer runs once, however many sources follow it. A store of one's own has nobody to run.
+// Each informer runs once, however many sources follow it. A reader that does not know what fills it has nobody to run.
 func TestRunnersAreThoseOfTheSources(t *testing.T) {
-	store := cache.NewStore[*pod]().Reader()
+	pods := storetest.New[*pod]()
 	a, b := &filler{"a"}, &filler{"b"}
 	function := fillerFunc(func(context.Context) error { return nil }) // a function cannot be compared
 	for name, test := range map[string]struct {
 		sources []controller.Source[meta.Key]
 		want    int
 	}{
-		"nobody":             {[]controller.Source[meta.Key]{controller.Watch(store), controller.EveryObject(store, time.Hour), controller.Chan(make(chan meta.Key))}, 0},
-		"one of Watch":       {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(a))}, 1},
-		"one of EveryObject": {[]controller.Source[meta.Key]{controller.EveryObject(store.WithRunner(a), time.Hour)}, 1},
-		"one, twice":         {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(a)), controller.EveryObject(store.WithRunner(a), time.Hour)}, 1},
+		"nobody":             {[]controller.Source[meta.Key]{controller.Watch(pods.Reader()), controller.EveryObject(pods.Reader(), time.Hour), controller.Chan(make(chan meta.Key))}, 0},
+		"one of Watch":       {[]controller.Source[meta.Key]{controller.Watch(pods.ReaderOf(a))}, 1},
+		"one of EveryObject": {[]controller.Source[meta.Key]{controller.EveryObject(pods.ReaderOf(a), time.Hour)}, 1},
+		"one, twice":         {[]controller.Source[meta.Key]{controller.Watch(pods.ReaderOf(a)), controller.EveryObject(pods.ReaderOf(a), time.Hour)}, 1},
 		"a nil informer":     {[]controller.Source[meta.Key]{controller.Watch((*ownReader)(nil))}, 0},
-		"two":                {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(a)), controller.Watch(store.WithRunner(b))}, 2},
-		"a function, twice":  {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(function)), controller.Watch(store.WithRunner(function))}, 2},
+		"two":                {[]controller.Source[meta.Key]{controller.Watch(pods.ReaderOf(a)), controller.Watch(pods.ReaderOf(b))}, 2},
+		"a function, twice":  {[]controller.Source[meta.Key]{controller.Watch(pods.ReaderOf(function)), controller.Watch(pods.ReaderOf(function))}, 2},
 	} {
 		c := controller.New("c", controller.Options{},
 			func(context.Context, meta.Key) (controller.Result, error) { return controller.Result{}, nil }, test.sources...)

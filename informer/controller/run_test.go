@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // led runs a controller with RunLed in the bubble of t; stop ends its context and returns its error.
@@ -27,7 +27,7 @@ func led[K comparable](t *testing.T, c *controller.Controller[K], lead func(ctx 
 }
 
 func TestAnElectionAndShardsExcludeEachOther(t *testing.T) {
-	s := cache.NewStore[*pod]()
+	s := storetest.New[*pod]()
 	c := controller.New("c", controller.Options{Shards: newShare(meta.ShardByNamespace)}, func(context.Context, meta.Key) (controller.Result, error) {
 		return controller.Result{}, nil
 	}, controller.Watch(s.Reader()))

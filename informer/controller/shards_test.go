@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // share is what a replica has, as a test says.
@@ -274,8 +275,8 @@ func TestADeletionIsTriedAgain(t *testing.T) {
 }
 
 func TestShardsNeedToKnowTheRangeOfAKey(t *testing.T) {
-	s := cache.NewStore[*pod]()
-	none := cache.NewStore[*uidless]()
+	s := storetest.New[*pod]()
+	none := storetest.New[*uidless]()
 	type key string
 	for _, test := range []struct {
 		run  func(controller.Options) error
@@ -298,7 +299,7 @@ func TestShardsNeedToKnowTheRangeOfAKey(t *testing.T) {
 // A type of k8s.io/api has a uid of a type of its own. Its objects are divided all the same.
 func TestShardsOfObjectsWhoseUIDHasATypeOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := cache.NewStore[*foreign]()
+		s := storetest.New[*foreign]()
 		ctx, cancel := context.WithCancel(t.Context())
 		delivered := make(chan error)
 		go func() { delivered <- s.Deliver(ctx, nil) }()
@@ -350,7 +351,7 @@ func (n *uidless) GetName() string          { return n.Name }
 func (*uidless) GetResourceVersion() string { return "" }
 
 // subscribes is a subscriber that cannot look up objects.
-type subscribes struct{ s *cache.Store[*pod] }
+type subscribes struct{ s storetest.Cache[*pod] }
 
 func (s subscribes) Subscribe(h cache.Handler[*pod]) *cache.Subscription {
 	return s.s.Reader().Subscribe(h)

@@ -119,7 +119,7 @@ func (r *registration[T]) resync(ending <-chan struct{}) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	objs := slices.Collect(r.reader.All())
-	if !r.HasSynced() || r.sub.Pending() > 0 {
+	if backlog, _ := r.sub.Backlog(); !r.HasSynced() || backlog > 0 {
 		return false
 	}
 	for _, obj := range objs {

@@ -5,17 +5,17 @@ import (
 	"reflect"
 	"sync/atomic"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 // Filler is an informer, which fills a cache.
 type Filler interface {
-	// AfterWrite calls f once when the cache has seen a write (see cache.Store.AfterSeen), or will not see it: the write is of another
+	// AfterWrite calls f once when the cache has seen a write (see store.Store.AfterSeen), or will not see it: the write is of another
 	// resource, of another server, or in a namespace or a range that the informer does not follow, or the informer does not run. f may be
 	// called before AfterWrite returns.
-	AfterWrite(w follow.Write, f func()) *cache.Sight
+	AfterWrite(w follow.Write, f func()) *store.Sight
 	// AwaitedBy notes that a controller waits for the cache, before its sources start. end is called when the source that needs the cache
 	// has returned. calls is how many calls of functions of the controller's sources are in progress. Such a function may read the cache
 	// before it is complete, because the cache's own source names the keys again when the rest has been delivered.

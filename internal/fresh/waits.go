@@ -5,15 +5,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 // Cache is a cache that knows when it has seen a write.
 type Cache interface {
 	// AfterWrite calls f once when the cache has seen a write or never will.
-	AfterWrite(w follow.Write, f func()) *cache.Sight
+	AfterWrite(w follow.Write, f func()) *store.Sight
 }
 
 // Place is a cache, and what tells it from others of the same controller.
@@ -74,7 +74,7 @@ type place struct {
 type sighting struct {
 	cache Cache
 	write follow.Write // without Sent, Answer and Read, which may hold much
-	sight *cache.Sight // nil while AfterWrite has not returned
+	sight *store.Sight // nil while AfterWrite has not returned
 }
 
 // leaving is a write that has taken its object out of a cache that did not hold it. Maybe the cache never sees it.
@@ -143,7 +143,7 @@ func (u *Waits[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool
 }
 
 // begun notes that a cache looks out for a write. If meanwhile a later write has replaced it, or the run has ended, begun ends that.
-func (u *Waits[K]) begun(k K, at place, s *sighting, sight *cache.Sight) {
+func (u *Waits[K]) begun(k K, at place, s *sighting, sight *store.Sight) {
 	u.mu.Lock()
 	s.sight = sight
 	of := u.keys[k]

@@ -7,15 +7,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/internal/store"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
 // stored is a cache without an informer.
 type stored struct {
-	*cache.Store[*meta.Partial]
+	storetest.Cache[*meta.Partial]
 	calls  int
 	during func() // called by AfterWrite, once
 }
@@ -23,12 +24,12 @@ type stored struct {
 func (s *stored) Run(context.Context) error        { return nil }
 func (s *stored) WaitSynced(context.Context) error { return nil }
 
-func (s *stored) AfterWrite(w follow.Write, f func()) *cache.Sight {
+func (s *stored) AfterWrite(w follow.Write, f func()) *store.Sight {
 	if during := s.during; during != nil {
 		s.during = nil
 		during()
 	}
-	return s.AfterSeen(cache.Write{
+	return s.AfterSeen(store.Write{
 		Identity: meta.Identity{Name: w.Key.Name, UID: w.UID, ResourceVersion: w.ResourceVersion}, Outside: w.Key.Name == "outside",
 	}, func() { s.calls++; f() })
 }
@@ -61,7 +62,7 @@ type waitingRoom struct {
 
 func inWaitingRoom(t *testing.T, f func(r *waitingRoom)) {
 	synctest.Test(t, func(t *testing.T) {
-		s, q := &stored{Store: cache.NewStore[*meta.Partial]()}, workqueue.New(workqueue.Options[string]{})
+		s, q := &stored{Cache: storetest.New[*meta.Partial]()}, workqueue.New(workqueue.Options[string]{})
 		hooked := &hookedQueue{q.Hold, q.Release}
 		f(&waitingRoom{T: t, Waits: New(hooked, time.Minute), hookedQueue: hooked, s: s, q: q, caches: []Place{{s, nil, 0}}})
 	})

@@ -18,7 +18,8 @@ type target struct {
 // programs. A package may belong to a nested module.
 func targets() []target {
 	return []target{
-		{dir: "cache", also: []string{"informer"}, part: 14},
+		{dir: "internal/store", also: []string{"cache", "informer"}, part: 13},
+		{dir: "cache", also: []string{"informer"}, part: 1},
 		{dir: "workqueue", also: []string{"informer/controller"}, part: 8},
 		{dir: "informer", part: 15},
 		{dir: "informer/controller", part: 7},

@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/bench/objects"
 	"github.com/bowline-go/bowline/internal/bench/sample"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // identity returns what the decoder reads beside each object.
@@ -30,13 +31,13 @@ func identities(pods []*corev1.Pod) []meta.Identity {
 }
 
 // filled returns a store of n pods.
-func filled(n int) *cache.Store[*corev1.Pod] {
-	s := cache.NewStore[*corev1.Pod]()
+func filled(n int) storetest.Cache[*corev1.Pod] {
+	s := storetest.New[*corev1.Pod]()
 	replace(s, objects.Pods(n, 0))
 	return s
 }
 
-func replace(s *cache.Store[*corev1.Pod], pods []*corev1.Pod) {
+func replace(s storetest.Cache[*corev1.Pod], pods []*corev1.Pod) {
 	relist := s.Relist()
 	for _, p := range pods {
 		relist.Set(identity(p), p)
@@ -48,7 +49,7 @@ func byNode(p *corev1.Pod) string { return p.Spec.NodeName }
 func byApp(p *corev1.Pod) string  { return p.Labels[objects.App] }
 
 var feed = sample.Feed{
-	Settings: "cache.Store with two subscriptions",
+	Settings: "cache.Reader with two subscriptions",
 	Start: func(ctx context.Context, keys int, slow, fast func(int)) (func(key, version int), error) {
 		s := filled(keys)
 		for _, told := range []func(int){slow, fast} {
@@ -62,17 +63,19 @@ var feed = sample.Feed{
 			})
 		}
 		go s.Deliver(ctx, nil) // until the process ends
+		w := s.Writer("")
 		return func(key, version int) {
 			p := objects.Pod(key, version)
-			s.Set(identity(p), p)
+			w.Set(identity(p), p)
 		}, nil
 	},
 }
 
 var contended = sample.Contended{
-	Settings: "cache.Reader.All, cache.Store.Set",
+	Settings: "cache.Reader.All, store.Writer.Set",
 	Start: func(n int) (list func() int, update func(key, version int) (write func())) {
 		s := filled(n)
+		w := s.Writer("")
 		list = func() (seen int) {
 			for p := range s.Reader().All() {
 				if p.Spec.NodeName != "" {
@@ -84,7 +87,7 @@ var contended = sample.Contended{
 		return list, func(key, version int) func() {
 			p := objects.Pod(key, version)
 			id := identity(p)
-			return func() { s.Set(id, p) }
+			return func() { w.Set(id, p) }
 		}
 	},
 }
@@ -122,6 +125,7 @@ func benches(p sample.Params) []sample.Bench {
 		}},
 		{Name: "update", Run: func(b *testing.B) {
 			s := filled(p.Objects)
+			w := s.Writer("")
 			cache.NewValueIndex(s.Reader(), byNode)
 			cache.NewValueIndex(s.Reader(), byApp)
 			states := [2][]*corev1.Pod{objects.Pods(p.Objects, p.Objects), objects.Pods(p.Objects, 2*p.Objects)}
@@ -130,7 +134,7 @@ func benches(p sample.Params) []sample.Bench {
 			b.ResetTimer()
 			for i := range b.N {
 				state, key := i/p.Objects%2, i%p.Objects
-				s.Set(ids[state][key], states[state][key])
+				w.Set(ids[state][key], states[state][key])
 			}
 		}},
 		{Name: "lookup", Run: func(b *testing.B) {
@@ -151,7 +155,7 @@ func benches(p sample.Params) []sample.Bench {
 			}
 		}},
 		{Name: "replace", Run: func(b *testing.B) {
-			s := cache.NewStore[*corev1.Pod]()
+			s := storetest.New[*corev1.Pod]()
 			cache.NewValueIndex(s.Reader(), byNode)
 			cache.NewValueIndex(s.Reader(), byApp)
 			states := [2][]*corev1.Pod{objects.Pods(p.Replace, 0), objects.Pods(p.Replace, p.Replace)}

@@ -31,7 +31,7 @@ func main() {
 		"watch-protobuf": with(sample.Watch, protobuf.New(core.V1())),
 
 		"slow":       sample.Slow(feed),
-		"micro":      sample.Micro("cache.Store and cache.Index; Get is cache.Reader.Get", benches),
+		"micro":      sample.Micro("cache.Reader and cache.Index, which an informer's store.Writer fills", benches),
 		"get":        sample.Micro("cache.Reader.Get", gets),
 		"contention": sample.Contention(contended),
 		"patch":      sample.Patch(patches),

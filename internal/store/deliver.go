@@ -1,0 +1,204 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Deliver calls the handlers of all subscriptions until ctx ends, those made while it runs included. It then waits for the
+// handler calls in progress, and returns nil; all its goroutines have ended then. Undelivered changes stay pending for the
+// next Deliver. Only one Deliver of a store runs at a time: a second one returns an error at once.
+//
+// A change counts as delivered even if the handler panics: Deliver passes the panic to report, and goes on with the next
+// change. It calls report from the goroutines of the handlers, several at once. If report is nil, panics are not recovered
+// and end the program. If a handler ends its goroutine (runtime.Goexit, as t.FailNow of a test does), Deliver reports that
+// too, and goes on with the next change in another goroutine.
+func (s *Store[T]) Deliver(ctx context.Context, report func(*Panic)) error {
+	if !s.startDelivering() {
+		return errors.New("deliver the changes of a store: another Deliver of it is running")
+	}
+	defer s.stopDelivering()
+	// ctx or Close ends a subscription's goroutine, and Deliver waits for it here, before stopDelivering.
+	var running sync.WaitGroup
+	defer running.Wait()
+	for {
+		// joined works as subscriber.wake does: a subscription is in the list before the token is sent, and the list is read
+		// after the token was received. So a subscription made at any moment is in this list or in the next.
+		for _, q := range s.subscribers() {
+			if q.claim() {
+				q.start(ctx, &running, report)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.joined:
+		}
+	}
+}
+
+func (s *Store[T]) startDelivering() bool {
+	s.write.Lock()
+	defer s.write.Unlock()
+	if s.delivering {
+		return false
+	}
+	s.delivering = true
+	return true
+}
+
+func (s *Store[T]) stopDelivering() {
+	s.write.Lock()
+	defer s.write.Unlock()
+	s.delivering = false
+}
+
+func (s *Store[T]) subscribers() []*subscriber[T] {
+	s.write.Lock()
+	defer s.write.Unlock()
+	return slices.Clone(s.subs)
+}
+
+// claim reports whether the caller has to start the subscription's goroutine.
+func (q *subscriber[T]) claim() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.running || q.closed {
+		return false
+	}
+	q.running = true
+	return true
+}
+
+// start runs the subscription's goroutine, and starts another if a handler ends it during a call. running counts the
+// ending goroutine until it counts the next.
+func (q *subscriber[T]) start(ctx context.Context, running *sync.WaitGroup, report func(*Panic)) {
+	running.Go(func() {
+		exited := true
+		defer func() {
+			if exited { // if it panics instead, the program ends
+				q.start(ctx, running, report)
+			}
+		}()
+		q.resume(report)
+		q.run(ctx, report)
+		q.release()
+		exited = false
+	})
+}
+
+func (q *subscriber[T]) release() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.running = false
+}
+
+// resume finishes the delivery during which a handler ended the previous goroutine.
+func (q *subscriber[T]) resume(report func(*Panic)) {
+	c, unmatched := q.rest, q.unmatched
+	q.rest, q.unmatched = nil, nil
+	q.sifted(false, 0)
+	switch {
+	case q.isClosed():
+	case c != nil:
+		q.call("OnAdd", c, report)
+	case unmatched != nil:
+		q.tellMatched(unmatched, false, report)
+	}
+	q.finish()
+}
+
+// run delivers until ctx ends or the subscription is closed. It checks ctx between changes, so that a long backlog does
+// not delay the end.
+func (q *subscriber[T]) run(ctx context.Context, report func(*Panic)) {
+	for ctx.Err() == nil {
+		c, open := q.take(ctx, report)
+		if !open {
+			return
+		}
+		if c != nil {
+			q.tell(c, report)
+			q.finish()
+			continue
+		}
+		if !q.sleep() {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-q.wake:
+		case <-q.signals.closed:
+		}
+	}
+}
+
+func (q *subscriber[T]) tell(c *change[T], report func(*Panic)) {
+	if q.match != nil {
+		q.tellFiltered(c, report)
+		return
+	}
+	q.tellAll(c, report)
+}
+
+// tellAll makes the one or two calls that take the handler from the state it knows to the present state.
+func (q *subscriber[T]) tellAll(c *change[T], report func(*Panic)) {
+	switch {
+	case c.old == nil:
+		q.call("OnAdd", c, report)
+	case c.now == nil:
+		q.call("OnDelete", c, report)
+	case c.old.uid == c.now.uid:
+		q.call("OnUpdate", c, report)
+	default:
+		q.rest = c
+		q.call("OnDelete", c, report)
+		q.rest = nil
+		if !q.isClosed() {
+			q.call("OnAdd", c, report)
+		}
+	}
+}
+
+func (q *subscriber[T]) call(op string, c *change[T], report func(*Panic)) {
+	returned := false
+	if report != nil {
+		defer func() {
+			if !returned {
+				report(notReturned(recover(), c.key, op))
+			}
+		}()
+	}
+	switch op {
+	case "OnAdd":
+		q.handler.OnAdd(c.now.obj)
+	case "OnUpdate":
+		q.handler.OnUpdate(c.old.obj, c.now.obj)
+	case "OnDelete":
+		q.handler.OnDelete(c.last.obj)
+	}
+	returned = true
+}
+
+// ErrExited reports a call that neither returned nor panicked.
+var ErrExited = errors.New("it has ended its goroutine (runtime.Goexit)")
+
+// Panic is a recovered panic. Its fields are those of cache.PanicError.
+type Panic struct {
+	Value any
+	Stack []byte
+	Key   meta.Key
+	Op    string
+}
+
+// notReturned returns the report of a call that has not returned.
+func notReturned(recovered any, key meta.Key, op string) *Panic {
+	if recovered == nil {
+		recovered = ErrExited
+	}
+	return &Panic{Value: recovered, Stack: debug.Stack(), Key: key, Op: op}
+}

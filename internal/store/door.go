@@ -1,0 +1,28 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Door leads from a cache.Reader to its store. A Reader embeds it, so that packages of this module can make one, and users
+// do not see how.
+type Door[T meta.Object] struct {
+	store  *Store[T]
+	runner Runner
+}
+
+// Runner is cache.Runner.
+type Runner interface {
+	Run(ctx context.Context) error
+}
+
+// Open makes the reader one of s, which runner fills; runner is nil if that is unknown.
+func (d *Door[T]) Open(s *Store[T], runner Runner) { d.store, d.runner = s, runner }
+
+// Behind returns the store, nil for the zero Reader.
+func (d Door[T]) Behind() *Store[T] { return d.store }
+
+// Runner returns what fills the store, or nil.
+func (d Door[T]) Runner() Runner { return d.runner }

@@ -1,0 +1,34 @@
+package store
+
+import "github.com/bowline-go/bowline/client/meta"
+
+// This file handles reads of a cache that may not be filled yet. Such a cache reports every object as absent, which a
+// program can easily believe. The store notices reads, and its informer knows what has been listed.
+
+// OnRead registers f for reads of objects that may be too early, until OnRead is called with nil: Get that finds nothing,
+// and the start of each loop, Len, and read of an index. op and key are the fields of cache.Read. The reading goroutine
+// calls f without holding a lock of the store, and f may read too. While f is nil, a Get that finds an object costs nothing more, and every other read looks at
+// one pointer.
+//
+// Subscriptions, ResourceVersion, WaitFor, [Store.Count] and [Store.Entries] do not count as reads of objects.
+func (s *Store[T]) OnRead(f func(op string, key meta.Key)) {
+	if f == nil {
+		s.onRead.Store(nil)
+		return
+	}
+	s.onRead.Store(&f)
+}
+
+// reading reports a read. It is small enough to be inlined.
+func (s *Store[T]) reading(op string, key meta.Key) {
+	if f := s.onRead.Load(); f != nil {
+		(*f)(op, key)
+	}
+}
+
+// Count returns how many objects of a namespace the store holds, or how many it holds in all if namespace is empty.
+func (s *Store[T]) Count(namespace string) int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.count(namespace)
+}

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"iter"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Entries loops over all objects with the identities that the server sent for them, which the objects need not have, in no
+// particular order. Each loop runs over the objects that exist when it starts, and holds no lock. It does not count as a read
+// of objects; see [Store.OnRead].
+func (s *Store[T]) Entries() iter.Seq2[meta.Identity, T] {
+	return func(yield func(meta.Identity, T) bool) {
+		s.mu.RLock()
+		s.touch()
+		v := s.all.view()
+		s.mu.RUnlock()
+		for c := range v.tree.each {
+			for _, e := range c.items {
+				if e == nil {
+					continue
+				}
+				if !yield(e.identity(), e.obj) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Identity returns the identity of the object that the store holds for a key. Like Entries it does not count as a read.
+func (s *Store[T]) Identity(key meta.Key) (id meta.Identity, found bool) {
+	s.write.Lock()
+	defer s.unlock()
+	e := s.items.find(tagOf(s.seed, key), key)
+	if e == nil {
+		return id, false
+	}
+	return e.identity(), true
+}

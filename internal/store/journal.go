@@ -1,0 +1,310 @@
+package store
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// journal holds the changes of a store that a subscription may not have read yet. A write adds its changes once, however
+// many subscriptions there are; each reads on from its own position, in its own goroutine.
+//
+// The journal is a list of segments, and each subscription is in one of them. A segment is freed when no subscription is in
+// it or before it. So that one that does not read does not make the journal grow with each change, the writer merges
+// neighbouring segments in which nobody is: the result has one step for each key, from the state before both segments to
+// the one after both. Later segments are smaller than half of their predecessors then, except where a subscription is, so
+// the journal has at most twice as many steps as there are distinct keys, and one short segment for each subscription.
+type journal[T meta.Object] struct {
+	// last is the number of the newest change. Guarded by Store.write.
+	last uint64
+
+	// mu guards the rest. It is taken after Store.write and after subscriber.mu.
+	mu      sync.Mutex
+	parts   []*segment[T] // writes go to the last one
+	readers int           // subscriptions
+	asleep  []*subscriber[T]
+}
+
+// segment is a part of the journal. Steps are never changed once they are in it, so reading them takes no lock.
+type segment[T any] struct {
+	before  uint64       // the number of the last change before the segment
+	steps   []step[T]    // as many as it has room for
+	n       atomic.Int64 // how many of them there are
+	cleared int          // how many of these all have read; guarded by journal.mu
+	readers int          // how many subscriptions are here; guarded by journal.mu
+}
+
+// step is a change of one key, or several that have been merged.
+type step[T any] struct {
+	delta[T]
+	number uint64 // of the change, or of the first of them
+	since  time.Time
+}
+
+// smallest and largest are the sizes of segments, except those of large changes and of merged segments.
+const smallest, largest = 8, 256
+
+// mostParts is the number of segments from which on they are merged. So a subscription that is a little late costs the
+// writer nothing, and a late one keeps at most 4,096 states alive that have been replaced since.
+const mostParts = 16
+
+// follow merges d, which comes after the step. It returns true if nothing has changed in the end.
+//
+// The object of the step's old state can end while later states of the key come and go. last follows that: it is set each
+// time that the key passes from a state of that object to something else. If in the end the key is not in a state of that
+// object, last is its final state; if it is again, last is not used.
+func (st *step[T]) follow(d *delta[T]) (void bool) {
+	if st.old != nil && d.ends() && d.old.uid == st.old.uid {
+		st.last = d.last
+	}
+	st.now = d.now
+	st.anew = st.anew || d.anew
+	return !d.anew && st.void()
+}
+
+// void reports whether nothing has changed: the object came and went, or is back in the state that it had.
+func (st *step[T]) void() bool {
+	if st.old == nil || st.now == nil {
+		return st.old == st.now
+	}
+	return st.old.same(st.now.uid, st.now.version)
+}
+
+// add notes changes, and wakes the subscriptions that sleep. The caller holds Store.write.
+func (j *journal[T]) add(deltas []delta[T], now time.Time) {
+	if j.write(deltas, now) {
+		j.merge()
+	}
+}
+
+// write reports whether it has begun a segment.
+func (j *journal[T]) write(deltas []delta[T], now time.Time) (began bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.readers == 0 {
+		j.last += uint64(len(deltas))
+		return false
+	}
+	to := j.parts[len(j.parts)-1]
+	n := int(to.n.Load())
+	if n+len(deltas) > len(to.steps) {
+		to = j.begin(max(len(deltas), smallest, min(2*len(to.steps), largest)))
+		n, began = 0, true
+	}
+	for i := range deltas {
+		j.last++
+		to.steps[n+i] = step[T]{delta: deltas[i], number: j.last, since: now}
+	}
+	to.n.Store(int64(n + len(deltas)))
+	for i, q := range j.asleep {
+		q.asleep = false
+		send(q.wake)
+		j.asleep[i] = nil
+	}
+	j.asleep = j.asleep[:0]
+	return began
+}
+
+func (j *journal[T]) begin(room int) *segment[T] {
+	part := &segment[T]{before: j.last, steps: make([]step[T], room)}
+	j.parts = append(j.parts, part)
+	return part
+}
+
+// merge merges segments that are not needed one by one. Readers go on meanwhile; if one enters a segment that is being
+// merged, all stay as they are. The caller holds Store.write.
+func (j *journal[T]) merge() {
+	for {
+		group := j.group()
+		if group == nil || !j.replace(group, mergeSegments(group)) {
+			return
+		}
+	}
+}
+
+// group returns neighbours that are worth merging, or nil. Each has at most twice as many steps as those after it, so a
+// step is merged again only when the segment has become half as large again.
+func (j *journal[T]) group() []*segment[T] {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.trim()
+	if len(j.parts) <= mostParts {
+		return nil
+	}
+	end, n := len(j.parts)-1, int64(0)
+	for i := end - 1; ; i-- {
+		if i >= 0 && j.parts[i].readers == 0 && (n == 0 || j.parts[i].n.Load() <= 2*n) {
+			n += j.parts[i].n.Load()
+			continue
+		}
+		if end-i > 2 {
+			return slices.Clone(j.parts[i+1 : end])
+		}
+		if i < 0 {
+			return nil
+		}
+		end, n = i, 0
+		if j.parts[i].readers == 0 {
+			end, n = i+1, j.parts[i].n.Load()
+		}
+	}
+}
+
+// replace puts one segment in the place of a group, unless somebody is in the group or has left it behind.
+func (j *journal[T]) replace(group []*segment[T], by *segment[T]) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := slices.Index(j.parts, group[0])
+	if i < 0 || slices.ContainsFunc(group, func(part *segment[T]) bool { return part.readers > 0 }) {
+		return false
+	}
+	j.parts = slices.Replace(j.parts, i, i+len(group), by)
+	return true
+}
+
+func mergeSegments[T any](group []*segment[T]) *segment[T] {
+	n := 0
+	for _, part := range group {
+		n += int(part.n.Load())
+	}
+	steps := make([]step[T], 0, n)
+	at := make(map[meta.Key]int, n)
+	for _, part := range group {
+		for _, st := range part.steps[:part.n.Load()] {
+			key := st.key()
+			i, found := at[key]
+			switch {
+			case !found:
+				at[key] = len(steps)
+				steps = append(steps, st)
+			case steps[i].follow(&st.delta):
+				steps[i] = step[T]{}
+				delete(at, key)
+			}
+		}
+	}
+	steps = slices.DeleteFunc(steps, func(st step[T]) bool { return st.old == nil && st.now == nil })
+	if len(steps) < n/2 {
+		steps = slices.Clone(steps)
+	}
+	merged := &segment[T]{before: group[0].before, steps: steps}
+	merged.n.Store(int64(len(steps)))
+	return merged
+}
+
+// trim frees the segments that everybody has read.
+func (j *journal[T]) trim() {
+	n := 0
+	for n < len(j.parts)-1 && j.parts[n].readers == 0 {
+		n++
+	}
+	j.parts = slices.Delete(j.parts, 0, n)
+}
+
+// join puts q at the end of the journal. The caller holds Store.write.
+func (j *journal[T]) join(q *subscriber[T]) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.readers++
+	if len(j.parts) == 0 {
+		j.begin(smallest)
+	}
+	q.part = j.parts[len(j.parts)-1]
+	q.part.readers++
+	q.at, q.read = int(q.part.n.Load()), j.last
+}
+
+// leave takes q out of the journal. The caller holds q.mu.
+func (j *journal[T]) leave(q *subscriber[T]) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	q.part.readers--
+	q.part = nil
+	if q.asleep {
+		j.asleep = slices.DeleteFunc(j.asleep, func(other *subscriber[T]) bool { return other == q })
+	}
+	if j.readers--; j.readers == 0 {
+		j.parts, j.asleep = nil, nil
+		return
+	}
+	j.trim()
+	j.clear()
+}
+
+// advance takes q from the end of its segment to the next one. It returns false if there is nothing to read. The caller
+// holds q.mu.
+func (j *journal[T]) advance(q *subscriber[T]) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if q.at < int(q.part.n.Load()) {
+		return true
+	}
+	i := slices.Index(j.parts, q.part) + 1
+	if i == len(j.parts) {
+		return false
+	}
+	q.part.readers--
+	q.part = j.parts[i]
+	q.part.readers++
+	q.at, q.read = 0, q.part.before
+	j.trim()
+	return true
+}
+
+// end returns the number of the newest change, if anybody reads.
+func (j *journal[T]) end() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.parts) == 0 {
+		return 0
+	}
+	part := j.parts[len(j.parts)-1]
+	return part.before + uint64(part.n.Load())
+}
+
+// from calls f with the steps that q has not read. The caller holds q.mu.
+func (j *journal[T]) from(q *subscriber[T], f func(*step[T])) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	at := q.at
+	for _, part := range j.parts[slices.Index(j.parts, q.part):] {
+		steps := part.steps[at:part.n.Load()]
+		for i := range steps {
+			f(&steps[i])
+		}
+		at = 0
+	}
+}
+
+// sleep lets the next change wake q, unless there is something to read already. The caller holds q.mu.
+func (j *journal[T]) sleep(q *subscriber[T]) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if q.part != j.parts[len(j.parts)-1] || q.at < int(q.part.n.Load()) {
+		return false
+	}
+	if !q.asleep {
+		q.asleep = true
+		j.asleep = append(j.asleep, q)
+		j.clear()
+	}
+	return true
+}
+
+// clear frees the states in the last segment when all have read it.
+func (j *journal[T]) clear() {
+	part := j.parts[len(j.parts)-1]
+	n := int(part.n.Load())
+	switch {
+	case len(j.asleep) < j.readers || part.cleared == n:
+		return
+	case len(part.steps) > largest:
+		part.steps = nil // the next change begins another segment
+	default:
+		clear(part.steps[part.cleared:n])
+	}
+	part.cleared = n
+}

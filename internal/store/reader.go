@@ -1,0 +1,109 @@
+package store
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// This file has what cache.Reader shows of a store; the contracts are there. None of it needs a store that is not nil.
+
+// Get is cache.Reader.Get. It searches without a lock first: see Store.moment.
+func (s *Store[T]) Get(k meta.Key) (obj T, found bool) {
+	if s == nil {
+		return obj, false
+	}
+	tag, moment := tagOf(s.seed, k), s.moment.Load()
+	e := s.items.find(tag, k)
+	if moment%2 != 0 || s.moment.Load() != moment {
+		e = s.find(tag, k)
+	}
+	if e == nil {
+		s.reading("Get", k)
+		return obj, false
+	}
+	return e.obj, true
+}
+
+// find searches between two changes.
+func (s *Store[T]) find(tag uint32, k meta.Key) *entry[T] {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.items.find(tag, k)
+}
+
+// All is cache.Reader.All.
+func (s *Store[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		v := s.viewAll("All")
+		v.each(yield)
+	}
+}
+
+// Namespace is cache.Reader.Namespace.
+func (s *Store[T]) Namespace(ns string) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		v := s.viewNamespace(ns)
+		v.each(yield)
+	}
+}
+
+// Sorted is cache.Reader.Sorted.
+func (s *Store[T]) Sorted() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		v := s.viewAll("Sorted")
+		entries := v.entries()
+		slices.SortFunc(entries, func(a, b *entry[T]) int { return a.key.Compare(b.key) })
+		eachOf(entries, yield)
+	}
+}
+
+// Len is cache.Reader.Len.
+func (s *Store[T]) Len() int {
+	if s == nil {
+		return 0
+	}
+	s.reading("Len", meta.Key{})
+	return s.Count("")
+}
+
+// ResourceVersion is cache.Reader.ResourceVersion.
+func (s *Store[T]) ResourceVersion() string {
+	if s == nil {
+		return ""
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.version()
+}
+
+func (s *Store[T]) viewAll(op string) view[T] {
+	if s == nil {
+		return view[T]{}
+	}
+	s.reading(op, meta.Key{})
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	s.touch()
+	return s.all.view()
+}
+
+func (s *Store[T]) viewNamespace(ns string) view[T] {
+	if s == nil {
+		return view[T]{}
+	}
+	s.reading("Namespace", meta.Key{Namespace: ns})
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	s.touch()
+	return s.all.view().only(s.spaces.rows(ns))
+}
+
+// touch makes the next write start a new generation. The caller holds mu.RLock and takes a view before releasing it. touch
+// reads the flag first, so that parallel readers do not contend for writing it.
+func (s *Store[T]) touch() {
+	if !s.viewed.Load() {
+		s.viewed.Store(true)
+	}
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Write is a write of an object of the cache that the server has stored, for [Store.AfterSeen].
+type Write struct {
+	// Identity has the object's key and uid, and the resource version that the write has made. Without a resource version the
+	// write is a deletion after which the object is gone. If the version of such a deletion is known, it is a write with that version
+	// and Outside.
+	meta.Identity
+	// Outside says that the object does not belong into the cache since the write, as when a selector leaves it out.
+	Outside bool
+}
+
+// AfterSeen calls f once when the cache has seen a write: from then on readers find what was written, or something later.
+// If the cache has seen it already, f is called before AfterSeen returns. Otherwise the goroutine whose change of the
+// store shows it calls f, after the change and without a lock of the store. f must return soon and must not panic; it may
+// use the store.
+//
+// The cache has seen a write when one of these is true:
+//
+//   - It holds the object at the write's version, or one with a later version under its key.
+//   - It is at the write's version or a later one, as WaitFor says, with or without the object.
+//   - The write was a deletion after which the object is gone, and the cache has held the object and does not any more. A
+//     deletion without a uid is that of the object that the cache holds; if there is none, the cache has seen it.
+//   - Its version has no order.
+//
+// After a write that takes its object out of the cache, an object that the cache does not hold is what it should be; but
+// nothing may ever show that the cache has seen the write, or not soon. See [Sight.Absent].
+//
+// Calling it costs O(log n) if n writes are waited for, and so does each change that answers one.
+func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
+	a := &waiter{key: w.Key(), version: w.ResourceVersion, ends: true, answer: f}
+	leaves, seen := s.expect(a, w)
+	if seen {
+		f()
+		return &Sight{}
+	}
+	sight := &Sight{stop: func() bool { return s.forget(a) }}
+	if leaves {
+		sight.absent = func() bool {
+			e := s.find(tagOf(s.seed, a.key), a.key)
+			return e == nil || a.gone != "" && e.uid != a.gone
+		}
+	}
+	return sight
+}
+
+// expect adds a to the waiters, unless the store has seen w. leaves says that w takes an object out of the cache, and that
+// no earlier write of it with a version is waited for.
+func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
+	s.write.Lock()
+	defer s.unlock()
+	present := s.items.find(tagOf(s.seed, a.key), a.key)
+	earlier := s.waits.of[a.key]
+	leaves = w.Outside && !slices.ContainsFunc(earlier, func(other *waiter) bool { return other.version != "" })
+	if w.ResourceVersion == "" {
+		if a.gone = w.UID; a.gone == "" {
+			if present == nil {
+				return false, true
+			}
+			a.gone = present.uid
+		}
+		// The cache may not have seen the object yet.
+		for _, other := range earlier {
+			if order, ok := meta.CompareVersions(other.version, a.version); ok && order > 0 || a.version == "" {
+				a.version = other.version
+			}
+		}
+		leaves = a.version == ""
+		a.unborn = leaves && (present == nil || present.uid != a.gone)
+	}
+	if _, ok := meta.CompareVersions(a.version, a.version); !ok && a.version != "" || s.hasSeen(a) {
+		return false, true
+	}
+	s.waits.add(a)
+	return leaves, false
+}
+
+// Sight is a wait of [Store.AfterSeen]. The zero Sight is one that is over.
+type Sight struct {
+	stop, absent func() bool
+}
+
+// Stop keeps the function from being called, and reports whether it has done so.
+func (s *Sight) Stop() bool { return s.stop != nil && s.stop() }
+
+// Absent reports whether the write took its object out of the cache, and the cache does not hold it. Then there is nothing
+// to wait for now. But an older state of the object may come, by the write of another that the cache has not seen; from
+// then on Absent returns false, until the function is called. Absent also returns false if an earlier write of the object
+// with a version was waited for when AfterSeen was called, because that state will come.
+func (s *Sight) Absent() bool { return s.absent != nil && s.absent() }
+
+// EndWaits calls the functions of [Store.AfterSeen] that wait for writes in the namespaces for which of returns true: the
+// store will not follow them. Calls of WaitFor go on, because a writer may come that does.
+func (s *Store[T]) EndWaits(of func(namespace string) bool) {
+	s.write.Lock()
+	defer s.unlock()
+	var ended []*waiter
+	for key, all := range s.waits.of {
+		if of(key.Namespace) {
+			ended = append(ended, all...)
+		}
+	}
+	for _, w := range ended {
+		if w.ends {
+			s.answer(w)
+		}
+	}
+}
+
+// waiter is an unanswered WaitFor or AfterSeen. It has been added under Store.write, after a look at the store, so that no
+// change falls between the two.
+type waiter struct {
+	key     meta.Key
+	version string // which the store has to reach; empty if none
+	gone    string // the uid that it must not hold; empty if none
+	unborn  bool   // the store has not held that uid yet
+	ends    bool   // EndWaits answers it
+	answer  func() // called with no lock held
+	// at is the place in the heaps of waits, -1 outside: that of all waiters, and that of the namespace.
+	at [2]int
+}
+
+// hasSeen reports whether the store has seen w's write: see AfterSeen. It looks at the object, and at each writer whose
+// version covers w's key. The object may be later than its writer, if a server sends versions out of order.
+func (s *Store[T]) hasSeen(w *waiter) bool {
+	e := s.items.find(tagOf(s.seed, w.key), w.key)
+	if w.unborn || w.gone != "" && e != nil && e.uid == w.gone {
+		return false
+	}
+	return w.version == "" || e != nil && w.reachedBy(e.version) ||
+		slices.ContainsFunc(s.writers, func(p *Writer[T]) bool { return p.isAbout(w.key.Namespace) && w.reachedBy(p.version) })
+}
+
+// reachedBy reports whether version is w's, or later, or without an order.
+func (w *waiter) reachedBy(version string) bool {
+	order, ok := meta.CompareVersions(version, w.version)
+	return version != "" && (!ok || order >= 0)
+}
+
+// wake answers the waiters whose writes a change has shown: deltas, and the version of p. The caller holds write.
+func (s *Store[T]) wake(p *Writer[T], deltas []delta[T]) {
+	if len(s.waits.of) == 0 {
+		return
+	}
+	for i := range deltas {
+		for _, w := range slices.Clone(s.waits.of[deltas[i].key()]) {
+			w.unborn = w.unborn && (deltas[i].now == nil || deltas[i].now.uid != w.gone)
+			if s.hasSeen(w) {
+				s.answer(w)
+			}
+		}
+	}
+	switch {
+	case p.about != nil:
+		for ns := range s.waits.in {
+			if p.isAbout(ns) {
+				s.reached(s.waits.in[ns], p.version)
+			}
+		}
+	case p.namespace == "":
+		s.reached(&s.waits.all, p.version)
+	default:
+		s.reached(s.waits.in[p.namespace], p.version)
+	}
+}
+
+// reached notes for the waiters of a heap that the store is at a version.
+func (s *Store[T]) reached(h *versions, version string) {
+	for h != nil && len(h.waiters) > 0 && h.waiters[0].reachedBy(version) {
+		w := h.waiters[0]
+		s.waits.unheap(w)
+		if w.version = ""; s.hasSeen(w) { // it may still wait for its object to go
+			s.answer(w)
+		}
+	}
+}
+
+// answer removes w, and lets unlock call its function. The caller holds write.
+func (s *Store[T]) answer(w *waiter) {
+	if s.waits.remove(w) {
+		s.answers = append(s.answers, w.answer)
+	}
+}
+
+// forget removes w, and reports whether it was there.
+func (s *Store[T]) forget(w *waiter) bool {
+	s.write.Lock()
+	defer s.unlock()
+	return s.waits.remove(w)
+}
