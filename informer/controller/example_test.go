@@ -45,7 +45,7 @@ func services(with map[string][]int) (*informer.Informer[*Service], informer.Run
 			for _, p := range ports {
 				s.Spec.Ports = append(s.Spec.Ports, Port{p})
 			}
-			if _, err := all.Create(ctx, s); err != nil {
+			if _, err := all.Create(ctx, s); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}

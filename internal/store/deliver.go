@@ -19,11 +19,11 @@ import (
 // and end the program. If a handler ends its goroutine (runtime.Goexit, as t.FailNow of a test does), Deliver reports that
 // too, and goes on with the next change in another goroutine.
 func (s *Store[T]) Deliver(ctx context.Context, report func(*Panic)) error {
-	if !s.startDelivering() {
+	if !s.delivering.CompareAndSwap(false, true) {
 		return errors.New("deliver the changes of a store: another Deliver of it is running")
 	}
-	defer s.stopDelivering()
-	// ctx or Close ends a subscription's goroutine, and Deliver waits for it here, before stopDelivering.
+	defer s.delivering.Store(false)
+	// ctx or Close ends a subscription's goroutine, and Deliver waits for it here, before it is over.
 	var running sync.WaitGroup
 	defer running.Wait()
 	for {
@@ -40,22 +40,6 @@ func (s *Store[T]) Deliver(ctx context.Context, report func(*Panic)) error {
 		case <-s.joined:
 		}
 	}
-}
-
-func (s *Store[T]) startDelivering() bool {
-	s.write.Lock()
-	defer s.write.Unlock()
-	if s.delivering {
-		return false
-	}
-	s.delivering = true
-	return true
-}
-
-func (s *Store[T]) stopDelivering() {
-	s.write.Lock()
-	defer s.write.Unlock()
-	s.delivering = false
 }
 
 func (s *Store[T]) subscribers() []*subscriber[T] {

@@ -17,10 +17,7 @@ func (s *Store[T]) Entries() iter.Seq2[meta.Identity, T] {
 		s.mu.RUnlock()
 		for c := range v.tree.each {
 			for _, e := range c.items {
-				if e == nil {
-					continue
-				}
-				if !yield(e.identity(), e.obj) {
+				if e != nil && !yield(e.identity(), e.obj) {
 					return
 				}
 			}
@@ -32,9 +29,8 @@ func (s *Store[T]) Entries() iter.Seq2[meta.Identity, T] {
 func (s *Store[T]) Identity(key meta.Key) (id meta.Identity, found bool) {
 	s.write.Lock()
 	defer s.unlock()
-	e := s.items.find(tagOf(s.seed, key), key)
-	if e == nil {
-		return id, false
+	if _, e := s.look(key); e != nil {
+		return e.identity(), true
 	}
-	return e.identity(), true
+	return id, false
 }

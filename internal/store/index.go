@@ -74,7 +74,7 @@ func (ix *Index[K, T]) Close() {
 // Get is cache.Index.Get.
 func (ix *Index[K, T]) Get(k K) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		v := ix.view(k)
+		v := ix.s.view("Index.Get", meta.Key{}, func() rowSet { return ix.buckets.rows(k) })
 		v.each(yield)
 	}
 }
@@ -110,17 +110,6 @@ func (ix *Index[K, T]) keys() []K {
 	ix.s.mu.RLock()
 	defer ix.s.mu.RUnlock()
 	return slices.AppendSeq(make([]K, 0, ix.buckets.len()), maps.Keys(ix.buckets.m))
-}
-
-func (ix *Index[K, T]) view(k K) view[T] {
-	if ix.s == nil {
-		return view[T]{}
-	}
-	ix.s.reading("Index.Get", meta.Key{})
-	ix.s.mu.RLock()
-	defer ix.s.mu.RUnlock()
-	ix.s.touch()
-	return ix.s.all.view().only(ix.buckets.rows(k))
 }
 
 func (ix *Index[K, T]) prepare(deltas []delta[T]) {

@@ -36,7 +36,7 @@ func (s *Store[T]) find(tag uint32, k meta.Key) *entry[T] {
 // All is cache.Reader.All.
 func (s *Store[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		v := s.viewAll("All")
+		v := s.view("All", meta.Key{}, nil)
 		v.each(yield)
 	}
 }
@@ -44,7 +44,7 @@ func (s *Store[T]) All() iter.Seq[T] {
 // Namespace is cache.Reader.Namespace.
 func (s *Store[T]) Namespace(ns string) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		v := s.viewNamespace(ns)
+		v := s.view("Namespace", meta.Key{Namespace: ns}, func() rowSet { return s.spaces.rows(ns) })
 		v.each(yield)
 	}
 }
@@ -52,7 +52,7 @@ func (s *Store[T]) Namespace(ns string) iter.Seq[T] {
 // Sorted is cache.Reader.Sorted.
 func (s *Store[T]) Sorted() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		v := s.viewAll("Sorted")
+		v := s.view("Sorted", meta.Key{}, nil)
 		entries := v.entries()
 		slices.SortFunc(entries, func(a, b *entry[T]) int { return a.key.Compare(b.key) })
 		eachOf(entries, yield)
@@ -78,26 +78,20 @@ func (s *Store[T]) ResourceVersion() string {
 	return s.version()
 }
 
-func (s *Store[T]) viewAll(op string) view[T] {
+// view takes the view of a read: of the rows that only returns, or of all of them if it is nil.
+func (s *Store[T]) view(op string, key meta.Key, only func() rowSet) view[T] {
 	if s == nil {
 		return view[T]{}
 	}
-	s.reading(op, meta.Key{})
+	s.reading(op, key)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	s.touch()
-	return s.all.view()
-}
-
-func (s *Store[T]) viewNamespace(ns string) view[T] {
-	if s == nil {
-		return view[T]{}
+	all := s.all.view()
+	if only == nil {
+		return all
 	}
-	s.reading("Namespace", meta.Key{Namespace: ns})
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	s.touch()
-	return s.all.view().only(s.spaces.rows(ns))
+	return all.only(only())
 }
 
 // touch makes the next write start a new generation. The caller holds mu.RLock and takes a view before releasing it. touch

@@ -83,9 +83,9 @@ func (r *Relist[T]) Keep(id meta.Identity) (obj T, kept bool) {
 	if r.over(id) {
 		return obj, false
 	}
-	key := id.Key()
-	if e := r.keep(id, r.s.items.find(tagOf(r.s.seed, key), key)); e != nil {
-		return e.obj, true
+	_, old := r.s.look(id.Key())
+	if r.keep(id, old) {
+		return old.obj, true
 	}
 	return obj, false
 }
@@ -98,9 +98,8 @@ func (r *Relist[T]) Set(id meta.Identity, obj T) {
 		return
 	}
 	key := id.Key()
-	tag := tagOf(r.s.seed, key)
-	old := r.s.items.find(tag, key)
-	if r.keep(id, old) == nil {
+	tag, old := r.s.look(key)
+	if !r.keep(id, old) {
 		r.stage(&entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}, old)
 	}
 }
@@ -116,8 +115,7 @@ func (r *Relist[T]) Replace(id meta.Identity, obj T) {
 	}
 	r.anew = true
 	key := id.Key()
-	tag := tagOf(r.s.seed, key)
-	old := r.s.items.find(tag, key)
+	tag, old := r.s.look(key)
 	if old != nil && old.uid == id.UID && old.version == id.ResourceVersion && firstDifference(old.obj, obj) == "" {
 		r.keeps(old)
 		return
@@ -133,12 +131,8 @@ func (r *Relist[T]) Delete(id meta.Identity) {
 		return
 	}
 	key := id.Key()
-	tag := tagOf(r.s.seed, key)
-	old := r.s.items.find(tag, key)
-	if was := r.find(tag, key, old); was != nil {
-		r.staged[was.row] = nil
-		r.at.drop(was)
-	}
+	tag, old := r.s.look(key)
+	r.unstage(tag, key, old)
 	if old != nil && r.seen.has(old.row) {
 		r.seen.drop(old.row)
 		r.marked--
@@ -158,8 +152,7 @@ func (r *Relist[T]) Retain(id meta.Identity) {
 	if r.over(id) {
 		return
 	}
-	key := id.Key()
-	if e := r.s.items.find(tagOf(r.s.seed, key), key); e != nil && (id.UID == "" || id.UID == e.uid) {
+	if _, e := r.s.look(id.Key()); e != nil && (id.UID == "" || id.UID == e.uid) {
 		r.see(e)
 	}
 }
@@ -242,19 +235,24 @@ func (r *Relist[T]) differences() ([]delta[T], Changes) {
 // keeps marks old, and takes back what was staged for its key.
 func (r *Relist[T]) keeps(old *entry[T]) {
 	r.see(old)
-	if was := r.find(old.tag, old.key, old); was != nil {
+	r.unstage(old.tag, old.key, old)
+}
+
+// unstage takes back what was staged for a key. old is the store's entry.
+func (r *Relist[T]) unstage(tag uint32, key meta.Key, old *entry[T]) {
+	if was := r.find(tag, key, old); was != nil {
 		r.staged[was.row] = nil
 		r.at.drop(was)
 	}
 }
 
-// keep marks old and returns it if it is in the state of id, and otherwise returns nil.
-func (r *Relist[T]) keep(id meta.Identity, old *entry[T]) *entry[T] {
-	if old == nil || !old.same(id.UID, id.ResourceVersion) {
-		return nil
+// keep marks old, and reports that, if it is in the state of id.
+func (r *Relist[T]) keep(id meta.Identity, old *entry[T]) bool {
+	kept := old != nil && old.same(id.UID, id.ResourceVersion)
+	if kept {
+		r.keeps(old)
 	}
-	r.keeps(old)
-	return old
+	return kept
 }
 
 func (r *Relist[T]) see(e *entry[T]) {

@@ -55,7 +55,7 @@ func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
 func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 	s.write.Lock()
 	defer s.unlock()
-	present := s.items.find(tagOf(s.seed, a.key), a.key)
+	_, present := s.look(a.key)
 	earlier := s.waits.of[a.key]
 	leaves = w.Outside && !slices.ContainsFunc(earlier, func(other *waiter) bool { return other.version != "" })
 	if w.ResourceVersion == "" {
@@ -129,7 +129,7 @@ type waiter struct {
 // hasSeen reports whether the store has seen w's write: see AfterSeen. It looks at the object, and at each writer whose
 // version covers w's key. The object may be later than its writer, if a server sends versions out of order.
 func (s *Store[T]) hasSeen(w *waiter) bool {
-	e := s.items.find(tagOf(s.seed, w.key), w.key)
+	_, e := s.look(w.key)
 	if w.unborn || w.gone != "" && e != nil && e.uid == w.gone {
 		return false
 	}

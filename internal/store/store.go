@@ -38,25 +38,25 @@ type Store[T meta.Object] struct {
 	spaces   buckets[string]
 	labelled []*Index[string, T] // the indexes that Select may use
 
-	onRead atomic.Pointer[func(op string, key meta.Key)] // see OnRead
+	onRead     atomic.Pointer[func(op string, key meta.Key)] // see OnRead
+	delivering atomic.Bool                                   // Deliver is running
 
 	// viewed is set under mu.RLock when a view of the rows is taken. It makes the next write start a new generation: see
 	// rows.
 	viewed atomic.Bool
 
 	// Guarded by write; the list of writers by mu too.
-	gen        uint64
-	large      int // the changes from this number on are put in place by replace
-	writers    []*Writer[T]
-	staging    []*Relist[T] // the relists being staged
-	indexes    []index[T]
-	subs       []*subscriber[T]
-	journal    journal[T]
-	waits      waits
-	answers    []func() // which unlock calls
-	delivering bool     // Deliver is running
-	mutations  *mutations[T]
-	single     [1]delta[T]
+	gen       uint64
+	large     int // the changes from this number on are put in place by replace
+	writers   []*Writer[T]
+	staging   []*Relist[T] // the relists being staged
+	indexes   []index[T]
+	subs      []*subscriber[T]
+	journal   journal[T]
+	waits     waits
+	answers   []func() // which unlock calls
+	mutations *mutations[T]
+	single    [1]delta[T]
 
 	// joined tells a running Deliver that subs has grown. It holds one token.
 	joined chan struct{}
@@ -145,10 +145,15 @@ func (s *Store[T]) unlock() {
 	}
 }
 
+// look returns the tag of a key, and the entry or nil. The caller holds write.
+func (s *Store[T]) look(key meta.Key) (tag uint32, e *entry[T]) {
+	tag = tagOf(s.seed, key)
+	return tag, s.items.find(tag, key)
+}
+
 func (s *Store[T]) set(p *Writer[T], id meta.Identity, obj T) {
 	key := id.Key()
-	tag := tagOf(s.seed, key)
-	old := s.items.find(tag, key)
+	tag, old := s.look(key)
 	if old != nil && old.same(id.UID, id.ResourceVersion) {
 		return
 	}
@@ -160,8 +165,7 @@ func (s *Store[T]) set(p *Writer[T], id meta.Identity, obj T) {
 }
 
 func (s *Store[T]) delete(p *Writer[T], id meta.Identity, last T) {
-	key := id.Key()
-	old := s.items.find(tagOf(s.seed, key), key)
+	_, old := s.look(id.Key())
 	if old == nil {
 		s.move(p, id.ResourceVersion)
 		return

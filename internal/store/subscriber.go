@@ -344,10 +344,7 @@ func (q *subscriber[T]) backlog() (depth int, age time.Duration) {
 // Backlog returns how many changes the handlers of all subscriptions have not handled, and how long the oldest of these has
 // been waiting or being handled; see [Subscription.Backlog]. It waits for a write of the store that is in progress.
 func (s *Store[T]) Backlog() (changes int, age time.Duration) {
-	s.write.Lock()
-	subs := slices.Clone(s.subs)
-	s.write.Unlock()
-	for _, q := range subs {
+	for _, q := range s.subscribers() {
 		n, waiting := q.backlog()
 		changes, age = changes+n, max(age, waiting)
 	}
