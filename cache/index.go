@@ -20,6 +20,8 @@ type Index[K comparable, T meta.Object] struct {
 // NewIndex indexes the objects of r by the values that by returns for each: none, one or several; duplicates count once.
 // The index covers the objects that exist when it returns, and all later changes until [Index.Close].
 //
+// The index of a view has the objects that match; the condition is called like by.
+//
 // by is called in the middle of a write to the cache. It must not change the object, call Subscribe, NewIndex or Close, or
 // wait. It is called once for each state of an object. Its result is copied. A value that is not
 // equal to itself, such as a floating-point NaN, is not indexed, because nobody could look it up. If by panics, so does
@@ -28,23 +30,41 @@ type Index[K comparable, T meta.Object] struct {
 // [NewValueIndex] is simpler and faster where each object has one value.
 func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K, T] {
 	ix := new(Index[K, T])
-	ix.index.Open(r.Behind(), func(obj T, values []K) []K { return append(values, by(obj)...) })
+	ix.index.Open(r.Behind(), func(obj T, values []K) []K {
+		if !r.has(obj) {
+			return values
+		}
+		return append(values, by(obj)...)
+	})
 	return ix
 }
 
-// NewValueIndex indexes the objects of r by one value of each: pods by node, with unscheduled pods under "". Every object
+// NewValueIndex indexes the objects of r by one value of each: pods by node, with unscheduled pods under "". Every object of r
 // is under exactly the value that by returns for it, the zero K included; otherwise the rules of [NewIndex] apply. An
 // update that does not change the value allocates nothing, unless by does.
 func NewValueIndex[K comparable, T meta.Object](r Reader[T], by func(T) K) *Index[K, T] {
 	ix := new(Index[K, T])
-	ix.index.Open(r.Behind(), func(obj T, values []K) []K { return append(values, by(obj)) })
+	ix.index.Open(r.Behind(), func(obj T, values []K) []K {
+		if !r.has(obj) {
+			return values
+		}
+		return append(values, by(obj))
+	})
 	return ix
 }
 
 // NewLabelIndex indexes the objects of r by their value of one label, as [NewIndex] does; an object without the label has
-// no value. [Select] uses it. T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or
+// no value. [Select] uses it, unless r is a view. T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or
 // [meta.LabelMeta].
 func NewLabelIndex[T meta.Labelled](r Reader[T], label string) *Index[string, T] {
+	if r.view != nil {
+		return NewIndex(r, func(obj T) []string {
+			if value, found := obj.GetLabels()[label]; found {
+				return []string{value}
+			}
+			return nil
+		})
+	}
 	ix := new(Index[string, T])
 	store.OpenLabel(&ix.index, r.Behind(), label)
 	return ix
@@ -75,5 +95,5 @@ func (ix *Index[K, T]) Keys() iter.Seq[K] { return ix.index.Keys() }
 // T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or [meta.LabelMeta]. Select is a
 // function for this reason: a method could not refuse a type without labels, and would match nothing.
 func Select[T meta.Labelled](r Reader[T], sel meta.Selector) iter.Seq[T] {
-	return store.Select(r.Behind(), sel)
+	return r.only(store.Select(r.Behind(), sel))
 }

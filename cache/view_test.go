@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func TestAViewReadsLikeAReader(t *testing.T) {
 	set(s, "other/both u4@4", "both")
 	both := func(o *thing) bool { return slices.Contains(o.Tags, "both") }
 	for name, test := range map[string]struct {
-		view cache.Objects[*thing]
+		view cache.Reader[*thing]
 		want []string
 	}{
 		"a condition":              {s.Reader().Where(tagged), []string{"ns/in", "other/in"}},
@@ -31,7 +32,7 @@ func TestAViewReadsLikeAReader(t *testing.T) {
 		"one and then none":        {s.Reader().Where(tagged).Where(nil), []string{"ns/in", "other/in"}},
 		"none and then one":        {s.Reader().Where(nil).Where(tagged), []string{"ns/in", "other/in"}},
 		"one that nobody meets":    {s.Reader().Where(func(*thing) bool { return false }), nil},
-		"the zero view":            {cache.Filtered[*thing]{}, nil},
+		"the zero view":            {cache.Reader[*thing]{}, nil},
 		"a view of the zero value": {cache.Reader[*thing]{}.Where(tagged), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,4 +98,45 @@ func TestAViewIsAsCurrentAsItsCache(t *testing.T) {
 	if want := []string{`false 0 at ""`, `true 1 at "1"`, `false 0 at "2"`, `true 1 at "3"`, `false 0 at "4"`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// An index of a view, and a selection from one, have what the view has, also when an object begins or ceases to match.
+func TestIndexesAndSelectionsOfAView(t *testing.T) {
+	s := storetest.New[*labelled]()
+	all := s.Reader()
+	view := all.Where(func(o *labelled) bool { return o.Labels["in"] == "yes" })
+	byApps := cache.NewIndex(view, func(o *labelled) []string { return []string{o.Labels["app"]} })
+	byApp := cache.NewValueIndex(view, func(o *labelled) string { return o.Labels["app"] })
+	byLabel := cache.NewLabelIndex(view, "app")
+	cache.NewLabelIndex(all, "app") // which Select uses, for views too
+	web, err := meta.ParseSelector("app=web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, got iter.Seq[*labelled], want ...string) {
+		t.Helper()
+		var names []string
+		for o := range got {
+			names = append(names, o.Name)
+		}
+		slices.Sort(names)
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: got %q, want %q", name, names, want)
+		}
+	}
+	for _, step := range []struct{ a, b, want string }{
+		{"app=web,in=yes", "app=web", "a"},
+		{"app=web", "app=web,in=yes", "b"},
+		{"app=web,in=yes", "app=db,in=yes", "a"},
+	} {
+		putLabelled(s, "a", "1"+step.a, step.a)
+		putLabelled(s, "b", "1"+step.b, step.b)
+		for name, got := range map[string]iter.Seq[*labelled]{
+			"NewIndex": byApps.Get("web"), "NewValueIndex": byApp.Get("web"), "NewLabelIndex": byLabel.Get("web"),
+			"Select": cache.Select(view, web),
+		} {
+			check(name, got, step.want)
+		}
+	}
+	check("Select of all", cache.Select(all, web), "a")
 }

@@ -170,7 +170,7 @@ func TestWhatEveryObjectRefuses(t *testing.T) {
 		}{
 			{controller.EveryObject(s.Reader(), 0), "the period must be above 0, got 0s"},
 			{controller.EveryObject(s.Reader(), time.Minute), "an object has no name in *controller_test.pod"},
-			{controller.EveryObject(none, time.Minute), "closed"},
+			{controller.EveryObject(none, time.Minute), "there is nothing to read"},
 		} {
 			err := test.source.Run(t.Context(), func(meta.Key) {}, func() {})
 			if err == nil || !strings.Contains(err.Error(), test.want) {

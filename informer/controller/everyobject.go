@@ -19,7 +19,7 @@ const (
 	everySlot  = time.Second
 )
 
-// EveryObject names the key of each object that r, a reader or a view ([cache.Reader.Where]), holds once in each period, for work
+// EveryObject names the key of each object that r holds once in each period, for work
 // that no change of the objects triggers, such as a comparison with something outside of the cluster; other libraries call that a resync:
 //
 //	controller.EveryObject(sites.Reader(), 10*time.Hour)
@@ -32,18 +32,18 @@ const (
 //
 // A period of 100 s or more is divided into 100 parts, and a shorter one into parts of a second; in each of them the
 // source iterates once over all objects.
-func EveryObject[T meta.Object](r cache.Objects[T], period time.Duration) Source[meta.Key] {
+func EveryObject[T meta.Object](r cache.Reader[T], period time.Duration) Source[meta.Key] {
 	return everyObject[T]{r, period}
 }
 
 type everyObject[T meta.Object] struct {
-	r      cache.Objects[T]
+	r      cache.Reader[T]
 	period time.Duration
 }
 
 func (e everyObject[T]) String() string {
-	if e.r == nil {
-		return "EveryObject(nil)"
+	if e.r.Behind() == nil {
+		return "EveryObject(the zero Reader)"
 	}
 	return fmt.Sprintf("EveryObject(%s, %v)", subject[T](e.r), e.period)
 }
@@ -71,8 +71,8 @@ func (e everyObject[T]) run(ctx context.Context, to sink[meta.Key]) error {
 	if e.period <= 0 {
 		return fmt.Errorf("the period must be above 0, got %v", e.period)
 	}
-	if e.r == nil {
-		return errors.New("there is nothing to read: it is nil")
+	if e.r.Behind() == nil {
+		return errors.New("there is nothing to read: it is the zero Reader")
 	}
 	sub := e.r.Subscribe(nil)
 	defer sub.Close()

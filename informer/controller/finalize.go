@@ -85,15 +85,15 @@ type Finalizable[D meta.Timestamp, U ~string] interface {
 // T must have the methods GetFinalizers, GetDeletionTimestamp and GetUID, as every struct has that embeds meta.ObjectMeta,
 // and the types of k8s.io/api.
 func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
-	server FinalizerWriter[T], cached cache.Objects[T], finalizer string, reconcile, cleanup func(ctx context.Context, obj T) (Result, error),
+	server FinalizerWriter[T], cached cache.Reader[T], finalizer string, reconcile, cleanup func(ctx context.Context, obj T) (Result, error),
 	o FinalizeOptions,
 ) Func[meta.Key] {
 	var wrong error
 	switch {
 	case o.Leavers < RefuseLeavers || o.Leavers > ReportLeavers:
 		wrong = fmt.Errorf("controller.FinalizeOptions: Leavers must be RefuseLeavers, CleanUpLeavers or ReportLeavers, got %d", o.Leavers)
-	case cached == nil:
-		wrong = errors.New("controller.Finalize: cached must not be nil")
+	case cached.Behind() == nil:
+		wrong = errors.New("controller.Finalize: cached must not be the zero Reader")
 	case isNil(server):
 		wrong = errors.New("controller.Finalize: server must not be nil")
 	case reconcile == nil:

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
@@ -389,9 +390,10 @@ func TestFinalizeOfNothing(t *testing.T) {
 	fn := func(context.Context, *pod) (controller.Result, error) { return controller.Result{}, nil }
 	r := storetest.New[*pod]().Reader()
 	for want, f := range map[string]controller.Func[meta.Key]{
-		"server must not be nil":    controller.Finalize(nil, r, ours, fn, fn, controller.FinalizeOptions{}),
-		"reconcile must not be nil": controller.Finalize(maps, r, ours, nil, fn, controller.FinalizeOptions{}),
-		"cleanup must not be nil":   controller.Finalize(maps, r, ours, fn, nil, controller.FinalizeOptions{}),
+		"server must not be nil":             controller.Finalize(nil, r, ours, fn, fn, controller.FinalizeOptions{}),
+		"cached must not be the zero Reader": controller.Finalize(maps, cache.Reader[*pod]{}, ours, fn, fn, controller.FinalizeOptions{}),
+		"reconcile must not be nil":          controller.Finalize(maps, r, ours, nil, fn, controller.FinalizeOptions{}),
+		"cleanup must not be nil":            controller.Finalize(maps, r, ours, fn, nil, controller.FinalizeOptions{}),
 	} {
 		_, err := f(t.Context(), meta.Key{})
 		var terminal *controller.TerminalError

@@ -51,7 +51,7 @@ func (e *LeftError) Error() string {
 }
 
 // mayLeave returns why the object at key may have left the cache although it exists, or why any may for the zero Key; empty if none may.
-func mayLeave[T meta.Object](cached cache.Objects[T], key meta.Key) string {
+func mayLeave[T meta.Object](cached cache.Reader[T], key meta.Key) string {
 	if isView(cached) {
 		return "it is a view, by cache.Reader.Where"
 	}
@@ -68,7 +68,7 @@ func isView(what any) bool {
 }
 
 // refuse returns an error if objects may leave the cache although they exist, and makes the Run of the informer return it.
-func refuse[T meta.Object](cached cache.Objects[T], finalizer string) error {
+func refuse[T meta.Object](cached cache.Reader[T], finalizer string) error {
 	why := mayLeave(cached, meta.Key{})
 	if why == "" {
 		return nil
@@ -85,7 +85,7 @@ func refuse[T meta.Object](cached cache.Objects[T], finalizer string) error {
 type followsKey struct{}
 
 // sourceMismatch returns an error if Finalize reads a whole cache of which the controller follows views only.
-func sourceMismatch[T meta.Object](ctx context.Context, cached cache.Objects[T], finalizer string) error {
+func sourceMismatch[T meta.Object](ctx context.Context, cached cache.Reader[T], finalizer string) error {
 	c, ok := ctx.Value(followsKey{}).(interface{ followsOnlyViews(of runner) bool })
 	filler := fillerOf(cached)
 	if !ok || filler == nil || isView(cached) || !c.followsOnlyViews(filler) {

@@ -35,10 +35,10 @@ func (s *stays) options() informer.Options {
 }
 
 // from returns what Finalize reads and what the controller watches.
-type from func(s *stays) (cache.Objects[*pod], controller.Subscriber[*pod])
+type from func(s *stays) (cache.Reader[*pod], controller.Subscriber[*pod])
 
 func informed(change func(o *informer.Options), src func(informer.Source[*pod]) informer.Source[*pod]) from {
-	return func(s *stays) (cache.Objects[*pod], controller.Subscriber[*pod]) {
+	return func(s *stays) (cache.Reader[*pod], controller.Subscriber[*pod]) {
 		o := s.options()
 		if change != nil {
 			change(&o)
@@ -60,17 +60,17 @@ var (
 		return informer.Transform(informer.Filter(src, isMine), func(p *pod) *pod { return p })
 	})
 	byNamespace = informed(func(o *informer.Options) { o.Namespaces = []string{"default", "other"} }, nil)
-	byShared    = func(s *stays) (cache.Objects[*pod], controller.Subscriber[*pod]) {
+	byShared    = func(s *stays) (cache.Reader[*pod], controller.Subscriber[*pod]) {
 		o := s.options()
 		o.LabelSelector = "mine=yes"
 		shared := informer.Share(s.factory, s.maps, o)
 		return shared.Reader(), shared
 	}
-	byView = func(s *stays) (cache.Objects[*pod], controller.Subscriber[*pod]) {
+	byView = func(s *stays) (cache.Reader[*pod], controller.Subscriber[*pod]) {
 		view := informer.New(s.maps, s.options()).Reader().Where(isMine)
 		return view, view
 	}
-	byChangedView = func(s *stays) (cache.Objects[*pod], controller.Subscriber[*pod]) {
+	byChangedView = func(s *stays) (cache.Reader[*pod], controller.Subscriber[*pod]) {
 		view := informer.New(s.maps, s.options()).Reader().Where(isMine)
 		return view, controller.Changed(view, controller.LabelsChanged, controller.DeletionBegan)
 	}
@@ -198,7 +198,7 @@ func TestFinalizeRefusesACacheFromWhichObjectsLeave(t *testing.T) {
 		{"a transform", informed(nil, func(src informer.Source[*pod]) informer.Source[*pod] {
 			return informer.Transform(src, func(p *pod) *pod { return p })
 		}), ""},
-		{"a view of everything", func(s *stays) (cache.Objects[*pod], controller.Subscriber[*pod]) {
+		{"a view of everything", func(s *stays) (cache.Reader[*pod], controller.Subscriber[*pod]) {
 			view := informer.New(s.maps, s.options()).Reader().Where(nil)
 			return view, view
 		}, ""},

@@ -15,10 +15,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Subscriber supplies objects to follow: *informer.Informer[T], *informer.Shared[T], cache.Reader[T] and
-// cache.Filtered[T], a view. An object that leaves the view counts as deleted, so its key is reconciled once more: read the view then, not
+// Subscriber supplies objects to follow: *informer.Informer[T], *informer.Shared[T], and cache.Reader[T], also one that is a view
+// (cache.Reader.Where). An object that leaves the view counts as deleted, so its key is reconciled once more: read the view then, not
 // the whole cache, which still has the object. A reader that an informer returned refers to that informer, so informer.Run runs it,
-// whichever of them is watched. If you made the store of a reader yourself, you have to run what fills it.
+// whichever of them is watched.
 type Subscriber[T meta.Object] interface {
 	Subscribe(h cache.Handler[T]) *cache.Subscription
 }

@@ -196,7 +196,7 @@ func tellArrivals(ctx context.Context, c filler.Filler, arrived func()) {
 }
 
 // allOf returns the objects of a cache, of the namespaces that have been listed.
-func allOf[T meta.Object](r cache.Objects[T]) iter.Seq[T] {
+func allOf[T meta.Object](r cache.Reader[T]) iter.Seq[T] {
 	c := asByNamespace(fillerOf(r))
 	if c == nil {
 		return r.All()

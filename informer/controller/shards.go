@@ -299,17 +299,17 @@ func uidField(t reflect.Type) (reflect.StructField, bool) {
 }
 
 // readerOf returns what reads the objects that a source follows: a reader, or a view; false if there is none.
-func readerOf[T meta.Object](from any) (cache.Objects[T], bool) {
+func readerOf[T meta.Object](from any) (cache.Reader[T], bool) {
 	switch from := from.(type) {
-	case cache.Objects[T]:
+	case cache.Reader[T]:
 		return from, true
 	case interface{ Reader() cache.Reader[T] }:
 		if isNil(from) {
-			return nil, false
+			return cache.Reader[T]{}, false
 		}
 		return from.Reader(), true
 	case interface{ within() Subscriber[T] }:
 		return readerOf[T](from.within())
 	}
-	return nil, false
+	return cache.Reader[T]{}, false
 }

@@ -141,7 +141,7 @@ func TestWhereLate(t *testing.T) {
 		set(s, "ns/a u@3")
 		drain(t, s)
 		expect(t, "calls when closed", calls.Take())
-		var none cache.Filtered[*thing]
+		var none cache.Reader[*thing]
 		<-none.Subscribe(calls).Done()
 		<-cache.Reader[*thing]{}.Where(tagged).Subscribe(calls).Done()
 	})
@@ -240,7 +240,7 @@ func TestWhereClosedByItsCondition(t *testing.T) {
 
 var _ interface {
 	Subscribe(cache.Handler[meta.Object]) *cache.Subscription
-} = cache.Filtered[meta.Object]{}
+} = cache.Reader[meta.Object]{}
 
 // A function that selects hears of each state at most once, while nothing is locked.
 func TestWhereSelectsWithNothingLocked(t *testing.T) {
