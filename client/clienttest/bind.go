@@ -10,10 +10,6 @@ import (
 
 // serveBinding assigns a pod to a node.
 func serveBinding(c *call) error {
-	o, err := c.writeOptions("CreateOptions")
-	if err != nil {
-		return err
-	}
 	var b struct {
 		meta.ObjectMeta `json:"metadata"`
 		Target          struct {
@@ -21,11 +17,9 @@ func serveBinding(c *call) error {
 			Name string `json:"name"`
 		} `json:"target"`
 	}
-	if err := c.readAction(&b, meta.GVK{Version: "v1", Kind: "Binding"}); err != nil {
+	o, err := c.readFor(&b, &b.ObjectMeta)
+	if err != nil {
 		return err
-	}
-	if b.Name != c.Key.Name {
-		return status.BadRequest("name in URL does not match name in Binding object")
 	}
 	if b.Target.Name == "" {
 		return status.Failure(http.StatusInternalServerError, "", "target.name: Required value")
@@ -37,8 +31,7 @@ func serveBinding(c *call) error {
 		return err
 	}
 	refuse := func(format string, args ...any) error {
-		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on pods/binding %q: %s", c.Key.Name,
-			status.Failure(0, "", format, args...).Status.Message).With(meta.StatusDetails{Name: c.Key.Name, Kind: "pods/binding"})
+		return status.Unfulfilled("", "pods/binding", c.Key.Name, format, args...)
 	}
 	d := cur.Draft()
 	spec := d.Member("spec")

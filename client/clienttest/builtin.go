@@ -72,13 +72,13 @@ func ownTraits() map[string]builtinTraits {
 		"namespaces": {
 			prepare: prepareNamespace,
 			// No effect: this server finishes namespaces by itself.
-			subresources: map[string]*subresource{"finalize": {part: finalizePart}},
+			subresources: map[string]*subresource{"finalize": {part: memberPart("spec", "finalizers")}},
 		},
 		"pods": {
 			graceful: true,
 			subresources: map[string]*subresource{
 				"binding":             {kind: meta.GVK{Kind: "Binding"}},
-				"ephemeralcontainers": {part: ephemeralPart},
+				"ephemeralcontainers": {part: memberPart("spec", "ephemeralContainers")},
 				"eviction":            {kind: meta.GVK{Group: "policy", Version: "v1", Kind: "Eviction"}},
 				"resize":              {part: resizePart},
 			},

@@ -34,8 +34,8 @@ func completeRequest(d *object.Draft, by User) {
 	}{
 		{"username", by.Name, by.Name != ""},
 		{"uid", by.UID, by.UID != ""},
-		{"groups", asTree(by.Groups), len(by.Groups) > 0},
-		{"extra", asTree(by.Extra), len(by.Extra) > 0},
+		{"groups", jsontree.Of(by.Groups), len(by.Groups) > 0},
+		{"extra", jsontree.Of(by.Extra), len(by.Extra) > 0},
 	} {
 		delete(spec, f.name)
 		if f.set {
@@ -47,7 +47,7 @@ func completeRequest(d *object.Draft, by User) {
 
 // approvalPart returns the part of a request that the approval subresource writes.
 func approvalPart(old, d *object.Draft) *object.Draft {
-	d = withMember(old, d, "status", "conditions")
+	d = memberPart("status", "conditions")(old, d)
 	setConditions(d, old, conditionsOf(d))
 	return d
 }
@@ -121,39 +121,31 @@ func setConditions(d, old *object.Draft, conditions []jsontree.Object) {
 func checkRequest(old, d *object.Draft, subresource string) []meta.StatusCause {
 	const field = "status.conditions"
 	conditions := conditionsOf(d)
-	causes := checkConditions(field, conditions)
+	causes := status.Causes(checkConditions(field, conditions))
 	certificate, before := certificateOf(d), certificateOf(old)
 	if err := checkCertificate(certificate); err != nil {
 		causes = append(causes, status.InvalidValue("status.certificate", "<certificate data>", err.Error()))
 	}
 	for _, name := range []string{approved, denied, failed} {
-		if len(ofType(conditions, name)) < len(ofType(conditionsOf(old), name)) {
-			causes = append(causes, status.ForbiddenValue(field, fmt.Sprintf("updates may not remove a condition of type %q", name)))
-		}
+		causes.If(len(ofType(conditions, name)) < len(ofType(conditionsOf(old), name)), status.ForbiddenValue(field, fmt.Sprintf("updates may not remove a condition of type %q", name)))
 	}
 	if subresource != "approval" {
 		for _, name := range []string{approved, denied} {
-			if len(ofType(conditions, name)) > len(ofType(conditionsOf(old), name)) {
-				causes = append(causes, status.ForbiddenValue(field, fmt.Sprintf("updates may not add a condition of type %q", name)))
-			}
+			causes.If(len(ofType(conditions, name)) > len(ofType(conditionsOf(old), name)), status.ForbiddenValue(field, fmt.Sprintf("updates may not add a condition of type %q", name)))
 		}
 	}
-	if certificate != before && before != "" {
-		causes = append(causes, status.ForbiddenValue("status.certificate", "updates may not modify existing certificate content"))
-	}
+	causes.If(certificate != before && before != "", status.ForbiddenValue("status.certificate", "updates may not modify existing certificate content"))
 	return causes
 }
 
-func checkConditions(field string, conditions []jsontree.Object) (causes []meta.StatusCause) {
+func checkConditions(field string, conditions []jsontree.Object) (causes status.Causes) {
 	const yes, no = `conditions[{"type": "Approved"}]`, `conditions[{"type": "Denied"}]`
 	seen := map[any]bool{}
 	for i, c := range conditions {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		name, _ := c["type"].(string)
 		is, _ := c["status"].(string)
-		if name == "" {
-			causes = append(causes, missingValue(at+".type"))
-		}
+		causes.If(name == "", missingValue(at+".type"))
 		allowed := []string{"True"}
 		if name != approved && name != denied && name != failed {
 			allowed = []string{"False", "True", "Unknown"}
@@ -164,9 +156,7 @@ func checkConditions(field string, conditions []jsontree.Object) (causes []meta.
 		case !slices.Contains(allowed, is):
 			causes = append(causes, status.UnsupportedValue(at+".status", is, allowed...))
 		}
-		if name == approved && seen[denied] || name == denied && seen[approved] {
-			causes = append(causes, status.InvalidValue(field, "{"+yes+", "+no+"}", "must specify at most one of: `"+yes+"`, `"+no+"`"))
-		}
+		causes.If(name == approved && seen[denied] || name == denied && seen[approved], status.InvalidValue(field, "{"+yes+", "+no+"}", "must specify at most one of: `"+yes+"`, `"+no+"`"))
 		if seen[name] {
 			causes = append(causes, meta.StatusCause{
 				Reason: "FieldValueDuplicate", Field: at + ".type", Message: "Duplicate value: " + status.Shown(name),

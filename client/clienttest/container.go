@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
-	"github.com/bowline-go/bowline/client/meta"
 )
 
 // serveContainer hands a request for a container to Options.Containers.
@@ -107,11 +106,9 @@ func checkLogOptions(pod string, q url.Values) error {
 			return status.BadRequest("%v", err)
 		}
 	}
-	var causes []meta.StatusCause
+	var causes status.Causes
 	tail, tailed := numbers["tailLines"]
-	if tail < 0 {
-		causes = append(causes, status.InvalidValue("tailLines", tail, "must be greater than or equal to 0"))
-	}
+	causes.If(tail < 0, status.InvalidValue("tailLines", tail, "must be greater than or equal to 0"))
 	if limit, limited := numbers["limitBytes"]; limited && limit < 1 {
 		causes = append(causes, status.InvalidValue("limitBytes", limit, "must be greater than 0"))
 	}
@@ -125,9 +122,7 @@ func checkLogOptions(pod string, q url.Values) error {
 	switch stream := q.Get("stream"); stream {
 	case "", "All":
 	case "Stdout", "Stderr":
-		if tailed {
-			causes = append(causes, status.ForbiddenValue("", "`tailLines` and specific `stream` are mutually exclusive for now"))
-		}
+		causes.If(tailed, status.ForbiddenValue("", "`tailLines` and specific `stream` are mutually exclusive for now"))
 	default:
 		causes = append(causes, status.UnsupportedValue("stream", stream, "All", "Stderr", "Stdout"))
 	}

@@ -144,6 +144,19 @@ func (c *call) readAction(into any, kind meta.GVK) error {
 	return c.decode(b, into, kind)
 }
 
+// readFor is readAction for an action whose object, with the metadata m, names the object that it is for. It also reads the parameters.
+func (c *call) readFor(into any, m *meta.ObjectMeta) (writeOptions, error) {
+	kind := c.res.kindOf(c.Subresource)
+	o, err := c.writeOptions("CreateOptions")
+	if err == nil {
+		err = c.readAction(into, kind)
+	}
+	if err == nil && m.Name != c.Key.Name {
+		err = status.BadRequest("name in URL does not match name in %s object", kind.Kind)
+	}
+	return o, err
+}
+
 // decode decodes a body that has a kind, or none.
 func (c *call) decode(b *payload, into any, kind meta.GVK) error {
 	is, err := object.TypeOf(b.json)

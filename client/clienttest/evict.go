@@ -9,19 +9,13 @@ import (
 
 // serveEviction deletes a pod. The server has no disruption budgets; DisruptionBudget makes the answer of one that refuses.
 func serveEviction(c *call) error {
-	o, err := c.writeOptions("CreateOptions")
-	if err != nil {
-		return err
-	}
 	var e struct {
 		meta.ObjectMeta `json:"metadata"`
 		DeleteOptions   *deleteOptions `json:"deleteOptions"`
 	}
-	if err := c.readAction(&e, c.res.kindOf(c.Subresource)); err != nil {
+	o, err := c.readFor(&e, &e.ObjectMeta)
+	if err != nil {
 		return err
-	}
-	if e.Name != c.Key.Name {
-		return status.BadRequest("name in URL does not match name in Eviction object")
 	}
 	if err := c.checkNamespace(e.Namespace); err != nil {
 		return err

@@ -81,20 +81,13 @@ type Options struct {
 // validate returns every reason why o cannot be used.
 func (o Options) validate() error {
 	var errs []error
-	for _, f := range []struct {
-		name     string
-		negative bool
-	}{
-		{"BookmarkEvery", o.BookmarkEvery < 0},
-		{"HistoryAge", o.HistoryAge < 0},
-		{"HistoryLength", o.HistoryLength < 0},
-		{"WatchLag", o.WatchLag < 0},
-		{"MaxStreams", o.MaxStreams < 0},
-		{"Replicas", o.Replicas < 0},
-		{"EndBookmarkAfter", o.EndBookmarkAfter < 0},
+	names := []string{"BookmarkEvery", "HistoryAge", "HistoryLength", "WatchLag", "MaxStreams", "Replicas", "EndBookmarkAfter"}
+	for i, v := range []int64{
+		int64(o.BookmarkEvery), int64(o.HistoryAge), int64(o.HistoryLength), int64(o.WatchLag), int64(o.MaxStreams), int64(o.Replicas),
+		int64(o.EndBookmarkAfter),
 	} {
-		if f.negative {
-			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative", f.name))
+		if v < 0 {
+			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative", names[i]))
 		}
 	}
 	if o.StreamingLists < StreamingServed || o.StreamingLists > StreamingEndless {

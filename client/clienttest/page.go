@@ -12,7 +12,6 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
-	"github.com/bowline-go/bowline/client/meta"
 )
 
 // page is a part of a list.
@@ -159,25 +158,15 @@ func (c *call) listOptions(sel *selection) (o listOptions, err error) {
 }
 
 // checkMatch returns the causes for which a list's resourceVersionMatch is refused.
-func (c *call) checkMatch(version, match, token string) (causes []meta.StatusCause) {
+func (c *call) checkMatch(version, match, token string) (causes status.Causes) {
 	const field = "resourceVersionMatch"
 	if match != "" {
-		if version == "" {
-			causes = append(causes, status.ForbiddenValue(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
-		}
-		if token != "" {
-			causes = append(causes, status.ForbiddenValue(field, matchAndContinue))
-		}
-		if match != "Exact" && match != "NotOlderThan" {
-			causes = append(causes, status.UnsupportedValue(field, match, "Exact", "NotOlderThan", ""))
-		}
-		if match == "Exact" && version == "0" {
-			causes = append(causes, status.ForbiddenValue(field, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
-		}
+		causes.If(version == "", status.ForbiddenValue(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
+		causes.If(token != "", status.ForbiddenValue(field, matchAndContinue))
+		causes.If(match != "Exact" && match != "NotOlderThan", status.UnsupportedValue(field, match, "Exact", "NotOlderThan", ""))
+		causes.If(match == "Exact" && version == "0", status.ForbiddenValue(field, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
 	}
-	if c.query.Has("sendInitialEvents") {
-		causes = append(causes, status.ForbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"))
-	}
+	causes.If(c.query.Has("sendInitialEvents"), status.ForbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"))
 	return causes
 }
 

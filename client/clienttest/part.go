@@ -20,14 +20,6 @@ func statusPart(old, d *object.Draft) *object.Draft {
 	return d
 }
 
-func ephemeralPart(old, d *object.Draft) *object.Draft {
-	return withMember(old, d, "spec", "ephemeralContainers")
-}
-
-func finalizePart(old, d *object.Draft) *object.Draft {
-	return withMember(old, d, "spec", "finalizers")
-}
-
 // resizePart is the resources of the containers, which are matched by name.
 func resizePart(old, d *object.Draft) *object.Draft {
 	containers := func(d *object.Draft) []any {
@@ -60,17 +52,19 @@ func resizePart(old, d *object.Draft) *object.Draft {
 	return d
 }
 
-// withMember returns old with one member, below another one, of d.
-func withMember(old, d *object.Draft, outer, inner string) *object.Draft {
-	from, _ := d.Content[outer].(jsontree.Object)
-	d = old.Clone()
-	into := d.Member(outer)
-	delete(into, inner)
-	if v, found := from[inner]; found {
-		into[inner] = v
+// memberPart is one member, below another one.
+func memberPart(outer, inner string) part {
+	return func(old, d *object.Draft) *object.Draft {
+		from, _ := d.Content[outer].(jsontree.Object)
+		d = old.Clone()
+		into := d.Member(outer)
+		delete(into, inner)
+		if v, found := from[inner]; found {
+			into[inner] = v
+		}
+		d.Content[outer] = into
+		return d
 	}
-	d.Content[outer] = into
-	return d
 }
 
 // metadataPart says which members of the metadata a write of a subresource changes besides its own part of the object.

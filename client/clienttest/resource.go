@@ -1,9 +1,11 @@
 package clienttest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
@@ -90,9 +92,6 @@ type part func(old, d *object.Draft) *object.Draft
 // groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".
 func (r *resource) groupResource() string { return status.Qualified(r.Resource.Resource, r.Group) }
 
-// groupKind is the kind's name in errors.
-func (r *resource) groupKind() string { return status.Qualified(r.Kind, r.Group) }
-
 // validate returns every reason why r cannot be registered.
 func (r Resource) validate() error {
 	var errs []error
@@ -131,14 +130,10 @@ func isLabel(name string, capitals bool) bool {
 	if capitals {
 		name = strings.ToLower(name)
 	}
-	for i, c := range []byte(name) {
-		letter, edge := 'a' <= c && c <= 'z', i == 0 || i == len(name)-1
-		if !letter && (i == 0 || !('0' <= c && c <= '9') && (c != '-' || edge)) {
-			return false
-		}
-	}
-	return name != "" && len(name) <= 63
+	return labelForm.MatchString(name)
 }
+
+var labelForm = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // partOf returns the part that a subresource writes; nil if it does not write a part of the object.
 func (r *resource) partOf(sub string) part {
@@ -150,10 +145,13 @@ func (r *resource) partOf(sub string) part {
 
 // kindOf returns the kind of the objects of a subresource.
 func (r *resource) kindOf(sub string) meta.GVK {
-	if s := r.subresources[sub]; s != nil && s.kind.Kind != "" {
-		return s.kind
+	s := r.subresources[sub]
+	if s == nil || s.kind.Kind == "" {
+		return r.GVK()
 	}
-	return r.GVK()
+	kind := s.kind
+	kind.Version = cmp.Or(kind.Version, r.Version)
+	return kind
 }
 
 // fields returns the shape of the resource's objects; without a schema it has only metadata.

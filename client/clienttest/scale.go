@@ -3,7 +3,6 @@ package clienttest
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -180,10 +179,8 @@ func (c *call) checkScale(s *scale, uid string) error {
 	case s.Name != c.Key.Name:
 		return c.checkName(s.Name)
 	case s.UID != "" && s.UID != uid:
-		name := status.Qualified(c.res.Resource.Resource+"/scale", c.res.Group)
-		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", name, c.Key.Name,
-			fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", s.UID, uid)).
-			With(meta.StatusDetails{Name: c.Key.Name, Group: c.res.Group, Kind: c.res.Resource.Resource + "/scale"})
+		return status.Unfulfilled(c.res.Group, c.res.Resource.Resource+"/scale", c.Key.Name,
+			"Precondition failed: UID in precondition: %s, UID in object meta: %s", s.UID, uid)
 	case s.Spec.Replicas < 0:
 		return status.Invalid("autoscaling", "Scale", c.Key.Name, []meta.StatusCause{
 			status.InvalidValue("spec.replicas", s.Spec.Replicas, "must be greater than or equal to 0"),
@@ -226,7 +223,7 @@ func scaleWrite() ownership.Write {
 }
 
 // tree returns the scale as one value.
-func (s *scale) tree() jsontree.Object { return asTree(s).(jsontree.Object) }
+func (s *scale) tree() jsontree.Object { return jsontree.Of(s).(jsontree.Object) }
 
 // parentOwners reads the owners of the object whose scale is written.
 func (c *call) parentOwners(old *object.Draft) ownership.Owners {

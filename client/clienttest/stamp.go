@@ -31,12 +31,3 @@ func newUID() string {
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
-
-// asTree returns the JSON of a value as a tree.
-func asTree(v any) any {
-	tree, err := jsontree.Parse(encoded(v))
-	if err != nil {
-		panic("clienttest: decode what was encoded: " + err.Error())
-	}
-	return tree
-}

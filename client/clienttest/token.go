@@ -3,7 +3,6 @@ package clienttest
 import (
 	"crypto/rand"
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -110,9 +109,8 @@ func (c *call) checkBound(t *tokenRequest) error {
 	case v == nil:
 		return status.NotFound(res, ref.Name)
 	case ref.UID != "" && ref.UID != v.UID:
-		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", ref.Kind, ref.Name, fmt.Sprintf(
-			"the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated",
-			ref.UID)).With(meta.StatusDetails{Name: ref.Name, Kind: ref.Kind})
+		return status.Unfulfilled("", ref.Kind, ref.Name,
+			"the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
-	"github.com/bowline-go/bowline/client/meta"
 )
 
 // watchTimeout is the duration of a watch without a timeout; a real server picks one between 30 and 60 minutes.
@@ -60,34 +59,23 @@ func (c *call) watchOptions(sel *selection) (o watchOptions, err error) {
 }
 
 // checkStreaming returns the causes for which the parameters of a streaming list are refused. send says that the watch is one.
-func (c *call) checkStreaming(version string, send bool, mode StreamingLists) (causes []meta.StatusCause) {
+func (c *call) checkStreaming(version string, send bool, mode StreamingLists) (causes status.Causes) {
 	const field, initial = "resourceVersionMatch", "sendInitialEvents"
 	match, continues := c.query.Get(field), c.query.Get("continue") != ""
 	if mode == StreamingIgnored {
 		match = ""
 	}
-	add := func(cause meta.StatusCause) { causes = append(causes, cause) }
-	if send && match != "NotOlderThan" {
-		add(status.ForbiddenValue(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
-	}
-	if send && mode == StreamingRefused {
-		add(status.ForbiddenValue(initial, "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
-	}
+	causes.If(send && match != "NotOlderThan", status.ForbiddenValue(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+	causes.If(send && mode == StreamingRefused, status.ForbiddenValue(initial, "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
 	if match == "" {
 		if continues && version == "" && !send && (mode == StreamingServed || mode == StreamingEndless) {
 			// A real server treats such a watch as one that asks for the initial events, and then checks that.
-			add(status.ForbiddenValue(field, matchAndContinue))
+			causes = append(causes, status.ForbiddenValue(field, matchAndContinue))
 		}
 		return causes
 	}
-	if !send {
-		add(status.ForbiddenValue(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
-	}
-	if match != "NotOlderThan" {
-		add(status.UnsupportedValue(field, match, "NotOlderThan"))
-	}
-	if continues {
-		add(status.ForbiddenValue(field, matchAndContinue))
-	}
+	causes.If(!send, status.ForbiddenValue(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+	causes.If(match != "NotOlderThan", status.UnsupportedValue(field, match, "NotOlderThan"))
+	causes.If(continues, status.ForbiddenValue(field, matchAndContinue))
 	return causes
 }

@@ -210,3 +210,13 @@ func GoValue(v any) any {
 		return f
 	})
 }
+
+// Of returns the JSON of a value, which must be possible, as a tree.
+func Of(v any) any {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: encode %T: %v", v, err))
+	}
+	tree, _ := Parse(b) // it was just written
+	return tree
+}

@@ -188,15 +188,10 @@ func printRequest(o *Object) []any {
 func printBundle(o *Object) []any { return []any{o.name(), o.at("spec.signerName").or(none)} }
 
 func printPodCertificate(o *Object) []any {
-	spec, state := o.at("spec"), "Pending"
-	for _, c := range o.at("status.conditions").list() {
-		if c.at("status").text() == "True" {
-			state = c.at("type").text()
-		}
-	}
+	spec := o.at("spec")
 	return []any{
 		o.name(), spec.at("podName").text(), spec.at("serviceAccountName").text(), spec.at("nodeName").text(),
-		spec.at("signerName").text(), state, spec.at("unverifiedUserAnnotations").labels(),
+		spec.at("signerName").text(), o.lastTrue("Pending"), spec.at("unverifiedUserAnnotations").labels(),
 	}
 }
 
@@ -205,13 +200,7 @@ func printPriority(o *Object) []any {
 }
 
 func printMigration(o *Object) []any {
-	state := "Unknown"
-	for _, c := range o.at("status.conditions").list() {
-		if c.at("status").text() == "True" {
-			state = c.at("type").text()
-		}
-	}
-	return []any{o.name(), status.Qualified(o.at("spec.resource.resource").text(), o.at("spec.resource.group").text()), state}
+	return []any{o.name(), status.Qualified(o.at("spec.resource.resource").text(), o.at("spec.resource.group").text()), o.lastTrue("Unknown")}
 }
 
 func printFlow(o *Object) []any {
@@ -286,4 +275,14 @@ func printRoleBinding(o *Object) []any {
 		o.name(), o.at("roleRef.kind").text() + "/" + o.at("roleRef.name").text(), o.age(),
 		strings.Join(subjects["User"], ", "), strings.Join(subjects["Group"], ", "), strings.Join(subjects["ServiceAccount"], ", "),
 	}
+}
+
+// lastTrue returns the last condition that is true, or another text.
+func (o *Object) lastTrue(otherwise string) string {
+	for _, c := range slices.Backward(o.at("status.conditions").list()) {
+		if c.at("status").text() == "True" {
+			return c.at("type").text()
+		}
+	}
+	return otherwise
 }

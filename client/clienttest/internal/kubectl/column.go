@@ -15,16 +15,11 @@ func Columns(rows [][]any) []Column {
 	var out []Column
 	for _, row := range rows {
 		c := Column{Type: "string"}
+		texts := []*string{&c.Name, &c.Type, &c.Format}
 		for i, v := range row {
-			switch s, _ := v.(string); i {
-			case 0:
-				c.Name = s
-			case 1:
-				c.Type = s
-			case 2:
-				c.Format = s
-			case 3:
-				n, _ := v.(float64)
+			if i < len(texts) {
+				*texts[i], _ = v.(string)
+			} else if n, isNumber := v.(float64); isNumber {
 				c.Priority = int(n)
 			}
 		}

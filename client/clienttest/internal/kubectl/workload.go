@@ -265,13 +265,9 @@ func printAutoscaler(o *Object) []any {
 		}
 		targets = append(targets, metric(m, status))
 	}
-	least := unset
-	if o.has("spec.minReplicas") {
-		least = o.at("spec.minReplicas").scalar()
-	}
 	return []any{
 		o.name(), o.at("spec.scaleTargetRef.kind").text() + "/" + o.at("spec.scaleTargetRef.name").text(), some(targets, 2, ", ", none),
-		least, o.at("spec.maxReplicas").number(), o.at("status.currentReplicas").number(), o.age(),
+		o.at("spec.minReplicas").or(unset), o.at("spec.maxReplicas").number(), o.at("status.currentReplicas").number(), o.age(),
 	}
 }
 

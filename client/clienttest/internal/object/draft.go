@@ -254,19 +254,9 @@ func (d *Draft) SameSpec(old *Draft, t *Type) bool {
 func (d *Draft) Value() jsontree.Object {
 	m := d.Meta
 	m.ManagedFields = nil
-	b, err := json.Marshal(m)
-	if err != nil {
-		panic("clienttest: encode metadata: " + err.Error()) // it was decoded
-	}
-	metadata, err := jsontree.Parse(b)
-	if err != nil {
-		panic("clienttest: " + err.Error())
-	}
 	out := make(jsontree.Object, len(d.Content)+3)
-	for k, v := range d.Content {
-		out[k] = v
-	}
-	out["apiVersion"], out["kind"], out["metadata"] = d.APIVersion, d.Kind, metadata
+	maps.Copy(out, d.Content)
+	out["apiVersion"], out["kind"], out["metadata"] = d.APIVersion, d.Kind, jsontree.Of(m)
 	return out
 }
 

@@ -60,8 +60,13 @@ func AlreadyExists(r Resource, name string) *Error {
 
 // Conflict is a write that does not fit the present state of an object.
 func Conflict(r Resource, name, why string) *Error {
-	return Failure(http.StatusConflict, "Conflict",
-		"Operation cannot be fulfilled on %s %q: %s", nameOf(r), name, why).About(r, name)
+	return Unfulfilled(r.GVR().Group, r.GVR().Resource, name, "%s", why)
+}
+
+// Unfulfilled is Conflict with a kind of object in place of the resource.
+func Unfulfilled(group, kind, name, format string, args ...any) *Error {
+	return Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s",
+		Qualified(kind, group), name, fmt.Sprintf(format, args...)).With(meta.StatusDetails{Name: name, Group: group, Kind: kind})
 }
 
 // Modified is the message for an update with an old resource version.
@@ -168,4 +173,14 @@ func Qualified(name, group string) string {
 		return name
 	}
 	return name + "." + group
+}
+
+// Causes are the causes of one error.
+type Causes []meta.StatusCause
+
+// If adds a cause if something is wrong.
+func (c *Causes) If(wrong bool, cause meta.StatusCause) {
+	if wrong {
+		*c = append(*c, cause)
+	}
 }

@@ -4,15 +4,69 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"unicode"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
+
+// writeOptions are the parameters of a create, an update and a patch.
+type writeOptions struct {
+	dryRun  bool
+	force   bool // of an apply
+	manager string
+	owned   bool // managedFields are already right
+}
+
+// writeOptions reads the parameters. sent are the errors of the kind's own parameters.
+func (c *call) writeOptions(kind string, sent ...meta.StatusCause) (o writeOptions, _ error) {
+	wrong := status.Causes(sent)
+	manager := c.query.Get("fieldManager")
+	if len(manager) > managerMax {
+		wrong = append(wrong, meta.StatusCause{
+			Reason: "FieldValueTooLong", Field: "fieldManager",
+			Message: fmt.Sprintf("Too long: may not be more than %d bytes", managerMax),
+		})
+	}
+	for i, r := range manager {
+		wrong.If(!unicode.IsPrint(r), status.InvalidValue("fieldManager", manager, fmt.Sprintf("invalid character %#U (at position %d)", r, i)))
+	}
+	values := c.query["dryRun"]
+	var bad bool
+	if o.dryRun, bad = readDryRun(values); bad {
+		wrong = append(wrong, status.UnsupportedValue("dryRun", values, "All"))
+	}
+	switch v := c.query.Get("fieldValidation"); v {
+	case "", "Ignore", "Warn", "Strict":
+	default:
+		wrong = append(wrong, status.UnsupportedValue("fieldValidation", v, "", "Ignore", "Strict", "Warn"))
+	}
+	if len(wrong) > 0 {
+		return o, status.InvalidOptions(kind, wrong...)
+	}
+	o.force, o.manager = isTrue(c.query, "force"), managerOf(manager, c.r.UserAgent())
+	return o, nil
+}
+
+// patchOptions is writeOptions for a patch.
+func (c *call) patchOptions(media string) (writeOptions, error) {
+	var wrong status.Causes
+	switch {
+	case media == mediaApply && c.query.Get("fieldManager") == "":
+		wrong = append(wrong, status.RequiredValue("fieldManager", "is required for apply patch"))
+	case media != mediaApply && c.query.Has("force"):
+		wrong = append(wrong, status.ForbiddenValue("force", "may not be specified for non-apply patch"))
+	}
+	return c.writeOptions("PatchOptions", wrong...)
+}
+
+func readDryRun(values []string) (dry, bad bool) {
+	return len(values) > 0, slices.ContainsFunc(values, func(v string) bool { return v != "All" })
+}
 
 // deleteOptions are the DeleteOptions of the API, in the body or as parameters.
 type deleteOptions struct {
@@ -87,11 +141,9 @@ func (o *deleteOptions) parameters(query url.Values) error {
 
 // validate returns everything that is wrong with the options.
 func (o *deleteOptions) validate() error {
-	var causes []meta.StatusCause
+	var causes status.Causes
 	if p := o.PropagationPolicy; p != nil {
-		if o.OrphanDependents != nil {
-			causes = append(causes, status.InvalidValue("propagationPolicy", *p, "orphanDependents and deletionPropagation cannot be both set"))
-		}
+		causes.If(o.OrphanDependents != nil, status.InvalidValue("propagationPolicy", *p, "orphanDependents and deletionPropagation cannot be both set"))
 		switch *p {
 		case "Foreground", "Background", "Orphan":
 		default:
@@ -135,9 +187,7 @@ func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 // check compares the preconditions with the object. As on a real server, the error names the kind where others name the resource.
 func (o *deleteOptions) check(r *resource, v *object.Revision) error {
 	fail := func(format string, args ...any) error {
-		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s",
-			r.groupKind(), v.Key.Name, fmt.Sprintf(format, args...)).
-			With(meta.StatusDetails{Name: v.Key.Name, Group: r.Group, Kind: r.Kind})
+		return status.Unfulfilled(r.Group, r.Kind, v.Key.Name, format, args...)
 	}
 	if uid := o.Preconditions.UID; uid != nil && *uid != v.UID {
 		return fail("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
