@@ -104,7 +104,10 @@ func ownTraits() map[string]builtinTraits {
 
 // prepareNamespace sets the fields of a namespace that controllers and admission set on a real server.
 func prepareNamespace(d *object.Draft, _ bool) {
-	d.Meta.Labels = withEntry(d.Meta.Labels, "kubernetes.io/metadata.name", d.Meta.Name)
+	if d.Meta.Labels == nil {
+		d.Meta.Labels = map[string]string{}
+	}
+	d.Meta.Labels["kubernetes.io/metadata.name"] = d.Meta.Name
 	d.Content["spec"] = jsontree.Object{"finalizers": []any{"kubernetes"}}
 }
 
@@ -125,14 +128,6 @@ func prepareSecret(d *object.Draft, _ bool) {
 		data[k] = base64.StdEncoding.EncodeToString([]byte(s))
 	}
 	d.Content["data"] = data
-}
-
-func withEntry(m map[string]string, key, value string) map[string]string {
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
 }
 
 // An Event is served by two groups, as two resources with the same objects. A write to one of them is a write to its twin as well, in

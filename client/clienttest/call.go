@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 
@@ -52,7 +53,9 @@ func (c *call) read() (*object.Revision, error) {
 }
 
 // warn adds a warning to the answer.
-func (c *call) warn(format string, args ...any) { warn(c.w, format, args...) }
+func (c *call) warn(format string, args ...any) {
+	c.w.Header().Add("Warning", fmt.Sprintf("299 - %q", fmt.Sprintf(format, args...)))
+}
 
 // notAllowed returns the error for a method that the path does not have. Its words differ for custom resources.
 func (c *call) notAllowed() error {

@@ -27,21 +27,10 @@ const (
 // completeRequest records the creator of a request.
 func completeRequest(d *object.Draft, by User) {
 	spec := d.Member("spec")
-	for _, f := range []struct {
-		name  string
-		value any
-		set   bool
-	}{
-		{"username", by.Name, by.Name != ""},
-		{"uid", by.UID, by.UID != ""},
-		{"groups", jsontree.Of(by.Groups), len(by.Groups) > 0},
-		{"extra", jsontree.Of(by.Extra), len(by.Extra) > 0},
-	} {
-		delete(spec, f.name)
-		if f.set {
-			spec[f.name] = f.value
-		}
+	for _, name := range []string{"username", "uid", "groups", "extra"} {
+		delete(spec, name)
 	}
+	maps.Copy(spec, jsontree.Of(userInfo(by)).(jsontree.Object))
 	d.Content["spec"], d.Content["status"] = spec, jsontree.Object{}
 }
 

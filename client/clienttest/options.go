@@ -143,10 +143,3 @@ type Container struct {
 	// Subresource is "exec", "attach", "log" or "portforward".
 	Subresource string
 }
-
-func orDefault[T ~int | ~int64](v, otherwise T) T {
-	if v > 0 {
-		return v
-	}
-	return otherwise
-}

@@ -60,11 +60,6 @@ func writeBody(w http.ResponseWriter, code int, contentType string, body []byte)
 	_, _ = w.Write(body) // ignored: the client may have gone
 }
 
-// warn adds a warning to an answer.
-func warn(w http.ResponseWriter, format string, args ...any) {
-	w.Header().Add("Warning", fmt.Sprintf("299 - %q", fmt.Sprintf(format, args...)))
-}
-
 // hashOf returns the hash of a document, which, as on a real server, does not depend on the form in which it is sent.
 func hashOf(v any) string {
 	return fmt.Sprintf("%X", sha512.Sum512(encoded(v)))

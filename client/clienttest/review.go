@@ -2,7 +2,6 @@ package clienttest
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
@@ -237,11 +236,6 @@ func reviewRules(c *call, b *reviewBody) error {
 // reviewUser answers with the sender of the request.
 func reviewUser(c *call, b *reviewBody) error {
 	b.Spec, b.Metadata = nil, meta.ObjectMeta{CreationTimestamp: timestamp()}
-	b.Status = map[string]any{"userInfo": struct {
-		Username string              `json:"username,omitempty"`
-		UID      string              `json:"uid,omitempty"`
-		Groups   []string            `json:"groups,omitempty"`
-		Extra    map[string][]string `json:"extra,omitempty"`
-	}{c.user.Name, c.user.UID, slices.Clone(c.user.Groups), c.user.Extra}}
+	b.Status = map[string]userInfo{"userInfo": userInfo(c.user)}
 	return nil
 }

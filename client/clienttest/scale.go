@@ -79,14 +79,7 @@ func serveScale(c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := scaleOf(v)
-	if err == nil {
-		err = c.negotiate(false)
-	}
-	if err != nil {
-		return err
-	}
-	return c.writeScale(s)
+	return c.writeScale(v)
 }
 
 // serveScaleUpdate replaces the scale of an object.
@@ -133,11 +126,7 @@ func (c *call) changeScale(o writeOptions, change func(*object.Draft, *scale) (*
 	if err != nil {
 		return err
 	}
-	s, err := scaleOf(v)
-	if err != nil {
-		return err
-	}
-	return c.writeScale(s)
+	return c.writeScale(v)
 }
 
 func (c *call) storeScale(
@@ -264,8 +253,15 @@ func (c *call) appliedScale(body []byte, old *object.Draft, was *scale, o writeO
 	return s, all.WithScale(of, c.res.GVK().APIVersion()).Encode(), nil
 }
 
-// writeScale answers with a scale in the form that the client wants.
-func (c *call) writeScale(s *scale) error {
+// writeScale answers with the scale of an object in the form that the client wants.
+func (c *call) writeScale(v *object.Revision) error {
+	s, err := scaleOf(v)
+	if err == nil {
+		err = c.negotiate(false)
+	}
+	if err != nil {
+		return err
+	}
 	partial := c.partial(encoded(s.ObjectMeta))
 	switch c.form {
 	case asMetadata:

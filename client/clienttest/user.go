@@ -32,3 +32,11 @@ const (
 func accountGroups(namespace string) []string {
 	return []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
 }
+
+// userInfo is a User as the API shows it.
+type userInfo struct {
+	Name   string              `json:"username,omitempty"`
+	UID    string              `json:"uid,omitempty"`
+	Groups []string            `json:"groups,omitempty"`
+	Extra  map[string][]string `json:"extra,omitempty"`
+}
