@@ -73,7 +73,7 @@ func (c *call) serveAggregated(core bool) error {
 			continue
 		}
 		version := versionDiscovery{Version: v.Version, Freshness: "Current"}
-		if c.isStale(v) {
+		if _, stale := c.stale.Load(v); stale {
 			version.Freshness = "Stale"
 		}
 		for _, r := range all.of[v] {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
-	"github.com/bowline-go/bowline/client/meta"
 )
 
 // api is what requests share. It has no lock: each part has one, or does not change while the server runs.
@@ -60,12 +59,6 @@ func (a *api) compressed(w http.ResponseWriter, r *http.Request, size int) (_ io
 		_ = z.Close() // ignored: the client may have gone
 		a.gzips.Put(z)
 	}
-}
-
-// isStale reports whether discovery calls a version of a group stale.
-func (a *api) isStale(version meta.GVR) bool {
-	_, stale := a.stale.Load(version)
-	return stale
 }
 
 // writeCompressed answers with a body in two pieces, compressed if the client allows it and it is worth it.

@@ -2,7 +2,6 @@ package clienttest
 
 import (
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,12 +14,6 @@ import (
 // serveContainer hands a request for a container to Options.Containers.
 func serveContainer(c *call) error {
 	logs := c.Subresource == "log"
-	if c.options.Containers == nil {
-		return status.NoSuchResource()
-	}
-	if c.r.Method != http.MethodGet && (logs || c.r.Method != http.MethodPost) {
-		return status.MethodNotAllowed()
-	}
 	if c.Verb != "create" && !logs { // a WebSocket needs both, since Kubernetes 1.35
 		create := c.Request
 		create.Verb = "create"

@@ -98,7 +98,7 @@ func serveVersion(c *call) error {
 	if len(parts) == 3 {
 		version.Group = parts[1]
 	}
-	if c.isStale(version) {
+	if _, stale := c.stale.Load(version); stale {
 		http.Error(c.w, "service unavailable", http.StatusServiceUnavailable)
 		return nil
 	}
