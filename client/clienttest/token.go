@@ -78,7 +78,7 @@ func serveToken(c *call) error {
 	}) + "." + rand.Text()
 	issued := issuedToken{user: user, expires: expires}
 	for _, audience := range t.Spec.Audiences {
-		issued.api = issued.api || audience == apiAudience
+		issued.here = issued.here || audience == apiAudience
 	}
 	c.tokens.issued.Store(t.Status.Token, issued)
 	writeJSON(c.w, http.StatusCreated, t)

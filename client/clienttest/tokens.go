@@ -12,7 +12,7 @@ type tokens struct{ issued sync.Map } // of issuedToken
 type issuedToken struct {
 	user    User
 	expires time.Time
-	api     bool // it is for this server
+	here    bool // it is for this server
 }
 
 // bearer returns the user of a token, and whether the server issued it. The error says that the token is not valid here, or no
@@ -20,7 +20,7 @@ type issuedToken struct {
 func (t *tokens) bearer(token string) (_ User, issued bool, _ error) {
 	v, issued := t.issued.Load(token)
 	is, _ := v.(issuedToken)
-	if issued && (!is.api || !time.Now().Before(is.expires)) {
+	if issued && (!is.here || !time.Now().Before(is.expires)) {
 		return User{}, true, errors.New("expired, or for another audience")
 	}
 	return is.user, issued, nil
