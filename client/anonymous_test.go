@@ -83,9 +83,6 @@ func TestAnAnonymousConfigHasNothingOfWhoItIs(t *testing.T) {
 	anon := cfg.Anonymous()
 	check("", reflect.ValueOf(cfg), reflect.ValueOf(anon))
 	check("TLS.", reflect.ValueOf(cfg.TLS), reflect.ValueOf(anon.TLS))
-	if anon.TLS.CAData[0]++; cfg.TLS.CAData[0] == anon.TLS.CAData[0] { // behaviour 26
-		t.Error("they have the same bytes")
-	}
 }
 
 // guarantee S4, behaviour 137
@@ -98,7 +95,7 @@ func TestAnAnonymousClientSendsNothingOfWhoItIs(t *testing.T) {
 		got = r.Header
 		srv.ServeHTTP(w, r)
 	}), func(s *http.Server) { s.TLSConfig.ClientAuth = tls.RequestClientCert })
-	cfg.BearerToken, cfg.TLS.CertData, cfg.TLS.KeyData = "t0k3n", cert, key
+	cfg.BearerToken, cfg.TLS.CertData, cfg.TLS.KeyData = "t0k3n", client.Secret(cert), client.Secret(key)
 	cfg.Impersonate = &client.Impersonation{User: "jane"}
 	cfg.Wrap = func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {

@@ -60,13 +60,13 @@ func TestACredentialThatHasEndedHereIsSent(t *testing.T) {
 			c.Credentials = made(client.Credential{Token: "t", Certificate: e.pair, Expires: e.end.AddDate(1, 0, 0)})
 		},
 		"a fixed token": func(c *client.Config, e ending, _ func(client.Credential) *client.Credentials) {
-			c.BearerToken = e.token
+			c.BearerToken = client.Secret(e.token)
 		},
 		"a token file": func(c *client.Config, e ending, _ func(client.Credential) *client.Credentials) {
 			c.BearerTokenFile = filepath.Join(e.dir, "token")
 		},
 		"a fixed certificate": func(c *client.Config, e ending, _ func(client.Credential) *client.Credentials) {
-			c.TLS.CertData, c.TLS.KeyData = e.cert, e.key
+			c.TLS.CertData, c.TLS.KeyData = client.Secret(e.cert), client.Secret(e.key)
 		},
 		"certificate files": func(c *client.Config, e ending, _ func(client.Credential) *client.Credentials) {
 			c.TLS.CertFile, c.TLS.KeyFile = filepath.Join(e.dir, "cert"), filepath.Join(e.dir, "key")
@@ -125,7 +125,7 @@ func TestACredentialThatHasEndedHereIsLogged(t *testing.T) {
 		cfg, _ := serveOver(t, http2, http.HandlerFunc(answers), nil)
 		said := &logLines{}
 		cfg.Logger = said.logger()
-		cfg.BearerToken = jwt(time.Now().Add(-time.Hour))
+		cfg.BearerToken = client.Secret(jwt(time.Now().Add(-time.Hour)))
 		c := dial(t, cfg)
 		get := func() { must[*Slim](t)(client.For(c, slims).Get(t.Context(), web)) }
 		for range 10 {
@@ -284,7 +284,7 @@ func TestTheServersCertificateIsCheckedByTheClock(t *testing.T) {
 				}
 				s.TLSConfig.Certificates = nil
 			})
-			cfg.TLS.CAData = ca.pem
+			cfg.TLS.CAData = client.Secret(ca.pem)
 			m := &mint{}
 			cfg.Credentials, cfg.Retry.Attempts = client.NewCredentials(m.fetch), 1
 			_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +21,8 @@ import (
 // Config says where an API server is and how to talk to it. The zero value of every field but Server is a usable default. New
 // copies the Config: it may be changed and used again afterwards.
 //
-// Package fmt and encoding/json show no credential of a Config. There are two exceptions, because package fmt then calls no
-// method: a Config in an unexported field of another value, and a verb that does not fit (%p and %w, which go vet refuses).
+// Printing, logging or encoding a Config shows no credential: they are Secrets, and methods of Config and TLS hide what may be one
+// in Server and in paths.
 type Config struct {
 	underTest // clienttest sets it
 
@@ -35,7 +34,7 @@ type Config struct {
 	TLS TLS
 
 	// BearerToken is sent with each request that has no Authorization yet. If BearerTokenFile is also set, the file is used.
-	BearerToken string
+	BearerToken Secret
 
 	// BearerTokenFile names a file that holds the token. The client reads it again at least once a minute, because the tokens of
 	// service accounts expire, and after the server refused a token (401). While the file cannot be read, the client uses the
@@ -43,7 +42,8 @@ type Config struct {
 	BearerTokenFile string
 
 	// Username and Password are sent with each request, as HTTP's basic authentication (RFC 7617). They exclude the tokens.
-	Username, Password string
+	Username string
+	Password Secret
 
 	// Credentials gets credentials that change while the program runs, such as those of a plugin. It excludes the fields above,
 	// and the certificate of TLS.
@@ -125,13 +125,13 @@ type TLS struct {
 	// CAFile and CAData hold PEM certificates. If either is set, the client trusts only servers that they vouch for, and not the
 	// system's own certificates.
 	CAFile string
-	CAData []byte
+	CAData Secret
 
 	// CertFile and KeyFile, or CertData and KeyData, are the client's certificate and its private key, as PEM.
 	CertFile string
-	CertData []byte
+	CertData Secret
 	KeyFile  string
-	KeyData  []byte
+	KeyData  Secret
 
 	// ServerName replaces the host of Config.Server in the handshake (SNI) and in the check of the server's certificate.
 	ServerName string
@@ -155,11 +155,11 @@ func (c Config) validate() (*url.URL, error) {
 	case server.User != nil || server.RawQuery != "" || server.Fragment != "":
 		bad("Server must have no user, query or fragment, got %q", redactURL(c.Server))
 	}
-	if c.TLS.Insecure && (c.TLS.CAFile != "" || len(c.TLS.CAData) > 0) {
+	if c.TLS.Insecure && (c.TLS.CAFile != "" || c.TLS.CAData != "") {
 		bad("TLS.Insecure excludes TLS.CAFile and TLS.CAData")
 	}
-	hasCert := c.TLS.CertFile != "" || len(c.TLS.CertData) > 0
-	hasKey := c.TLS.KeyFile != "" || len(c.TLS.KeyData) > 0
+	hasCert := c.TLS.CertFile != "" || c.TLS.CertData != ""
+	hasKey := c.TLS.KeyFile != "" || c.TLS.KeyData != ""
 	if hasCert != hasKey {
 		bad("a client certificate needs both TLS.CertFile or TLS.CertData and TLS.KeyFile or TLS.KeyData")
 	}
@@ -264,8 +264,7 @@ func (c Config) Anonymous() Config {
 	c.Credentials = nil
 	c.Impersonate = nil
 	c.Wrap = nil
-	c.TLS.CertFile, c.TLS.CertData = "", nil
-	c.TLS.KeyFile, c.TLS.KeyData = "", nil
-	c.TLS.CAData = slices.Clone(c.TLS.CAData)
+	c.TLS.CertFile, c.TLS.CertData = "", ""
+	c.TLS.KeyFile, c.TLS.KeyData = "", ""
 	return c
 }

@@ -61,13 +61,13 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 		},
 		{
 			"no check of the server and CA data",
-			client.Config{Server: ok, TLS: client.TLS{Insecure: true, CAData: []byte("x")}},
+			client.Config{Server: ok, TLS: client.TLS{Insecure: true, CAData: "x"}},
 			[]string{"TLS.Insecure excludes"},
 		},
 		{"a certificate without a key", client.Config{Server: ok, TLS: client.TLS{CertFile: "f"}}, []string{"needs both"}},
 		{
 			"a key without a certificate",
-			client.Config{Server: ok, TLS: client.TLS{KeyData: []byte("x")}},
+			client.Config{Server: ok, TLS: client.TLS{KeyData: "x"}},
 			[]string{"needs both"},
 		},
 		{"a negative bound", client.Config{Server: ok, MaxObject: -1}, []string{"MaxObject must not be negative, got -1"}},
@@ -216,26 +216,26 @@ func TestBadCertificateDataIsAnErrorAtConstruction(t *testing.T) {
 		tls  client.TLS
 		want string // empty: it can be used
 	}{
-		{"a CA that is not PEM", client.TLS{CAData: []byte("nonsense")}, "TLS.CAData: no PEM certificate"},
-		{"a CA that is a key", client.TLS{CAData: key}, "TLS.CAData: no PEM certificate"},
+		{"a CA that is not PEM", client.TLS{CAData: "nonsense"}, "TLS.CAData: no PEM certificate"},
+		{"a CA that is a key", client.TLS{CAData: client.Secret(key)}, "TLS.CAData: no PEM certificate"},
 		{
 			"a certificate and a key that are not PEM",
-			client.TLS{CertData: []byte("a"), KeyData: []byte("b")},
+			client.TLS{CertData: "a", KeyData: "b"},
 			"TLS.CertData and TLS.KeyData",
 		},
-		{"another certificate's key", client.TLS{CertData: cert, KeyData: otherKey}, "TLS.CertData and TLS.KeyData"},
+		{"another certificate's key", client.TLS{CertData: client.Secret(cert), KeyData: client.Secret(otherKey)}, "TLS.CertData and TLS.KeyData"},
 		{
 			"a certificate that is a key, beside a file",
-			client.TLS{CertData: key, KeyFile: "/none"},
+			client.TLS{CertData: client.Secret(key), KeyFile: "/none"},
 			"TLS.CertData: no PEM certificate",
 		},
 		{
 			"a key that is a certificate, beside a file",
-			client.TLS{CertFile: "/none", KeyData: cert},
+			client.TLS{CertFile: "/none", KeyData: client.Secret(cert)},
 			"TLS.KeyData: no PEM private key",
 		},
-		{"a key after something else", client.TLS{CertFile: "/none", KeyData: append(cert[:len(cert):len(cert)], key...)}, ""},
-		{"a pair", client.TLS{CAData: one.pem, CertData: cert, KeyData: key}, ""},
+		{"a key after something else", client.TLS{CertFile: "/none", KeyData: client.Secret(cert) + client.Secret(key)}, ""},
+		{"a pair", client.TLS{CAData: client.Secret(one.pem), CertData: client.Secret(cert), KeyData: client.Secret(key)}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := client.New(client.Config{Server: "https://h", TLS: test.tls})
@@ -275,12 +275,10 @@ func TestAClientHasNothingInCommonWithItsConfig(t *testing.T) {
 	srv := startTLS(t, ca, says(object("a", "1")), func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert })
 	cfg := client.Config{
 		Server: srv.URL, Proxy: noProxy, BearerToken: "t",
-		TLS: client.TLS{CAData: append([]byte(nil), ca.pem...), CertData: append([]byte(nil), cert...), KeyData: append([]byte(nil), key...)},
+		TLS: client.TLS{CAData: client.Secret(ca.pem), CertData: client.Secret(cert), KeyData: client.Secret(key)},
 	}
 	c := dial(t, cfg)
-	clear(cfg.TLS.CAData)
-	clear(cfg.TLS.CertData)
-	clear(cfg.TLS.KeyData)
+	cfg.TLS = client.TLS{}
 	if _, err := client.For(c, slims).Get(t.Context(), web); err != nil {
 		t.Error(err)
 	}

@@ -185,7 +185,7 @@ func TestASilentConnectionIsFound(t *testing.T) {
 				_, other := serveOver(t, http2, says(object("b", "1")), func(srv *http.Server) {
 					srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{must[tls.Certificate](t)(tls.X509KeyPair(ca.issue(t, n.host(t))))}}
 				})
-				cfg.TLS.CAData = append(cfg.TLS.CAData, ca.pem...)
+				cfg.TLS.CAData = cfg.TLS.CAData + client.Secret(ca.pem)
 				cfg.Retry.Attempts = 1
 				var moved atomic.Bool
 				cfg.Dial = func(ctx context.Context, netw, address string) (net.Conn, error) {
@@ -428,7 +428,7 @@ func TestTheServersCertificateMayChange(t *testing.T) {
 		}), func(srv *http.Server) {
 			srv.TLSConfig = &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return current.Load(), nil }}
 		})
-		cfg.TLS.CAData = ca.pem
+		cfg.TLS.CAData = client.Secret(ca.pem)
 		swap := func() {
 			pair := must[tls.Certificate](t)(tls.X509KeyPair(ca.issue(t, n.host(t))))
 			current.Store(&pair)

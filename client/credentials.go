@@ -3,21 +3,27 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"time"
 
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// Credential identifies a client: a token, a certificate, or both. Printing it shows neither.
+// Credential identifies a client: a token, a certificate, or both. Printing or encoding it shows no secret.
 type Credential struct {
 	// Token is sent with each request as a bearer token; empty sends none.
-	Token string
+	Token Secret
 	// Certificate is shown when a connection is made; nil shows none. It must not be changed afterwards.
-	Certificate *tls.Certificate
+	Certificate *tls.Certificate `json:"-"`
 	// Expires is when the credential ends. The zero time means that it is good until the server refuses it, or its Certificate
 	// ends.
 	Expires time.Time
+}
+
+// Format prints c for every verb: for some, package fmt would print what is behind Certificate.
+func (c Credential) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "{Token:%v Certificate:%t Expires:%v}", c.Token, c.Certificate != nil, c.Expires)
 }
 
 // Credentials gets a credential when one is needed, and keeps it until it expires or the server refuses it.
@@ -40,9 +46,9 @@ type Credential struct {
 // so on up to 10 s. Except after a refusal, a new credential is used for at least 5 s before the next one is fetched.
 //
 // Clients whose Config names the same Credentials share its credential. It is safe for use by several goroutines at once.
-// Printing it shows no credential. The zero Credentials cannot be used; see [NewCredentials].
+// The zero Credentials cannot be used; see [NewCredentials].
 type Credentials struct {
-	state *conn.Credentials // behind a pointer, which fmt does not follow
+	state *conn.Credentials // a pointer, which fmt does not follow
 }
 
 // NewCredentials returns Credentials that call fetch for each new credential. fetch must not cache: it returns the answer of the

@@ -49,7 +49,7 @@ func (m *mint) fetch(ctx context.Context) (client.Credential, error) {
 			return client.Credential{}, context.Cause(ctx)
 		}
 	}
-	c := client.Credential{Token: fmt.Sprintf("t%d", n)}
+	c := client.Credential{Token: client.Secret(fmt.Sprintf("t%d", n))}
 	if m.life > 0 {
 		c.Expires = time.Now().Add(m.life)
 	}
@@ -311,7 +311,7 @@ func TestRefusalsDoNotHammerTheSource(t *testing.T) {
 	}{
 		{"the same again", func() (client.Credential, error) { return client.Credential{Token: "same"}, nil }, 0},
 		{"another that is refused too", func() (client.Credential, error) {
-			return client.Credential{Token: fmt.Sprint("new", fetches.Load())}, nil
+			return client.Credential{Token: client.Secret(fmt.Sprint("new", fetches.Load()))}, nil
 		}, 1},
 		{"nothing", func() (client.Credential, error) {
 			if fetches.Load() > 1 {
@@ -396,7 +396,7 @@ func TestARequestAfterACancelledFetchGetsAnother(t *testing.T) {
 		fetches := 0
 		cfg.Credentials = client.NewCredentials(func(ctx context.Context) (client.Credential, error) {
 			if fetches++; fetches > 1 {
-				return client.Credential{Token: fmt.Sprintf("t%d", fetches)}, nil
+				return client.Credential{Token: client.Secret(fmt.Sprintf("t%d", fetches))}, nil
 			}
 			<-ctx.Done()
 			time.Sleep(time.Second) // the rest of what it does
@@ -579,7 +579,7 @@ func TestBasicAuthentication(t *testing.T) {
 	resp := must[*http.Response](t)(dial(t, cfg).Raw(t.Context(), client.RawRequest{Path: "/version"}))
 	_ = resp.Body.Close()
 	r := http.Request{Header: srv.one(t).header}
-	if user, password, ok := r.BasicAuth(); !ok || user != cfg.Username || password != cfg.Password {
+	if user, password, ok := r.BasicAuth(); !ok || user != cfg.Username || password != string(cfg.Password) {
 		t.Errorf("the server got %q, %q, %v", user, password, ok)
 	}
 	if got := resp.Request.Header; got.Get("Authorization") != "" { // guarantee S2

@@ -42,7 +42,7 @@ func TestTheStatusOfACredential(t *testing.T) {
 		}{
 			{"nothing", func(*client.Config) {}, "[] - - <nil>", "[] - - <nil>"},
 			{"a token", func(c *client.Config) { c.BearerToken = "secret" }, "[a token] - - <nil>", "[a token] - - <nil>"},
-			{"a token with an end", func(c *client.Config) { c.BearerToken = jwt(start.Add(time.Minute)) }, "[a token] - 1m0s <nil>", "[a token] - 1m0s <nil>"},
+			{"a token with an end", func(c *client.Config) { c.BearerToken = client.Secret(jwt(start.Add(time.Minute))) }, "[a token] - 1m0s <nil>", "[a token] - 1m0s <nil>"},
 			{"what only looks like such a token", func(c *client.Config) { c.BearerToken = "a.b.c" }, "[a token] - - <nil>", "[a token] - - <nil>"},
 			{"a password", func(c *client.Config) { c.Username, c.Password = "a", "secret" }, "[a password] - - <nil>", "[a password] - - <nil>"},
 			{"a token file", func(c *client.Config) { c.BearerTokenFile = file }, "[a token file] - - <nil>", "[a token file] 0s 1h0m0s <nil>"},
@@ -116,7 +116,8 @@ func TestTheStatusOfAClientCertificate(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{TLS: true})
 	config := server.Config()
 	config.BearerToken = ""
-	config.TLS.CertData, config.TLS.KeyData = server.ClientCertificate("alice")
+	cert, key := server.ClientCertificate("alice")
+	config.TLS.CertData, config.TLS.KeyData = client.Secret(cert), client.Secret(key)
 	c, err := client.New(config)
 	if err != nil {
 		t.Fatal(err)

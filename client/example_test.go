@@ -193,7 +193,7 @@ func ExampleResource_Modify() {
 func ExampleConfig_String() {
 	fmt.Println(client.Config{Server: "https://10.0.0.1:6443", BearerToken: "secret"})
 	// Output:
-	// {Server:https://10.0.0.1:6443 CAFile: CAData: CertFile: CertData: KeyFile: KeyData: ServerName: Insecure:false BearerToken:[redacted] BearerTokenFile: UserAgent: Username: Password: Credentials: Impersonate:}
+	// {Server:https://10.0.0.1:6443 TLS:{CAFile: CAData: CertFile: CertData: KeyFile: KeyData: ServerName: Insecure:false} BearerToken:[redacted] BearerTokenFile: Username: Password: Credentials:false Impersonate:{User: UID: Groups:[] Extra:map[]} UserAgent:}
 }
 
 // The client calls a source of tokens when it needs a token, once for all requests that wait.
@@ -207,9 +207,9 @@ func ExampleNewCredentials() {
 		return
 	}
 	defer c.Close()
-	fmt.Println(c, vault)
+	fmt.Println(c)
 	// Output:
-	// client of https://10.0.0.1:6443 client.Credentials
+	// client of https://10.0.0.1:6443
 }
 
 // A program that acts for its users needs one client, and a handle for each user.

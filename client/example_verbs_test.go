@@ -198,11 +198,11 @@ func ExampleRequestToken() {
 			return err
 		}
 		token, err := client.RequestToken(ctx, accounts, robot, client.TokenOptions{Audiences: []string{"vault"}})
-		fmt.Println(len(token.Secret()) > 0, fmt.Sprint(token)[:18])
+		fmt.Println(len(token.Secret) > 0, token.Secret)
 		return err
 	})
 	// Output:
-	// true {Token:"[redacted]
+	// true [redacted]
 }
 
 // TokenCredentials request a new token of a service account whenever one is about to end.

@@ -112,7 +112,7 @@ func TestAnotherCertificateOfCredentialsIsForNewConnections(t *testing.T) {
 		fetches := 0
 		cfg.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
 			fetches++
-			now.Token, now.Expires = fmt.Sprint("t", fetches), time.Now().Add(10*time.Minute)
+			now.Token, now.Expires = client.Secret(fmt.Sprint("t", fetches)), time.Now().Add(10*time.Minute)
 			return now, nil
 		})
 		c := dial(t, cfg)
@@ -264,7 +264,7 @@ func TestTheCAFileIsReadAgain(t *testing.T) {
 				pair = must[tls.Certificate](t)(tls.X509KeyPair(a.issue(t, host)))
 			}
 			dir := t.TempDir()
-			cfg.TLS.CAData, cfg.TLS.CAFile = nil, filepath.Join(dir, "ca.crt")
+			cfg.TLS.CAData, cfg.TLS.CAFile = "", filepath.Join(dir, "ca.crt")
 			var stale []string
 			cfg.Hooks.Stale = func(_ context.Context, err error) { stale = append(stale, err.Error()) }
 			r := client.For(dial(t, cfg), slims)
@@ -347,7 +347,7 @@ func TestClientsThatWereClosedLeaveNothingBehind(t *testing.T) {
 		var early uint64
 		for i := range clients {
 			cert, key := ca.issue(t, fmt.Sprint("user", i))
-			cfg.TLS.CertData, cfg.TLS.KeyData = cert, key
+			cfg.TLS.CertData, cfg.TLS.KeyData = client.Secret(cert), client.Secret(key)
 			c := must[*client.Client](t)(client.New(cfg))
 			r := client.For(c, slims)
 			for _, err := range r.Watch(t.Context(), client.WatchOptions{}) {

@@ -107,7 +107,7 @@ func serveOver(t testing.TB, p protocol, h http.Handler, configure func(*http.Se
 	if p == http2 {
 		ca := newAuthority(t)
 		srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{must[tls.Certificate](t)(tls.X509KeyPair(ca.issue(t, n.host(t))))}}
-		cfg.Server, cfg.TLS.CAData = "https://"+n.listener.Addr().String(), ca.pem
+		cfg.Server, cfg.TLS.CAData = "https://"+n.listener.Addr().String(), client.Secret(ca.pem)
 	}
 	if configure != nil {
 		configure(srv)

@@ -214,7 +214,7 @@ func TestWhatAProxyGets(t *testing.T) {
 				defer func() { _ = proxy.Close() }()
 
 				cert, key := ca.issue(t, "jane")
-				cfg.TLS.CertData, cfg.TLS.KeyData, cfg.BearerToken = cert, key, "t0k3n"
+				cfg.TLS.CertData, cfg.TLS.KeyData, cfg.BearerToken = client.Secret(cert), client.Secret(key), "t0k3n"
 				cfg.TLS.ServerName, _, _ = net.SplitHostPort(server) // which is not the proxy's
 				cfg.Dial = places{"proxy.invalid:3128": listener}.dial
 				cfg.Proxy = func(*http.Request) (*url.URL, error) {
@@ -223,7 +223,7 @@ func TestWhatAProxyGets(t *testing.T) {
 				if scheme == "https" {
 					_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
 					wantErr(t, err, "connect to the proxy proxy.invalid:3128: tls: failed to verify certificate")
-					cfg.TLS.CAData = append(cfg.TLS.CAData[:len(cfg.TLS.CAData):len(cfg.TLS.CAData)], elsewhere.pem...)
+					cfg.TLS.CAData = cfg.TLS.CAData + client.Secret(elsewhere.pem)
 				}
 				c := dial(t, cfg)
 				r := client.For(c, slims)

@@ -181,7 +181,7 @@ func TestATargetThatWantsCredentials(t *testing.T) {
 	cfg, fetched := serve(t, s), 0
 	cfg.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
 		fetched++
-		return client.Credential{Token: fmt.Sprint("token", fetched)}, nil
+		return client.Credential{Token: client.Secret(fmt.Sprint("token", fetched))}, nil
 	})
 	h := &http.Client{Transport: dial(t, cfg).Proxy(client.ProxyTarget{Resource: "services", Key: web})}
 	for range 2 {

@@ -17,7 +17,7 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// RawRequest is a request to any path of the server.
+// RawRequest is a request to any path of the server. Printing or encoding it shows no value of a parameter or a header, and no body.
 type RawRequest struct {
 	// Method is the HTTP method; empty means GET.
 	Method string
@@ -25,13 +25,13 @@ type RawRequest struct {
 	// and no segment "." or "..".
 	Path string
 	// Query is the query.
-	Query url.Values
+	Query url.Values `json:"-"`
 	// Header is sent as it is. Without Accept, the client asks for JSON. A header Authorization replaces the client's token or
 	// password for this request; the client's certificate is still shown. The client refuses headers that it or the connection
 	// sets: Host, User-Agent, Content-Length and the like, and those of impersonation, for which use As.
-	Header http.Header
+	Header http.Header `json:"-"`
 	// Body is the body; nil sends none. Header names its type.
-	Body []byte
+	Body []byte `json:"-"`
 	// As is the user to act for, in place of Config.Impersonate; nil means Config.Impersonate. An Impersonation without a User is
 	// a [*UsageError].
 	As *Impersonation

@@ -1,15 +1,17 @@
 package client_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/kubeconfig"
 )
 
 // guarantee S2; behaviours 104 and 136
@@ -19,7 +21,7 @@ func TestNoWayOfPrintingAConfigShowsACredential(t *testing.T) {
 	cfg := client.Config{
 		Server: "https://admin:p4ss-secret@10.0.0.1:6443?token=q-secret#f-secret", BearerToken: token,
 		BearerTokenFile: "/run/token", UserAgent: "me",
-		TLS: client.TLS{KeyData: key, CertData: []byte("c3rt"), KeyFile: "/run/key"},
+		TLS: client.TLS{KeyData: client.Secret(key), CertData: "c3rt", KeyFile: "/run/key"},
 	}
 	type outer struct{ Inner client.Config }
 	type outerTLS struct{ Inner *client.TLS }
@@ -42,20 +44,7 @@ func TestNoWayOfPrintingAConfigShowsACredential(t *testing.T) {
 	}
 	for name, value := range values {
 		t.Run(name, func(t *testing.T) {
-			encoded, err := json.Marshal(value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			shown := []string{string(encoded), fmt.Sprint(value), fmt.Sprintln(value)}
-			for _, verb := range "vsqxXdboOcUtgeEfFG" {
-				for _, flags := range []string{"", "+", "#", "-20", "020", " ", ".3", "+#"} {
-					shown = append(shown, fmt.Sprintf("%"+flags+string(verb), value))
-				}
-			}
-			var text, structured strings.Builder
-			slog.New(slog.NewTextHandler(&text, nil)).Info("start", "config", value)
-			slog.New(slog.NewJSONHandler(&structured, nil)).Info("start", "config", value)
-			for _, s := range append(shown, text.String(), structured.String()) {
+			for _, s := range append(printed(t, value), logged(value)) {
 				for _, secret := range hidden {
 					if strings.Contains(s, secret) {
 						t.Errorf("%q is in %s", secret, s)
@@ -64,15 +53,31 @@ func TestNoWayOfPrintingAConfigShowsACredential(t *testing.T) {
 			}
 		})
 	}
-	for _, s := range []string{cfg.String(), cfg.GoString()} {
-		for _, part := range []string{"10.0.0.1:6443", "[redacted]", "/run/token", "/run/key", "[4 bytes]"} {
+	for _, s := range []string{cfg.String(), fmt.Sprintf("%#v", cfg), string(must[[]byte](t)(json.Marshal(cfg)))} {
+		for _, part := range []string{"10.0.0.1:6443", "[redacted]", "/run/token", "/run/key"} {
 			if !strings.Contains(s, part) {
 				t.Errorf("%q is not in %s", part, s)
 			}
 		}
 	}
-	if s := (client.Config{}).String(); strings.Contains(s, "redacted") {
+	if s := fmt.Sprint(client.Config{}, client.TLS{}, client.Credential{}, client.RawRequest{}); strings.Contains(s, "redacted") {
 		t.Errorf("an empty Config has something to hide: %s", s)
+	}
+}
+
+// guarantee S2: a key in the place of a path.
+func TestAKeyInThePlaceOfAPathIsNotShown(t *testing.T) {
+	const key = "-----BEGIN PRIVATE KEY-----\ns3cr3t\n-----END PRIVATE KEY-----"
+	tls := client.TLS{CAFile: key, CertFile: key, KeyFile: key}
+	cfg := client.Config{Server: "https://h", BearerTokenFile: key, TLS: tls}
+	shown := slices.Concat(printed(t, tls), printed(t, &tls), printed(t, struct{ Inner client.TLS }{tls}))
+	for _, v := range []any{cfg, &cfg, []any{cfg}, struct{ Inner client.Config }{cfg}, kubeconfig.Loaded{Config: cfg}} {
+		shown = append(append(shown, printed(t, v)...), logged(v))
+	}
+	for _, text := range shown {
+		if strings.Contains(text, "s3cr3t") || strings.Contains(strings.ToLower(text), hex.EncodeToString([]byte("s3cr3t"))) {
+			t.Fatalf("the key is in %s", text)
+		}
 	}
 }
 

@@ -2,14 +2,12 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // TokenOptions choose what a service account's token is good for. The zero value makes a token for the API server itself, for an
@@ -34,27 +32,13 @@ type TokenBinding struct {
 	UID string
 }
 
-// Token is a service account's token. Printing, logging or encoding it does not show the token; Secret returns it.
+// Token is a service account's token.
 type Token struct {
+	// Secret is the token itself, to send as a bearer token.
+	Secret Secret
 	// Expires is when the token ends.
 	Expires time.Time
-
-	secret string
 }
-
-// Secret returns the token itself, to send as a bearer token.
-func (t Token) Secret() string { return t.secret }
-
-// String says when the token ends, and shows no part of it.
-func (t Token) String() string {
-	return fmt.Sprintf("{Token:%q Expires:%v}", shown.Redact(t.secret), t.Expires)
-}
-
-// GoString returns the same as String.
-func (t Token) GoString() string { return "client.Token" + t.String() }
-
-// Format prints String or GoString whatever the verb.
-func (t Token) Format(f fmt.State, verb rune) { shown.Format(f, verb, t) }
 
 type tokenBody struct {
 	meta.TypeMeta `json:",inline"`
@@ -136,7 +120,7 @@ func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T
 	if answer.Status.Token == "" {
 		return Token{}, q.fail(errors.New("server sent no token"))
 	}
-	return Token{secret: answer.Status.Token, Expires: answer.Status.ExpirationTimestamp.Time}, nil
+	return Token{Secret: Secret(answer.Status.Token), Expires: answer.Status.ExpirationTimestamp.Time}, nil
 }
 
 // TokenCredentials returns credentials that are tokens of a service account. They call RequestToken when the present token is
@@ -144,14 +128,6 @@ func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T
 func TokenCredentials[T meta.Object](serviceAccounts Resource[T], key meta.Key, o TokenOptions) *Credentials {
 	return NewCredentials(func(ctx context.Context) (Credential, error) {
 		t, err := RequestToken(ctx, serviceAccounts, key, o)
-		return Credential{Token: t.secret, Expires: t.Expires}, err
+		return Credential{Token: t.Secret, Expires: t.Expires}, err
 	})
-}
-
-// MarshalJSON encodes the token without its secret; it cannot be read back.
-func (t Token) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Token   string    `json:"token"`
-		Expires time.Time `json:"expires"`
-	}{shown.Redact(t.secret), t.Expires})
 }

@@ -225,7 +225,7 @@ func TestARefusalThatDripsIsGivenUp(t *testing.T) {
 			_, _ = io.WriteString(conn, ok+object("a", "1"))
 		})
 		cfg.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
-			return client.Credential{Token: fmt.Sprint("t", requests)}, nil
+			return client.Credential{Token: client.Secret(fmt.Sprint("t", requests))}, nil
 		})
 		start := time.Now()
 		must[*Slim](t)(client.For(dial(t, cfg), slims).Get(t.Context(), web))

@@ -115,21 +115,21 @@ func TestOnlyTheConfiguredAuthorityIsTrusted(t *testing.T) {
 		tls    client.TLS
 		want   string // empty: it connects
 	}{
-		{"its certificates as data", srv.URL, client.TLS{CAData: ca.pem}, ""},
+		{"its certificates as data", srv.URL, client.TLS{CAData: client.Secret(ca.pem)}, ""},
 		{"its certificates in a file", srv.URL, client.TLS{CAFile: file("ca", ca.pem)}, ""},
-		{"data wins over a file", srv.URL, client.TLS{CAData: ca.pem, CAFile: file("other", other.pem)}, ""},
-		{"several certificates", srv.URL, client.TLS{CAData: append(other.pem[:len(other.pem):len(other.pem)], ca.pem...)}, ""},
+		{"data wins over a file", srv.URL, client.TLS{CAData: client.Secret(ca.pem), CAFile: file("other", other.pem)}, ""},
+		{"several certificates", srv.URL, client.TLS{CAData: client.Secret(other.pem) + client.Secret(ca.pem)}, ""},
 		{"no check at all", srv.URL, client.TLS{Insecure: true}, ""},
-		{"another name that the certificate has", namedServer.URL, client.TLS{CAData: ca.pem, ServerName: "api.internal"}, ""},
+		{"another name that the certificate has", namedServer.URL, client.TLS{CAData: client.Secret(ca.pem), ServerName: "api.internal"}, ""},
 
 		{"the system's authorities", srv.URL, client.TLS{}, "certificate"},
-		{"another authority", srv.URL, client.TLS{CAData: other.pem}, "certificate"},
+		{"another authority", srv.URL, client.TLS{CAData: client.Secret(other.pem)}, "certificate"},
 		{
 			"a name that the certificate does not have", srv.URL,
-			client.TLS{CAData: ca.pem, ServerName: "api.internal"},
+			client.TLS{CAData: client.Secret(ca.pem), ServerName: "api.internal"},
 			"api.internal",
 		},
-		{"the address, which the certificate does not have", namedServer.URL, client.TLS{CAData: ca.pem}, "127.0.0.1"},
+		{"the address, which the certificate does not have", namedServer.URL, client.TLS{CAData: client.Secret(ca.pem)}, "127.0.0.1"},
 		{"a file that is not there", srv.URL, client.TLS{CAFile: filepath.Join(dir, "none")}, "read TLS.CAFile: open "},
 		{"a file without a certificate", srv.URL, client.TLS{CAFile: file("text", []byte("text"))}, "no PEM certificate in it"},
 		// It would mean the system's authorities.
@@ -171,7 +171,7 @@ func TestOldVersionsOfTLSAreRefused(t *testing.T) {
 				c.MinVersion, c.MaxVersion = version, version
 				c.NextProtos = []string{"http/1.1"} // HTTP/2 would refuse the old ones by itself
 			})
-			c := dial(t, client.Config{Server: srv.URL, TLS: client.TLS{CAData: ca.pem}, Proxy: noProxy})
+			c := dial(t, client.Config{Server: srv.URL, TLS: client.TLS{CAData: client.Secret(ca.pem)}, Proxy: noProxy})
 			if _, err := client.For(c, slims).Get(t.Context(), web); (err == nil) != ok {
 				t.Errorf("error is %v, want none: %v", err, ok)
 			}
@@ -201,7 +201,7 @@ func TestTheClientCertificateIsReadForEachConnection(t *testing.T) {
 		writeFile(t, keyFile, key)
 	}
 	c := dial(t, client.Config{
-		Server: srv.URL, Proxy: noProxy, TLS: client.TLS{CAData: ca.pem, CertFile: certFile, KeyFile: keyFile},
+		Server: srv.URL, Proxy: noProxy, TLS: client.TLS{CAData: client.Secret(ca.pem), CertFile: certFile, KeyFile: keyFile},
 	})
 	r := client.For(c, slims)
 	_, err := r.Get(t.Context(), web)
@@ -221,7 +221,7 @@ func TestTheClientCertificateIsReadForEachConnection(t *testing.T) {
 	}
 	cert, key := ca.issue(t, "third")
 	data := dial(t, client.Config{Server: srv.URL, Proxy: noProxy, TLS: client.TLS{
-		CAData: ca.pem, CertData: cert, KeyData: key, CertFile: certFile, KeyFile: keyFile,
+		CAData: client.Secret(ca.pem), CertData: client.Secret(cert), KeyData: client.Secret(key), CertFile: certFile, KeyFile: keyFile,
 	}})
 	must[*Slim](t)(client.For(data, slims).Get(t.Context(), web))
 	mu.Lock()
@@ -238,7 +238,7 @@ func TestHTTP2IsUsedWhereTheServerHasIt(t *testing.T) {
 		proto <- r.Proto
 		answer{body: object("a", "1")}.write(w)
 	}), nil)
-	c := dial(t, client.Config{Server: srv.URL, TLS: client.TLS{CAData: ca.pem}, Proxy: noProxy})
+	c := dial(t, client.Config{Server: srv.URL, TLS: client.TLS{CAData: client.Secret(ca.pem)}, Proxy: noProxy})
 	must[*Slim](t)(client.For(c, slims).Get(t.Context(), web))
 	if got := <-proto; got != "HTTP/2.0" {
 		t.Errorf("the request came by %s", got)
@@ -334,7 +334,7 @@ func TestRedirectsStayWithinTheOrigin(t *testing.T) {
 				}
 			}), nil)
 			location = test.to(t, srv.URL)
-			c := dial(t, client.Config{Server: srv.URL, TLS: client.TLS{CAData: ca.pem}, BearerToken: token, Proxy: noProxy})
+			c := dial(t, client.Config{Server: srv.URL, TLS: client.TLS{CAData: client.Secret(ca.pem)}, BearerToken: token, Proxy: noProxy})
 			err := test.do(t.Context(), client.For(c, slims))
 			switch {
 			case test.want != "":
@@ -406,7 +406,7 @@ func TestProxies(t *testing.T) {
 	}))
 	defer proxy.Close()
 	c := dial(t, client.Config{
-		Server: srv.URL, BearerToken: "t0k3n", TLS: client.TLS{CAData: ca.pem},
+		Server: srv.URL, BearerToken: "t0k3n", TLS: client.TLS{CAData: client.Secret(ca.pem)},
 		Proxy: func(*http.Request) (*url.URL, error) {
 			u, err := url.Parse(proxy.URL)
 			u.User = url.UserPassword("me", "pr0xy")

@@ -175,7 +175,7 @@ func TestHeadersThatAreTooLargeAreAnError(t *testing.T) {
 		})
 		cfg := serve(t, h)
 		if http2 {
-			cfg = client.Config{Server: startTLS(t, ca, h, nil).URL, TLS: client.TLS{CAData: ca.pem}, Proxy: noProxy}
+			cfg = client.Config{Server: startTLS(t, ca, h, nil).URL, TLS: client.TLS{CAData: client.Secret(ca.pem)}, Proxy: noProxy}
 		}
 		_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
 		wantErr(t, err, "the headers of the answer are larger than 1 MiB")

@@ -196,7 +196,7 @@ func TestCertificatesThatAreExchanged(t *testing.T) {
 	t.Run("the client's, after those who vouch for it have changed", func(t *testing.T) {
 		bubbleOf(t, clienttest.Options{HTTP2: true, Token: "secret"}, func(r *rig) {
 			cfg := r.server.Config()
-			cfg.BearerToken, cfg.TLS.CAData, cfg.TLS.Insecure = "", nil, true
+			cfg.BearerToken, cfg.TLS.CAData, cfg.TLS.Insecure = "", "", true
 			cfg.TLS.CertFile, cfg.TLS.KeyFile = filepath.Join(r.TempDir(), "cert"), filepath.Join(r.TempDir(), "key")
 			renew := func() {
 				cert, key := r.server.ClientCertificate("jane")

@@ -31,13 +31,13 @@ func newHarness(tb testing.TB, o clienttest.Options) *harness {
 	config := s.Config()
 	transport := newTransport(config)
 	tb.Cleanup(transport.CloseIdleConnections)
-	return &harness{server: s, client: &http.Client{Transport: transport}, base: config.Server, token: o.Token}
+	return &harness{server: s, client: &http.Client{Transport: transport}, base: config.Server, token: string(o.Token)}
 }
 
 // newTransport returns one that trusts what config trusts.
 func newTransport(config client.Config) *http.Transport {
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(config.TLS.CAData)
+	pool.AppendCertsFromPEM([]byte(config.TLS.CAData))
 	return &http.Transport{DialContext: config.Dial, TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -33,7 +34,7 @@ type Options struct {
 	Replicas int
 
 	// Token, if set, must be every request's bearer token; other requests are answered with 401.
-	Token string
+	Token client.Secret
 
 	// Authorize, if set, decides about each request for a resource, about each impersonation, and for the access reviews. A
 	// refused request is answered with 403, with reason at the end of the message. Nil allows everything. Paths that are not a

@@ -81,7 +81,7 @@ func (s *Server) Unregister(gvr meta.GVR) error { return s.unregister(gvr) }
 func (s *Server) Config() client.Config {
 	config := client.Config{Server: "http://" + s.address, BearerToken: s.options.Token, Dial: s.door.Dial}
 	if s.authority != nil {
-		config.Server, config.TLS.CAData = "https://"+s.address, s.authority.PEM()
+		config.Server, config.TLS.CAData = "https://"+s.address, client.Secret(s.authority.PEM())
 	}
 	config.BelongTo(s.test)
 	return config

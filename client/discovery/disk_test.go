@@ -274,7 +274,7 @@ func TestWhatWasReadWithoutVerificationIsNotBelieved(t *testing.T) {
 		{"unverified again", func(c *client.TLS) { *c = client.TLS{Insecure: true} }, 0},
 		{"verified", func(*client.TLS) {}, 1},
 		{"verified again", func(*client.TLS) {}, 0},
-		{"by other authorities", func(c *client.TLS) { c.CAData = append([]byte("# another\n"), c.CAData...) }, 1},
+		{"by other authorities", func(c *client.TLS) { c.CAData = "# another\n" + c.CAData }, 1},
 		{"unverified once more", func(c *client.TLS) { *c = client.TLS{Insecure: true} }, 1},
 	} {
 		cfg, asked := verified, 0

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bowline-go/bowline/client"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -28,6 +29,12 @@ type Change struct {
 	Namespace string
 }
 
+// Format prints the names in c for every verb: for some, package fmt prints all of the value behind a pointer and calls no method.
+func (c Change) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "{Contexts:%q Clusters:%q Users:%q Current:%q Namespace:%q}", slices.Sorted(maps.Keys(c.Contexts)),
+		slices.Sorted(maps.Keys(c.Clusters)), slices.Sorted(maps.Keys(c.Users)), c.Current, c.Namespace)
+}
+
 // Context combines a cluster, a user and a namespace. Cluster must exist, and User unless it is empty. An empty Namespace
 // is "default".
 type Context struct {
@@ -36,25 +43,25 @@ type Context struct {
 
 // Cluster is the address of a server and how to verify it. A relative CAFile starts at the folder of the kubeconfig.
 type Cluster struct {
-	Server       string // server
-	CAFile       string // certificate-authority
-	CAData       []byte // certificate-authority-data, here as PEM
-	Insecure     bool   // insecure-skip-tls-verify
-	ServerName   string // tls-server-name
-	ProxyURL     string // proxy-url
-	Uncompressed bool   // disable-compression
+	Server       string        // server
+	CAFile       string        // certificate-authority
+	CAData       client.Secret // certificate-authority-data, here as PEM
+	Insecure     bool          // insecure-skip-tls-verify
+	ServerName   string        // tls-server-name
+	ProxyURL     client.Secret // proxy-url
+	Uncompressed bool          // disable-compression
 }
 
 // User has credentials: a token, a password or a plugin, or a client certificate, or a certificate with a token or a
-// password. A relative path starts at the folder of the kubeconfig. Printing a User, or encoding it as JSON, shows no
-// credential.
+// password. A relative path starts at the folder of the kubeconfig.
 type User struct {
-	Token              string // token
-	TokenFile          string // tokenFile
-	Username, Password string // username, password
-	CertFile, KeyFile  string // client-certificate, client-key
-	CertData, KeyData  []byte // client-certificate-data, client-key-data, here as PEM
-	Exec               *Exec  // exec
+	Token             client.Secret // token
+	TokenFile         string        // tokenFile
+	Username          string        // username
+	Password          client.Secret // password
+	CertFile, KeyFile string        // client-certificate, client-key
+	CertData, KeyData client.Secret // client-certificate-data, client-key-data, here as PEM
+	Exec              Exec          // exec; the zero Exec is none
 
 	As       string              // as
 	AsUID    string              // as-uid
@@ -64,20 +71,19 @@ type User struct {
 
 // Exec is a program that prints a credential (client-go credential plugins in the Kubernetes documentation).
 type Exec struct {
-	APIVersion      string            // "client.authentication.k8s.io/v1", unless the plugin knows only v1beta1
-	Command         string            // the program: a name that is looked up in PATH, or a path
-	Args            []string          // its arguments
-	Env             map[string]string // variables added to its environment
-	InteractiveMode string            // Never, IfAvailable or Always
-	InstallHint     string            // shown to a user who does not have the program
-	ClusterInfo     bool              // provideClusterInfo: whether it receives the cluster
+	APIVersion      string                   // "client.authentication.k8s.io/v1", unless the plugin knows only v1beta1
+	Command         string                   // the program: a name that is looked up in PATH, or a path
+	Args            []client.Secret          // its arguments
+	Env             map[string]client.Secret // variables added to its environment
+	InteractiveMode string                   // Never, IfAvailable or Always
+	InstallHint     string                   // shown to a user who does not have the program
+	ClusterInfo     bool                     // provideClusterInfo: whether it receives the cluster
 }
 
 // field is a field of a stanza and its new value; without a value it is removed.
 type field struct {
-	name   string
-	value  *yaml.Node
-	secret bool
+	name  string
+	value *yaml.Node
 }
 
 func (c Context) fields() []field {
@@ -95,7 +101,7 @@ func (c Cluster) fields() []field {
 		{name: "certificate-authority-data", value: dataNode(c.CAData)},
 		{name: "insecure-skip-tls-verify", value: boolNode(c.Insecure)},
 		{name: "tls-server-name", value: stringNode(c.ServerName)},
-		{name: "proxy-url", value: stringNode(c.ProxyURL), secret: true},
+		{name: "proxy-url", value: stringNode(c.ProxyURL)},
 		{name: "disable-compression", value: boolNode(c.Uncompressed)},
 	}
 }
@@ -113,15 +119,15 @@ func (u User) fields() []field {
 		extra.Content = append(extra.Content, quotedNode(key), list)
 	}
 	return []field{
-		{name: "token", value: stringNode(u.Token), secret: true},
+		{name: "token", value: stringNode(u.Token)},
 		{name: "tokenFile", value: stringNode(u.TokenFile)},
 		{name: "username", value: stringNode(u.Username)},
-		{name: "password", value: stringNode(u.Password), secret: true},
+		{name: "password", value: stringNode(u.Password)},
 		{name: "client-certificate", value: stringNode(u.CertFile)},
 		{name: "client-certificate-data", value: dataNode(u.CertData)},
 		{name: "client-key", value: stringNode(u.KeyFile)},
-		{name: "client-key-data", value: dataNode(u.KeyData), secret: true},
-		{name: "exec", value: u.Exec.node(), secret: true},
+		{name: "client-key-data", value: dataNode(u.KeyData)},
+		{name: "exec", value: u.Exec.node()},
 		{name: "as", value: stringNode(u.As)},
 		{name: "as-uid", value: stringNode(u.AsUID)},
 		{name: "as-groups", value: listNode(u.AsGroups)},
@@ -130,17 +136,14 @@ func (u User) fields() []field {
 	}
 }
 
-func (e *Exec) node() *yaml.Node {
-	if e == nil {
-		return nil
-	}
+func (e Exec) node() *yaml.Node {
 	var env *yaml.Node
 	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
 		if env == nil {
 			env = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 		}
 		item := mappingNode()
-		item.Content = []*yaml.Node{quotedNode("name"), quotedNode(name), quotedNode("value"), quotedNode(e.Env[name])}
+		item.Content = []*yaml.Node{quotedNode("name"), quotedNode(name), quotedNode("value"), quotedNode(string(e.Env[name]))}
 		env.Content = append(env.Content, item)
 	}
 	n := mappingNode()
@@ -154,6 +157,9 @@ func (e *Exec) node() *yaml.Node {
 		{name: "provideClusterInfo", value: boolNode(e.ClusterInfo)},
 	} {
 		setField(n, f)
+	}
+	if len(n.Content) == 0 {
+		return nil
 	}
 	return n
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/bowline-go/bowline/client"
 )
 
 const commented = `# whose this is
@@ -78,14 +80,14 @@ func TestAChangeLeavesAllElseAsItIs(t *testing.T) {
 		},
 		{
 			name: "a token, and a field that is not known", before: commented,
-			change: Change{Users: map[string]*User{"me": {Token: "a b"[:1] + "bc"}}},
+			change: Change{Users: map[string]*User{"me": {Token: "abc"}}},
 			old:    "12345678901234567890", new: "abc",
 		},
 		{
 			name: "one way to authenticate becomes another", before: commented,
-			change: Change{Users: map[string]*User{"me": {Exec: &Exec{
-				APIVersion: "client.authentication.k8s.io/v1", Command: "get-token", Args: []string{"--for", "1:30"},
-				Env: map[string]string{"B": "", "A": "on"}, InteractiveMode: "Never", ClusterInfo: true,
+			change: Change{Users: map[string]*User{"me": {Exec: Exec{
+				APIVersion: "client.authentication.k8s.io/v1", Command: "get-token", Args: []client.Secret{"--for", "1:30"},
+				Env: map[string]client.Secret{"B": "", "A": "on"}, InteractiveMode: "Never", ClusterInfo: true,
 			}}}},
 			old: "    token: 12345678901234567890\n    x-refresh: [a, b]\n", new: `    x-refresh: [a, b]
     exec:
@@ -260,7 +262,7 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 		{
 			"half a plugin", "",
 			Options{},
-			Change{Users: map[string]*User{"u": {Exec: &Exec{Command: "c"}}}},
+			Change{Users: map[string]*User{"u": {Exec: Exec{Command: "c"}}}},
 			`$users["u"].exec: apiVersion is not set; it must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1`,
 		},
 		{"a name that is no text", "", Options{}, Change{Users: map[string]*User{"\xff": {}}}, `$users["\xff"]: name must be valid UTF-8`},
@@ -287,7 +289,7 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 		{
 			"a plugin and a token", "",
 			Options{},
-			Change{Users: map[string]*User{"u": {Token: "s3cr3t", Exec: &Exec{APIVersion: "client.authentication.k8s.io/v1", Command: "c"}}}},
+			Change{Users: map[string]*User{"u": {Token: "s3cr3t", Exec: Exec{APIVersion: "client.authentication.k8s.io/v1", Command: "c"}}}},
 			`$users["u"]: exec excludes token: only one authentication method is allowed`,
 		},
 		{

@@ -125,7 +125,7 @@ func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
 		return
 	}
 	if x.err == nil && p.cluster != nil {
-		p.tell(cluster, c.TLS.CAData, c.TLS.CAFile)
+		p.tell(cluster, []byte(c.TLS.CAData), c.TLS.CAFile)
 		x.err = cluster.err
 	}
 	if x.err != nil {

@@ -33,7 +33,7 @@ func signIn(t *testing.T, server *clienttest.Server, answers ...[]byte) (client.
 	}
 	config := server.Config()
 	file := write(t, filepath.Join(dir, "config"), one(
-		fmt.Sprintf("server: %q, certificate-authority-data: %s", config.Server, base(config.TLS.CAData)),
+		fmt.Sprintf("server: %q, certificate-authority-data: %s", config.Server, base([]byte(config.TLS.CAData))),
 		stanzaOf(t, "answers", "", dir)))
 	l, err := Load(Options{Path: file})
 	if err != nil {
@@ -169,7 +169,7 @@ func TestWhatAPluginHoldsUpIsNamed(t *testing.T) {
 		defer calls.Close()
 		config := server.Config()
 		file := write(t, filepath.Join(t.TempDir(), "config"), one(
-			fmt.Sprintf("server: %q, certificate-authority-data: %s", config.Server, base(config.TLS.CAData)),
+			fmt.Sprintf("server: %q, certificate-authority-data: %s", config.Server, base([]byte(config.TLS.CAData))),
 			stanzaOf(t, "wait", "", calls.Addr().String())))
 		l, err := Load(Options{Path: file})
 		if err != nil {

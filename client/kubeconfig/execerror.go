@@ -66,8 +66,6 @@ func (p *plugin) missing(err error) *PluginError {
 // maxShown bounds foreign text in an error, in bytes.
 const maxShown = 4 << 10
 
-const redacted = "[redacted]"
-
 // shortest is the minimum length of a secret: replacing each "1" of a text would reveal more than it hides.
 const shortest = 4
 
@@ -126,7 +124,7 @@ func (p *plugin) withoutSecrets(s string, cut bool) string {
 
 func (p *plugin) redact(s string) string {
 	for _, secret := range p.secrets {
-		s = strings.ReplaceAll(s, secret, redacted)
+		s = strings.ReplaceAll(s, secret, shown.Redacted)
 	}
 	return s
 }

@@ -145,7 +145,7 @@ func pluginOf(t testing.TB, cluster, user string, o Plugins) *plugin {
 	}
 	if p.cluster != nil {
 		c := m.clusters["c"]
-		p.tell(c, c.data("certificate-authority-data"), c.file("certificate-authority"))
+		p.tell(c, []byte(c.data("certificate-authority-data")), c.file("certificate-authority"))
 		if c.err != nil {
 			t.Fatal(c.err)
 		}

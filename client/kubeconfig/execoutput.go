@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
@@ -63,7 +63,7 @@ func credential(version string, printed []byte) (client.Credential, error) {
 
 // credential returns the credential of a status.
 func (s *stanza) credential() client.Credential {
-	c := client.Credential{Token: s.text("token")}
+	c := client.Credential{Token: client.Secret(s.text("token"))}
 	cert, key, expires := s.text("clientCertificateData"), s.text("clientKeyData"), s.text("expirationTimestamp")
 	switch {
 	case s.err != nil:
@@ -74,7 +74,7 @@ func (s *stanza) credential() client.Credential {
 		s.fail("clientCertificateData", errors.New("needs clientKeyData"))
 	case cert == "" && key != "":
 		s.fail("clientKeyData", errors.New("needs clientCertificateData"))
-	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+	case conn.HasControl(c.Token):
 		s.fail("token", errors.New("has a space or a control character in it"))
 	}
 	if expires != "" {

@@ -87,7 +87,7 @@ func TestACredentialIsReadFromWhatAPluginPrints(t *testing.T) {
 			if !c.Expires.IsZero() {
 				got = c.Expires.UTC().String()
 			}
-			if c.Token != test.token || (c.Certificate != nil) != test.cert || got != want {
+			if string(c.Token) != test.token || (c.Certificate != nil) != test.cert || got != want {
 				t.Errorf("read %v until %q, want %q, %t until %q", c, got, test.token, test.cert, want)
 			}
 			if test.cert && (c.Certificate.Leaf == nil || c.Certificate.Leaf.Subject.CommonName != "admin") {
@@ -237,8 +237,8 @@ func FuzzExecCredential(f *testing.F) {
 		if c.Token == "" && c.Certificate == nil {
 			t.Errorf("read %v", c)
 		}
-		if strings.ContainsAny(c.Token, "\r\n\x00 ") {
-			t.Errorf("read the token %q", c.Token)
+		if strings.ContainsAny(string(c.Token), "\r\n\x00 ") {
+			t.Errorf("read the token %q", string(c.Token))
 		}
 		if c.Certificate != nil && (c.Certificate.Leaf == nil || c.Expires.IsZero()) {
 			t.Errorf("read %v", c)

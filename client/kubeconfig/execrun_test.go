@@ -177,7 +177,7 @@ func startFamily(t *testing.T, ctx context.Context, mode string, o Plugins) *fam
 	f := &family{conns: map[string]net.Conn{}, result: make(chan error, 1)}
 	go func() {
 		c, err := p.fetch(ctx)
-		f.token = c.Token
+		f.token = string(c.Token)
 		f.result <- err
 	}()
 	for range 2 {

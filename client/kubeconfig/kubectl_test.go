@@ -59,13 +59,13 @@ func TestWhatKubectlTakesIsTakenWithAWarning(t *testing.T) {
 		}
 		c := l.Config
 		got := c.Server
-		for _, text := range []string{c.BearerToken, c.BearerTokenFile} {
+		for _, text := range []string{string(c.BearerToken), c.BearerTokenFile} {
 			if text != "" {
 				got += " " + text
 			}
 		}
 		if c.Username != "" {
-			got += " " + c.Username + " " + c.Password
+			got += " " + c.Username + " " + string(c.Password)
 		}
 		if c.Impersonate != nil {
 			got += " for " + c.Impersonate.User

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/internal/regular"
-	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Options say what to load. The zero value loads the current context of the configuration that [Load] finds.
@@ -29,7 +28,7 @@ type Options struct {
 	Plugins Plugins
 }
 
-// Loaded is a loaded configuration. Printing it with package fmt, or encoding it as JSON, shows no credential.
+// Loaded is a loaded configuration.
 type Loaded struct {
 	// Config is ready for client.New; its other fields may be set before.
 	Config client.Config
@@ -58,18 +57,6 @@ type Loaded struct {
 
 // inClusterOrigin is the Origin of a configuration from a pod.
 const inClusterOrigin = "in-cluster"
-
-// String returns l for people, without credentials.
-func (l Loaded) String() string {
-	return fmt.Sprintf("{Config:%v Namespace:%q Context:%q Origin:%q Skipped:%q Warnings:%q}",
-		l.Config.String(), l.Namespace, l.Context, l.Origin, l.Skipped, l.Warnings)
-}
-
-// GoString returns the same as String, so that %#v shows no credential either.
-func (l Loaded) GoString() string { return "kubeconfig.Loaded" + l.String() }
-
-// Format implements fmt.Formatter: verbs for which fmt would not call String print the same.
-func (l Loaded) Format(f fmt.State, verb rune) { shown.Format(f, verb, l) }
 
 // Load finds the kubeconfig, or the pod's service account, and returns the configuration of its context. The package's
 // documentation says where it searches and which errors it returns.

@@ -293,7 +293,7 @@ users:
 				t.Fatal(err)
 			}
 			c := l.Config
-			got := want{l.Context, l.Origin, l.Namespace, c.Server, c.TLS.ServerName, c.BearerToken, c.BearerTokenFile}
+			got := want{l.Context, l.Origin, l.Namespace, c.Server, c.TLS.ServerName, string(c.BearerToken), c.BearerTokenFile}
 			if got != test.want {
 				t.Errorf("loaded\n%+v, want\n%+v", got, test.want)
 			}

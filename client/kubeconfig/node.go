@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"regexp"
 
+	"github.com/bowline-go/bowline/client"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -27,14 +28,16 @@ func quotedNode(s string) *yaml.Node {
 
 // The others return nil for values that are left out of a file.
 
-func stringNode(s string) *yaml.Node {
+func stringNode[S ~string](s S) *yaml.Node {
 	if s == "" {
 		return nil
 	}
-	return quotedNode(s)
+	return quotedNode(string(s))
 }
 
-func dataNode(b []byte) *yaml.Node { return stringNode(base64.StdEncoding.EncodeToString(b)) }
+func dataNode(s client.Secret) *yaml.Node {
+	return stringNode(base64.StdEncoding.EncodeToString([]byte(s)))
+}
 
 func boolNode(b bool) *yaml.Node {
 	if !b {
@@ -43,13 +46,13 @@ func boolNode(b bool) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"}
 }
 
-func listNode(texts []string) *yaml.Node {
+func listNode[S ~string](texts []S) *yaml.Node {
 	if len(texts) == 0 {
 		return nil
 	}
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	for _, text := range texts {
-		n.Content = append(n.Content, quotedNode(text))
+		n.Content = append(n.Content, quotedNode(string(text)))
 	}
 	return n
 }

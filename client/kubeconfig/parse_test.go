@@ -98,7 +98,7 @@ users:
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := [...]string{l.Context, l.Namespace, l.Origin, l.Config.Server, l.Config.BearerToken}
+			got := [...]string{l.Context, l.Namespace, l.Origin, l.Config.Server, string(l.Config.BearerToken)}
 			if want := [...]string{"007", "0x10", "", "https://s", "12345678901234567890123"}; got != want {
 				t.Errorf("parsed %q, want %q", got, want)
 			}

@@ -173,10 +173,10 @@ func (s *stanza) cluster(c *client.Config) {
 	if unencrypted(c.Server) {
 		c.TLS = client.TLS{}
 	}
-	if c.TLS.Insecure && (len(c.TLS.CAData) > 0 || c.TLS.CAFile != "") {
+	if c.TLS.Insecure && (c.TLS.CAData != "" || c.TLS.CAFile != "") {
 		s.fail("insecure-skip-tls-verify", errors.New("excludes certificate-authority and certificate-authority-data"))
 	}
-	if len(c.TLS.CAData) > 0 && !x509.NewCertPool().AppendCertsFromPEM(c.TLS.CAData) {
+	if c.TLS.CAData != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(c.TLS.CAData)) {
 		s.fail("certificate-authority-data", errors.New("holds no PEM certificate"))
 	}
 	if proxy := s.text("proxy-url"); proxy != "" {
@@ -226,7 +226,7 @@ func (s *stanza) origin(c *client.Config, u *url.URL) string {
 	default:
 		s.unwise("server", errServer, "the user is sent, and no other token or password")
 	}
-	c.Username, c.Password = u.User.Username(), password
+	c.Username, c.Password = u.User.Username(), client.Secret(password)
 	s.checkPassword(c, "server", "server")
 	return server
 }
@@ -366,12 +366,12 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 	}
 	t.CertData, t.CertFile = s.either("client-certificate")
 	t.KeyData, t.KeyFile = s.either("client-key")
-	hasCert, hasKey := len(t.CertData) > 0 || t.CertFile != "", len(t.KeyData) > 0 || t.KeyFile != ""
+	hasCert, hasKey := t.CertData != "" || t.CertFile != "", t.KeyData != "" || t.KeyFile != ""
 	switch {
 	case hasCert && !hasKey:
 		s.fail("client-certificate", errors.New("needs client-key or client-key-data"))
-	case len(t.CertData) > 0 && len(t.KeyData) > 0:
-		if _, err := tls.X509KeyPair(t.CertData, t.KeyData); err != nil {
+	case t.CertData != "" && t.KeyData != "":
+		if _, err := tls.X509KeyPair([]byte(t.CertData), []byte(t.KeyData)); err != nil {
 			s.fail("client-key-data", errors.New("is not the private key of client-certificate-data, or one of them is not PEM"))
 		}
 	}
@@ -380,8 +380,8 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 // token sets the token. A token file is read again when the token expires, so it is better than the token that it held once.
 func (s *stanza) token(c *client.Config) {
 	text := s.text("token")
-	c.BearerToken = strings.TrimSpace(text)
-	if c.BearerToken != text {
+	c.BearerToken = client.Secret(strings.TrimSpace(text))
+	if string(c.BearerToken) != text {
 		s.unwise("token", errToken, "the space around it is ignored")
 	}
 	if conn.HasControl(c.BearerToken) {
@@ -407,7 +407,7 @@ var errToken = errors.New("has a space or a control character in it")
 // password sets the name and the password of basic authentication (RFC 7617, section 2: no colon in the name, and no
 // control character in either).
 func (s *stanza) password(c *client.Config) {
-	c.Username, c.Password = s.text("username"), s.text("password")
+	c.Username, c.Password = s.text("username"), client.Secret(s.text("password"))
 	if c.Username == "" && c.Password != "" {
 		s.unwise("password", errors.New("needs username"), "it is ignored")
 		c.Password = ""
@@ -421,7 +421,7 @@ func (s *stanza) checkPassword(c *client.Config, username, password string) {
 		s.fail(username, errors.New("must not have a colon in it"))
 	case strings.ContainsFunc(c.Username, unicode.IsControl):
 		s.fail(username, errNotText)
-	case strings.ContainsFunc(c.Password, unicode.IsControl):
+	case strings.ContainsFunc(string(c.Password), unicode.IsControl):
 		s.fail(password, errNotText)
 	}
 }

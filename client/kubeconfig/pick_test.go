@@ -45,17 +45,17 @@ func TestEachFieldReachesTheConfig(t *testing.T) {
 			"verification, in so many words", someServer + `insecure-skip-tls-verify: false, certificate-authority: /ca`, ``,
 			` Insecure:false`, "", nil,
 		},
-		{"a CA file", someServer + `certificate-authority: /etc/ca.crt`, ``, ` CAFile:/etc/ca.crt CAData: `, "", nil},
+		{"a CA file", someServer + `certificate-authority: /etc/ca.crt`, ``, `{CAFile:/etc/ca.crt CAData: `, "", nil},
 		// behaviour 96, behaviour 95
 		{
 			"CA data beats a CA file",
 			someServer + `certificate-authority: /etc/ca.crt, certificate-authority-data: ` + base(cert), ``,
-			fmt.Sprintf(` CAFile: CAData:[%d bytes] `, len(cert)), "", nil,
+			`{CAFile: CAData:[redacted] `, "", nil,
 		},
 		{
 			"certificate and key data beat files", someServer,
 			`client-certificate: /c, client-key: /k, client-certificate-data: ` + base(cert) + `, client-key-data: ` + base(key),
-			fmt.Sprintf(` CertFile: CertData:[%d bytes] KeyFile: KeyData:[redacted] `, len(cert)), "", key,
+			` CertFile: CertData:[redacted] KeyFile: KeyData:[redacted] `, "", key,
 		},
 		{
 			"certificate and key files", someServer, `client-certificate: /c, client-key: /k`,
@@ -82,8 +82,11 @@ func TestEachFieldReachesTheConfig(t *testing.T) {
 			if got := l.Config.String(); !strings.Contains(got, test.want) {
 				t.Errorf("config is\n%s, want\n...%s...", got, test.want)
 			}
-			if l.Config.BearerToken != test.token || string(l.Config.TLS.KeyData) != string(test.key) {
+			if string(l.Config.BearerToken) != test.token || string(l.Config.TLS.KeyData) != string(test.key) {
 				t.Error("config has another token or key than the file")
+			}
+			if data := l.Config.TLS.CAData + l.Config.TLS.CertData; data != "" && data != client.Secret(cert) {
+				t.Error("config has another certificate than the file")
 			}
 			if l.Config.Proxy != nil {
 				t.Error("config has a proxy")

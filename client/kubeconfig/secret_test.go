@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bowline-go/bowline/client"
 )
 
 // guarantee S2, for what this package returns; behaviour 104
@@ -19,7 +21,7 @@ func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := []string{string(asJSON), l.String(), l.GoString(), fmt.Sprint(l), fmt.Sprint(&l), fmt.Sprint([]any{l})}
+	shown := []string{string(asJSON), fmt.Sprint(l), fmt.Sprint(&l), fmt.Sprint([]any{l})}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%t"} {
 		shown = append(shown, fmt.Sprintf(verb, l), fmt.Sprintf(verb, struct{ Inner Loaded }{l}))
 	}
@@ -40,9 +42,9 @@ func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 // guarantee S2, for what Write is given; behaviour 104
 func TestNoWayOfPrintingAChangeShowsASecret(t *testing.T) {
 	_, key := keyPair(t, "admin")
-	exec := Exec{Command: "c", Args: []string{"t0k3n"}, Env: map[string]string{"A": "t0k3n"}, InstallHint: "t0k3n"}
-	user := User{Token: "t0k3n", Username: "anna", Password: "t0k3n", KeyData: key, CertData: []byte("cert"), Exec: &exec, AsGroups: []string{"a"}}
-	cluster := Cluster{Server: "https://s", ProxyURL: "http://a:t0k3n@p", CAData: []byte("ca")}
+	exec := Exec{Command: "c", Args: []client.Secret{"t0k3n"}, Env: map[string]client.Secret{"A": "t0k3n"}}
+	user := User{Token: "t0k3n", Username: "anna", Password: "t0k3n", KeyData: client.Secret(key), CertData: client.Secret(key), Exec: exec, AsGroups: []string{"a"}}
+	cluster := Cluster{Server: "https://s", ProxyURL: "http://a:t0k3n@p", CAData: client.Secret(key)}
 	change := Change{Users: map[string]*User{"u": &user}, Clusters: map[string]*Cluster{"c": &cluster}}
 	var shown []string
 	for _, v := range []any{
@@ -68,13 +70,13 @@ func TestNoWayOfPrintingAChangeShowsASecret(t *testing.T) {
 			}
 		}
 	}
-	const wantUser = `{token:[redacted] username:"anna" password:[redacted] client-certificate-data:[4 bytes] ` +
-		`client-key-data:[redacted] exec:[redacted] as-groups:[1]}`
-	if got := user.String(); got != wantUser {
-		t.Errorf("user is %s", got)
+	const wantExec = "{APIVersion: Command:c Args:[[redacted]] Env:map[A:[redacted]] InteractiveMode: InstallHint: ClusterInfo:false}"
+	if got := fmt.Sprintf("%+v", exec); got != wantExec {
+		t.Errorf("the plugin is %s", got)
 	}
-	if got := fmt.Sprintf("%#v", cluster); got != `kubeconfig.Cluster{server:"https://s" certificate-authority-data:[2 bytes] proxy-url:[redacted]}` {
-		t.Errorf("cluster is %s", got)
+	const wantCluster = "{Server:https://s CAFile: CAData:[redacted] Insecure:false ServerName: ProxyURL:[redacted] Uncompressed:false}"
+	if got := fmt.Sprintf("%+v", cluster); got != wantCluster {
+		t.Errorf("the cluster is %s", got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bowline-go/bowline/client"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -146,18 +147,14 @@ func (s *stanza) flag(field string) bool {
 	return b
 }
 
-// data decodes a base64 field; nil if it is not set.
-func (s *stanza) data(field string) []byte {
-	text := s.text(field)
-	if text == "" {
-		return nil
-	}
-	data, err := base64.StdEncoding.DecodeString(text)
+// data decodes a base64 field; empty if it is not set.
+func (s *stanza) data(field string) client.Secret {
+	data, err := base64.StdEncoding.DecodeString(s.text(field))
 	if err != nil {
 		s.fail(field, fmt.Errorf("is not base64: %w", err))
-		return nil
+		return ""
 	}
-	return data
+	return client.Secret(data)
 }
 
 // file returns an absolute path; empty if it is not set.
@@ -183,11 +180,11 @@ func (s *stanza) file(field string) string {
 }
 
 // either returns the data of the field with the suffix -data or, if that is not set, the file that the field names.
-func (s *stanza) either(field string) (data []byte, file string) {
-	if data = s.data(field + "-data"); len(data) > 0 {
+func (s *stanza) either(field string) (data client.Secret, file string) {
+	if data = s.data(field + "-data"); data != "" {
 		return data, ""
 	}
-	return nil, s.file(field)
+	return "", s.file(field)
 }
 
 // list returns a list of strings; nil if it is not set.

@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -124,7 +125,7 @@ users:
 	if !reflect.DeepEqual(l.Warnings, want) {
 		t.Errorf("warnings are\n%s, want\n%s", strings.Join(l.Warnings, "\n"), strings.Join(want, "\n"))
 	}
-	if strings.Contains(l.String(), "s3cr3t") {
+	if strings.Contains(fmt.Sprint(l), "s3cr3t") {
 		t.Errorf("a warning shows a secret: %v", l)
 	}
 }

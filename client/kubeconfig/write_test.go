@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/bowline-go/bowline/client"
 )
 
 func contentOf(t *testing.T, file string) string {
@@ -170,9 +172,9 @@ func TestAPluginThatIsWrittenIsLoaded(t *testing.T) {
 	o := Options{Path: file, Plugins: Plugins{Policy: Allowlist, Allowed: []string{"get-token"}, AllowedEnv: []string{"B", "A"}}}
 	err := Write(t.Context(), o, Change{
 		Clusters: map[string]*Cluster{"c": {Server: "https://s"}},
-		Users: map[string]*User{"u": {As: "anna", Exec: &Exec{
-			APIVersion: "client.authentication.k8s.io/v1", Command: "get-token", Args: []string{"--for", "c"},
-			Env: map[string]string{"A": "1", "B": ""}, InteractiveMode: "IfAvailable", InstallHint: "install it", ClusterInfo: true,
+		Users: map[string]*User{"u": {As: "anna", Exec: Exec{
+			APIVersion: "client.authentication.k8s.io/v1", Command: "get-token", Args: []client.Secret{"--for", "c"},
+			Env: map[string]client.Secret{"A": "1", "B": ""}, InteractiveMode: "IfAvailable", InstallHint: "install it", ClusterInfo: true,
 		}}},
 		Contexts: map[string]*Context{"x": {Cluster: "c", User: "u"}}, Current: "x",
 	})
@@ -356,7 +358,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 			if i%3 == 0 {
 				o.Path = files[1]
 			}
-			change := Change{Users: map[string]*User{name: {Token: "t" + name}}}
+			change := Change{Users: map[string]*User{name: {Token: client.Secret("t" + name)}}}
 			if i%2 == 0 { // both files at once
 				change.Clusters = map[string]*Cluster{"b": {Server: "https://b", ServerName: name}}
 			}

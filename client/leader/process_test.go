@@ -62,7 +62,9 @@ func playProcess(config string, in io.Reader, out io.Writer) error {
 	if err := json.Unmarshal([]byte(config), &o); err != nil {
 		return err
 	}
-	c, err := client.New(client.Config{Server: o.Server, BearerToken: o.Token, TLS: client.TLS{CAData: o.CA, CertData: o.Cert, KeyData: o.Key}})
+	c, err := client.New(client.Config{Server: o.Server, BearerToken: client.Secret(o.Token), TLS: client.TLS{
+		CAData: client.Secret(o.CA), CertData: client.Secret(o.Cert), KeyData: client.Secret(o.Key),
+	}})
 	if err != nil {
 		return err
 	}

@@ -609,7 +609,7 @@ func TestACommandOfAClientWhoseTokenHasExpired(t *testing.T) {
 	cfg := r.Config()
 	cfg.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
 		fetched++
-		return client.Credential{Token: fmt.Sprintf("token-%d", fetched)}, nil
+		return client.Credential{Token: client.Secret(fmt.Sprintf("token-%d", fetched))}, nil
 	})
 	c, err := client.New(cfg)
 	if err != nil {

@@ -585,7 +585,7 @@ func TestAPortThroughAProxy(t *testing.T) {
 			})
 			through := cfg
 			through.Dial, through.Proxy = nil, http.ProxyURL(proxy.url)
-			through.TLS.CAData = append(through.TLS.CAData[:len(through.TLS.CAData):len(through.TLS.CAData)], proxy.ca...)
+			through.TLS.CAData = cfg.TLS.CAData + client.Secret(proxy.ca)
 			c, err := client.New(through)
 			if err != nil {
 				t.Fatal(err)

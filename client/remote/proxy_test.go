@@ -41,7 +41,7 @@ func TestThroughAProxy(t *testing.T) {
 			cfg := r.Config()
 			cfg.Dial = nil
 			if tc.proxy {
-				cfg.TLS.CAData = append(cfg.TLS.CAData, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})...)
+				cfg.TLS.CAData += client.Secret(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw}))
 			}
 			cfg.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(front.URL) }
 			c, err := client.New(cfg)

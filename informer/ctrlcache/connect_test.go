@@ -103,7 +103,7 @@ func TestTheHTTPClientIsMadeOfTheConfig(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{TLS: true, Token: "secret"})
 	c := server.Config()
 	made, err := ctrlcache.New(&rest.Config{
-		Host: c.Server, Dial: c.Dial, BearerToken: "secret", TLSClientConfig: rest.TLSClientConfig{CAData: c.TLS.CAData},
+		Host: c.Server, Dial: c.Dial, BearerToken: "secret", TLSClientConfig: rest.TLSClientConfig{CAData: []byte(c.TLS.CAData)},
 	}, cache.Options{})
 	must(t, err)
 	if _, err := made.GetInformer(t.Context(), &corev1.Pod{}); err != nil {

@@ -24,14 +24,14 @@ func testToken(t *testing.T, s suite) {
 	if life := token.Expires.Sub(before); life < 19*time.Minute || life > 21*time.Minute {
 		t.Errorf("the token is good for %v, want 20m", life)
 	}
-	user := s.whoAmI(t, http.Header{"Authorization": {"Bearer " + token.Secret()}})
+	user := s.whoAmI(t, http.Header{"Authorization": {"Bearer " + string(token.Secret)}})
 	equal(t, "user", user.Username, "system:serviceaccount:"+ns+":robot")
 	if !slices.Contains(user.Groups, "system:serviceaccounts:"+ns) || !slices.Contains(user.Groups, "system:authenticated") {
 		t.Errorf("groups are %q", user.Groups)
 	}
 	foreign := must[client.Token](t)(client.RequestToken(t.Context(), r, key, client.TokenOptions{Audiences: []string{"vault"}}))
 	cfg := s.cfg
-	cfg.BearerToken = foreign.Secret()
+	cfg.BearerToken = foreign.Secret
 	c := must[*client.Client](t)(client.New(cfg))
 	t.Cleanup(c.Close)
 	_, err := client.For(c, accounts).Get(t.Context(), key)
@@ -72,7 +72,7 @@ func (s suite) whoAmI(t *testing.T, header http.Header) userInfo {
 	t.Helper()
 	cfg := s.cfg
 	if token, found := strings.CutPrefix(header.Get("Authorization"), "Bearer "); found {
-		cfg.BearerToken = token
+		cfg.BearerToken = client.Secret(token)
 		header.Del("Authorization")
 	}
 	cfg.Wrap = func(next http.RoundTripper) http.RoundTripper { return adding{next, header} }

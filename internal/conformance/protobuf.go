@@ -73,7 +73,7 @@ func newCoder(t *testing.T, s suite) *coder {
 	}
 	schema := must[*protobuf.Schema](t)(protobuf.NewSchema(all...))
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(s.cfg.TLS.CAData)
+	pool.AppendCertsFromPEM([]byte(s.cfg.TLS.CAData))
 	transport := &http.Transport{DialContext: s.cfg.Dial, TLSClientConfig: &tls.Config{RootCAs: pool}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &coder{schema, transport, s}
@@ -96,7 +96,7 @@ func (c *coder) open(t *testing.T, e encoded, names *strings.Replacer) *http.Res
 		req.Header.Set("Content-Type", "application/"+asMerge)
 	}
 	if c.s.cfg.BearerToken != "" {
-		req.Header.Set("Authorization", "Bearer "+c.s.cfg.BearerToken)
+		req.Header.Set("Authorization", "Bearer "+string(c.s.cfg.BearerToken))
 	}
 	resp, err := c.RoundTrip(req)
 	if err != nil {

@@ -163,7 +163,7 @@ func testTooLargeVersion(t *testing.T, s suite) {
 // events. Clients that decode strictly see the members that the type always writes.
 func testBookmarkShape(t *testing.T, s suite) {
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(s.cfg.TLS.CAData)
+	pool.AppendCertsFromPEM([]byte(s.cfg.TLS.CAData))
 	transport := &http.Transport{DialContext: s.cfg.Dial, TLSClientConfig: &tls.Config{RootCAs: pool}}
 	defer transport.CloseIdleConnections()
 	const (
@@ -188,7 +188,7 @@ func testBookmarkShape(t *testing.T, s suite) {
 	} {
 		req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, s.cfg.Server+path+query, nil))
 		if s.cfg.BearerToken != "" {
-			req.Header.Set("Authorization", "Bearer "+s.cfg.BearerToken)
+			req.Header.Set("Authorization", "Bearer "+string(s.cfg.BearerToken))
 		}
 		resp, err := transport.RoundTrip(req)
 		if err != nil {

@@ -23,8 +23,8 @@ func TestAFileWithoutAnEndIsAnError(t *testing.T) {
 	}
 	token := load(func(r read) error { _, err := bearer(r, endless); return err })
 	ca := load(func(r read) error { _, err := TLS{CAFile: endless}.ca(r); return err })
-	cert := load(func(r read) error { _, err := TLS{CertFile: endless, KeyData: []byte("k")}.certificate(r); return err })
-	key := load(func(r read) error { _, err := TLS{CertData: []byte("c"), KeyFile: endless}.certificate(r); return err })
+	cert := load(func(r read) error { _, err := TLS{CertFile: endless, KeyData: "k"}.certificate(r); return err })
+	key := load(func(r read) error { _, err := TLS{CertData: "c", KeyFile: endless}.certificate(r); return err })
 	for want, err := range map[string]error{
 		"read Config.BearerTokenFile": token, "read TLS.CAFile": ca, "read TLS.CertFile": cert, "read TLS.KeyFile": key,
 	} {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
@@ -32,10 +31,6 @@ func newGenerations(o Options) (*generations, error) {
 	if err := o.TLS.validateData(); err != nil {
 		return nil, err
 	}
-	// The caller may change its bytes later.
-	o.TLS.CAData = slices.Clone(o.TLS.CAData)
-	o.TLS.CertData = slices.Clone(o.TLS.CertData)
-	o.TLS.KeyData = slices.Clone(o.TLS.KeyData)
 	t := &generations{o: o}
 	t.files.load, t.files.same, t.files.age = o.TLS.identity, identity.same, fileAge
 	if !o.TLS.inFiles() {

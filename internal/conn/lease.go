@@ -5,16 +5,22 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Credential proves who a client is: a bearer token, a certificate, or both. A zero Expires means that it is valid until the
 // server refuses it, or Certificate ends.
 type Credential struct {
-	Token       string
-	Certificate *tls.Certificate
+	Token       shown.Secret
+	Certificate *tls.Certificate `json:"-"`
 	Expires     time.Time
 }
+
+// Format prints the name of the type, whatever the verb: for some, package fmt would print what is behind Certificate.
+func (Credential) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "conn.Credential") }
 
 // lease is one credential and its time of validity.
 type lease struct {
@@ -74,7 +80,7 @@ func (l *lease) header() string {
 	if l.Token == "" {
 		return ""
 	}
-	return "Bearer " + l.Token
+	return "Bearer " + string(l.Token)
 }
 
 // expired reports whether the end has come, by either clock: the monotonic one stops while a machine sleeps, and the wall clock

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Options say what to connect to and as whom. They have been validated, but for the data of TLS.
@@ -15,10 +17,11 @@ type Options struct {
 	TLS TLS
 
 	// Credentials, TokenFile, Token or Username and Password say who the client is: the first of them that is set.
-	Credentials        *Credentials
-	TokenFile          string
-	Token              string
-	Username, Password string
+	Credentials *Credentials
+	TokenFile   string
+	Token       shown.Secret
+	Username    string
+	Password    shown.Secret
 	// Impersonate are the headers that say whom the client acts for; see Call.Impersonate.
 	Impersonate http.Header
 
@@ -27,11 +30,11 @@ type Options struct {
 	// Uncompressed asks for answers without compression.
 	Uncompressed bool
 	// Dial makes connections; nil means a net.Dialer.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) `json:"-"`
 	// Proxy chooses a proxy; nil means http.ProxyFromEnvironment.
-	Proxy func(*http.Request) (*url.URL, error)
+	Proxy func(*http.Request) (*url.URL, error) `json:"-"`
 	// Wrap is given the transport below the credentials, and returns the one to use. Nil uses that one.
-	Wrap func(http.RoundTripper) http.RoundTripper
+	Wrap func(http.RoundTripper) http.RoundTripper `json:"-"`
 	// Stale is told why a file or a credential could not be got again while the old one stays in use. Nil drops that.
-	Stale func(ctx context.Context, err error)
+	Stale func(ctx context.Context, err error) `json:"-"`
 }

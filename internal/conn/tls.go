@@ -9,16 +9,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose.
 type TLS struct {
 	CAFile   string
-	CAData   []byte
+	CAData   shown.Secret
 	CertFile string
-	CertData []byte
+	CertData shown.Secret
 	KeyFile  string
-	KeyData  []byte
+	KeyData  shown.Secret
 
 	ServerName string
 	Insecure   bool
@@ -29,7 +31,7 @@ func (t TLS) certificate(read read) (*tls.Certificate, error) {
 	if !t.HasCertificate() {
 		return nil, nil
 	}
-	cert, key := t.CertData, t.KeyData
+	cert, key := []byte(t.CertData), []byte(t.KeyData)
 	var err error
 	if len(cert) == 0 {
 		if cert, err = read("TLS.CertFile", t.CertFile); err != nil {
@@ -49,7 +51,7 @@ func (t TLS) certificate(read read) (*tls.Certificate, error) {
 }
 
 // HasCertificate reports whether the client has a certificate to show.
-func (t TLS) HasCertificate() bool { return t.CertFile != "" || len(t.CertData) > 0 }
+func (t TLS) HasCertificate() bool { return t.CertFile != "" || t.CertData != "" }
 
 // sameCertificate reports whether a server is shown the same.
 func sameCertificate(a, b *tls.Certificate) bool {
@@ -63,8 +65,8 @@ func sameCertificate(a, b *tls.Certificate) bool {
 // ones must not be taken for.
 func (t TLS) ca(read read) ([]byte, error) {
 	switch {
-	case len(t.CAData) > 0:
-		return t.CAData, nil
+	case t.CAData != "":
+		return []byte(t.CAData), nil
 	case t.CAFile == "":
 		return nil, nil
 	}
@@ -102,13 +104,13 @@ func (t TLS) identity(read read) (i identity, err error) {
 
 // inFiles reports whether any of it may change.
 func (t TLS) inFiles() bool {
-	ca := len(t.CAData) == 0 && t.CAFile != ""
+	ca := t.CAData == "" && t.CAFile != ""
 	return ca || t.certificateInFiles()
 }
 
 // certificateInFiles reports whether the client's certificate, or its key, may change.
 func (t TLS) certificateInFiles() bool {
-	return t.HasCertificate() && (len(t.CertData) == 0 || len(t.KeyData) == 0)
+	return t.HasCertificate() && (t.CertData == "" || t.KeyData == "")
 }
 
 func certPool(data []byte) (*x509.CertPool, error) {
@@ -121,29 +123,29 @@ func certPool(data []byte) (*x509.CertPool, error) {
 
 // validateData checks what can be checked without I/O: certificates and keys that are given as data.
 func (t TLS) validateData() error {
-	if len(t.CAData) > 0 {
-		if _, err := certPool(t.CAData); err != nil {
+	if t.CAData != "" {
+		if _, err := certPool([]byte(t.CAData)); err != nil {
 			return fmt.Errorf("client.Config: TLS.CAData: %w", err)
 		}
 	}
 	switch {
-	case len(t.CertData) > 0 && len(t.KeyData) > 0:
-		if _, err := tls.X509KeyPair(t.CertData, t.KeyData); err != nil {
+	case t.CertData != "" && t.KeyData != "":
+		if _, err := tls.X509KeyPair([]byte(t.CertData), []byte(t.KeyData)); err != nil {
 			return fmt.Errorf("client.Config: TLS.CertData and TLS.KeyData: %w", err)
 		}
-	case len(t.CertData) > 0 && !hasBlock(t.CertData, "CERTIFICATE"):
+	case t.CertData != "" && !hasBlock(t.CertData, "CERTIFICATE"):
 		return errors.New("client.Config: TLS.CertData: no PEM certificate in it")
-	case len(t.KeyData) > 0 && !hasBlock(t.KeyData, "PRIVATE KEY"):
+	case t.KeyData != "" && !hasBlock(t.KeyData, "PRIVATE KEY"):
 		return errors.New("client.Config: TLS.KeyData: no PEM private key in it")
 	}
 	return nil
 }
 
 // hasBlock reports whether data has a PEM block whose type ends in suffix.
-func hasBlock(data []byte, suffix string) bool {
-	for {
+func hasBlock(data shown.Secret, suffix string) bool {
+	for rest := []byte(data); ; {
 		var block *pem.Block
-		block, data = pem.Decode(data)
+		block, rest = pem.Decode(rest)
 		if block == nil || strings.HasSuffix(block.Type, suffix) {
 			return block != nil
 		}

@@ -116,9 +116,9 @@ func newSource(o Options) source {
 	case o.TokenFile != "":
 		return newTokenFile(o.TokenFile)
 	case o.Token != "":
-		return fixed{"Bearer " + o.Token, tokenEnd(o.Token)}
+		return fixed{"Bearer " + string(o.Token), tokenEnd(string(o.Token))}
 	case o.Username != "":
-		return fixed{header: "Basic " + base64.StdEncoding.EncodeToString([]byte(o.Username+":"+o.Password))}
+		return fixed{header: "Basic " + base64.StdEncoding.EncodeToString([]byte(o.Username+":"+string(o.Password)))}
 	}
 	return fixed{}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // guarantee S1: should a request for another origin ever come this far, it goes without the token. From outside no way leads
@@ -107,7 +109,7 @@ func TestWhatIsNotReplayed(t *testing.T) {
 			sent, got := 0, 0
 			c := NewCredentials(func(context.Context) (Credential, error) {
 				got++
-				return Credential{Token: string(rune('a' + got))}, nil
+				return Credential{Token: shown.Secret(rune('a' + got))}, nil
 			}, func(err error) error { return err })
 			server := &url.URL{Scheme: "https", Host: "api"}
 			a := &Transport{server: server, source: c, holder: &holder{}, generations: &generations{}}

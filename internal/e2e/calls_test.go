@@ -9,5 +9,5 @@ import (
 
 // behaviours 11 and 24: the server accepts every request whose bytes client/testdata/wire has.
 func TestEveryCallIsAccepted(t *testing.T) {
-	calls.Run(t, client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA}, BearerToken: plane.Token})
+	calls.Run(t, client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token)})
 }

@@ -88,7 +88,7 @@ func requestCertificate(t *testing.T, asker *client.Client, subject pkix.Name, l
 func TestACertificateIsSignedThroughTheAPI(t *testing.T) {
 	t.Parallel()
 	cert, key := requestCertificate(t, open(t, adminConfig()), pkix.Name{CommonName: "carol", Organization: []string{"gardeners"}}, time.Hour)
-	cfg := client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA, CertData: cert, KeyData: key}}
+	cfg := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA), CertData: client.Secret(cert), KeyData: client.Secret(key)}}
 	got := must(client.For(open(t, cfg), selfReviews).Create(t.Context(), &review{}))(t)
 	equal(t, "user", got.Status.UserInfo.Username, "carol")
 	equal(t, "groups", strings.Join(got.Status.UserInfo.Groups, " "), "gardeners system:authenticated")
@@ -107,7 +107,7 @@ func TestACertificateIsRotatedWhileAWatchRuns(t *testing.T) {
 	subject := pkix.Name{CommonName: "dave", Organization: []string{"sailors"}}
 	dir := t.TempDir()
 	cfg := client.Config{Server: plane.Server, TLS: client.TLS{
-		CAData: plane.CA, CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key"),
+		CAData: client.Secret(plane.CA), CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key"),
 	}}
 	install := func(cert, key []byte) {
 		t.Helper()

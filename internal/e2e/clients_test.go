@@ -62,7 +62,7 @@ func crowdServer(t *testing.T) (cfg client.Config, open *atomic.Int64) {
 	}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	return client.Config{Server: server.URL, TLS: client.TLS{CAData: servingAuthority}}, open
+	return client.Config{Server: server.URL, TLS: client.TLS{CAData: client.Secret(servingAuthority)}}, open
 }
 
 // census counts what has been made and is in memory still.
@@ -90,7 +90,7 @@ func (c *census) visit(ctx context.Context, cfg client.Config, user string) erro
 	if err != nil {
 		return err
 	}
-	cfg.TLS.CertData, cfg.TLS.KeyData = cert, key
+	cfg.TLS.CertData, cfg.TLS.KeyData = client.Secret(cert), client.Secret(key)
 	cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err != nil {

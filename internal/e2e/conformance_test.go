@@ -60,7 +60,7 @@ func TestConformanceOfExpiry(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	config := client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA}, BearerToken: p.Token}
+	config := client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA)}, BearerToken: client.Secret(p.Token)}
 	conformance.RunExpired(t, config, func() { compact(t, p.Etcd) })
 }
 

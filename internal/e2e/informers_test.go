@@ -102,7 +102,7 @@ func TestInformersSurviveACompactionAndARestart(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	c, err := client.New(client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA}, BearerToken: p.Token})
+	c, err := client.New(client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA)}, BearerToken: client.Secret(p.Token)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/internal/e2e/controlplane"
 	"github.com/bowline-go/bowline/internal/e2e/kubectlscript"
@@ -45,9 +46,9 @@ func TestKubectlSaysTheSameOfBothServers(t *testing.T) {
 		}
 	})
 	listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	config := clienttest.Start(t, clienttest.Options{Listener: listener, TLS: true, Token: p.Token}).Config()
+	config := clienttest.Start(t, clienttest.Options{Listener: listener, TLS: true, Token: client.Secret(p.Token)}).Config()
 	reference := &kubectlscript.Server{URL: p.Server, CA: p.CA, Token: p.Token, Kubectl: p.KubectlPath(), Directory: t.TempDir()}
-	subject := &kubectlscript.Server{URL: config.Server, CA: config.TLS.CAData, Token: p.Token, Kubectl: p.KubectlPath(), Directory: t.TempDir()}
+	subject := &kubectlscript.Server{URL: config.Server, CA: []byte(config.TLS.CAData), Token: p.Token, Kubectl: p.KubectlPath(), Directory: t.TempDir()}
 
 	compared := must(kubectlscript.Compare(t.Context(), scripts, reference, subject))(t)
 	for _, name := range slices.Sorted(maps.Keys(compared.Details)) {

@@ -267,7 +267,7 @@ func TestLeadersExcludeEachOther(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	c := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA}, BearerToken: p.Token})
+	c := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA)}, BearerToken: client.Secret(p.Token)})
 	namespace := must(client.For(c, conformance.Namespaces).Create(t.Context(), &conformance.Namespace{ObjectMeta: meta.ObjectMeta{Name: "leaders"}}))(t).Name
 	clients := must(clientset.NewForConfig(&rest.Config{
 		Host: p.Server, BearerToken: p.Token, TLSClientConfig: rest.TLSClientConfig{CAData: p.CA}, QPS: -1, Timeout: renewDeadline / 2,

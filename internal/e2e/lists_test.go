@@ -186,7 +186,7 @@ func TestListsOfACompactedHistory(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	c := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA}, BearerToken: p.Token})
+	c := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA)}, BearerToken: client.Secret(p.Token)})
 	ns := must(client.For(c, conformance.Namespaces).Create(t.Context(), &conformance.Namespace{ObjectMeta: meta.ObjectMeta{Name: "history"}}))(t).Name
 	h := newHistory(t, c, ns)
 

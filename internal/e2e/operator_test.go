@@ -64,7 +64,7 @@ func newOperator(t *testing.T, p *controlplane.ControlPlane, admin *client.Clien
 	if err != nil {
 		t.Fatal(err)
 	}
-	user := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA, CertData: cert, KeyData: key}})
+	user := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA), CertData: client.Secret(cert), KeyData: client.Secret(key)}})
 	eventually(t, func() error {
 		_, err := client.For(user, pageMaps).List(t.Context(), client.ListOptions{})
 		return err
@@ -252,7 +252,7 @@ func TestTheOperatorAsTwoReplicas(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	c := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA}, BearerToken: p.Token})
+	c := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA)}, BearerToken: client.Secret(p.Token)})
 	namespace := must(client.For(c, conformance.Namespaces).Create(t.Context(), &conformance.Namespace{ObjectMeta: meta.ObjectMeta{Name: "operator"}}))(t).Name
 	define(t, c, pageDefinition)
 	o, e := newOperator(t, p, c, namespace), newEditor(t, c, namespace)

@@ -205,7 +205,7 @@ func TestOverlaysKnowTheValuesOfTheServer(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	c := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA}, BearerToken: p.Token})
+	c := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA)}, BearerToken: client.Secret(p.Token)})
 	kinds := valuesOf(t, c)
 	compareFile(t, valuesFile, valueTable(t, kinds))
 	counts := map[byte]int{}

@@ -145,7 +145,7 @@ func TestRequestsArePassedOnToPodsServicesAndNodes(t *testing.T) {
 	})
 	t.Run("who may not", func(t *testing.T) {
 		nobody := adminConfig()
-		nobody.BearerToken = plane.OutsiderToken
+		nobody.BearerToken = client.Secret(plane.OutsiderToken)
 		code, got := answerOf(t, open(t, nobody).Proxy(client.ProxyTarget{Resource: "pods", Key: key}), http.MethodGet, "http://any/", "")
 		if code != http.StatusForbidden || !strings.Contains(got, `cannot get resource \"pods/proxy\"`) {
 			t.Errorf("the answer is %d, %s, want Forbidden", code, got)

@@ -139,7 +139,7 @@ func TestAnImpersonatedUserHasTheRightsOfThatUser(t *testing.T) {
 func TestWhoMayNotImpersonateIsToldSo(t *testing.T) {
 	t.Parallel()
 	cfg := adminConfig()
-	cfg.BearerToken = plane.OutsiderToken
+	cfg.BearerToken = client.Secret(plane.OutsiderToken)
 	outsider := client.For(open(t, cfg), selfReviews)
 	equal(t, "the outsider", must(outsider.Create(t.Context(), &review{}))(t).Status.UserInfo.Username, "outsider")
 	_, err := outsider.As(client.Impersonation{User: "admin", Groups: []string{"system:masters"}}).Create(t.Context(), &review{})

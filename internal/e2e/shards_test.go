@@ -19,7 +19,7 @@ func TestConformanceOfShards(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	config := client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA}, BearerToken: p.Token}
+	config := client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA)}, BearerToken: client.Secret(p.Token)}
 	defineForSuite(t, config)
 	conformance.RunShards(t, config)
 }

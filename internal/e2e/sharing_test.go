@@ -78,7 +78,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 // newScene makes the replicas' user, and what their proxies need.
 func newScene(t *testing.T, p *controlplane.ControlPlane) *scene {
 	t.Helper()
-	admin := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA}, BearerToken: p.Token})
+	admin := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA)}, BearerToken: client.Secret(p.Token)})
 	create(t, client.For(admin, clusterRoles), "", `{"metadata": {"name": "sharer"}, "rules": `+sharingRights+`}`)
 	create(t, client.For(admin, clusterRoleBindings), "", `{"metadata": {"name": "sharer"},
 		"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "sharer"},

@@ -30,7 +30,7 @@ const rbac = "rbac.authorization.k8s.io"
 
 // adminConfig is how the admin reaches the control plane that the tests share.
 func adminConfig() client.Config {
-	return client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA}, BearerToken: plane.Token}
+	return client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token)}
 }
 
 // userConfig is how a user with a certificate does. The user has no rights but those of the groups.
@@ -40,7 +40,7 @@ func userConfig(t *testing.T, user string, groups ...string) client.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA, CertData: cert, KeyData: key}}
+	return client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA), CertData: client.Secret(cert), KeyData: client.Secret(key)}}
 }
 
 // open makes a client that lives as long as the test.

@@ -18,7 +18,7 @@ import (
 
 // tokenConfig is how the holder of a service account's token reaches the control plane.
 func tokenConfig(token string) client.Config {
-	return client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA}, BearerToken: token}
+	return client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(token)}
 }
 
 func TestAServiceAccountComesWithATokenThatItIsGiven(t *testing.T) {
@@ -32,7 +32,7 @@ func TestAServiceAccountComesWithATokenThatItIsGiven(t *testing.T) {
 	if left := time.Until(token.Expires); left < 19*time.Minute || left > 21*time.Minute {
 		t.Errorf("the token expires in %v, want 20m", left)
 	}
-	got := must(client.For(open(t, tokenConfig(token.Secret())), selfReviews).Create(t.Context(), &review{}))(t)
+	got := must(client.For(open(t, tokenConfig(string(token.Secret))), selfReviews).Create(t.Context(), &review{}))(t)
 	equal(t, "user", got.Status.UserInfo.Username, "system:serviceaccount:"+ns+":robot")
 	equal(t, "uid", got.Status.UserInfo.UID, account.GetUID())
 	if !strings.HasPrefix(got.credential(), "JTI=") {
@@ -41,9 +41,9 @@ func TestAServiceAccountComesWithATokenThatItIsGiven(t *testing.T) {
 
 	t.Run("one for another audience is refused", func(t *testing.T) {
 		other := must(client.RequestToken(t.Context(), accounts, key, client.TokenOptions{Audiences: []string{"https://example.org"}}))(t)
-		_, err := client.For(open(t, tokenConfig(other.Secret())), selfReviews).Create(t.Context(), &review{})
+		_, err := client.For(open(t, tokenConfig(string(other.Secret))), selfReviews).Create(t.Context(), &review{})
 		wantReason(t, err, apierrors.Unauthorized)
-		if err != nil && strings.Contains(err.Error(), other.Secret()) {
+		if err != nil && strings.Contains(err.Error(), string(other.Secret)) {
 			t.Error("the error shows the token")
 		}
 	})
@@ -66,12 +66,12 @@ func TestTokensAreRotatedBeforeTheyExpire(t *testing.T) {
 	accounts := client.For(c, serviceAccounts)
 	key := meta.KeyOf(create(t, accounts, ns, `{"metadata": {"name": "robot"}}`))
 	var fetched atomic.Int64
-	cfg := client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA}}
+	cfg := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}}
 	cfg.Credentials = client.NewCredentials(func(ctx context.Context) (client.Credential, error) {
 		fetched.Add(1)
 		token, err := client.RequestToken(ctx, accounts, key, client.TokenOptions{})
 		// No server gives a token for less than ten minutes. To this client it is good for seconds.
-		return client.Credential{Token: token.Secret(), Expires: time.Now().Add(2 * time.Second)}, err
+		return client.Credential{Token: token.Secret, Expires: time.Now().Add(2 * time.Second)}, err
 	})
 	reviews := client.For(open(t, cfg), selfReviews)
 	seen := map[string]bool{}
@@ -100,13 +100,13 @@ func TestATokenThatIsRefusedIsReplaced(t *testing.T) {
 	write := func() {
 		t.Helper()
 		token := must(client.RequestToken(t.Context(), accounts, key, client.TokenOptions{}))(t)
-		if err := os.WriteFile(file, []byte(token.Secret()+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(token.Secret+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write()
-	fromFile := client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA}, BearerTokenFile: file}
-	byItself := client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA}}
+	fromFile := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerTokenFile: file}
+	byItself := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}}
 	byItself.Credentials = client.TokenCredentials(accounts, key, client.TokenOptions{})
 	holders := map[string]client.Resource[*review]{
 		"from a file": client.For(open(t, fromFile), selfReviews),
@@ -140,7 +140,7 @@ func TestATokenEndsWithTheObjectThatItIsBoundTo(t *testing.T) {
 	token := must(client.RequestToken(t.Context(), accounts, key, client.TokenOptions{
 		BoundTo: client.TokenBinding{APIVersion: "v1", Kind: "Secret", Name: "rope", UID: secret.GetUID()},
 	}))(t)
-	reviews := client.For(open(t, tokenConfig(token.Secret())), selfReviews)
+	reviews := client.For(open(t, tokenConfig(string(token.Secret))), selfReviews)
 	must(reviews.Create(t.Context(), &review{}))(t)
 	if err := bound.Delete(t.Context(), meta.KeyOf(secret), client.DeleteOptions{}); err != nil {
 		t.Fatal(err)

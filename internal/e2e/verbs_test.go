@@ -384,7 +384,7 @@ func TestACollectionIsDeletedAsSelected(t *testing.T) {
 	list := must(r.List(t.Context(), client.ListOptions{Namespace: elsewhere}))(t)
 	equal(t, "the number of config maps elsewhere", len(list.Items), 4)
 	outsider := adminConfig()
-	outsider.BearerToken = plane.OutsiderToken
+	outsider.BearerToken = client.Secret(plane.OutsiderToken)
 	wantReason(t, client.For(open(t, outsider), conformance.ConfigMaps).DeleteCollection(t.Context(),
 		client.Selection{Namespace: elsewhere, Everything: true}, client.DeleteOptions{}), apierrors.Forbidden)
 }

@@ -3,29 +3,28 @@ package shown
 import (
 	"fmt"
 	"io"
+	"log/slog"
 )
 
 // Redacted stands for a secret.
 const Redacted = "[redacted]"
 
-// Redact returns Redacted in place of s; "" if s is empty.
-func Redact(s string) string {
+// Secret is a text that no way of printing shows. Package client documents it as client.Secret.
+type Secret string
+
+// String returns "[redacted]", or "" if s is empty.
+func (s Secret) String() string {
 	if s == "" {
 		return ""
 	}
 	return Redacted
 }
 
-// Format implements fmt.Formatter for a type whose String and GoString show no secret. Package fmt does not call these two for some
-// verbs, such as %d, and would print the fields.
-func Format(f fmt.State, verb rune, v interface {
-	fmt.Stringer
-	fmt.GoStringer
-},
-) {
-	s := v.String()
-	if verb == 'v' && f.Flag('#') {
-		s = v.GoString()
-	}
-	_, _ = io.WriteString(f, s)
-}
+// Format prints String for every verb, because package fmt does not call String for some, such as %d and %#v.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// MarshalText encodes String, for JSON and others. A Secret that is decoded is the text itself.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// LogValue returns String, for handlers of log/slog that encode values in their own way.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
