@@ -211,7 +211,7 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 		if token || basic {
 			bad("Credentials excludes BearerToken, BearerTokenFile, Username and Password")
 		}
-		if conn.TLS(c.TLS).HasCertificate() {
+		if c.TLS.CertFile != "" || c.TLS.CertData != "" {
 			bad("Credentials excludes TLS.CertFile and TLS.CertData")
 		}
 	}
@@ -225,7 +225,9 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 // connection returns the options for the connections of a client. c is valid. log is called with what no hook Stale takes.
 func (c Config) connection(server *url.URL, log func(ctx context.Context, err error)) conn.Options {
 	o := conn.Options{
-		Server: server, TLS: conn.TLS(c.TLS), TokenFile: c.BearerTokenFile, Token: c.BearerToken, Username: c.Username, Password: c.Password,
+		Server: server, CA: conn.PEM{File: c.TLS.CAFile, Data: c.TLS.CAData}, Cert: conn.PEM{File: c.TLS.CertFile, Data: c.TLS.CertData},
+		Key: conn.PEM{File: c.TLS.KeyFile, Data: c.TLS.KeyData}, ServerName: c.TLS.ServerName, Insecure: c.TLS.Insecure,
+		TokenFile: c.BearerTokenFile, Token: c.BearerToken, Username: c.Username, Password: c.Password,
 		Impersonate: c.Impersonate.header(), NoHeaderTimeout: c.StallTimeout < 0, Uncompressed: c.Uncompressed,
 		Dial: c.Dial, Proxy: c.Proxy, Wrap: c.Wrap,
 		Stale: func(ctx context.Context, err error) {

@@ -56,9 +56,9 @@ var secretive = []struct {
 		"Exec.APIVersion", "Exec.Command", "Exec.InteractiveMode", "Exec.InstallHint", "Exec.Env(key)",
 	}},
 	{new(conn.Options), []string{
-		"TLS.CAFile", "TLS.CertFile", "TLS.KeyFile", "TLS.ServerName", "TokenFile", "Username", "Impersonate", "Impersonate(key)",
+		"CA.File", "Cert.File", "Key.File", "ServerName", "TokenFile", "Username", "Impersonate", "Impersonate(key)",
 	}},
-	{new(conn.TLS), []string{"CAFile", "CertFile", "KeyFile", "ServerName"}},
+	{new(conn.PEM), []string{"File"}},
 	{new(conn.Credential), nil},
 	{new(kubeconfig.Exec), []string{"APIVersion", "Command", "InteractiveMode", "InstallHint", "Env(key)"}},
 }

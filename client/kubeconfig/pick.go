@@ -331,7 +331,7 @@ func (s *stanza) oneMethod() {
 
 // fixed reports whether there is a credential in the file, which takes the place of a plugin, as in kubectl.
 func (s *stanza) fixed(c *client.Config) bool {
-	return c.BearerToken != "" || c.BearerTokenFile != "" || c.Username != "" || conn.TLS(c.TLS).HasCertificate()
+	return c.BearerToken != "" || c.BearerTokenFile != "" || c.Username != "" || c.TLS.CertFile != "" || c.TLS.CertData != ""
 }
 
 // user applies a user's stanza: the identity at the server of the given cluster.

@@ -22,9 +22,15 @@ func TestAFileWithoutAnEndIsAnError(t *testing.T) {
 		return err
 	}
 	token := load(func(r read) error { _, err := bearer(r, endless); return err })
-	ca := load(func(r read) error { _, err := TLS{CAFile: endless}.ca(r); return err })
-	cert := load(func(r read) error { _, err := TLS{CertFile: endless, KeyData: "k"}.certificate(r); return err })
-	key := load(func(r read) error { _, err := TLS{CertData: "c", KeyFile: endless}.certificate(r); return err })
+	ca := load(func(r read) error { _, err := Options{CA: PEM{File: endless}}.ca(r); return err })
+	cert := load(func(r read) error {
+		_, err := Options{Cert: PEM{File: endless}, Key: PEM{Data: "k"}}.certificate(r)
+		return err
+	})
+	key := load(func(r read) error {
+		_, err := Options{Cert: PEM{Data: "c"}, Key: PEM{File: endless}}.certificate(r)
+		return err
+	})
 	for want, err := range map[string]error{
 		"read Config.BearerTokenFile": token, "read TLS.CAFile": ca, "read TLS.CertFile": cert, "read TLS.KeyFile": key,
 	} {

@@ -40,8 +40,8 @@ type generation struct {
 func newGeneration(o Options, i identity) (*generation, error) {
 	tlsConfig := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
-		ServerName:         o.TLS.ServerName,
-		InsecureSkipVerify: o.TLS.Insecure,
+		ServerName:         o.ServerName,
+		InsecureSkipVerify: o.Insecure,
 	}
 	if i.ca != nil {
 		pool, err := certPool(i.ca)
@@ -55,7 +55,7 @@ func newGeneration(o Options, i identity) (*generation, error) {
 	}
 	g := &generation{identity: i, origin: o.Server, conns: make(map[*conn]struct{})}
 	g.callGate.patience, g.watchGate.patience = patience, patience
-	p := &proxies{next: o.Proxy, ca: i.ca, insecure: o.TLS.Insecure}
+	p := &proxies{next: o.Proxy, ca: i.ca, insecure: o.Insecure}
 	if p.next == nil {
 		p.next = http.ProxyFromEnvironment
 	}

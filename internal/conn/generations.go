@@ -21,19 +21,19 @@ type generations struct {
 	o      Options
 	holder *holder
 
-	files kept[identity] // what is in the files, or in Options.TLS
+	files kept[identity] // what is in the files, or in Options
 
 	mu  sync.Mutex // guards now; taken before the lock of files
 	now *generation
 }
 
 func newGenerations(o Options) (*generations, error) {
-	if err := o.TLS.validateData(); err != nil {
+	if err := o.validateData(); err != nil {
 		return nil, err
 	}
 	t := &generations{o: o}
-	t.files.load, t.files.same, t.files.age = o.TLS.identity, identity.same, fileAge
-	if !o.TLS.inFiles() {
+	t.files.load, t.files.same, t.files.age = o.identity, identity.same, fileAge
+	if !o.inFiles() {
 		t.files.age = math.MaxInt64
 	}
 	return t, nil
@@ -107,7 +107,7 @@ func refusesCertificate(err error) bool {
 
 // mayBeRefusal reports whether a connection broke in a way in which a server that refuses the client's certificate may break it.
 func (t *generations) mayBeRefusal(ctx context.Context, err error) bool {
-	return t.o.TLS.certificateInFiles() && ctx.Err() == nil && isBroken(err)
+	return t.o.certificateInFiles() && ctx.Err() == nil && isBroken(err)
 }
 
 // isBroken reports whether a connection broke. In TLS 1.3 the client's side of the handshake is over before the server has seen the
@@ -193,7 +193,7 @@ func (t *generations) look(ctx context.Context) error {
 
 // changedSince reads the files again, and reports whether they have changed since changes was that number.
 func (t *generations) changedSince(ctx context.Context, changes int64) bool {
-	if !t.o.TLS.inFiles() {
+	if !t.o.inFiles() {
 		return false
 	}
 	t.files.expire()

@@ -9,12 +9,16 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Options say what to connect to and as whom. They have been validated, but for the data of TLS.
+// Options say what to connect to and as whom. They have been validated, but for the data of CA, Cert and Key.
 type Options struct {
 	// Server is the server's URL. Credentials are for its origin only.
 	Server *url.URL
-	// TLS says whom to trust and which certificate to show.
-	TLS TLS
+	// CA are those who vouch for the server, Cert and Key the client's certificate and its private key; see client.TLS.
+	CA, Cert, Key PEM
+	// ServerName replaces the host of Server in the handshake and in the check of the server's certificate; empty keeps it.
+	ServerName string
+	// Insecure accepts any certificate of a server.
+	Insecure bool
 
 	// Credentials, TokenFile, Token or Username and Password say who the client is: the first of them that is set.
 	Credentials *Credentials

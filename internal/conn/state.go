@@ -27,7 +27,7 @@ func (t *Transport) State() State {
 	t.generations.files.mu.Lock()
 	defer t.generations.files.mu.Unlock()
 	files := &t.generations.files
-	if t.generations.o.TLS.certificateInFiles() && files.err != nil {
+	if t.generations.o.certificateInFiles() && files.err != nil {
 		s.Err = cmp.Or(s.Err, files.err)
 	}
 	if files.now.cert == nil {
@@ -40,7 +40,7 @@ func (t *Transport) State() State {
 		s.From += " and "
 	}
 	s.From += "a client certificate"
-	if s.Obtained.IsZero() && t.generations.o.TLS.certificateInFiles() {
+	if s.Obtained.IsZero() && t.generations.o.certificateInFiles() {
 		s.Obtained = files.at
 	}
 	return s

@@ -13,35 +13,37 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose.
-type TLS struct {
-	CAFile   string
-	CAData   shown.Secret
-	CertFile string
-	CertData shown.Secret
-	KeyFile  string
-	KeyData  shown.Secret
+// PEM is a certificate, a key or several, as text or in a file. The text wins.
+type PEM struct {
+	File string
+	Data shown.Secret
+}
 
-	ServerName string
-	Insecure   bool
+func (p PEM) isSet() bool { return p.File != "" || p.Data != "" }
+
+// inFile reports whether p may change.
+func (p PEM) inFile() bool { return p.File != "" && p.Data == "" }
+
+// bytes returns the text. field names the field with the file.
+func (p PEM) bytes(read read, field string) ([]byte, error) {
+	if p.Data != "" {
+		return []byte(p.Data), nil
+	}
+	return read(field, p.File)
 }
 
 // certificate reads the client's certificate and key; nil where there is none.
-func (t TLS) certificate(read read) (*tls.Certificate, error) {
-	if !t.HasCertificate() {
+func (o Options) certificate(read read) (*tls.Certificate, error) {
+	if !o.Cert.isSet() {
 		return nil, nil
 	}
-	cert, key := []byte(t.CertData), []byte(t.KeyData)
-	var err error
-	if len(cert) == 0 {
-		if cert, err = read("TLS.CertFile", t.CertFile); err != nil {
-			return nil, err
-		}
+	cert, err := o.Cert.bytes(read, "TLS.CertFile")
+	if err != nil {
+		return nil, err
 	}
-	if len(key) == 0 {
-		if key, err = read("TLS.KeyFile", t.KeyFile); err != nil {
-			return nil, err
-		}
+	key, err := o.Key.bytes(read, "TLS.KeyFile")
+	if err != nil {
+		return nil, err
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
@@ -49,9 +51,6 @@ func (t TLS) certificate(read read) (*tls.Certificate, error) {
 	}
 	return &pair, nil
 }
-
-// HasCertificate reports whether the client has a certificate to show.
-func (t TLS) HasCertificate() bool { return t.CertFile != "" || t.CertData != "" }
 
 // sameCertificate reports whether a server is shown the same.
 func sameCertificate(a, b *tls.Certificate) bool {
@@ -63,19 +62,16 @@ func sameCertificate(a, b *tls.Certificate) bool {
 
 // ca returns the PEM certificates of those who vouch for the server; nil where the system's are meant, which empty or bad
 // ones must not be taken for.
-func (t TLS) ca(read read) ([]byte, error) {
-	switch {
-	case t.CAData != "":
-		return []byte(t.CAData), nil
-	case t.CAFile == "":
+func (o Options) ca(read read) ([]byte, error) {
+	if !o.CA.isSet() {
 		return nil, nil
 	}
-	b, err := read("TLS.CAFile", t.CAFile)
+	b, err := o.CA.bytes(read, "TLS.CAFile")
 	if err != nil {
 		return nil, err
 	}
-	if _, err := certPool(b); err != nil {
-		return nil, fmt.Errorf("read TLS.CAFile: %s: %w", t.CAFile, err)
+	if _, err := certPool(b); err != nil { // data has been checked
+		return nil, fmt.Errorf("read TLS.CAFile: %s: %w", o.CA.File, err)
 	}
 	return b, nil
 }
@@ -92,25 +88,24 @@ func (i identity) same(o identity) bool {
 }
 
 // identity reads what connections are made with.
-func (t TLS) identity(read read) (i identity, err error) {
-	if i.ca, err = t.ca(read); err != nil {
+func (o Options) identity(read read) (i identity, err error) {
+	if i.ca, err = o.ca(read); err != nil {
 		return identity{}, err
 	}
-	if i.cert, err = t.certificate(read); err != nil {
+	if i.cert, err = o.certificate(read); err != nil {
 		return identity{}, err
 	}
 	return i, nil
 }
 
 // inFiles reports whether any of it may change.
-func (t TLS) inFiles() bool {
-	ca := t.CAData == "" && t.CAFile != ""
-	return ca || t.certificateInFiles()
+func (o Options) inFiles() bool {
+	return o.CA.inFile() || o.certificateInFiles()
 }
 
 // certificateInFiles reports whether the client's certificate, or its key, may change.
-func (t TLS) certificateInFiles() bool {
-	return t.HasCertificate() && (t.CertData == "" || t.KeyData == "")
+func (o Options) certificateInFiles() bool {
+	return o.Cert.inFile() || o.Key.inFile()
 }
 
 func certPool(data []byte) (*x509.CertPool, error) {
@@ -122,20 +117,20 @@ func certPool(data []byte) (*x509.CertPool, error) {
 }
 
 // validateData checks what can be checked without I/O: certificates and keys that are given as data.
-func (t TLS) validateData() error {
-	if t.CAData != "" {
-		if _, err := certPool([]byte(t.CAData)); err != nil {
+func (o Options) validateData() error {
+	if o.CA.Data != "" {
+		if _, err := certPool([]byte(o.CA.Data)); err != nil {
 			return fmt.Errorf("client.Config: TLS.CAData: %w", err)
 		}
 	}
 	switch {
-	case t.CertData != "" && t.KeyData != "":
-		if _, err := tls.X509KeyPair([]byte(t.CertData), []byte(t.KeyData)); err != nil {
+	case o.Cert.Data != "" && o.Key.Data != "":
+		if _, err := tls.X509KeyPair([]byte(o.Cert.Data), []byte(o.Key.Data)); err != nil {
 			return fmt.Errorf("client.Config: TLS.CertData and TLS.KeyData: %w", err)
 		}
-	case t.CertData != "" && !hasBlock(t.CertData, "CERTIFICATE"):
+	case o.Cert.Data != "" && !hasBlock(o.Cert.Data, "CERTIFICATE"):
 		return errors.New("client.Config: TLS.CertData: no PEM certificate in it")
-	case t.KeyData != "" && !hasBlock(t.KeyData, "PRIVATE KEY"):
+	case o.Key.Data != "" && !hasBlock(o.Key.Data, "PRIVATE KEY"):
 		return errors.New("client.Config: TLS.KeyData: no PEM private key in it")
 	}
 	return nil

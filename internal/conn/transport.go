@@ -24,7 +24,7 @@ type Transport struct {
 	generations *generations // which knows the certificates
 }
 
-// New returns a transport. It does no I/O. Every reason why the data of o.TLS cannot be used is in the error.
+// New returns a transport. It does no I/O. Every reason why the data of o cannot be used is in the error.
 func New(o Options) (*Transport, error) {
 	g, err := newGenerations(o)
 	if err != nil {
