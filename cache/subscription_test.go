@@ -386,3 +386,17 @@ func TestHandled(t *testing.T) {
 		})
 	}
 }
+
+// A nil handler is told of nothing, and knows all that the cache knows.
+func TestANilHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.New[*thing]()
+		sub := s.Reader().Subscribe(nil)
+		relist(s, "1", "ns/a u@1")
+		set(s, "ns/a u@2")
+		drain(t, s)
+		if pending(sub) != 0 || !isClosed(sub.Synced()) {
+			t.Errorf("%d pending, synced: %v; want 0 and synced", pending(sub), isClosed(sub.Synced()))
+		}
+	})
+}
