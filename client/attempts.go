@@ -51,7 +51,7 @@ func (a *attempts[T]) run(ctx context.Context, step func(obj T, live jsonstream.
 			return a.unread(ctx, err)
 		}
 		if a.lost != nil {
-			a.quits.Won = wroteBetween(a.last, live)
+			a.quits.LostTo = wroteBetween(a.last, live)
 		}
 		lost, err := step(obj, live)
 		if lost == nil {
@@ -89,7 +89,7 @@ func (a *attempts[T]) unread(ctx context.Context, err error) error {
 // no next attempt: the limit is reached, or ctx has ended.
 func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error) error {
 	if a.quits.Attempts == conflictAttempts {
-		a.quits.Won = a.r.winner(ctx, a.q, live)
+		a.quits.LostTo = a.r.competing(ctx, a.q, live)
 		return a.because(err)
 	}
 	a.lost, a.last = err, live
@@ -109,14 +109,14 @@ type ModifyError struct {
 	// twice; the other calls may be repeated. If it is not set, nothing has been written, and Err wraps the last refusal if there
 	// was one.
 	MayHaveWritten bool
-	// Won is the write that came before the last attempt, as far as it is known.
-	Won Winner
+	// LostTo is the write that came before the last attempt, as far as it is known.
+	LostTo CompetingWrite
 	// Err is the reason why the call gave up.
 	Err error
 }
 
-// Winner is a write that came before another one. A field that the server does not report is empty.
-type Winner struct {
+// CompetingWrite is a write that came before another one. A field that the server does not report is empty.
+type CompetingWrite struct {
 	// Manager, Operation ("Update" or "Apply"), Subresource and Time are those of the latest changed entry in
 	// metadata.managedFields.
 	Manager, Operation, Subresource string
@@ -126,8 +126,8 @@ type Winner struct {
 }
 
 // String returns, for example, `"kubectl-edit" by Update at 2026-01-02T03:04:05Z (resource version "7")`.
-func (w Winner) String() string {
-	if w == (Winner{}) {
+func (w CompetingWrite) String() string {
+	if w == (CompetingWrite{}) {
 		return "an unknown write"
 	}
 	var b strings.Builder
@@ -155,8 +155,8 @@ func (e *ModifyError) Error() string {
 	if e.Attempts > 0 {
 		text = fmt.Sprintf("gave up after attempt %d", e.Attempts)
 	}
-	if e.Won != (Winner{}) {
-		text += ", lost against " + e.Won.String()
+	if e.LostTo != (CompetingWrite{}) {
+		text += ", lost against " + e.LostTo.String()
 	}
 	if e.MayHaveWritten {
 		text += ", which may have been written"
@@ -188,21 +188,21 @@ func refused(err error) bool {
 	return apierrors.SafeToRetry(err)
 }
 
-// winner reads the object once and returns the latest write since last.
-func (r Resource[T]) winner(ctx context.Context, q request, last jsonstream.Item) Winner {
+// competing reads the object once and returns the latest write since last.
+func (r Resource[T]) competing(ctx context.Context, q request, last jsonstream.Item) CompetingWrite {
 	look := q
 	look.verb, look.once = "get", true
 	_, now, err := r.exchange(ctx, look)
 	if err != nil || now.ResourceVersion == last.ResourceVersion {
-		return Winner{}
+		return CompetingWrite{}
 	}
 	return wroteBetween(last, now)
 }
 
 // wroteBetween returns the latest write after the object was as in last. A manager that writes the same fields again within a
 // second leaves no trace; wroteBetween then returns the latest write of all.
-func wroteBetween(last, now jsonstream.Item) Winner {
-	w := Winner{ResourceVersion: now.ResourceVersion}
+func wroteBetween(last, now jsonstream.Item) CompetingWrite {
+	w := CompetingWrite{ResourceVersion: now.ResourceVersion}
 	before, after := managers(last.Raw), managers(now.Raw)
 	var latest *meta.ManagedFields
 	for _, changed := range [...]bool{true, false} {

@@ -14,7 +14,7 @@ type DeleteOptions struct {
 	ResourceVersion string
 	// Propagation says what happens to the objects that this one owns; empty means the default of the resource.
 	Propagation Propagation
-	// GracePeriod is how long the object may take to end, in whole seconds; 0 means the default of the resource, and Immediately
+	// GracePeriod is how long the object may take to end, in whole seconds; 0 means the default of the resource, and NoGracePeriod
 	// means no grace period.
 	GracePeriod time.Duration
 	// IgnoreStoreReadError removes an object that the server cannot read from its store, such as one whose encryption key is
@@ -24,8 +24,8 @@ type DeleteOptions struct {
 	IgnoreStoreReadError bool
 }
 
-// Immediately is the DeleteOptions.GracePeriod that deletes without a grace period.
-const Immediately time.Duration = -1
+// NoGracePeriod is the DeleteOptions.GracePeriod that deletes without a grace period.
+const NoGracePeriod time.Duration = -1
 
 // Propagation says what a deletion does to the objects that the deleted one owns.
 type Propagation string
@@ -99,10 +99,10 @@ func (o DeleteOptions) body(dryRun bool) (deleteBody, error) {
 		b.Preconditions = &preconditions{UID: o.UID, ResourceVersion: o.ResourceVersion}
 	}
 	switch {
-	case o.GracePeriod == Immediately:
+	case o.GracePeriod == NoGracePeriod:
 		b.GracePeriodSeconds = new(int64)
 	case o.GracePeriod < 0 || o.GracePeriod%time.Second != 0:
-		return b, fmt.Errorf("client.DeleteOptions: GracePeriod must be whole seconds or Immediately, got %v", o.GracePeriod)
+		return b, fmt.Errorf("client.DeleteOptions: GracePeriod must be whole seconds or NoGracePeriod, got %v", o.GracePeriod)
 	case o.GracePeriod > 0:
 		seconds := int64(o.GracePeriod / time.Second)
 		b.GracePeriodSeconds = &seconds

@@ -33,14 +33,14 @@ func TestDeletionsThatCannotBeMeantAreRefused(t *testing.T) {
 		},
 		{
 			"half a second of grace", remove(client.DeleteOptions{GracePeriod: 500 * time.Millisecond}),
-			one + "GracePeriod must be whole seconds or Immediately, got 500ms",
+			one + "GracePeriod must be whole seconds or NoGracePeriod, got 500ms",
 		},
 		{
 			"negative grace", remove(client.DeleteOptions{GracePeriod: -time.Second}),
-			one + "GracePeriod must be whole seconds or Immediately, got -1s",
+			one + "GracePeriod must be whole seconds or NoGracePeriod, got -1s",
 		},
 		{"an unreadable object with a uid", remove(client.DeleteOptions{IgnoreStoreReadError: true, UID: "u"}), one + alone},
-		{"an unreadable object with grace", remove(client.DeleteOptions{IgnoreStoreReadError: true, GracePeriod: client.Immediately}), one + alone},
+		{"an unreadable object with grace", remove(client.DeleteOptions{IgnoreStoreReadError: true, GracePeriod: client.NoGracePeriod}), one + alone},
 		{
 			"an unreadable object, dry",
 			dry.Delete(t.Context(), web, client.DeleteOptions{IgnoreStoreReadError: true}), one + alone,

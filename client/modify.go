@@ -90,7 +90,7 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 		case mayHaveWritten(err) || !refused(err):
 			tries.quits.MayHaveWritten = true
 			if conflict {
-				tries.quits.Won = r.winner(ctx, q, live)
+				tries.quits.LostTo = r.competing(ctx, q, live)
 			}
 			return nil, tries.because(err)
 		case !conflict:

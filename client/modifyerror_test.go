@@ -48,8 +48,8 @@ func TestModifySaysWhoWon(t *testing.T) {
 			return setData(obj)
 		})
 		e := is[*client.ModifyError](t, err)
-		want := client.Winner{Manager: "faster", Operation: "Update", Time: e.Won.Time, ResourceVersion: won}
-		if e.Attempts != 50 || e.MayHaveWritten || e.Won != want || !e.Won.Time.Equal(when) {
+		want := client.CompetingWrite{Manager: "faster", Operation: "Update", Time: e.LostTo.Time, ResourceVersion: won}
+		if e.Attempts != 50 || e.MayHaveWritten || e.LostTo != want || !e.LostTo.Time.Equal(when) {
 			t.Errorf("error is %+v, want %+v at %v", *e, want, when)
 		}
 		if !errors.Is(err, apierrors.Conflict) || is[*client.OpError](t, e.Err).Verb != "update" {
@@ -60,9 +60,9 @@ func TestModifySaysWhoWon(t *testing.T) {
 	})
 }
 
-func TestTheTextOfAWinner(t *testing.T) {
+func TestTheTextOfACompetingWrite(t *testing.T) {
 	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("east", 3600))
-	for want, w := range map[string]client.Winner{
+	for want, w := range map[string]client.CompetingWrite{
 		`an unknown write`:                     {},
 		`another write (resource version "7")`: {ResourceVersion: "7"},
 		`"kubelet" by Update of status at 2026-01-02T02:04:05Z (resource version "7")`: {
@@ -114,8 +114,8 @@ func TestModifySaysWhoWonWhenItsContextEnds(t *testing.T) {
 				if e.Attempts != test.attempts || e.MayHaveWritten || !errors.Is(err, context.Canceled) || !errors.Is(err, apierrors.Conflict) {
 					t.Errorf("error is %+v: %v", *e, err)
 				}
-				if test.cancel == nil && (e.Won.Manager != "m" || e.Won.ResourceVersion != "2") {
-					t.Errorf("%+v won", e.Won)
+				if test.cancel == nil && (e.LostTo.Manager != "m" || e.LostTo.ResourceVersion != "2") {
+					t.Errorf("%+v won", e.LostTo)
 				}
 			})
 		})

@@ -14,7 +14,7 @@ type EvictOptions struct {
 	// UID and ResourceVersion are preconditions: if the pod's differ, nothing happens and the error is a Conflict.
 	UID             string
 	ResourceVersion string
-	// GracePeriod is how long the pod may take to end, in whole seconds; 0 means the pod's own grace period, and Immediately
+	// GracePeriod is how long the pod may take to end, in whole seconds; 0 means the pod's own grace period, and NoGracePeriod
 	// means no grace period.
 	GracePeriod time.Duration
 }
@@ -50,7 +50,7 @@ func Evict[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, o
 	if o != (EvictOptions{}) {
 		options, err := DeleteOptions{UID: o.UID, ResourceVersion: o.ResourceVersion, GracePeriod: o.GracePeriod}.body(false)
 		if err != nil {
-			return q.fail(&UsageError{Err: fmt.Errorf("client.EvictOptions: GracePeriod must be whole seconds or Immediately, got %v", o.GracePeriod)})
+			return q.fail(&UsageError{Err: fmt.Errorf("client.EvictOptions: GracePeriod must be whole seconds or NoGracePeriod, got %v", o.GracePeriod)})
 		}
 		body.DeleteOptions = &options
 	}

@@ -129,7 +129,7 @@ func TestCallsOfSubresourcesThatCannotBeMeantAreRefused(t *testing.T) {
 		},
 		{
 			client.Evict(t.Context(), pods, web, client.EvictOptions{GracePeriod: time.Millisecond}),
-			`create pods/eviction "web/a": client.EvictOptions: GracePeriod must be whole seconds or Immediately, got 1ms`,
+			`create pods/eviction "web/a": client.EvictOptions: GracePeriod must be whole seconds or NoGracePeriod, got 1ms`,
 		},
 		{
 			client.Bind(t.Context(), maps, web, "n1"),

@@ -122,7 +122,7 @@
 // No controllers run beside this server, as beside a kube-apiserver alone, so a test does their work where it matters. A deletion
 // with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or orphan, and the object stays until the
 // test removes the finalizer, as the garbage collector does. A pod with a spec.nodeName gets a deletionTimestamp and stays,
-// beyond its grace period, until the test deletes it with gracePeriodSeconds 0 (a GracePeriod of client.Immediately), as the
+// beyond its grace period, until the test deletes it with gracePeriodSeconds 0 (a GracePeriod of client.NoGracePeriod), as the
 // kubelet does. Until then the pod also keeps its namespace. A pod without a node, or one that has succeeded or failed, is
 // deleted at once.
 //

@@ -97,7 +97,7 @@ func (r *targetRig) setReady(t testing.TB, name string, ready bool) {
 
 func (r *targetRig) delete(t testing.TB, name string) {
 	t.Helper()
-	if err := r.pods.Delete(t.Context(), meta.Key{Namespace: "default", Name: name}, client.DeleteOptions{GracePeriod: client.Immediately}); err != nil {
+	if err := r.pods.Delete(t.Context(), meta.Key{Namespace: "default", Name: name}, client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -450,7 +450,7 @@ func TestReplicasThatShareBySomethingElse(t *testing.T) {
 			if s.Blocked == nil || !strings.Contains(s.String(), "shares by object.metadata.") || len(r.errs) < 4 || len(r.errs) > 5 {
 				t.Errorf("the status is %v, and OnError has got %v", s, r.errs)
 			}
-			if idle := r.Idle(); (idle != nil) != (r == c || r == d) {
+			if idle := r.WhyIdle(); (idle != nil) != (r == c || r == d) {
 				t.Errorf("%s: Idle says %v", r.Identity(), idle)
 			}
 		}
@@ -501,7 +501,7 @@ func TestAGroupSaysWhyItIsIdle(t *testing.T) {
 		a := w.replica("a", nil)
 		idle := func(want string) {
 			t.Helper()
-			err := a.Idle()
+			err := a.WhyIdle()
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%v: Idle says %v, want %q", w.since(), err, want)
 			}
@@ -596,7 +596,7 @@ func TestAReplicaThatCannotListLeavesAtOnce(t *testing.T) {
 		})
 		a := w.replica("a", nil).run()
 		w.pass(10 * time.Second)
-		if err := a.Idle(); !errors.Is(err, apierrors.Forbidden) {
+		if err := a.WhyIdle(); !errors.Is(err, apierrors.Forbidden) {
 			t.Errorf("Idle says %v", err)
 		}
 		began := w.since()

@@ -155,7 +155,7 @@ func (s Status) String() string {
 // Idle returns why this replica works on no range: the Group does not run, the replica has no lease, or what Status.Blocked and Status.Err
 // say. It returns nil if the replica works on some, and if all is well: others have all ranges, or the first ones are about to come.
 // Controllers show it.
-func (g *Group) Idle() error {
+func (g *Group) WhyIdle() error {
 	s := g.Status()
 	switch {
 	case s.Ranges != (meta.Ranges{}):

@@ -105,7 +105,7 @@ func TestInformerOfPodsWithIndexes(t *testing.T) {
 	if got := names(byNode, "one"); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("node one has %v, want [a b c]", got)
 	}
-	if err := r.Delete(ctx, key("b"), client.DeleteOptions{GracePeriod: client.Immediately}); err != nil {
+	if err := r.Delete(ctx, key("b"), client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Fatal(err)
 	}
 	if last := <-deleted; last.UID != b.UID || last.Spec.NodeName != "one" {

@@ -195,7 +195,7 @@ func testVerbs[T deletable](t *testing.T, s subject[T]) {
 	}
 	testWatch(t, r, s, list.ResourceVersion)
 
-	if err := r.Delete(ctx, key("a"), client.DeleteOptions{GracePeriod: client.Immediately}); err != nil {
+	if err := r.Delete(ctx, key("a"), client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Error(err)
 	}
 	if _, err := r.Get(ctx, key("a")); !errors.Is(err, apierrors.NotFound) {
@@ -215,14 +215,14 @@ func testStatus[T meta.Object](t *testing.T, r client.Resource[T], s subject[T])
 	if obj = must(r.Update(t.Context(), obj)); !s.statusSet(obj) {
 		t.Errorf("update lost the status: %+v", obj)
 	}
-	if err := r.Delete(t.Context(), key("status"), client.DeleteOptions{GracePeriod: client.Immediately}); err != nil {
+	if err := r.Delete(t.Context(), key("status"), client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Error(err)
 	}
 }
 
 // testWatch replays what happened after version, deletes "b", and wants the events and their objects.
 func testWatch[T deletable](t *testing.T, r client.Resource[T], s subject[T], version string) {
-	if err := r.Delete(t.Context(), key("b"), client.DeleteOptions{GracePeriod: client.Immediately}); err != nil {
+	if err := r.Delete(t.Context(), key("b"), client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -39,10 +39,10 @@ func shown(cluster string) string {
 	return cluster
 }
 
-// In returns a source that names the keys of s as keys of a cluster; see controller.Rekey. [Controller.Add] does that with the
+// In returns a source that names the keys of s as keys of a cluster; see controller.MapKeys. [Controller.Add] does that with the
 // sources of a cluster. In is for a controller.Controller[Key], or for the sources of [New].
 func In(cluster string, s controller.Source[meta.Key]) controller.Source[Key] {
-	return controller.Rekey(shown(cluster), s,
+	return controller.MapKeys(shown(cluster), s,
 		func(k meta.Key) Key { return Key{Cluster: cluster, Key: k} },
 		func(k Key) (meta.Key, bool) { return k.Key, k.Cluster == cluster })
 }

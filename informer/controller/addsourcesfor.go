@@ -32,7 +32,7 @@ import (
 //
 // The error says that covers or a source is nil, or that a source does not fit together with Options.Shards, as Run does of the sources of
 // New. With Shards by uid there must be a [Watch] among the sources, whose cache says which uid a key has, unless the sources of New and
-// of AddSource have one that is not within a [Rekey], or these sources name no keys. If there is an error, nothing is added.
+// of AddSource have one that is not within a [MapKeys], or these sources name no keys. If there is an error, nothing is added.
 func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]) (*AddedSource, error) {
 	if covers == nil {
 		return nil, errors.New("controller.AddSourcesFor: covers must not be nil")

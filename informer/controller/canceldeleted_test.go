@@ -69,7 +69,7 @@ func TestADeletionEndsTheReconcileOfItsObject(t *testing.T) {
 			})
 		}, func(s pods, p *pod) { s.delete(p) }, []string{"0s begin", `1s ended: the object of "of-a" has been deleted`, "1s begin"}},
 		{"a source with keys that were made others", func(s controller.Subscriber[*pod]) controller.Source[meta.Key] {
-			return controller.Rekey("", watch(controller.CancelDeleted(s)), func(k meta.Key) meta.Key {
+			return controller.MapKeys("", watch(controller.CancelDeleted(s)), func(k meta.Key) meta.Key {
 				return meta.Key{Name: "of-" + k.Name}
 			}, nil)
 		}, func(s pods, p *pod) { s.delete(p) }, []string{"0s begin", `1s ended: the object of "of-a" has been deleted`, "1s begin"}},

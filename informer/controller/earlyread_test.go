@@ -80,7 +80,7 @@ func TestAFunctionOfASourceMayReadTheCachesThatItsControllerWaitsFor(t *testing.
 				controller.Map(r.spaces, mapOf(func() { r.shared.Reader().Len() })), controller.Watch(r.shared))}
 		}, 0},
 		{"Map with other keys", func(r *readers) []informer.Runner {
-			return []informer.Runner{controller.New("x", controller.Options{}, reconcile, controller.Watch(r.maps), controller.Rekey("r",
+			return []informer.Runner{controller.New("x", controller.Options{}, reconcile, controller.Watch(r.maps), controller.MapKeys("r",
 				controller.Map(r.spaces, func(n *meta.Partial) []string { r.read(); return []string{n.Name} }), func(s string) key { r.read(); return key{Name: s} }, nil))}
 		}, 0},
 		{"a source of one's own", func(r *readers) []informer.Runner {

@@ -147,7 +147,7 @@ func TestAReconcileFindsItsOwnWrites(t *testing.T) {
 					reads = controller.Fresh[string](b.inf)
 				}
 				if how == "declared and rekeyed" {
-					reads = controller.Rekey("", controller.Fresh[meta.Key](b.inf), func(k meta.Key) string { return k.Name }, nil)
+					reads = controller.MapKeys("", controller.Fresh[meta.Key](b.inf), func(k meta.Key) string { return k.Name }, nil)
 				}
 				written, stale := map[string]int{}, 0
 				var idle []time.Time

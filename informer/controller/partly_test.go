@@ -157,11 +157,11 @@ func TestOneMissingNamespaceKeepsBackItsOwnKeysOnly(t *testing.T) {
 		"EveryObject": func(i *informer.Informer[*settings]) []controller.Source[meta.Key] {
 			return []controller.Source[meta.Key]{controller.EveryObject(i.Reader(), time.Minute)}
 		},
-		"Rekey": func(i *informer.Informer[*settings]) []controller.Source[meta.Key] {
+		"MapKeys": func(i *informer.Informer[*settings]) []controller.Source[meta.Key] {
 			same := func(k meta.Key) meta.Key { return k }
 			back := func(k meta.Key) (meta.Key, bool) { return k, true }
 			return []controller.Source[meta.Key]{
-				controller.Rekey("r", controller.Watch(i), same, nil), controller.Rekey("s", controller.Watch(i), same, back),
+				controller.MapKeys("r", controller.Watch(i), same, nil), controller.MapKeys("s", controller.Watch(i), same, back),
 			}
 		},
 	}

@@ -119,7 +119,7 @@ type shardRig struct {
 	done []string
 }
 
-// testShards runs a test by uid and by namespace, and with keys that Rekey has made. reconcile may be nil.
+// testShards runs a test by uid and by namespace, and with keys that MapKeys has made. reconcile may be nil.
 func testShards(t *testing.T, reconcile controller.Func[meta.Key], test func(r *shardRig)) {
 	for _, by := range []meta.ShardBy{meta.ShardByUID, meta.ShardByNamespace} {
 		testShardsOf(t, string(by), by, func(k meta.Key) meta.Key { return k },

@@ -14,8 +14,8 @@ const idleLook = 5 * time.Second
 
 // whyIdle returns why this replica has no ranges; nil if it has some, or if the Shards do not say.
 func (s *sharding[K]) whyIdle() error {
-	if i, ok := s.Shards.(interface{ Idle() error }); ok {
-		return i.Idle()
+	if i, ok := s.Shards.(interface{ WhyIdle() error }); ok {
+		return i.WhyIdle()
 	}
 	return nil
 }

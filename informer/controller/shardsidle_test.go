@@ -17,7 +17,7 @@ type idleShare struct {
 	why error // nil if it has some
 }
 
-func (s *idleShare) Idle() error {
+func (s *idleShare) WhyIdle() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.why

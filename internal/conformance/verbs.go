@@ -137,7 +137,7 @@ func testEviction(t *testing.T, s suite) {
 		t.Error(err)
 	}
 	must[*Pod](t)(r.Get(t.Context(), meta.KeyOf(a)))
-	if err := client.Evict(t.Context(), r, meta.KeyOf(a), client.EvictOptions{UID: a.UID, GracePeriod: client.Immediately}); err != nil {
+	if err := client.Evict(t.Context(), r, meta.KeyOf(a), client.EvictOptions{UID: a.UID, GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := r.Get(t.Context(), meta.KeyOf(a))

@@ -174,7 +174,7 @@ func testDelete(t *testing.T, s suite) {
 		wantReason(t, s.configMaps.Delete(t.Context(), key, o), apierrors.Conflict, 409)
 	}
 	if err := s.configMaps.Delete(t.Context(), key, client.DeleteOptions{
-		UID: made.UID, ResourceVersion: made.ResourceVersion, Propagation: client.Background, GracePeriod: client.Immediately,
+		UID: made.UID, ResourceVersion: made.ResourceVersion, Propagation: client.Background, GracePeriod: client.NoGracePeriod,
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func TestAnEvictionRespectsTheBudget(t *testing.T) {
 	wantReason(t, client.Evict(t.Context(), running, key, client.EvictOptions{UID: "11111111-1111-1111-1111-111111111111"}), apierrors.Conflict)
 	wantReason(t, client.Evict(t.Context(), running, key, client.EvictOptions{}), apierrors.TooManyRequests) // that has used it up
 	allow(1)
-	if err := client.Evict(t.Context(), running, key, client.EvictOptions{GracePeriod: client.Immediately}); err != nil {
+	if err := client.Evict(t.Context(), running, key, client.EvictOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Fatal(err)
 	}
 	must(client.WaitFor(t.Context(), running, key, client.UntilDeleted("")))(t)

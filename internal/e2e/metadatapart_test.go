@@ -92,7 +92,7 @@ func throughStatus(t *testing.T, c *client.Client, m manifest, ns string) string
 	}
 	// Other tests must not meet the object: the server itself uses some kinds.
 	must(objects.Patch(t.Context(), key, patch.Merge(json.RawMessage(`{"metadata":{"finalizers":null}}`))))(t)
-	if err := objects.Delete(t.Context(), key, client.DeleteOptions{GracePeriod: client.Immediately}); err != nil {
+	if err := objects.Delete(t.Context(), key, client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Error(err)
 	}
 	return strings.Join(changed, " ")

@@ -106,7 +106,7 @@ func TestEveryKindIsTheSameInBothForms(t *testing.T) {
 			objects := client.For(plain, dynamic)
 			must(objects.Create(t.Context(), made))(t)
 			defer func() {
-				if err := objects.Delete(t.Context(), key, client.DeleteOptions{GracePeriod: client.Immediately}); err != nil {
+				if err := objects.Delete(t.Context(), key, client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 					t.Error(err)
 				}
 			}()

@@ -335,7 +335,7 @@ func TestAGracePeriodReachesTheServer(t *testing.T) {
 	}
 	got = must(r.Get(t.Context(), key))(t)
 	equal(t, "the grace period", nested[int64](t, got, "metadata", "deletionGracePeriodSeconds"), 17)
-	if err := r.Delete(t.Context(), key, client.DeleteOptions{GracePeriod: client.Immediately}); err != nil {
+	if err := r.Delete(t.Context(), key, client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := r.Get(t.Context(), key)

@@ -46,7 +46,7 @@ func TestAWaitEndsWithItsCondition(t *testing.T) {
 			return err
 		}},
 		{"deleted", podsHere, client.UntilDeleted(""), func() error {
-			return podsHere.Delete(t.Context(), key, client.DeleteOptions{GracePeriod: client.Immediately})
+			return podsHere.Delete(t.Context(), key, client.DeleteOptions{GracePeriod: client.NoGracePeriod})
 		}},
 		{"an available deployment", deploymentsHere, client.UntilAvailable(), func() error {
 			obj := parse(t, deployment)

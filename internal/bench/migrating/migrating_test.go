@@ -96,7 +96,7 @@ func TestPodsThatAreDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	zero := client.DeleteOptions{GracePeriod: client.Immediately}
+	zero := client.DeleteOptions{GracePeriod: client.NoGracePeriod}
 	if err := client.For(s.client, Pods).Delete(ctx, meta.Key{Namespace: "default", Name: "goes"}, zero); err != nil {
 		t.Fatal(err)
 	}

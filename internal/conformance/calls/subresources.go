@@ -130,12 +130,12 @@ func deletions() []Call {
 		}, apierrors.NotFound),
 		on("delete", configMaps, func(ctx ctx, r maps) error { return r.Delete(ctx, key("a"), client.DeleteOptions{}) }),
 		on("delete-metadata-at-once", configMaps, func(ctx ctx, r maps) error {
-			return client.Metadata(r).Delete(ctx, key("bound"), client.DeleteOptions{GracePeriod: client.Immediately, Propagation: client.Background})
+			return client.Metadata(r).Delete(ctx, key("bound"), client.DeleteOptions{GracePeriod: client.NoGracePeriod, Propagation: client.Background})
 		}),
 		on("deletecollection-options", configMaps, func(ctx ctx, r maps) error {
 			return r.With(everyOption).DeleteCollection(ctx, client.Selection{
 				Namespace: Namespace, LabelSelector: "app=wire,tier notin (a,b)", FieldSelector: "metadata.name=a",
-			}, client.DeleteOptions{Propagation: client.Background, GracePeriod: client.Immediately})
+			}, client.DeleteOptions{Propagation: client.Background, GracePeriod: client.NoGracePeriod})
 		}),
 		on("deletecollection", configMaps, func(ctx ctx, r maps) error {
 			return r.In(Namespace).DeleteCollection(ctx, client.Selection{Everything: true}, client.DeleteOptions{})

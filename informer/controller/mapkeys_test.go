@@ -27,10 +27,10 @@ type tagged struct {
 func (k tagged) GetNamespace() string { return k.Namespace }
 
 func tag(name string, s controller.Source[meta.Key]) controller.Source[tagged] {
-	return controller.Rekey(name, s, func(k meta.Key) tagged { return tagged{name, k} }, func(k tagged) (meta.Key, bool) { return k.Key, k.tag == name })
+	return controller.MapKeys(name, s, func(k meta.Key) tagged { return tagged{name, k} }, func(k tagged) (meta.Key, bool) { return k.Key, k.tag == name })
 }
 
-func TestRekeyKeepsWhatASourceSays(t *testing.T) {
+func TestMapKeysKeepsWhatASourceSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, maps := startServer(t, clienttest.Options{})
 		create(t, maps, "a")
@@ -92,7 +92,7 @@ func (soon) RunWith(ctx context.Context, add func(meta.Key, workqueue.AddOptions
 	return nil
 }
 
-func TestRekeySaysWhyASourceIsNotSynced(t *testing.T) {
+func TestMapKeysSaysWhyASourceIsNotSynced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, maps := startServer(t, clienttest.Options{})
 		c := controller.New("c", controller.Options{}, func(context.Context, tagged) (controller.Result, error) {
@@ -106,33 +106,33 @@ func TestRekeySaysWhyASourceIsNotSynced(t *testing.T) {
 	})
 }
 
-func TestRekeyAlone(t *testing.T) {
+func TestMapKeysOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		take, stop := adds(t, tag("left", controller.Every(time.Hour, meta.Key{Name: "a"})))
 		if got := take(); len(got) != 1 || got[0] != (tagged{"left", meta.Key{Name: "a"}}) {
 			t.Errorf("got %v", got)
 		}
 		stop()
-		if s := controller.Rekey[tagged, meta.Key]("", nil, nil, nil); s != nil {
+		if s := controller.MapKeys[tagged, meta.Key]("", nil, nil, nil); s != nil {
 			t.Errorf("of nil it is %v", s)
 		}
-		none := controller.Rekey[tagged]("left", controller.Every(time.Hour, meta.Key{Name: "a"}), nil, nil)
+		none := controller.MapKeys[tagged]("left", controller.Every(time.Hour, meta.Key{Name: "a"}), nil, nil)
 		if err := none.Run(t.Context(), func(tagged) {}, func() {}); err == nil || !strings.Contains(err.Error(), "to must not be nil") {
 			t.Errorf("the error is %v", err)
 		}
 		c := controller.New("c", controller.Options{}, func(context.Context, tagged) (controller.Result, error) {
 			return controller.Result{}, nil
 		}, none)
-		if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "left: Every(1h0m0s): controller.Rekey: to must not be nil") {
+		if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "left: Every(1h0m0s): controller.MapKeys: to must not be nil") {
 			t.Errorf("the error is %v", err)
 		}
 	})
 }
 
-func TestShardsByUIDNeedTheInverseOfRekey(t *testing.T) {
+func TestShardsByUIDNeedTheInverseOfMapKeys(t *testing.T) {
 	inf := storetest.New[*pod]().Reader()
 	for name, s := range map[string]controller.Source[tagged]{
-		"was called without from":  controller.Rekey("", controller.Watch(inf), func(k meta.Key) tagged { return tagged{"", k} }, nil),
+		"was called without from":  controller.MapKeys("", controller.Watch(inf), func(k meta.Key) tagged { return tagged{"", k} }, nil),
 		"does not look up objects": tag("", controller.Every(time.Hour, meta.Key{Name: "a"})),
 	} {
 		c := controller.New("c", controller.Options{Shards: newShare(meta.ShardByUID)}, func(context.Context, tagged) (controller.Result, error) {

@@ -12,15 +12,15 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// Rekey returns s with keys of another type: it names to(key) where s names key. With it, sources of objects of several clusters or
+// MapKeys returns s with keys of another type: it names to(key) where s names key. With it, sources of objects of several clusters or
 // kinds feed one controller, whose keys say of which cluster or kind they are; package informer/clusters does that for clusters. All
 // else stays as it is: priorities, the informers that s needs, what [CancelDeleted], [Fresh] and Hooks.Named do.
 //
 // The name, unless it is empty, stands before that of s in errors and in the status. from is the inverse of to, and returns false for
 // keys that s cannot name. Options.Shards by uid ask it, and a source that lacks namespaces; it may be nil without Shards. Both
-// functions must be quick, always return the same for a key, and be safe for use by several goroutines at once. Rekey returns nil if
+// functions must be quick, always return the same for a key, and be safe for use by several goroutines at once. MapKeys returns nil if
 // s is nil.
-func Rekey[K, J comparable](name string, s Source[J], to func(J) K, from func(K) (J, bool)) Source[K] {
+func MapKeys[K, J comparable](name string, s Source[J], to func(J) K, from func(K) (J, bool)) Source[K] {
 	if s == nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (r *rekeyed[K, J]) Runners() []runner {
 
 func (r *rekeyed[K, J]) fresh() []Cache { return freshOf(r.of) }
 
-var errNoKeyFunction = errors.New("controller.Rekey: to must not be nil")
+var errNoKeyFunction = errors.New("controller.MapKeys: to must not be nil")
 
 func (r *rekeyed[K, J]) owns() bool      { return ownsOf(r.of) }
 func (r *rekeyed[K, J]) namesNone() bool { return namesNone(r.of) }
@@ -123,7 +123,7 @@ func (r *rekeyed[K, J]) lookup(by meta.ShardBy) error {
 		return fmt.Errorf("%T does not look up objects", r.of)
 	}
 	if r.from == nil {
-		return errors.New("Rekey was called without from")
+		return errors.New("MapKeys was called without from")
 	}
 	return p.lookup(by)
 }
