@@ -75,16 +75,16 @@ import (
 //     has only matchLabels and matchExpressions, because it is a selector, and an object that want's Go type tags
 //     `patchStrategy:"replace"`.
 //   - A list with keys, such as containers by name, is merged by its keys. An element gets the values of want and keeps the rest.
-//     Wanted elements have want's order. An element that want does not have stays, because an admission plugin may have added it;
-//     Ensure removes it if only this field manager has set it, and EnsureOptions.Absent names others. In other than the built-in kinds a list has keys if want's Go type tags it
-//     `patchStrategy:"merge" patchMergeKey:"name"`.
-//   - Any other list becomes as wanted. If the element of the server's list at the same place has all that is wanted, its other members stay.
-//     In other than the built-in kinds, so do the other members of an element with the same name, if no two elements have the same
-//     name.
+//     Wanted elements have want's order. An element that want does not have stays, because an admission plugin may have added
+//     it; Ensure removes it if only this field manager has set it, and EnsureOptions.Absent names others. In other than the
+//     built-in kinds a list has keys if want's Go type tags it `patchStrategy:"merge" patchMergeKey:"name"`.
+//   - Any other list becomes as wanted. If the element of the server's list at the same place has all that is wanted, its other
+//     members stay. In other than the built-in kinds, so do the other members of an element with the same name, if no two
+//     elements have the same name.
 //   - metadata.finalizers and metadata.ownerReferences become the union of want's and the server's; owners are compared by uid.
-//   - If members exclude each other and want sets another one than the server has, the server's is removed. Such members are the sources of a
-//     volume and of an environment variable, the actions of a probe or hook, minAvailable and maxUnavailable, the backends and
-//     port of an Ingress, and the url and service of a webhook. If want sets another type, Ensure also removes the rollingUpdate
+//   - If members exclude each other and want sets another one than the server has, the server's is removed. Such members are the
+//     sources of a volume and of an environment variable, the actions of a probe or hook, minAvailable and maxUnavailable, the
+//     backends and port of an Ingress, and the url and service of a webhook. If want sets another type, Ensure also removes the rollingUpdate
 //     of a strategy, the localhostProfile of a seccomp or AppArmor profile, and the queuing of a priority level.
 //   - The members of metadata that only a server sets, and status, are not wanted.
 //

@@ -3,7 +3,6 @@ package overlay
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -40,22 +39,14 @@ type Options struct {
 // Apply sets the values of want in live. It returns the whole result, and JSON pointers to the values that differ from
 // live's: none if live has all of them, and at most 100. The pointers name elements as Options.Absent does. live is the
 // object as the server has it, or nil if there is none; want has the values that a program wants. Each is a json.RawMessage, or
-// a value that is encoded once, as in a write. Apply keeps all values of live that
-// want does not name, such as those that the server has filled in or others have set.
+// a value that is encoded once, as in a write. Apply keeps all values of live that want does not name, such as those that the
+// server has filled in or others have set.
 //
 // The documentation of client.Resource.Ensure says which values are wanted, how each is combined with live's, and which
 // differences a server makes.
 //
 // It is an error, which is [patch.ErrMalformed], if want has another apiVersion, kind, name, namespace or uid than live.
-func Apply(live, want any, o Options) (result json.RawMessage, changed []string, err error) {
-	result, changed, err = overlaid(live, want, o)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w", err)
-	}
-	return result, changed, nil
-}
-
-func overlaid(live, want any, options Options) (json.RawMessage, []string, error) {
+func Apply(live, want any, options Options) (result json.RawMessage, changed []string, err error) {
 	wanted, err := govalue.Read("want", want)
 	if err != nil {
 		return nil, nil, err
@@ -67,7 +58,7 @@ func overlaid(live, want any, options Options) (json.RawMessage, []string, error
 		return nil, nil, err
 	}
 	if live == nil {
-		result, err := o.created(wanted)
+		result, err = o.created(wanted)
 		return result, nil, err
 	}
 	base, err := govalue.Read("live", live)
@@ -90,8 +81,10 @@ func overlaid(live, want any, options Options) (json.RawMessage, []string, error
 		}
 	}
 	o.object(base.Open(), wanted.Open())
-	result, err := base.AppendTo(nil, 0)
-	return result, o.changed, err
+	if result, err = base.AppendTo(nil, 0); err != nil {
+		return nil, nil, err
+	}
+	return result, o.changed, nil
 }
 
 // created returns the object to send if none exists: all wanted values except a status.

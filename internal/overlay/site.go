@@ -48,7 +48,7 @@ func (p *site) hasChosenNames() bool {
 	return false
 }
 
-// pointer returns the JSON pointer to the place; [OverlayOptions] says how it names elements.
+// pointer returns the JSON pointer to the place; [Options] says how it names elements.
 func (p *site) pointer() string {
 	var names []string
 	for ; p != nil; p = p.up {
