@@ -20,7 +20,8 @@ import (
 // Secret, and show it:
 //
 //   - package fmt in an unexported field;
-//   - package fmt with a verb that go vet refuses: %p, %w, and %s or %q of a pointer that is within another value;
+//   - package fmt with a verb that go vet refuses: %p, %w, and %s or %q of a pointer that is within another value, unless it points to
+//     a type of this package or of client/kubeconfig;
 //   - encoding/json as the key of a map.
 type Secret = shown.Secret
 

@@ -40,6 +40,12 @@ type Token struct {
 	Expires time.Time
 }
 
+// Format prints t for every verb, without the token, also behind a pointer.
+func (t Token) Format(f fmt.State, _ rune) {
+	type plain Token
+	_, _ = fmt.Fprintf(f, "%+v", plain(t))
+}
+
 type tokenBody struct {
 	meta.TypeMeta `json:",inline"`
 	Spec          tokenSpec   `json:"spec"`

@@ -184,7 +184,7 @@ func TestATokenDoesNotShowItself(t *testing.T) {
 	if want := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC); token.Secret != "s3cr3t" || !token.Expires.Equal(want) {
 		t.Errorf("got %q until %v", string(token.Secret), token.Expires)
 	}
-	for _, v := range []any{token, &token, struct{ T client.Token }{token}} {
+	for _, v := range []any{token, &token, struct{ T client.Token }{token}, struct{ T *client.Token }{&token}} {
 		for _, s := range printed(t, v) {
 			if strings.Contains(s, "s3cr3t") || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", "s3cr3t")) {
 				t.Errorf("it shows the token: %s", s)

@@ -6,8 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bowline-go/bowline/client"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bowline-go/bowline/client"
 )
 
 // Change is the change that [Write] makes. The zero value changes nothing.
@@ -52,6 +53,12 @@ type Cluster struct {
 	Uncompressed bool          // disable-compression
 }
 
+// Format prints c for every verb, without secrets, also behind a pointer.
+func (c Cluster) Format(f fmt.State, _ rune) {
+	type plain Cluster
+	_, _ = fmt.Fprintf(f, "%+v", plain(c))
+}
+
 // User has credentials: a token, a password or a plugin, or a client certificate, or a certificate with a token or a
 // password. A relative path starts at the folder of the kubeconfig.
 type User struct {
@@ -69,6 +76,12 @@ type User struct {
 	AsExtra  map[string][]string // as-user-extra
 }
 
+// Format prints u for every verb, without secrets, also behind a pointer.
+func (u User) Format(f fmt.State, _ rune) {
+	type plain User
+	_, _ = fmt.Fprintf(f, "%+v", plain(u))
+}
+
 // Exec is a program that prints a credential (client-go credential plugins in the Kubernetes documentation).
 type Exec struct {
 	APIVersion      string                   // "client.authentication.k8s.io/v1", unless the plugin knows only v1beta1
@@ -78,6 +91,12 @@ type Exec struct {
 	InteractiveMode string                   // Never, IfAvailable or Always
 	InstallHint     string                   // shown to a user who does not have the program
 	ClusterInfo     bool                     // provideClusterInfo: whether it receives the cluster
+}
+
+// Format prints e for every verb, without secrets, also behind a pointer.
+func (e Exec) Format(f fmt.State, _ rune) {
+	type plain Exec
+	_, _ = fmt.Fprintf(f, "%+v", plain(e))
 }
 
 // field is a field of a stanza and its new value; without a value it is removed.

@@ -55,6 +55,12 @@ type Loaded struct {
 	Warnings []string
 }
 
+// Format prints l for every verb, without secrets, also behind a pointer.
+func (l Loaded) Format(f fmt.State, _ rune) {
+	type plain Loaded
+	_, _ = fmt.Fprintf(f, "%+v", plain(l))
+}
+
 // inClusterOrigin is the Origin of a configuration from a pod.
 const inClusterOrigin = "in-cluster"
 

@@ -23,7 +23,7 @@ func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 	}
 	shown := []string{string(asJSON), fmt.Sprint(l), fmt.Sprint(&l), fmt.Sprint([]any{l})}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%t"} {
-		shown = append(shown, fmt.Sprintf(verb, l), fmt.Sprintf(verb, struct{ Inner Loaded }{l}))
+		shown = append(shown, fmt.Sprintf(verb, l), fmt.Sprintf(verb, struct{ Inner Loaded }{l}), fmt.Sprintf(verb, struct{ Inner *Loaded }{&l}))
 	}
 	// What fmt makes of bytes where it does not know what they are: [45 45 45 ...].
 	numbers := strings.Trim(fmt.Sprint(key[:16]), "[]")
@@ -51,6 +51,11 @@ func TestNoWayOfPrintingAChangeShowsASecret(t *testing.T) {
 		user, &user, cluster, &cluster, exec, &exec, change, &change,
 		[]any{user, cluster, exec},
 		struct{ Inner User }{user},
+		struct {
+			User    *User
+			Cluster *Cluster
+			Exec    *Exec
+		}{&user, &cluster, &exec},
 		map[string]Exec{"a": exec},
 	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%t"} {

@@ -2,7 +2,6 @@ package fieldset
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -13,11 +12,11 @@ func Of(e *meta.ManagedFields) (*Set, error) {
 		return &Set{}, nil
 	}
 	if e.FieldsType != "FieldsV1" {
-		return nil, fmt.Errorf("metadata.managedFields: fieldsType must be FieldsV1, got %s", strconv.Quote(e.FieldsType))
+		return nil, fmt.Errorf("metadata.managedFields: fieldsType must be FieldsV1, got %.160q", e.FieldsType)
 	}
 	s, err := Parse(e.FieldsV1)
 	if err != nil {
-		return nil, fmt.Errorf("metadata.managedFields of %s: %w", strconv.Quote(e.Manager), err)
+		return nil, fmt.Errorf("metadata.managedFields of %.160q: %w", e.Manager, err)
 	}
 	return s, nil
 }
