@@ -174,8 +174,9 @@ func (b *book) retry(now time.Time, s *series, err error) {
 		s.backoff = retry.New(retry.Policy{Max: time.Minute})
 	}
 	s.attempts++
-	b.push(s, now.Add(s.backoff.Next(floor)))
-	b.failing, b.resume = true, now.Add(b.backoff.Next(floor))
+	pause := b.backoff.Next(floor)
+	b.push(s, now.Add(max(s.backoff.Next(floor), pause+1))) // after those that come meanwhile, which may fare better
+	b.failing, b.resume = true, now.Add(pause)
 }
 
 // giveUp drops what a series has to send.
