@@ -152,7 +152,7 @@ func (s Status) String() string {
 	return b.String()
 }
 
-// Idle returns why this replica works on no range: the Group does not run, the replica has no lease, or what Status.Blocked and Status.Err
+// WhyIdle returns why this replica works on no range: the Group does not run, the replica has no lease, or what Status.Blocked and Status.Err
 // say. It returns nil if the replica works on some, and if all is well: others have all ranges, or the first ones are about to come.
 // Controllers show it.
 func (g *Group) WhyIdle() error {
