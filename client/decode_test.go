@@ -19,7 +19,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 // effort is a value that takes as many milliseconds to decode as its JSON says, or panics (-1).

@@ -10,7 +10,7 @@ import (
 )
 
 // A server's answers about a path that it does not serve: a Status within the groups that are compiled in, and plain text
-// elsewhere. Neither names the resource. internal/conformance asks both servers for them.
+// elsewhere. Neither names the resource. internal/proof/conformance asks both servers for them.
 const (
 	noResource = "the server could not find the requested resource"
 	noPath     = "404 page not found"

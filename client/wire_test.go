@@ -12,13 +12,13 @@ import (
 	"testing"
 
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/conformance/calls"
+	"github.com/bowline-go/bowline/internal/proof/conformance/calls"
 )
 
 var update = flag.Bool("update", false, "write testdata/wire anew")
 
 // behaviours 1, 4, 10, 11, 12, 14, 16, 22, 24, 208 and 327: what is on the wire for every verb, subresource, scope and option.
-// internal/e2e makes the same calls to a real server.
+// internal/proof/e2e makes the same calls to a real server.
 func TestTheRequestOfEveryCall(t *testing.T) {
 	dir := filepath.Join("testdata", "wire")
 	files := map[string]bool{}

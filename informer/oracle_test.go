@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 // enoughFailures is how many seeds may fail before the oracle stops.

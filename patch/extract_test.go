@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// recorded returns an object as the API server sent it. internal/e2e writes these files, in the same tests that ask the server
+// recorded returns an object as the API server sent it. internal/proof/e2e writes these files, in the same tests that ask the server
 // whether what is made of them is right, if BOWLINE_RECORD is set.
 func recorded(t testing.TB, name string) json.RawMessage {
 	t.Helper()

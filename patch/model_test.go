@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/internal/fieldset"
-	"github.com/bowline-go/bowline/internal/patch/hostile"
+	"github.com/bowline-go/bowline/internal/proof/hostile"
 )
 
 // hostileManaged returns an object with a list, and with managedFields by which the manager "m" has applied what fields says.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bowline-go/bowline/internal/patch/randomdoc"
+	"github.com/bowline-go/bowline/internal/proof/randomdoc"
 	"github.com/bowline-go/bowline/patch"
 )
 

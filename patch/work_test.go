@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/internal/patch/carry"
-	"github.com/bowline-go/bowline/internal/patch/hostile"
 	"github.com/bowline-go/bowline/internal/patch/tree"
+	"github.com/bowline-go/bowline/internal/proof/hostile"
 )
 
 // These tests count steps, not time: work on hostile documents grows as they do.

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 // model is the queue's contract, written down as plainly as possible: no heap, no lists, no timer. (It has no bucket;

@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/conformance"
-	"github.com/bowline-go/bowline/internal/conformance/calls"
+	"github.com/bowline-go/bowline/internal/proof/conformance"
+	"github.com/bowline-go/bowline/internal/proof/conformance/calls"
 )
 
 // A server answers some requests of the suites only after seconds, so as many of them wait together as there are.
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The same suite runs against a real kube-apiserver in internal/e2e.
+// The same suite runs against a real kube-apiserver in internal/proof/e2e.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	conformance.Run(t, startForSuite(t).Config())
@@ -59,7 +59,7 @@ func TestConformanceOfExpiry(t *testing.T) {
 	conformance.RunExpired(t, server.Config(), server.Compact)
 }
 
-// The same calls go to a real kube-apiserver in internal/e2e. This server has no rules to list.
+// The same calls go to a real kube-apiserver in internal/proof/e2e. This server has no rules to list.
 func TestEveryCallIsAccepted(t *testing.T) {
 	t.Parallel()
 	server := clienttest.Start(t, clienttest.Options{})

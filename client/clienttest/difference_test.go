@@ -16,7 +16,7 @@ func messageOf(body string) string {
 	return status.Message
 }
 
-// The cases here are as on a real server, too, but Bowline's client, which internal/conformance uses, does not send them.
+// The cases here are as on a real server, too, but Bowline's client, which internal/proof/conformance uses, does not send them.
 func TestOddPaths(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets"}}})
 	const widgets = "/apis/example.com/v1/namespaces/default/widgets"

@@ -15,7 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/conformance"
+	"github.com/bowline-go/bowline/internal/proof/conformance"
 )
 
 // A server outside of a test. Run owns its goroutines.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/internal/fieldset"
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 // fuzzWidget is a kind with every kind of list and map.

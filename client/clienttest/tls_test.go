@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/conformance"
+	"github.com/bowline-go/bowline/internal/proof/conformance"
 )
 
 // fault F30: certificates and the CA are swapped while the server runs.

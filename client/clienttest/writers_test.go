@@ -11,8 +11,8 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/conformance"
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/conformance"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 func tallies(t *testing.T) *clienttest.Server {
@@ -23,7 +23,7 @@ func tallies(t *testing.T) *clienttest.Server {
 	}}})
 }
 
-// Whatever goes wrong, no change is lost and none is made twice. internal/e2e has the same with a real kube-apiserver.
+// Whatever goes wrong, no change is lost and none is made twice. internal/proof/e2e has the same with a real kube-apiserver.
 func TestManyWritersOfOneObject(t *testing.T) {
 	for seed := range histories.Seeds(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
-// behaviour 121: what kubectl takes is taken in the same way, with a warning that says what became of it. internal/e2e/kubeconfigs
+// behaviour 121: what kubectl takes is taken in the same way, with a warning that says what became of it. internal/proof/e2e/kubeconfigs
 // compares both.
 func TestWhatKubectlTakesIsTakenWithAWarning(t *testing.T) {
 	const server = `clusters["c"]: server `

@@ -2,7 +2,7 @@ package leader_test
 
 import (
 	"github.com/bowline-go/bowline/client/leader"
-	"github.com/bowline-go/bowline/internal/machine"
+	"github.com/bowline-go/bowline/internal/proof/machine"
 )
 
 // runsOn gives an Elector the clocks of m, before Run.

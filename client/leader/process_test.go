@@ -16,10 +16,10 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/machine"
+	"github.com/bowline-go/bowline/internal/proof/machine"
 )
 
-// The test binary plays a contender in a process of its own, told by its first argument. The tests of internal/e2e build it, stop it
+// The test binary plays a contender in a process of its own, told by its first argument. The tests of internal/proof/e2e build it, stop it
 // with signals, and set its wall clock, which no other program can.
 //
 // Its second argument is a [processConfig] in JSON. It writes [processEvent]s to its standard output, one a line. A line of its

@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/machine"
+	"github.com/bowline-go/bowline/internal/proof/machine"
 )
 
 // on starts a contender on a machine.

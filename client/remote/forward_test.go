@@ -24,8 +24,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/internal/memnet"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 // forwarded is a Forward that runs.

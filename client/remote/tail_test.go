@@ -17,7 +17,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/containers"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 

@@ -12,13 +12,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/shards"
-	"github.com/bowline-go/bowline/internal/machine"
+	"github.com/bowline-go/bowline/internal/proof/machine"
 	"github.com/bowline-go/bowline/patch"
-	"github.com/go-logr/logr"
 )
 
 // history is what happens while some replicas share the work: which faults begin when. The work and the requests that are broken are

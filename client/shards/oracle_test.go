@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 // usualSeeds is how many seeds the oracle tries if no flag asks for others.

@@ -8,12 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/shards"
-	"github.com/bowline-go/bowline/internal/machine"
-	"github.com/go-logr/logr"
+	"github.com/bowline-go/bowline/internal/proof/machine"
 )
 
 // Leases are read and written by tests as people would, with kubectl.

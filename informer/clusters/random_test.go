@@ -22,7 +22,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/clusters"
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 // Clusters are added and removed, cut and returned, while their objects change, reconciles fail, hang and are requeued, and the

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 // numbers are the names of n keys.

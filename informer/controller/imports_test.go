@@ -17,6 +17,9 @@ import (
 
 const module = "github.com/bowline-go/bowline"
 
+// proof is the prefix of the packages that prove the library. Tests and other packages of proof import them.
+const proof = module + "/internal/proof/"
+
 // imports says which packages of the module each package imports, tests aside. Bytes flow one way: no arrow points back.
 // This test stands here because this package is the top of the graph.
 var imports = map[string][]string{
@@ -108,26 +111,26 @@ var imports = map[string][]string{
 	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/shown", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
-	"internal/conformance": {
+	"internal/proof/conformance": {
 		"client", "client/discovery", "client/meta", "client/protobuf", "client/protobuf/apps", "client/protobuf/authorization",
 		"client/protobuf/autoscaling", "client/protobuf/certificates", "client/protobuf/coordination", "client/protobuf/core",
-		"client/protobuf/events", "errors", "internal/conformance/calls", "internal/jsonlex", "internal/protobuf", "patch",
+		"client/protobuf/events", "errors", "internal/proof/conformance/calls", "internal/jsonlex", "internal/protobuf", "patch",
 	},
 	// For tests only: which random histories are played, and how those that fail are made short.
-	"internal/histories": {},
+	"internal/proof/histories": {},
 	// For tests only: caches without an informer.
 	"internal/store/storetest": {"cache", "client/meta", "internal/store"},
 	// For tests only: the clocks and the pauses of a computer.
-	"internal/machine": {"client"},
+	"internal/proof/machine": {"client"},
 	// For tests only: documents that are slow to read for a careless reader.
-	"internal/patch/hostile":   {},
-	"internal/patch/randomdoc": {},
+	"internal/proof/hostile":   {},
+	"internal/proof/randomdoc": {},
 	// A test that lists what the others export.
-	"internal/api": {},
+	"internal/proof/api": {},
 	// A program that changes the code of the others.
-	"internal/mutants": {},
+	"internal/proof/mutants": {},
 	// For tests only: the calls whose requests are kept in files, and are made to both servers.
-	"internal/conformance/calls": {"client", "client/meta", "errors", "patch"},
+	"internal/proof/conformance/calls": {"client", "client/meta", "errors", "patch"},
 }
 
 // doors are the third-party modules that may be linked, each of which is, and the packages that may import them.
@@ -198,6 +201,9 @@ func TestPackagesImportWhatTheirRulesSay(t *testing.T) {
 		for _, i := range p.Imports {
 			if ours, ok := strings.CutPrefix(i, module+"/"); ok && !slices.Contains(may, ours) {
 				t.Errorf("package %s imports %s, which its rule does not allow", name, ours)
+			}
+			if strings.HasPrefix(i, proof) && !strings.HasPrefix(p.ImportPath, proof) {
+				t.Errorf("package %s of the library imports %s", name, i)
 			}
 			for theirs, door := range doors {
 				if (i == theirs || strings.HasPrefix(i, theirs+"/")) && !slices.Contains(door, name) {

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/internal/overlay"
-	"github.com/bowline-go/bowline/internal/patch/randomdoc"
+	"github.com/bowline-go/bowline/internal/proof/histories"
+	"github.com/bowline-go/bowline/internal/proof/randomdoc"
 	"github.com/bowline-go/bowline/patch"
 )
 

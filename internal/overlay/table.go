@@ -8,7 +8,7 @@ import (
 
 // This file is what an overlay knows of the built-in kinds: which zeros their server does not keep, the defaults that replace
 // zeros, which objects are replaced whole, and which members distinguish the elements of lists. Tests in examples/k8sapi
-// compare the first with the types of k8s.io/api, and tests in internal/e2e compare the others with the server.
+// compare the first with the types of k8s.io/api, and tests in internal/proof/e2e compare the others with the server.
 //
 // A place is a name, or up to three with slashes between, the last of which is the member's; one that starts with a slash is at
 // the top of the object, and one with a colon in a kind.

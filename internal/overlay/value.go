@@ -20,7 +20,7 @@ import (
 
 // valueTable has a line for each kind with such values ("HorizontalPodAutoscaler.autoscaling"), and for each object in them (a
 // number). The line has the members that lead to the values, each with its object or its value; "*" is a name that users choose.
-// A list is at the place of its elements. A test in internal/e2e makes the table from the OpenAPI documents of kube-apiserver.
+// A list is at the place of its elements. A test in internal/proof/e2e makes the table from the OpenAPI documents of kube-apiserver.
 //
 //go:embed values.txt
 var valueTable string

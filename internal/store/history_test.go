@@ -14,7 +14,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 	"github.com/bowline-go/bowline/internal/store"
 	"github.com/bowline-go/bowline/internal/store/storetest"
 )

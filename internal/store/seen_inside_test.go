@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/histories"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 // The shape that finds the waiters of a change quickly finds the same as a look at all of them.

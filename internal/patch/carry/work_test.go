@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bowline-go/bowline/internal/patch/hostile"
 	"github.com/bowline-go/bowline/internal/patch/tree"
+	"github.com/bowline-go/bowline/internal/proof/hostile"
 )
 
 func nodeOf(t *testing.T, text string) *tree.Node {

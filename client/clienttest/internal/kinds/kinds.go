@@ -1,5 +1,5 @@
 // Package kinds describes the built-in kinds of one release of kube-apiserver, and has the objects that it makes when it
-// starts. Tests in internal/e2e compare that server's answers with the files here, and write the files.
+// starts. Tests in internal/proof/e2e compare that server's answers with the files here, and write the files.
 package kinds
 
 import (

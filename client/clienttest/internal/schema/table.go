@@ -18,7 +18,7 @@ import (
 )
 
 // schemaText has the schemas of the built-in kinds as kube-apiserver publishes them, one in a line, without the parts that do
-// not matter here. A test in internal/e2e compares it with the server's, and writes it.
+// not matter here. A test in internal/proof/e2e compares it with the server's, and writes it.
 //
 //go:embed schemas.json
 var schemaText []byte
