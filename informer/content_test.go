@@ -299,7 +299,7 @@ func (i *informed) tooLarge(reports int, names ...string) {
 // time that it comes, and costs no other.
 func TestObjectsThatAreTooLargeAndHaveNoName(t *testing.T) {
 	for _, o := range []informer.Options{
-		{Mode: informer.Paged}, {Mode: informer.Streaming}, {Namespaces: []string{"default", "kube-system"}, WideAbove: 1},
+		{Mode: informer.Paged}, {Mode: informer.Streaming},
 	} {
 		bubble(t, func(r *rig) {
 			const bound = 64 << 10
@@ -347,28 +347,6 @@ func TestObjectsThatAreTooLargeAndHaveNoName(t *testing.T) {
 			}
 		})
 	}
-}
-
-// What is too large in a namespace that is not wanted is nobody's business.
-func TestObjectsThatAreTooLargeElsewhere(t *testing.T) {
-	modes(t, func(t *testing.T, mode informer.Mode) {
-		bubble(t, func(r *rig) {
-			huge := map[string]any{"v": strings.Repeat("x", 64<<10)}
-			put := func(name string) {
-				if _, err := r.raw.Create(r.Context(), unstructured("kube-public", name, nil, huge)); err != nil {
-					r.Fatal(err)
-				}
-			}
-			put("a")
-			o := informer.Options{Mode: mode, Namespaces: []string{"default", "kube-system"}, WideAbove: 1}
-			i := r.bounded(64 << 10).start(o)
-			put("b")
-			synctest.Wait()
-			if s := i.Status(); len(s.Undecodable) > 0 || len(i.reported()) > 0 {
-				r.Errorf("status is %v, and lists %v; reported %v", s, s.Undecodable, i.reported())
-			}
-		})
-	})
 }
 
 // bounded is the rig with a client that takes no objects larger than that.

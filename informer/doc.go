@@ -45,9 +45,9 @@
 // # Namespaces
 //
 // With Options.Namespaces an informer follows a set of namespaces, which [Informer.SetNamespaces] changes. Each has its
-// own list and watch and recovers by itself; above Options.WideAbove, one wide watch serves all of them. Objects of other
-// namespaces are never in the cache. When the set changes, handlers receive the differences only, and an object that stays
-// keeps the same reference. Each namespace in the cache is of one moment; the cache as a whole is not.
+// own list and watch and recovers by itself. Objects of other namespaces are never in the cache. When the set changes, handlers
+// receive the differences only, and an object that stays keeps the same reference. Each namespace in the cache is of one moment;
+// the cache as a whole is not.
 //
 // # Ranges
 //

@@ -426,10 +426,10 @@ var catalogue = []kind{
 		},
 	},
 	{
-		name: "slim widgets of some namespaces, one wide watch above one, paged", covers: everything, namespaced: true, resource: 1,
+		name: "slim widgets of some namespaces, paged", covers: everything, namespaced: true, resource: 1,
 		make: func(k kind, w *world) follower {
 			return newFollowing(k, w, client.For(w.client, typeAs[*Slim](k.resource)),
-				informer.Options{Mode: informer.Paged, Namespaces: someNamespaces(5), WideAbove: 1},
+				informer.Options{Mode: informer.Paged, Namespaces: someNamespaces(5)},
 				func(s *Slim) string { return s.Data.V }, valueOf)
 		},
 	},

@@ -115,7 +115,8 @@ const (
 	// Refused: the server closed the watch at once without an event, three times in a row, as some servers and proxies do
 	// instead of sending a 410.
 	Refused Cause = "Refused"
-	// Grown: ranges were added (Options.Shards), and only these were listed.
+	// Grown: ranges were added (Options.Shards). Only these are listed, or all of them where versions have no order, after a time
+	// without ranges, and at the begin of a further Run.
 	Grown Cause = "Grown"
 	// Polled: the server lists and serves no watch; see Status.Polling.
 	Polled Cause = "Polled"

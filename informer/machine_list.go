@@ -171,7 +171,7 @@ func again(s state, in input) (state, effect) {
 		s = rolledBack(s)
 	case unordered:
 		p = gentle
-		s = s.everything(Extended)
+		s = s.everything(Grown)
 	case absent:
 		p = slow
 		if s.grow { // what stays may have changed while the resource was gone

@@ -831,7 +831,7 @@ func TestMachine(t *testing.T) {
 			"one of a version that has no order leads to a list of everything",
 			state{phase: Listing, mode: Paged, version: "5", seen: "5", cause: Grown, grow: true},
 			input{outcome: unordered},
-			state{phase: Waiting, then: Listing, mode: Paged, seen: "5", cause: Extended},
+			state{phase: Waiting, then: Listing, mode: Paged, seen: "5", cause: Grown},
 			effect{action: wait, pace: gentle},
 		},
 		{

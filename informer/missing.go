@@ -36,9 +36,7 @@ func (i asFiller[T]) Namespaces() filler.Namespaces {
 			n.Listed = append(n.Listed, ns)
 			continue
 		}
-		if scopes[ns] = i.scopes[ns]; scopes[ns] == nil {
-			scopes[ns] = i.scopes[""] // a wide one, if any
-		}
+		scopes[ns] = i.scopes[ns]
 	}
 	i.mu.Unlock()
 	for ns, s := range scopes {

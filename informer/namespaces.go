@@ -9,44 +9,25 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// Extended is the cause of a relist of a wide watch after namespaces were added to it. With Options.Shards it is that of a
-// relist at the begin of a further Run, after a time without ranges, and for added ranges where versions have no order.
-const Extended Cause = "Extended"
-
 // scope is a collection with its own list and watch: one namespace, or all of them. An informer of several namespaces has
-// a scope for each, or one wide scope that it limits to its namespaces.
+// a scope for each.
 type scope[T meta.Object] struct {
 	namespace string
-	covers    []string // the wanted namespaces of a wide scope, ordered; otherwise nil
 	writer    *store.Writer[T]
 	record    record
 	at        state    // where its reflector ended; only Run touches it
 	portion   *portion // nil if every range is followed
-	// succeeds says that the writer began with objects of earlier writers: a list must not be older than those.
-	succeeds bool
-}
-
-// names returns the namespaces whose objects are the scope's.
-func (s *scope[T]) names() []string {
-	if s.covers != nil {
-		return s.covers
-	}
-	return []string{s.namespace}
 }
 
 // SetNamespaces replaces the namespaces of an informer with Options.Namespaces. It may be called at any time. The objects
 // of a removed namespace leave the cache, and handlers receive OnDelete for each. The objects of a new one arrive by OnAdd
 // when it has been listed; until then the informer is not synced. All others stay as they are. During a Run, the Run
 // applies the change, soon after SetNamespaces has returned.
-//
-// A wide watch (Options.WideAbove) resumes without the removed namespaces, and relists for new ones. When the number
-// crosses the threshold the informer lists everything, and the cache keeps its content until that is complete.
 //
 // It returns an error, and changes nothing, if a name is invalid or duplicate, or if the informer was made without
 // Options.Namespaces. An empty slice, nil included, means no namespace.
@@ -77,7 +58,7 @@ func (i *Informer[T]) set(want []string) []error {
 	i.mu.Lock()
 	i.want, i.withhold = want, true
 	i.mu.Unlock()
-	i.rearrange(nil) // the log lines belong to a Run
+	i.rearrange(nil)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	errs := i.withheld
@@ -104,57 +85,32 @@ func (i *Informer[T]) ask(want []string) bool {
 // arrange replaces the scopes by those that the wanted namespaces need. halt stops the work on a scope; it is nil if no
 // Run is under way.
 func (i *Informer[T]) arrange(halt func([]*scope[T])) {
-	var say []func()
-	func() {
-		i.shape.Lock()
-		defer i.shape.Unlock() // also if an index function panics
-		say = i.rearrange(halt)
-	}()
-	for _, line := range say {
-		line()
-	}
+	i.shape.Lock()
+	defer i.shape.Unlock() // also if an index function panics
+	i.rearrange(halt)
 }
 
-// rearrange is arrange for callers that hold shape. It returns calls of the log, to be made after shape is released.
-func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
-	want, left, over := i.plan()
+// rearrange is arrange for callers that hold shape. Nothing is logged with it held, because a logger may use the informer.
+func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
+	want, over := i.plan()
 	if halt != nil {
 		halt(over)
 	}
-	// New writers attach before old ones detach, so that objects keep a writer, and a subscriber in between is not synced too
-	// early.
+	// New writers begin before old ones end, so that a subscriber in between is not synced too early.
 	scopes := make(map[string]*scope[T])
-	for _, ns := range i.split(want) {
+	for _, ns := range want {
 		s := i.scopes[ns]
 		if s == nil {
-			s = &scope[T]{namespace: ns, writer: i.store.Writer(ns), succeeds: len(over) > 0, portion: newPortion(i.o)}
+			s = &scope[T]{namespace: ns, writer: i.store.Writer(ns), portion: newPortion(i.o)}
 		}
 		scopes[ns] = s
 	}
-	// A scope without changes has not been halted, and its reflector may be about to note a list.
-	if s := scopes[""]; s != nil && i.o.Namespaces != nil && !slices.Equal(s.covers, want) {
-		if s.covers != nil && !amongAll(s.covers, want) && s.at.version != "" { // plan had it halted
-			s.at = state{cause: Extended, seen: s.at.seen}
-		}
-		s.covers = want
-		s.writer.Restrict(oneOf(i.listedOf(want))) // new namespaces are not in the cache, whatever its version
-		if s.record.keepUndecodable(func(id meta.Identity) bool { return among(want, id.Namespace) }) {
-			say = append(say, func() { i.log.Works(aboutObjects + s.namespace) })
-		}
-	}
 	i.beVacant(len(want) == 0)
-	for _, ns := range left {
-		i.vacate(ns)
-	}
 	for _, s := range over {
-		if scopes[s.namespace] != s {
-			s.writer.Detach()
-			say = append(say, func() {
-				i.log.GivenUp(aboutServer + s.namespace)
-				i.log.GivenUp(aboutObjects + s.namespace)
-				i.log.GivenUp(aboutPolling + s.namespace)
-			})
-		}
+		s.writer.Drop()
+		i.log.GivenUp(aboutServer + s.namespace) // without a line
+		i.log.GivenUp(aboutObjects + s.namespace)
+		i.log.GivenUp(aboutPolling + s.namespace)
 	}
 	i.mu.Lock()
 	i.scopes, i.leaving = scopes, nil
@@ -163,14 +119,6 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 	if i.o.Namespaces != nil {
 		i.store.EndWaits(func(ns string) bool { return !among(want, ns) })
 	}
-	return say
-}
-
-// vacate removes the objects of a namespace. Dropping its own writer is not enough, because a wide writer still covers it.
-func (i *Informer[T]) vacate(namespace string) {
-	w := i.store.Writer(namespace)
-	w.Relist().Commit(w.ResourceVersion())
-	w.Detach()
 }
 
 // nowhere is the name of no namespace.
@@ -183,41 +131,28 @@ func (i *Informer[T]) beVacant(vacant bool) {
 		i.vacant = i.store.Writer(nowhere)
 		i.vacant.Relist().Commit("")
 	case !vacant && i.vacant != nil:
-		i.vacant.Detach()
+		i.vacant.Drop()
 		i.vacant = nil
 	}
 }
 
-// plan returns the wanted namespaces, those that are no longer wanted and from now on count as not listed, and the scopes
-// that must be replaced or halted.
-func (i *Informer[T]) plan() (want, left []string, over []*scope[T]) {
+// plan returns the wanted namespaces, and the scopes of those that are no longer wanted and from now on count as not listed.
+func (i *Informer[T]) plan() (want []string, over []*scope[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	scopes := i.split(i.want)
-	for _, s := range i.scopes {
-		if !among(scopes, s.namespace) || s.covers != nil && !slices.Equal(s.covers, i.want) {
-			over = append(over, s)
+	i.leaving = nil
+	for ns, s := range i.scopes {
+		if among(i.want, ns) {
+			continue
 		}
-		for _, ns := range s.names() {
-			if !among(i.want, ns) {
-				left = append(left, ns)
-				delete(i.listed, ns)
-				delete(i.expired, ns)
-				i.former[ns] = true
-			}
-		}
+		over = append(over, s)
+		delete(i.listed, ns)
+		delete(i.expired, ns)
+		i.former[ns] = true
+		i.leaving = append(i.leaving, ns)
 	}
-	slices.Sort(left)
-	i.leaving = left
-	return i.want, left, over
-}
-
-// split returns the namespaces of the scopes that are needed to follow the wanted ones, ordered.
-func (i *Informer[T]) split(want []string) []string {
-	if i.o.Namespaces != nil && i.o.WideAbove > 0 && len(want) > i.o.WideAbove {
-		return []string{""}
-	}
-	return want
+	slices.Sort(i.leaving)
+	return i.want, over
 }
 
 // settle updates the signals for waiters and readers to the current state. The caller holds mu.
@@ -260,23 +195,14 @@ func (i *Informer[T]) allCurrent() bool {
 // isCurrent reports whether a namespace has been listed, and current in this Run. The caller holds mu.
 func (i *Informer[T]) isCurrent(ns string) bool { return i.listed[ns] && !i.expired[ns] }
 
-// listedOf returns those of these namespaces that have been listed completely; the result is never nil.
-func (i *Informer[T]) listedOf(namespaces []string) []string {
+// wasListed notes that the cache holds a complete list of a namespace. It ignores one that is about to leave the cache, even
+// if it is wanted again by now: it leaves first.
+func (i *Informer[T]) wasListed(ns string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(namespaces), func(ns string) bool { return !i.listed[ns] })
-}
-
-// wasListed notes that the cache holds a complete list of these namespaces. It ignores those that are about to leave the
-// cache, even if they are wanted again by now: they leave first.
-func (i *Informer[T]) wasListed(namespaces []string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, ns := range namespaces {
-		if !among(i.leaving, ns) {
-			i.listed[ns] = true
-			delete(i.expired, ns)
-		}
+	if !among(i.leaving, ns) {
+		i.listed[ns] = true
+		delete(i.expired, ns)
 	}
 	i.settle()
 }
@@ -300,7 +226,7 @@ func (i *Informer[T]) renew() {
 	}
 	i.rearrange(nil)
 	if i.vacant == nil {
-		meanwhile.Detach()
+		meanwhile.Drop()
 	}
 }
 
@@ -308,16 +234,6 @@ func (i *Informer[T]) renew() {
 func among(ordered []string, s string) bool {
 	_, found := slices.BinarySearch(ordered, s)
 	return found
-}
-
-// oneOf returns a function that reports whether an ordered slice contains s.
-func oneOf(ordered []string) func(s string) bool {
-	return func(s string) bool { return among(ordered, s) }
-}
-
-// amongAll reports whether an ordered slice contains all of some.
-func amongAll(ordered, some []string) bool {
-	return !slices.ContainsFunc(some, func(s string) bool { return !among(ordered, s) })
 }
 
 // sweepEvery is the interval of the mutation check; see Options.CheckMutations.
@@ -413,27 +329,18 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 
 // reflector returns the reflector of a scope.
 func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
-	names := s.names()
 	s.record.says(func() { i.log.Works(aboutServer + s.namespace) })
-	r := &reflector[T]{
+	return &reflector[T]{
 		streaming: handle.Of(i.source).StreamingLists,
 		informer:  i, source: i.source, o: i.o, namespace: s.namespace, writer: s.writer, record: &s.record, portion: s.portion,
 		synced: func() {
-			if s.covers != nil {
-				s.writer.Restrict(oneOf(names))
-			}
-			i.wasListed(names)
+			i.wasListed(s.namespace)
 			i.covered(s)
 			if i.checks {
 				i.store.Sweep()
 			}
 		},
 	}
-	r.o.AllowStale = i.o.AllowStale && !s.succeeds
-	if s.covers != nil {
-		r.source = within[T]{i.source, names}
-	}
-	return r
 }
 
 // halt stops the work on scopes, and waits for it. Scopes that nobody works on are skipped.
@@ -477,52 +384,4 @@ func (r *relayed) Error() string { return fmt.Sprintf("%v\n\n%s", r.value, r.sta
 func (r *relayed) Unwrap() error {
 	err, _ := r.value.(error)
 	return err
-}
-
-// within is a source of all namespaces that shows only those of an ordered set. Lists do not decode the other objects;
-// events of them only move the version.
-type within[T meta.Object] struct {
-	Source[T]
-	namespaces []string
-}
-
-func (w within[T]) ListEach(
-	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
-) (meta.ListMeta, error) {
-	return w.Source.ListEach(ctx, o, w.reuse(reuse), func(item client.Item[T]) error {
-		if item.Err != nil && w.hides(item.Identity) { // it is not decoded, so it exceeds a limit
-			item = client.Item[T]{Identity: item.Identity, Reused: true}
-		}
-		return fn(item)
-	})
-}
-
-func (w within[T]) WatchEach(
-	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
-) error {
-	return w.Source.WatchEach(ctx, o, w.reuse(reuse), func(e client.Event[T]) error {
-		if e.Type != client.Bookmark && !e.Reused && w.hides(e.Identity) {
-			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity} // the cache does not have it, so only the version moves
-		}
-		return fn(e)
-	})
-}
-
-// hides reports whether an object is outside the set. One without a name may be anywhere, so it is not hidden.
-func (w within[T]) hides(id meta.Identity) bool {
-	return id.Name != "" && !among(w.namespaces, id.Namespace)
-}
-
-// reuse marks objects outside the set as reused: they are not decoded, and as the cache did not keep them, they are left
-// out.
-func (w within[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identity) (T, bool) {
-	return func(id meta.Identity) (obj T, reused bool) {
-		if reuse != nil { // it has to see every object
-			obj, reused = reuse(id)
-		}
-		if !among(w.namespaces, id.Namespace) {
-			return obj, true
-		}
-		return obj, reused
-	}
 }

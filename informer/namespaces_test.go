@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
-	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
@@ -67,34 +66,29 @@ func (i *informed) keys(want ...string) {
 // behaviour 265: several namespaces, each object of them once, and none of others.
 func TestSeveralNamespaces(t *testing.T) {
 	for _, mode := range []informer.Mode{informer.Auto, informer.Paged} {
-		for _, test := range []struct {
-			name  string
-			above int
-		}{{"narrow", 0}, {"wide", 1}} {
-			t.Run(test.name+" "+mode.String(), func(t *testing.T) {
-				bubble(t, func(r *rig) {
-					r.putIn("default", "a")
-					r.putIn("kube-public", "b")
-					r.putIn("kube-system", "c")
-					i := r.start(informer.Options{Namespaces: []string{"kube-system", "default"}, WideAbove: test.above, Mode: mode})
-					i.keys("default/a", "kube-system/c")
-					i.tells("add a", "add c")
-					before := i.Status().ResourceVersion
-					r.putIn("default", "d")
-					r.putIn("kube-public", "e")
-					r.putIn("kube-system", "f")
-					i.keys("default/a", "default/d", "kube-system/c", "kube-system/f")
-					i.tells("add d", "add f")
-					s := i.Status()
-					if !s.Synced || s.State != informer.Watching || s.Objects != 4 || s.ResourceVersion == before {
-						r.Errorf("status is %v", s)
-					}
-					if wide := len(s.Namespaces) == 1; wide != (test.above > 0) || r.server.Watches() != len(s.Namespaces) {
-						r.Errorf("%d watches, and status is %v", r.server.Watches(), s)
-					}
-				})
+		t.Run(mode.String(), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.putIn("default", "a")
+				r.putIn("kube-public", "b")
+				r.putIn("kube-system", "c")
+				i := r.start(informer.Options{Namespaces: []string{"kube-system", "default"}, Mode: mode})
+				i.keys("default/a", "kube-system/c")
+				i.tells("add a", "add c")
+				before := i.Status().ResourceVersion
+				r.putIn("default", "d")
+				r.putIn("kube-public", "e")
+				r.putIn("kube-system", "f")
+				i.keys("default/a", "default/d", "kube-system/c", "kube-system/f")
+				i.tells("add d", "add f")
+				s := i.Status()
+				if !s.Synced || s.State != informer.Watching || s.Objects != 4 || s.ResourceVersion == before {
+					r.Errorf("status is %v", s)
+				}
+				if len(s.Namespaces) != 2 || r.server.Watches() != 2 {
+					r.Errorf("%d watches, and status is %v", r.server.Watches(), s)
+				}
 			})
-		}
+		})
 	}
 }
 
@@ -103,25 +97,18 @@ func TestSetNamespacesTellsDifferencesOnly(t *testing.T) {
 	all := []string{"default", "kube-public", "kube-system"}
 	for _, test := range []struct {
 		name  string
-		above int
 		from  []string
 		to    []string
 		tells []string
 		keys  []string
 	}{
-		{"one more", 0, all[:1], all[:2], []string{"add b"}, []string{"default/a", "kube-public/b"}},
-		{"one less", 0, all[:2], all[:1], []string{"delete b"}, []string{"default/a"}},
-		{"another", 0, all[:1], all[1:2], []string{"add b", "delete a"}, []string{"kube-public/b"}},
-		{"none any more", 0, all, []string{}, []string{"delete a", "delete b", "delete c"}, nil},
-		{"the first", 0, []string{}, all[:1], []string{"add a"}, []string{"default/a"}},
-		{"one more, wide", 1, all[:2], all, []string{"add c"}, []string{"default/a", "kube-public/b", "kube-system/c"}},
-		{"one less, wide", 1, all, all[:2], []string{"delete c"}, []string{"default/a", "kube-public/b"}},
-		{"another, wide", 1, all[:2], all[1:], []string{"add c", "delete a"}, []string{"kube-public/b", "kube-system/c"}},
-		{"narrow to wide", 1, all[:1], all[:2], []string{"add b"}, []string{"default/a", "kube-public/b"}},
-		{"narrow to wide elsewhere", 1, all[:1], all[1:], []string{"add b", "add c", "delete a"}, []string{"kube-public/b", "kube-system/c"}},
-		{"wide to narrow", 1, all, all[:1], []string{"delete b", "delete c"}, []string{"default/a"}},
-		{"wide to narrow elsewhere", 1, all[:2], all[2:], []string{"add c", "delete a", "delete b"}, []string{"kube-system/c"}},
-		{"wide to none", 1, all, nil, []string{"delete a", "delete b", "delete c"}, nil},
+		{"one more", all[:1], all[:2], []string{"add b"}, []string{"default/a", "kube-public/b"}},
+		{"one less", all[:2], all[:1], []string{"delete b"}, []string{"default/a"}},
+		{"another", all[:1], all[1:2], []string{"add b", "delete a"}, []string{"kube-public/b"}},
+		{"none any more", all, []string{}, []string{"delete a", "delete b", "delete c"}, nil},
+		{"the first", []string{}, all[:1], []string{"add a"}, []string{"default/a"}},
+		{"another, and one stays", all[:2], all[1:], []string{"add c", "delete a"}, []string{"kube-public/b", "kube-system/c"}},
+		{"others", all[:2], all[2:], []string{"add c", "delete a", "delete b"}, []string{"kube-system/c"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, when := range []string{"during", "between"} {
@@ -129,7 +116,7 @@ func TestSetNamespacesTellsDifferencesOnly(t *testing.T) {
 					r.putIn("default", "a")
 					r.putIn("kube-public", "b")
 					r.putIn("kube-system", "c")
-					i := r.informer(informer.Options{Namespaces: test.from, WideAbove: test.above})
+					i := r.informer(informer.Options{Namespaces: test.from})
 					i.run()
 					synctest.Wait()
 					i.told()
@@ -177,90 +164,53 @@ func TestSetNamespacesTellsDifferencesOnly(t *testing.T) {
 // Once SetNamespaces has returned, WaitSynced waits for what it has added, also for a namespace that was followed before: its
 // objects have left the cache since. A caller that asks at once, before Run has done anything about it, gets no other answer.
 func TestWaitSyncedRightAfterSetNamespaces(t *testing.T) {
-	for _, above := range []int{0, 1, 2} {
-		t.Run(fmt.Sprint("WideAbove ", above), func(t *testing.T) {
-			bubble(t, func(r *rig) {
-				r.putIn("default", "a")
-				r.putIn("kube-public", "b")
-				r.putIn("kube-system", "c")
-				i := r.start(informer.Options{Namespaces: []string{"default", "kube-public"}, WideAbove: above})
-				for range 3 {
-					// No list comes before the question is asked, however quick Run is.
-					asked := make(chan struct{})
-					r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-						if collects(q) {
-							<-asked
-						}
-						return nil
-					})
-					if err := i.SetNamespaces([]string{"default", "kube-public", "kube-system"}); err != nil {
-						r.Fatal(err)
-					}
-					if i.Status().Synced || i.Unsynced() == nil {
-						r.Error("it counts as synced before the namespace that was added has been listed")
-					}
-					close(asked)
-					if err := i.WaitSynced(r.Context()); err != nil {
-						r.Error(err)
-					}
-					if n := i.Reader().Len(); n != 3 {
-						r.Errorf("it is synced with %d objects, want 3", n)
-					}
-					i.set("default", "kube-public")
-					i.keys("default/a", "kube-public/b")
-				}
-			})
-		})
-	}
-}
-
-// Objects that do not decode leave Status with their namespace, also where one watch serves several, and goes on.
-func TestUndecodableObjectsGoWithTheirNamespace(t *testing.T) {
-	for _, above := range []int{0, 1} {
-		t.Run(fmt.Sprint("WideAbove ", above), func(t *testing.T) {
-			bubble(t, func(r *rig) {
-				r.put("bad", "bad", "yes")
-				r.putIn("kube-system", "c")
-				i := r.start(informer.Options{Namespaces: []string{"default", "kube-public", "kube-system"}, WideAbove: above})
-				if bad := i.Status().Undecodable; len(bad) != 1 || bad[0].Identity.Key() != key("bad") {
-					r.Errorf("the undecodable objects are %v", bad)
-				}
-				i.set("kube-public", "kube-system")
-				if bad := i.Status().Undecodable; len(bad) != 0 {
-					r.Errorf("the undecodable objects are %v, and their namespace has gone", bad)
-				}
-				i.relisted(nil)
-			})
-		})
-	}
-}
-
-// AllowStale is for a cache that holds nothing yet. A watch of all namespaces that takes over from several, or several from it,
-// begins with their objects, and asks for a list that is not older than they are.
-func TestAllowStaleIsNotForWhatTakesOver(t *testing.T) {
-	modes(t, func(t *testing.T, mode informer.Mode) {
-		bubble(t, func(r *rig) {
-			r.putIn("default", "a")
-			r.putIn("kube-public", "b")
-			var asked journal[string]
+	bubble(t, func(r *rig) {
+		r.putIn("default", "a")
+		r.putIn("kube-public", "b")
+		r.putIn("kube-system", "c")
+		i := r.start(informer.Options{Namespaces: []string{"default", "kube-public"}})
+		for range 3 {
+			// No list comes before the question is asked, however quick Run is.
+			asked := make(chan struct{})
 			r.server.Intercept(func(q *http.Request) http.HandlerFunc {
 				if collects(q) {
-					asked.add(fmt.Sprintf("%q at %q", clienttest.RequestOf(q).Key.Namespace, q.URL.Query().Get("resourceVersion")))
+					<-asked
 				}
 				return nil
 			})
-			i := r.start(informer.Options{Namespaces: []string{"default"}, WideAbove: 1, AllowStale: true, Mode: mode})
-			i.set("default", "kube-public")
-			i.set("kube-public")
-			i.keys("kube-public/b")
-			i.set()
-			i.set("default")
-			i.keys("default/a")
-			want := []string{`"default" at "0"`, `"" at ""`, `"kube-public" at ""`, `"default" at "0"`}
-			if got := asked.list(); !slices.Equal(got, want) {
-				r.Errorf("lists asked for %q, want %q", got, want)
+			if err := i.SetNamespaces([]string{"default", "kube-public", "kube-system"}); err != nil {
+				r.Fatal(err)
 			}
-		})
+			if i.Status().Synced || i.Unsynced() == nil {
+				r.Error("it counts as synced before the namespace that was added has been listed")
+			}
+			close(asked)
+			if err := i.WaitSynced(r.Context()); err != nil {
+				r.Error(err)
+			}
+			if n := i.Reader().Len(); n != 3 {
+				r.Errorf("it is synced with %d objects, want 3", n)
+			}
+			i.set("default", "kube-public")
+			i.keys("default/a", "kube-public/b")
+		}
+	})
+}
+
+// Objects that do not decode leave Status with their namespace.
+func TestUndecodableObjectsGoWithTheirNamespace(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("bad", "bad", "yes")
+		r.putIn("kube-system", "c")
+		i := r.start(informer.Options{Namespaces: []string{"default", "kube-public", "kube-system"}})
+		if bad := i.Status().Undecodable; len(bad) != 1 || bad[0].Identity.Key() != key("bad") {
+			r.Errorf("the undecodable objects are %v", bad)
+		}
+		i.set("kube-public", "kube-system")
+		if bad := i.Status().Undecodable; len(bad) != 0 {
+			r.Errorf("the undecodable objects are %v, and their namespace has gone", bad)
+		}
+		i.relisted(nil)
 	})
 }
 
@@ -350,8 +300,6 @@ func TestNamespacesThatCannotBeRight(t *testing.T) {
 		{"no name", informer.Options{Namespaces: []string{"a", ""}}, "Namespaces[1] must not be empty"},
 		{"a path", informer.Options{Namespaces: []string{"a/b"}}, "Namespaces[0] must be one path segment"},
 		{"both", informer.Options{Namespace: "a", Namespaces: []string{"b"}}, "Namespace and Namespaces exclude each other"},
-		{"a negative threshold of several", informer.Options{Namespaces: []string{"a", "b"}, WideAbove: -1}, "WideAbove must be 0 (never) or more"},
-		{"a negative threshold", informer.Options{WideAbove: -1}, "WideAbove must be 0 (never) or more"},
 		{"no such mode", informer.Options{Mode: 9}, "Mode must be Auto, Paged or Streaming"},
 		{"a negative sample", informer.Options{CheckMutations: -1}, "CheckMutations must be 0 (off) or more"},
 	} {
@@ -470,62 +418,31 @@ func TestRunAgainResumesEachNamespace(t *testing.T) {
 // The set may change all the time, from anywhere; what counts in the end is the last one.
 func TestNamespacesChangeAllTheTime(t *testing.T) {
 	sets := [][]string{{"default"}, {"default", "kube-system"}, {}, {"default", "kube-system", "kube-public"}, {"kube-public"}}
-	for _, above := range []int{0, 1, 2} {
-		bubble(t, func(r *rig) {
-			r.putIn("default", "a")
-			r.putIn("kube-public", "b")
-			r.putIn("kube-system", "c")
-			i := r.informer(informer.Options{Namespaces: sets[0], WideAbove: above})
-			i.run()
-			for n := range 60 {
-				if err := i.SetNamespaces(sets[n*n%len(sets)]); err != nil {
-					r.Fatal(err)
-				}
-				switch n % 7 {
-				case 2:
-					synctest.Wait()
-				case 3:
-					r.pass(time.Millisecond)
-				case 5:
-					i.stop()
-					i.run()
-				}
-			}
-			i.set("default", "kube-public")
-			if err := i.WaitSynced(r.Context()); err != nil {
-				r.Error(err)
-			}
-			i.keys("default/a", "kube-public/b")
-			i.stop()
-		})
-	}
-}
-
-// A wide watch moves the version of the cache with the events of others, and does not decode what it lists of them.
-func TestWideWatchSkipsTheOthers(t *testing.T) {
 	bubble(t, func(r *rig) {
-		for _, name := range []string{"a", "b", "c"} {
-			r.putIn("kube-system", name)
+		r.putIn("default", "a")
+		r.putIn("kube-public", "b")
+		r.putIn("kube-system", "c")
+		i := r.informer(informer.Options{Namespaces: sets[0]})
+		i.run()
+		for n := range 60 {
+			if err := i.SetNamespaces(sets[n*n%len(sets)]); err != nil {
+				r.Fatal(err)
+			}
+			switch n % 7 {
+			case 2:
+				synctest.Wait()
+			case 3:
+				r.pass(time.Millisecond)
+			case 5:
+				i.stop()
+				i.run()
+			}
 		}
-		r.put("bad", "bad", "1")
-		before := decoded.Load()
-		i := r.start(informer.Options{Namespaces: []string{"kube-public", "other"}, WideAbove: 1})
-		if n := decoded.Load() - before; n != 0 {
-			r.Errorf("%d objects were decoded", n)
+		i.set("default", "kube-public")
+		if err := i.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
 		}
-		version := i.Status().ResourceVersion
-		r.put("bad", "bad", "2")
-		synctest.Wait()
-		if s := i.Status(); s.ResourceVersion == version || len(s.Undecodable) != 0 || len(i.reported()) != 0 {
-			r.Errorf("status is %v, errors %v", s, i.reported())
-		}
-		if err := i.WaitFor(r.Context(), key("bad"), "1"); err == nil {
-			r.Error("it waits in a namespace that is not covered")
-		}
-		if err := r.raw.Delete(r.Context(), key("bad"), client.DeleteOptions{}); err != nil {
-			r.Fatal(err)
-		}
-		i.keys()
-		i.tells()
+		i.keys("default/a", "kube-public/b")
+		i.stop()
 	})
 }

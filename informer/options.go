@@ -24,13 +24,10 @@ type Options struct {
 	Namespace string
 	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so one that the server refuses, or that
 	// hangs, does not hold up the others: they are current, and a controller reconciles their keys (see package controller). WaitSynced
-	// waits for all of them; Status tells of each. [Informer.SetNamespaces] changes them later. Nil means that Namespace
+	// waits for all of them; Status tells of each. For hundreds of namespaces an informer of all of them is cheaper, with a [Filter] by
+	// namespace around its source: that is one watch, and takes the permission to list all namespaces. [Informer.SetNamespaces] changes them later. Nil means that Namespace
 	// decides; empty and not nil means no namespace for now: such an informer is synced and has no objects.
 	Namespaces []string
-	// WideAbove is a threshold: with more Namespaces than this, one list and one watch of all namespaces replace those of
-	// each. The informer then receives objects of other namespaces too, but they never enter the cache. This needs the
-	// permission to list all namespaces; without it, all of them are missing. 0 means never.
-	WideAbove int
 	// Shards, if not nil, limits the informer to the objects of some ranges, which may change during a Run; see [Shards]. It
 	// excludes Namespaces.
 	Shards Shards
@@ -129,9 +126,6 @@ func (o Options) validate() error {
 		if err := o.Shards.By().Validate(); err != nil {
 			return fmt.Errorf("informer.Options: Shards: %w", err)
 		}
-	}
-	if o.WideAbove < 0 {
-		return fmt.Errorf("informer.Options: WideAbove must be 0 (never) or more, got %d", o.WideAbove)
 	}
 	if _, err := meta.ParseSelector(o.LabelSelector); err != nil {
 		return fmt.Errorf("informer.Options: LabelSelector: %w", err)

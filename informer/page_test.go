@@ -126,7 +126,6 @@ func TestASlowPagedListIsWaitedFor(t *testing.T) {
 	}{
 		{"all are wanted", informer.Options{}, true, 5},
 		{"none is, by a Filter", informer.Options{}, false, 0},
-		{"none is, by its namespace", informer.Options{Namespaces: []string{"kube-public", "kube-system"}, WideAbove: 1}, true, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(r *rig) {

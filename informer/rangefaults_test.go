@@ -184,7 +184,7 @@ func TestGrowthWithoutAnOrder(t *testing.T) {
 				if got := decoded.Load(); got != n {
 					r.Errorf("%d objects decoded, want %d", got, n)
 				}
-				if st := i.Status(); st.Objects != 20 || st.Relists[informer.Extended] != 1 || st.Relists[informer.Grown] != 0 || !st.Synced {
+				if st := i.Status(); st.Objects != 20 || st.Relists[informer.Grown] != 1 || !st.Synced {
 					r.Errorf("status is %v", st)
 				}
 			})
@@ -226,7 +226,7 @@ func TestAFurtherRunOfRanges(t *testing.T) {
 			r.Errorf("%d objects decoded, want %d", got, n)
 		}
 		i.covers(s, rangesOf(64, 200))
-		i.relisted(map[informer.Cause]int{informer.Extended: 1})
+		i.relisted(map[informer.Cause]int{informer.Grown: 1})
 		i.stop()
 	})
 }

@@ -362,7 +362,7 @@ func (f *following[T]) reshare() (changed <-chan struct{}) {
 	switch {
 	case s.at.version == "": // a list of everything wanted is due
 	case p.has == none, p.missing() != none && !ordered:
-		s.at = state{cause: Extended, seen: s.at.seen}
+		s.at = state{cause: Grown, seen: s.at.seen}
 	default:
 		s.at.grow = p.missing() != none
 	}

@@ -2,7 +2,6 @@ package informer_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -227,41 +226,37 @@ func run(r *rig, src informer.Source[*Thing]) *informer.Informer[*Thing] {
 
 // Nobody waits for an informer that has ended, or for a namespace that has been removed.
 func TestAfterWriteEndsWithTheInformerAndTheNamespace(t *testing.T) {
-	for _, wide := range []int{0, 1} {
-		t.Run(fmt.Sprint("wide above ", wide), func(t *testing.T) {
-			lagging(t, func(r *rig, lag, release func()) {
-				i := r.informer(informer.Options{Namespaces: []string{"default", "kube-system"}, WideAbove: wide})
-				i.run()
-				lag()
-				in := func(ns string) follow.Write {
-					return r.wrote(func(ctx context.Context) error {
-						_, err := r.things.Create(ctx, &Thing{ObjectMeta: meta.ObjectMeta{Namespace: ns, Name: "a"}})
-						return err
-					})
-				}
-				stays, leaves := in("default"), in("kube-system")
-				first, second := awaits(i, stays), awaits(i, leaves)
-				stopped := 0
-				sight := filler.Of(i).AfterWrite(stays, func() { stopped++ })
-				i.set("default")
-				synctest.Wait()
-				if *first != 0 || *second != 1 {
-					t.Errorf("after the removal of a namespace: called %d and %d times", *first, *second)
-				}
-				if n := awaits(i, leaves); *n != 1 {
-					t.Error("a namespace that has left is waited for")
-				}
-				if !sight.Stop() {
-					t.Error("it could not be stopped")
-				}
-				i.stop()
-				if *first != 1 || *second != 1 || stopped != 0 {
-					t.Errorf("after the end: called %d and %d times", *first, *second)
-				}
-				release()
+	lagging(t, func(r *rig, lag, release func()) {
+		i := r.informer(informer.Options{Namespaces: []string{"default", "kube-system"}})
+		i.run()
+		lag()
+		in := func(ns string) follow.Write {
+			return r.wrote(func(ctx context.Context) error {
+				_, err := r.things.Create(ctx, &Thing{ObjectMeta: meta.ObjectMeta{Namespace: ns, Name: "a"}})
+				return err
 			})
-		})
-	}
+		}
+		stays, leaves := in("default"), in("kube-system")
+		first, second := awaits(i, stays), awaits(i, leaves)
+		stopped := 0
+		sight := filler.Of(i).AfterWrite(stays, func() { stopped++ })
+		i.set("default")
+		synctest.Wait()
+		if *first != 0 || *second != 1 {
+			t.Errorf("after the removal of a namespace: called %d and %d times", *first, *second)
+		}
+		if n := awaits(i, leaves); *n != 1 {
+			t.Error("a namespace that has left is waited for")
+		}
+		if !sight.Stop() {
+			t.Error("it could not be stopped")
+		}
+		i.stop()
+		if *first != 1 || *second != 1 || stopped != 0 {
+			t.Errorf("after the end: called %d and %d times", *first, *second)
+		}
+		release()
+	})
 }
 
 func TestAfterWriteOfAShared(t *testing.T) {

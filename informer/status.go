@@ -69,8 +69,7 @@ type Status struct {
 	// Undecodable are the objects that do not decode at present, ordered by key. The cache holds their last good state, if
 	// there was one.
 	Undecodable []Undecodable
-	// Namespaces has the Status of each namespace of an informer with Options.Namespaces; otherwise it is nil. While one
-	// watch serves all of them its status is under the empty name.
+	// Namespaces has the Status of each namespace of an informer with Options.Namespaces; otherwise it is nil.
 	Namespaces map[string]Status
 }
 
@@ -151,7 +150,7 @@ func (s Status) attributes() []attribute {
 func (s Status) unsynced() []string {
 	var names []string
 	for _, ns := range slices.Sorted(maps.Keys(s.Namespaces)) {
-		if ns != "" && !s.Namespaces[ns].Synced {
+		if !s.Namespaces[ns].Synced {
 			names = append(names, ns)
 		}
 	}

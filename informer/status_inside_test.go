@@ -56,10 +56,4 @@ func TestTheSummaryOfNamespaces(t *testing.T) {
 	if got := summary(parts); !got.Synced || got.State != Watching {
 		t.Errorf("the summary of one is %v", got)
 	}
-
-	// One watch that serves all namespaces has no name.
-	wide := summary(map[string]Status{"": {}})
-	if names := wide.unsynced(); len(names) != 0 {
-		t.Errorf("unsynced are %q", names)
-	}
 }

@@ -219,7 +219,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	synced, grown := false, ""
 	first := initial{had: s.seen, since: time.Now()}
 	reuse := g.reuse()
-	// added is called for every object that the server adds, also if Filter or a wide watch leaves it out afterwards.
+	// added is called for every object that the server adds, also if Filter leaves it out afterwards.
 	added := func(id meta.Identity) (obj T, reused bool) {
 		// In mode Streaming an object that may be new counts too: that is better than starting again.
 		switch {

@@ -131,9 +131,7 @@ func (i *Informer[T]) missing() error {
 			continue
 		}
 		names = append(names, ns)
-		if scopes[ns] = i.scopes[ns]; scopes[ns] == nil {
-			scopes[ns] = i.scopes[""] // a wide one, if any
-		}
+		scopes[ns] = i.scopes[ns]
 	}
 	i.mu.Unlock()
 	if len(names) == 0 {

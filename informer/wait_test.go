@@ -67,13 +67,13 @@ func TestWaitForAWrite(t *testing.T) {
 	})
 }
 
-// A wide watch moves on with the events of namespaces that nobody wants yet. That it has passed a write there does not mean
-// that the cache has it once the namespace is wanted.
-func TestWaitForInANamespaceThatWasAddedToAWideWatch(t *testing.T) {
+// The watches of other namespaces have passed the version of a write in one that nobody wants yet. That does not mean that the
+// cache has it once the namespace is wanted.
+func TestWaitForInANamespaceThatWasAdded(t *testing.T) {
 	modes(t, func(t *testing.T, mode informer.Mode) {
 		bubble(t, func(r *rig) {
 			r.putIn("default", "old")
-			i := r.start(informer.Options{Namespaces: []string{"default", "kube-system"}, WideAbove: 1, Mode: mode})
+			i := r.start(informer.Options{Namespaces: []string{"default", "kube-system"}, Mode: mode})
 			for n := range 2 { // also when it has left and comes back
 				r.putIn("kube-public", fmt.Sprint("x", n))
 				wrote, err := r.raw.Get(r.Context(), meta.Key{Namespace: "kube-public", Name: fmt.Sprint("x", n)})
@@ -81,7 +81,7 @@ func TestWaitForInANamespaceThatWasAddedToAWideWatch(t *testing.T) {
 					r.Fatal(err)
 				}
 				r.putIn("default", fmt.Sprint("later", n))
-				synctest.Wait() // the wide watch has passed the version of x
+				synctest.Wait() // a watch has passed the version of x
 				old, ok := i.Reader().Get(key("old"))
 				if !ok {
 					r.Fatal("the cache lacks an object")

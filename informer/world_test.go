@@ -220,7 +220,7 @@ func (w *world) step(s step) {
 	case bookmark:
 		w.server.Bookmark()
 	case spaces:
-		w.relist.Add(int64(len(w.followers))) // one that follows by one wide watch has to list
+		w.relist.Add(int64(len(w.followers))) // one of ranges lists those that are added
 		for _, f := range w.followers {
 			f.follow(someNamespaces(s.b % 8))
 			f.share(someRanges(s.b, s.c))

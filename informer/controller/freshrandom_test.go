@@ -92,8 +92,8 @@ func newHistory(t *testing.T, seed uint64) *history {
 	t.Cleanup(c.Close)
 	h.maps = client.For(c, settingsType)
 	all := []informer.Options{
-		{}, {Namespace: "default"}, {Namespaces: []string{"default", "kube-system"}}, {Namespaces: []string{"default", "kube-system"}, WideAbove: 1},
-	}[h.n(4)]
+		{}, {Namespace: "default"}, {Namespaces: []string{"default", "kube-system"}},
+	}[h.n(3)]
 	web := all
 	web.LabelSelector = "app=web"
 	for _, o := range []informer.Options{all, web} {

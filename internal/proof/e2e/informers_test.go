@@ -131,8 +131,6 @@ func TestInformersSurviveACompactionAndARestart(t *testing.T) {
 		newSubject("one namespace", greetings, informer.Options{Namespace: "two"}, func(ns string) bool { return ns == "two" }),
 		newSubject("several namespaces", plain, informer.Options{Namespaces: []string{"one", "three"}},
 			func(ns string) bool { return ns == "one" || ns == "three" }),
-		newSubject("several namespaces by one watch", plain, informer.Options{Namespaces: []string{"one", "three"}, WideAbove: 1},
-			func(ns string) bool { return ns == "one" || ns == "three" }),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
