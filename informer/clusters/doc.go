@@ -26,8 +26,8 @@
 //   - No cluster waits for another one. Run reconciles the keys of a cluster as soon as its sources have delivered, also if other
 //     clusters are unreachable, or answer 401 or 403. Keys of a cluster whose sources have not delivered wait aside, without a worker.
 //     When it can be reached, they are reconciled, and nobody has to do anything.
-//   - A source that fails, or an informer that it needs, stops its cluster and no other one: Options.OnError receives a
-//     *controller.SourceError, and the cluster's keys wait until the cluster is removed. An informer fails only if its options are
+//   - A source that fails, or an informer that it needs, stops its cluster and no other one: Options.OnError receives
+//     an error that names it, and the cluster's keys wait until the cluster is removed. An informer fails only if its options are
 //     invalid. It does not fail because of its server, whatever that answers.
 //   - The clusters share the workers fairly, as groups of package workqueue; see Fairness.
 //   - After [Controller.Remove] nothing of the cluster runs: no source, no informer that it alone needs, and no reconcile.

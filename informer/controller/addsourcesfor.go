@@ -20,7 +20,7 @@ import (
 //     the key waits aside, and no worker waits with it. Other keys do not wait for these sources, neither at the start of Run nor
 //     later, and Options.SyncTimeout does not count for them. If an informer lacks some of several namespaces, the keys of the others
 //     do not wait for those: see the documentation of the package.
-//   - If one of the sources fails, or an informer that it needs, Run goes on, and Options.OnError receives a [*SourceError].
+//   - If one of the sources fails, or an informer that it needs, Run goes on, and Options.OnError receives an error that names it.
 //     The keys wait aside from then on, because changes would be missed, until the sources are removed. In the next Run they
 //     start anew. An informer does not fail because its server is away or refuses it: then it tries again.
 //
@@ -47,23 +47,6 @@ func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]
 	}
 	return c.addSources(covers, slices.Clone(from)), nil
 }
-
-// SourceError says that a source of [Controller.AddSourcesFor] has failed, or an informer that it needs.
-type SourceError struct {
-	// Controller is the name of the controller, and Source that of the source.
-	Controller string
-	Source     string
-	// Err is the reason.
-	Err error
-}
-
-// Error names the source and the reason.
-func (e *SourceError) Error() string {
-	return fmt.Sprintf("%s of controller %q has failed, and its keys wait until it is removed: %v", e.Source, e.Controller, e.Err)
-}
-
-// Unwrap returns the reason.
-func (e *SourceError) Unwrap() error { return e.Err }
 
 // sourcing is the key of the topic of sources that have failed.
 const sourcing = "source"
@@ -196,10 +179,10 @@ func (c *Controller[K]) needFailed(in *intake[K], n *need, err error, fail conte
 }
 
 func (c *Controller[K]) reportSource(f *feed[K], err error) {
-	e := &SourceError{Controller: c.name, Source: nameOf(f.source), Err: err}
+	name := nameOf(f.source)
 	if c.options.OnError != nil {
-		c.options.OnError(e)
+		c.options.OnError(fmt.Errorf("%s of controller %q has failed, and its keys wait until it is removed: %w", name, c.name, err))
 		return
 	}
-	c.log.Failed(report.Topic{Key: sourcing, Fails: c.String() + ": a source has failed"}, err, nil, "controller", c.name, "source", e.Source)
+	c.log.Failed(report.Topic{Key: sourcing, Fails: c.String() + ": a source has failed"}, err, nil, "controller", c.name, "source", name)
 }

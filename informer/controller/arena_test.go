@@ -114,7 +114,7 @@ func (a *arena) create(ctx context.Context) error {
 func (a *arena) options() controller.Options {
 	return controller.Options{
 		OnError: func(err error) { a.tell("%v", err) },
-		Hooks: controller.Hooks{Fight: func(_ context.Context, f controller.Fight) {
+		Hooks: controller.Hooks{Fight: func(_ context.Context, f *controller.FightError) {
 			if f.Over {
 				a.tell("over after %d", f.Count)
 			}

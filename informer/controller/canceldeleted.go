@@ -22,7 +22,7 @@ import (
 //
 // A deletion is the update in which the object gets its deletionTimestamp, and its disappearance, also if it was created
 // again under its name since then. The reconciles are those of the keys that the source names for the object: its own key
-// with [Watch], or any with [Map] and [Owns]. The cause of their contexts is a [*DeletedError]. A reconcile that returns the
+// with [Watch], or any with [Map] and [Owns]. The cause of their contexts names the key. A reconcile that returns the
 // error of its context then is neither counted as a failure nor reported. Then or later, the key is reconciled once more.
 //
 // A reconcile may have begun after the cache had the deletion, and before the source heard of it: its context ends too.
@@ -37,20 +37,16 @@ func CancelDeleted[T meta.Deletable[D], D meta.Timestamp](s Subscriber[T]) Subsc
 	return cancelDeleted[T]{s, DeletionBegan[T, D]}
 }
 
-// DeletedError is the cause of the context of a reconcile whose object has been deleted; see [CancelDeleted].
-type DeletedError struct {
-	// Key is the key of the reconcile.
-	Key any
-}
+// deletedError is the cause of the context of a reconcile whose object has been deleted; see [CancelDeleted].
+type deletedError struct{ key any }
 
-// Error names the key.
-func (e *DeletedError) Error() string {
-	return fmt.Sprintf("the object of %q has been deleted", fmt.Sprint(e.Key))
+func (e *deletedError) Error() string {
+	return fmt.Sprintf("the object of %q has been deleted", fmt.Sprint(e.key))
 }
 
 // deleted reports whether a reconcile failed because its object was deleted.
 func deleted(ctx context.Context, err error) bool {
-	var d *DeletedError
+	var d *deletedError
 	return errors.As(context.Cause(ctx), &d) && !isPanic(err) && (errors.Is(err, ctx.Err()) || errors.Is(err, d))
 }
 
@@ -140,6 +136,6 @@ func (d *deletions[K]) deleted(key K) {
 	cancel := d.running[key]
 	d.mu.Unlock()
 	if cancel != nil {
-		cancel(&DeletedError{Key: key})
+		cancel(&deletedError{key})
 	}
 }

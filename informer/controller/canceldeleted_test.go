@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -95,8 +94,7 @@ func TestADeletionEndsTheReconcileOfItsObject(t *testing.T) {
 							return controller.Result{}, nil
 						case <-ctx.Done():
 						}
-						var d *controller.DeletedError
-						if !errors.As(context.Cause(ctx), &d) || fmt.Sprint(d.Key) != k.String() {
+						if want := fmt.Sprintf("the object of %q has been deleted", k.String()); context.Cause(ctx).Error() != want {
 							t.Errorf("the cause is %v", context.Cause(ctx))
 						}
 						l.add("ended: %v", context.Cause(ctx))

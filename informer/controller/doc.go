@@ -39,7 +39,7 @@
 //   - When ctx ends, no further reconcile starts, except those of Options.Drain; those in progress have Options.Grace to
 //     finish before their context ends too. Run returns when they and the sources have returned, and then nothing of the
 //     controller runs. Run waits for a reconcile that ignores its context, however long that takes, and says so at growing
-//     intervals, by a [*HangError].
+//     intervals, by an error that names it.
 //
 // # Workers
 //
@@ -79,7 +79,7 @@
 // # Fights
 //
 // Another controller may undo what a reconcile has written, and the reconcile writes it again, for ever. The controller
-// notices that from the writes that the function makes with its context, through package client. It is a [Fight] if the
+// notices that from the writes that the function makes with its context, through package client. It is a fight if the
 // reconciles of a key write the same to one object (by its uid) again and again, and other values were found in these fields
 // in between, five times, each within two minutes of the one before. Then:
 //

@@ -5,7 +5,7 @@ package controller
 import (
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 )
 
 // ReconcileError is a failure of one reconcile, for Options.OnError and [Status]. It wraps the function's own error:
@@ -29,31 +29,18 @@ func (e *ReconcileError) Error() string {
 // Unwrap returns the function's error.
 func (e *ReconcileError) Unwrap() error { return e.Err }
 
-// SyncError says that a controller's workers have not started, because sources have not delivered, and why they have not.
-type SyncError struct {
-	// Controller is the name of the controller.
-	Controller string
-	// After is how long the controller has waited.
-	After time.Duration
-	// Unsynced are the sources that it waits for.
-	Unsynced []Unsynced
-}
+// several are errors in one line.
+type several []error
 
-// Error names the sources and the reasons.
-func (e *SyncError) Error() string {
-	return fmt.Sprintf("sources have not delivered after %v: %s", e.After, join(e.Unsynced))
-}
-
-// Unwrap returns the reasons.
-func (e *SyncError) Unwrap() []error {
-	var all []error
-	for _, u := range e.Unsynced {
-		if u.Err != nil {
-			all = append(all, u.Err)
-		}
+func (s several) Error() string {
+	parts := make([]string, len(s))
+	for i, err := range s {
+		parts[i] = err.Error()
 	}
-	return all
+	return strings.Join(parts, "; ")
 }
+
+func (s several) Unwrap() []error { return s }
 
 // errExited reports a reconcile or a source that has neither returned nor panicked.
 var errExited = errors.New("it has ended its goroutine (runtime.Goexit)")

@@ -53,7 +53,7 @@ func ExampleFightError() {
 			if !errors.As(err, &fight) {
 				return
 			}
-			fmt.Println(fight.Fight.Object, fight.Fight.Fields[0], "and waits", fight.Fight.Delay)
+			fmt.Println(fight.Object, fight.Fields[0], "and waits", fight.Delay)
 			cancel()
 		},
 	}, func(ctx context.Context, key meta.Key) (controller.Result, error) {

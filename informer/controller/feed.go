@@ -265,7 +265,7 @@ func (c *Controller[K]) stopSources(in *intake[K]) {
 		in.needs.end()
 		close(done)
 	}()
-	c.waitFor(done, func() HangError { return HangError{Sources: c.hangingSources(in)} })
+	c.waitFor(done, func() []string { return c.hangingSources(in) })
 	c.set.mu.Lock()
 	defer c.set.mu.Unlock()
 	for _, f := range c.set.feeds {

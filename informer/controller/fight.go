@@ -14,10 +14,10 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// Fight says that a controller and another writer undo each other's writes: the reconciles of a key write the same to an object
+// FightError says that a controller and another writer undo each other's writes: the reconciles of a key write the same to an object
 // again and again, because each time somebody has changed those fields since. The package documentation says when a fight is
-// noticed, and what happens then.
-type Fight struct {
+// noticed, and what happens then. Options.OnError receives it once, when it is noticed.
+type FightError struct {
 	// Controller is the name of the controller.
 	Controller string
 	// Key is the key of the reconciles; its type is the controller's type of keys.
@@ -28,8 +28,10 @@ type Fight struct {
 	Object   meta.Key
 	// UID is the object's.
 	UID string
-	// Fields are the fields that both write, at most 16, in the last of the writes that were undone.
-	Fields []FieldWriter
+	// Fields say who does what to the fields that both write, in the last of the writes that were undone: one text for each two writers,
+	// such as: "labeller" and "teams" both write .metadata.labels.team. The names are the field managers (client.WriteOptions.FieldManager),
+	// and the fields are written as the server writes them in conflicts.
+	Fields []string
 	// Count is how many writes were seen to be undone, and Since and Last are when the first and the last of them were repeated.
 	Count       int
 	Since, Last time.Time
@@ -39,73 +41,18 @@ type Fight struct {
 	Over bool
 }
 
-// FieldWriter is a field that a controller and another writer write.
-type FieldWriter struct {
-	// Path is the field as the server spells it in conflicts, such as .spec.replicas or .metadata.finalizers[="example.com/a"].
-	Path string
-	// Ours is the field manager of the reconciles (client.WriteOptions.FieldManager), and Other is that of the other writer. If
-	// both are the same, two writers use one name. Other is empty if the server has noted none, as for a field that was removed.
-	Ours, Other string
-	// OursRemoves says that the reconciles remove what the other writer sets; OtherRemoves, that the other one removes what they
-	// set. Otherwise both set it.
-	OursRemoves, OtherRemoves bool
-}
-
-// String says who does what to the field.
-func (f FieldWriter) String() string { return fights.Field(f).String() }
-
-// kind returns the kind, or the resource if the handle has asked for metadata alone.
-func (f Fight) kind() string {
-	if f.Kind == "" || f.Kind == "PartialObjectMetadata" {
-		return f.Resource.Resource
+// Error says who fights over which fields, in one line. Its form may change.
+func (e *FightError) Error() string {
+	kind := e.Kind
+	if kind == "" || kind == "PartialObjectMetadata" { // the handle has asked for metadata alone
+		kind = e.Resource.Resource
 	}
-	return f.Kind
-}
-
-// String says who fights over which fields, in one line. Its form may change.
-func (f Fight) String() string {
-	var parts []string
-	done := make([]bool, len(f.Fields))
-	for i, one := range f.Fields {
-		if done[i] {
-			continue
-		}
-		var paths []string
-		for j := i; j < len(f.Fields); j++ {
-			same := f.Fields[j]
-			if same.Path = one.Path; same == one {
-				done[j] = true
-				paths = append(paths, f.Fields[j].Path)
-			}
-		}
-		parts = append(parts, fights.Field(one).Text(paths))
-	}
-	s := fmt.Sprintf("fight over %s (%s): %s, %d times in %v",
-		f.Object, f.kind(), strings.Join(parts, "; "), f.Count, f.Last.Sub(f.Since).Round(time.Millisecond))
-	if f.Over {
+	s := fmt.Sprintf("controller %q: fight over %s (%s): %s, %d times in %v",
+		e.Controller, e.Object, kind, strings.Join(e.Fields, "; "), e.Count, e.Last.Sub(e.Since).Round(time.Millisecond))
+	if e.Over {
 		return s + "; it is over"
 	}
-	return fmt.Sprintf("%s; %q is reconciled at most every %v from now on", s, fmt.Sprint(f.Key), f.Delay)
-}
-
-// FightError reports a [Fight] to Options.OnError, once when it is noticed.
-type FightError struct {
-	// Fight is what has been noticed.
-	Fight Fight
-}
-
-// Error names the controller, the object, the writers and the fields.
-func (e *FightError) Error() string {
-	return fmt.Sprintf("controller %q: %v", e.Fight.Controller, e.Fight)
-}
-
-// FightStats says which fights are on.
-type FightStats struct {
-	// On is how many are on, and First are those of them that were noticed first, at most 20.
-	On    int
-	First []Fight
-	// Noticed is how many have been noticed since the controller was made.
-	Noticed int
+	return fmt.Sprintf("%s; %q is reconciled at most every %v from now on", s, fmt.Sprint(e.Key), e.Delay)
 }
 
 // fighting is the key of the topic of fights.
@@ -155,9 +102,9 @@ func (g *fightGate[K]) settle(ctx context.Context, v *visit[K]) {
 	c := g.c
 	for _, f := range g.watcher.Settle(&v.writes) {
 		c.mu.Lock()
-		c.status.Fights.Noticed++
+		c.status.FightsNoticed++
 		c.mu.Unlock()
-		err := &FightError{Fight: g.tell(ctx, f)}
+		err := g.tell(ctx, f)
 		if c.options.OnError != nil {
 			c.options.OnError(err)
 			continue
@@ -172,7 +119,7 @@ func (g *fightGate[K]) settle(ctx context.Context, v *visit[K]) {
 }
 
 // tell calls the hook.
-func (g *fightGate[K]) tell(ctx context.Context, f fights.Fight) Fight {
+func (g *fightGate[K]) tell(ctx context.Context, f fights.Fight) *FightError {
 	told := g.public(f)
 	if g.c.hooks.Fight != nil {
 		g.c.hooks.Fight(ctx, told)
@@ -180,24 +127,19 @@ func (g *fightGate[K]) tell(ctx context.Context, f fights.Fight) Fight {
 	return told
 }
 
-// stats returns which fights are on. Noticed is not filled in.
-func (g *fightGate[K]) stats() (s FightStats) {
-	on, first := g.watcher.On()
-	s.On = on
-	for _, f := range first {
-		s.First = append(s.First, g.public(f))
+// on returns how many fights are on, and the first of them.
+func (g *fightGate[K]) on() (n int, first []*FightError) {
+	n, some := g.watcher.On()
+	for _, f := range some {
+		first = append(first, g.public(f))
 	}
-	return s
+	return n, first
 }
 
 // public returns a fight as users see it.
-func (g *fightGate[K]) public(f fights.Fight) Fight {
-	told := Fight{
-		Controller: g.c.name, Key: f.Key, Resource: f.Resource, Kind: f.Kind, Object: f.Object, UID: f.UID,
+func (g *fightGate[K]) public(f fights.Fight) *FightError {
+	return &FightError{
+		Controller: g.c.name, Key: f.Key, Resource: f.Resource, Kind: f.Kind, Object: f.Object, UID: f.UID, Fields: fights.Texts(f.Fields),
 		Count: f.Count, Since: f.Since, Last: f.Last, Delay: f.Delay, Over: f.Over,
 	}
-	for _, field := range f.Fields {
-		told.Fields = append(told.Fields, FieldWriter(field))
-	}
-	return told
 }

@@ -130,7 +130,7 @@ func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 		case o.Leavers == CleanUpLeavers:
 			return clean(ctx, key, live)
 		}
-		return Result{}, Terminal(&LeftError{Object: key, Finalizer: finalizer, Why: why})
+		return Result{}, Terminal(leftError(key, finalizer, why))
 	}
 	return func(ctx context.Context, key meta.Key) (Result, error) {
 		if wrong != nil {

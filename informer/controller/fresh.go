@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
 	"github.com/bowline-go/bowline/internal/follow"
 	"github.com/bowline-go/bowline/internal/fresh"
@@ -78,68 +78,16 @@ func freshOf(source any) []Cache {
 	return nil
 }
 
-// Wait describes how a key waited for caches; see [Fresh].
-type Wait struct {
+// WaitInfo describes how a key waited for caches; see [Fresh].
+type WaitInfo struct {
 	// Controller is the name of the controller.
 	Controller string
 	// Key is the key; its type is the controller's type of keys.
 	Key any
 	// Waited is how long it waited aside.
 	Waited time.Duration
-	// Err is nil if the caches have seen everything, and a *StaleError if the reconcile goes ahead without that.
+	// Err is nil if the caches have seen everything. If the reconcile goes ahead without that, it names the caches and the writes.
 	Err error
-}
-
-// StaleError says that a reconcile goes ahead although caches have not seen what an earlier one wrote.
-type StaleError struct {
-	// Waited is how long the key waited.
-	Waited time.Duration
-	// Unseen are the writes.
-	Unseen []UnseenWrite
-}
-
-// UnseenWrite is a write that a cache has not seen.
-type UnseenWrite struct {
-	// Cache is the name of the cache.
-	Cache string
-	// Resource and Object are where the write went, and UID is the object's, if it is known.
-	Resource meta.GVR
-	Object   meta.Key
-	UID      string
-	// ResourceVersion is what the write made; empty if it deleted the object.
-	ResourceVersion string
-}
-
-// String names the object, the write and the cache.
-func (u UnseenWrite) String() string {
-	what := "version " + u.ResourceVersion + " of"
-	if u.ResourceVersion == "" {
-		what = "the deletion of"
-	}
-	return fmt.Sprintf("%s has not seen %s %s %q", u.Cache, what, u.Resource.Resource, u.Object)
-}
-
-// Error names the first of the writes.
-func (e *StaleError) Error() string {
-	text := fmt.Sprintf("caches are behind after %v", e.Waited)
-	for i, u := range e.Unseen {
-		if i == 3 {
-			return fmt.Sprintf("%s, and %d more", text, len(e.Unseen)-i)
-		}
-		text += ", " + u.String()
-	}
-	return text
-}
-
-// FreshStats counts the keys that waited for caches; see [Fresh].
-type FreshStats struct {
-	// Waiting is how many keys wait aside now.
-	Waiting int
-	// Waits is how many waits have ended since the controller was made, and Waited is how long they took together.
-	Waits  int
-	Waited time.Duration
-	// Timeouts is how many of them Options.FreshTimeout has ended.
-	Timeouts int
 }
 
 // stale is the key of the topic of waits that have not ended in time.
@@ -158,7 +106,7 @@ func newFreshGate[K comparable](c *Controller[K], queue *workqueue.Queue[K]) *fr
 func (g *freshGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {
 	a := g.waits.Admit(v.key)
 	if a.OK && a.Waited {
-		w := Wait{Controller: g.c.name, Key: v.key, Waited: a.After}
+		w := WaitInfo{Controller: g.c.name, Key: v.key, Waited: a.After}
 		if len(a.Late) > 0 {
 			w.Err = staleError(a)
 		}
@@ -167,16 +115,23 @@ func (g *freshGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context,
 	return ctx, nil, a.OK
 }
 
-// staleError returns the error of a wait that has taken too long.
-func staleError(a fresh.Admission) *StaleError {
-	e := &StaleError{Waited: a.After}
-	for _, late := range a.Late {
-		e.Unseen = append(e.Unseen, UnseenWrite{
-			Cache: cacheName(late.Cache.(Cache)), Resource: late.Write.Resource, Object: late.Write.Key, UID: late.Write.UID,
-			ResourceVersion: late.Write.ResourceVersion,
-		})
+// staleError returns the error of a wait that has taken too long. It names the first of the writes.
+func staleError(a fresh.Admission) error {
+	const most = 3
+	var text strings.Builder
+	fmt.Fprintf(&text, "caches are behind after %v", a.After)
+	for i, late := range a.Late {
+		if i == most {
+			fmt.Fprintf(&text, ", and %d more", len(a.Late)-i)
+			break
+		}
+		what := "version " + late.Write.ResourceVersion + " of"
+		if late.Write.ResourceVersion == "" {
+			what = "the deletion of"
+		}
+		fmt.Fprintf(&text, ", %s has not seen %s %s %q", cacheName(late.Cache.(Cache)), what, late.Write.Resource.Resource, late.Write.Key)
 	}
-	return e
+	return errors.New(text.String())
 }
 
 func (g *freshGate[K]) listen(v *visit[K]) func(follow.Write) {
@@ -209,20 +164,19 @@ func (g *freshGate[K]) caches(key K) (all []fresh.Place) {
 }
 
 // waited counts and reports the end of a wait.
-func (c *Controller[K]) waited(ctx context.Context, w Wait) {
+func (c *Controller[K]) waited(ctx context.Context, w WaitInfo) {
 	c.mu.Lock()
-	c.status.Fresh.Waits++
-	c.status.Fresh.Waited += w.Waited
+	c.status.Waits++
+	c.status.Waited += w.Waited
 	if w.Err != nil {
-		c.status.Fresh.Timeouts++
+		c.status.WentAhead++
 	}
 	c.mu.Unlock()
 	if c.hooks.Waited != nil {
 		c.hooks.Waited(ctx, w)
 	}
-	var late *StaleError
 	switch {
-	case !errors.As(w.Err, &late):
+	case w.Err == nil:
 		c.log.Works(stale)
 	case c.options.OnError == nil:
 		topic := report.Topic{
@@ -230,6 +184,6 @@ func (c *Controller[K]) waited(ctx context.Context, w Wait) {
 			Fails: c.String() + ": a reconcile goes ahead before caches have seen what the last one wrote",
 			Works: c.String() + ": caches see writes in time again",
 		}
-		c.log.Failed(topic, late, []string{fmt.Sprint(w.Key)}, "controller", c.name, "key", w.Key)
+		c.log.Failed(topic, w.Err, []string{fmt.Sprint(w.Key)}, "controller", c.name, "key", w.Key)
 	}
 }

@@ -158,7 +158,7 @@ func (h *history) play() {
 	h.server.Replica(0).SetLag(clienttest.Lag{})
 	time.Sleep(5 * time.Minute)
 	s := c.Status()
-	h.waits = s.Fresh.Waits
+	h.waits = s.Waits
 	h.mu.Lock()
 	for k, owed := range h.owed {
 		if owed {
@@ -166,7 +166,7 @@ func (h *history) play() {
 		}
 	}
 	h.mu.Unlock()
-	if s.Fresh.Waiting != 0 || s.Fresh.Timeouts != 0 || s.Queue.Held+s.Queue.Ready+s.Queue.Delayed+s.Queue.InProgress != 0 {
+	if s.Waiting != 0 || s.WentAhead != 0 || s.Queue.Held+s.Queue.Ready+s.Queue.Delayed+s.Queue.InProgress != 0 {
 		h.Errorf("seed %d: in the end %v", h.seed, s)
 	}
 	cancel()

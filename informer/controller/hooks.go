@@ -29,17 +29,15 @@ type Hooks struct {
 	// EveryObject, do not call it. The handler of the cache waits for it.
 	Named func(ctx context.Context, n NamedInfo)
 	// Waited is called before a reconcile whose key has waited for caches; see [Fresh].
-	Waited func(ctx context.Context, w Wait)
+	Waited func(ctx context.Context, w WaitInfo)
 	// Fight is called when a fight is noticed, and again when it is over, which is noticed before the next reconcile of any key.
-	Fight func(ctx context.Context, f Fight)
+	Fight func(ctx context.Context, f *FightError)
 }
 
 // RunInfo describes a controller that runs.
 type RunInfo struct {
 	// Name is the name of the controller.
 	Name string
-	// Workers is how many keys it reconciles at a time when Run begins. Status has the present number, which SetWorkers changes.
-	Workers int
 	// Status is the method of the controller. It has the number of keys that are in progress, for example.
 	Status func() Status
 	// ReadyByPriority returns the number of keys of each priority that wait for a worker.
@@ -87,8 +85,7 @@ type ReconcileEnd struct {
 	Result Result
 	// Err is the error of the function; a *cache.PanicError if it panicked; nil if there was none.
 	Err error
-	// Began is when the reconcile began, and Duration how long it took.
-	Began    time.Time
+	// Duration is how long the reconcile took.
 	Duration time.Duration
 	// TimedOut says that Options.Timeout has ended the context of the reconcile.
 	TimedOut bool

@@ -29,25 +29,15 @@ const (
 	// reconcile is called. Another program that has the object in its cache by then needs a finalizer of its own.
 	CleanUpLeavers
 	// ReportLeavers means that an object that leaves keeps the finalizer, and is reported once: its reconcile fails with a
-	// [*TerminalError] that wraps a [*LeftError]. When it is deleted, it stays until somebody removes the finalizer, or until it meets the
+	// [*TerminalError] that names it. When it is deleted, it stays until somebody removes the finalizer, or until it meets the
 	// conditions of the cache again.
 	ReportLeavers
 )
 
-// LeftError says that an object has left the cache of a [Finalize] and keeps the finalizer; see [ReportLeavers].
-type LeftError struct {
-	// Object is the object.
-	Object meta.Key
-	// Finalizer is the finalizer that it keeps.
-	Finalizer string
-	// Why is why it is not in the cache, for people.
-	Why string
-}
-
-// Error names the object, the finalizer and the reason.
-func (e *LeftError) Error() string {
-	return fmt.Sprintf("%s has left the cache (%s) and keeps the finalizer %s: when it is deleted, it stays until somebody removes that",
-		e.Object, e.Why, e.Finalizer)
+// leftError says that an object has left the cache of a [Finalize] and keeps the finalizer.
+func leftError(object meta.Key, finalizer, why string) error {
+	return fmt.Errorf("%s has left the cache (%s) and keeps the finalizer %s: when it is deleted, it stays until somebody removes that",
+		object, why, finalizer)
 }
 
 // mayLeave returns why the object at key may have left the cache although it exists, or why any may for the zero Key; empty if none may.

@@ -166,9 +166,9 @@ func TestObjectsThatLeaveTheCacheOfAFinalize(t *testing.T) {
 					t.Errorf("reported %v, want %d", s.reported, test.reports)
 				}
 				for _, err := range s.reported {
-					var l *controller.LeftError
-					if !errors.As(err, &l) || l.Object.Name != "a" || l.Finalizer != ours || !strings.Contains(err.Error(), "has left the cache") {
-						t.Errorf("reported %v, want a LeftError of a", err)
+					var terminal *controller.TerminalError
+					if !errors.As(err, &terminal) || !strings.Contains(err.Error(), "default/a has left the cache (") || !strings.Contains(err.Error(), "keeps the finalizer "+ours) {
+						t.Errorf("reported %v, want that a has left", err)
 					}
 				}
 			})

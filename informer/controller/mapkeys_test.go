@@ -99,7 +99,7 @@ func TestMapKeysSaysWhyASourceIsNotSynced(t *testing.T) {
 			return controller.Result{}, nil
 		}, tag("left", controller.Watch(informer.New(maps, informer.Options{}))), tag("right", controller.Chan(make(chan meta.Key))))
 		stop := run(t, c) // and nobody runs the informer
-		if s := c.Status().Unsynced; len(s) != 1 || s[0].String() != "left: Watch(informer of configmaps.v1): nobody has called its Run" {
+		if s := c.Status().Unsynced; len(s) != 1 || s[0].Error() != "left: Watch(informer of configmaps.v1): nobody has called its Run" {
 			t.Errorf("unsynced is %v", s)
 		}
 		mustStop(t, stop)

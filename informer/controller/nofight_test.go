@@ -229,7 +229,7 @@ func TestNoFight(t *testing.T) {
 				sleep(time.Second)
 				before := a.reads.Load()
 				sleep(100 * test.every)
-				if told, s := a.all(), ctl.Status(); len(told) > 0 || s.Fights.Noticed > 0 || s.Queue.Held > 0 {
+				if told, s := a.all(), ctl.Status(); len(told) > 0 || s.FightsNoticed > 0 || s.Queue.Held > 0 {
 					a.Errorf("told %q, the status is %v", told, s)
 				}
 				if runs < 30 {

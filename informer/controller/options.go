@@ -75,8 +75,8 @@ type Options struct {
 	// such a source runs there. Status.Elsewhere counts the keys that are left to other replicas.
 	Shards Shards
 
-	// AllowFights lets the reconciles write the same again and again as fast as somebody undoes it. By default such a [Fight] is
-	// reported, and its key is slowed down.
+	// AllowFights lets the reconciles write the same again and again as fast as somebody undoes it. By default such a fight is
+	// reported, by a [*FightError], and its key is slowed down.
 	AllowFights bool
 
 	// MinBackoff is the delay after the first failure of a key; it doubles with each further one in a row. 0 = 5 ms.
@@ -96,8 +96,8 @@ type Options struct {
 
 	// OnError, if set, is called with a *ReconcileError for every reconcile that failed or panicked, by the worker that ran
 	// it: from several goroutines. It should return soon, and must not panic. A Conflict is retried without a call, until it is
-	// the fifth failure of the key in a row. At the end, Run calls it with a *HangError while something does not return. A
-	// *FightError reports a [Fight].
+	// the fifth failure of the key in a row. At the end, Run calls it with an error that
+	// names what does not return. A *FightError reports a fight.
 	//
 	// If it is nil, the controller logs errors: each at once, and a repeated one at growing intervals of up to a quarter of
 	// an hour, until the keys that failed succeed. It also logs the sources that the workers wait for, if that takes longer

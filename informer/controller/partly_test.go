@@ -179,7 +179,7 @@ func TestOneMissingNamespaceKeepsBackItsOwnKeysOnly(t *testing.T) {
 				want(w.T, "after two minutes", w.take, "n0/m n1/m n3/m")
 				sleep(time.Hour)
 				s := c.Status()
-				if s.State != controller.Running || len(s.Unsynced) == 0 || !strings.Contains(s.Unsynced[0].String(), `1 namespaces have not been listed, "n2"`) {
+				if s.State != controller.Running || len(s.Unsynced) == 0 || !strings.Contains(s.Unsynced[0].Error(), `1 namespaces have not been listed, "n2"`) {
 					w.Errorf("the status is %v", s)
 				}
 				if strings.Contains(w.take(), "n2") {

@@ -31,12 +31,13 @@ func (e *epoch[K]) reconcile(work context.Context, key K) error {
 func (v *visit[K]) call(outer context.Context) {
 	entered := len(v.leaves)
 	ctx, _ := v.enter(outer, v.epoch.around)
+	var began time.Time
 	if v.timed {
-		v.end.Began = time.Now()
+		began = time.Now()
 	}
 	defer func() {
 		if v.timed {
-			v.end.Duration = time.Since(v.end.Began)
+			v.end.Duration = time.Since(began)
 		}
 		v.leave(entered)
 	}()

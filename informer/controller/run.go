@@ -84,9 +84,8 @@ func (c *Controller[K]) run(
 	defer c.log.Stop()
 	carried, _ := hooks.In[Hooks](outer)
 	c.hooks = c.options.Hooks.and(carried)
-	workers, _ := c.crew.state()
 	info := RunInfo{
-		Name: c.name, Workers: workers, Status: c.Status,
+		Name: c.name, Status: c.Status,
 		ReadyByPriority: func() map[int]int { return c.queueNow().ReadyByPriority() },
 		Keys:            c.keys,
 		Groups:          c.Groups,

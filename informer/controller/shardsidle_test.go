@@ -45,7 +45,7 @@ func TestAControllerSaysWhyItsShardsGiveItNothing(t *testing.T) {
 				t.Helper()
 				var got []string
 				for _, u := range c.Status().Unsynced {
-					got = append(got, u.String())
+					got = append(got, u.Error())
 				}
 				if len(got) != len(want) || len(got) > 0 && got[0] != want[0] {
 					t.Errorf("%s: unsynced are %q, want %q", when, got, want)

@@ -3,9 +3,11 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/bowline-go/bowline/workqueue"
 )
@@ -51,11 +53,11 @@ type Status struct {
 	Workers int
 	// Paused says that [Controller.Pause] was called, and that no reconcile starts until [Controller.Resume].
 	Paused bool
-	// Unsynced are the sources that the workers wait for, or have waited for in vain, and why they have not delivered; and
-	// sources of [Controller.AddSource] and [Controller.AddSourcesFor] that have not delivered yet, or have failed, for which no
-	// worker waits. With Options.Shards that have a method Idle, "Shards" is one of them while the controller runs and this replica has no
-	// ranges, and Err says why.
-	Unsynced []Unsynced
+	// Unsynced are the sources that the workers wait for, or have waited for in vain, and those of [Controller.AddSource] and
+	// [Controller.AddSourcesFor] that have not delivered yet, or have failed, for which no worker waits. Each error begins with the name of
+	// the source, and wraps the reason if the source gives one, such as the last error of the server. With Options.Shards that have a method
+	// WhyIdle, "Shards" is one of them while the controller runs and this replica has no ranges.
+	Unsynced []error
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
 	// Errors is how many of them failed, by an error or a panic. A reconcile that was interrupted has not failed; see [Interrupted].
@@ -73,36 +75,16 @@ type Status struct {
 	// Elsewhere is how often a key was left to other replicas, since the controller was made: with Options.Shards, this replica did not
 	// have the range of the key, or no cache of it knew the object. It is not among the Reconciles.
 	Elsewhere int
-	// Fresh says how many keys have waited for caches; see [Fresh].
-	Fresh FreshStats
-	// Fights says who undoes the writes of reconciles; see [Fight].
-	Fights FightStats
+	// Waiting is how many keys wait aside for caches now; see [Fresh]. Waits is how many such waits have ended since the controller was made,
+	// Waited how long they took together, and WentAhead how many of them Options.FreshTimeout has ended.
+	Waiting, Waits, WentAhead int
+	Waited                    time.Duration
+	// Fighting is how many fights are on, and Fights are those of them that were noticed first, at most 20; see [FightError].
+	// FightsNoticed is how many have been noticed since the controller was made.
+	Fighting, FightsNoticed int
+	Fights                  []*FightError
 	// Queue says how many keys are in progress, ready and delayed.
 	Queue workqueue.Stats
-}
-
-// Unsynced is a source that has not delivered what existed at the start.
-type Unsynced struct {
-	// Source is the name of the source, or "Shards".
-	Source string
-	// Err is the reason, such as the last error of the server; nil if the source gives none.
-	Err error
-}
-
-// String names the source and the reason.
-func (u Unsynced) String() string {
-	if u.Err == nil {
-		return u.Source
-	}
-	return fmt.Sprintf("%s: %v", u.Source, u.Err)
-}
-
-func join(all []Unsynced) string {
-	parts := make([]string, len(all))
-	for i, u := range all {
-		parts[i] = u.String()
-	}
-	return strings.Join(parts, "; ")
 }
 
 // String returns the status in one line for people. Its form may change.
@@ -110,7 +92,7 @@ func (s Status) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "controller %q: %v", s.Name, s.State)
 	if len(s.Unsynced) > 0 {
-		fmt.Fprintf(&b, " (waiting for %s)", join(s.Unsynced))
+		fmt.Fprintf(&b, " (waiting for %v)", several(s.Unsynced))
 	}
 	if s.Paused {
 		b.WriteString(", paused")
@@ -129,9 +111,9 @@ func (s Status) String() string {
 		{s.Queue.Ready, "ready"},
 		{s.Queue.Delayed, "delayed"},
 		{s.Queue.Throttled, "throttled"},
-		{s.Fresh.Waiting, "waiting for caches"},
-		{s.Fresh.Timeouts, "gone ahead of caches"},
-		{s.Fights.On, "fights"},
+		{s.Waiting, "waiting for caches"},
+		{s.WentAhead, "gone ahead of caches"},
+		{s.Fighting, "fights"},
 	} {
 		if part.count > 0 {
 			fmt.Fprintf(&b, ", %d %s", part.count, part.name)
@@ -153,21 +135,20 @@ func (c *Controller[K]) Status() Status {
 		s.Elsewhere = int(c.sharding.elsewhere.Load())
 		if s.State == Syncing || s.State == Standby || s.State == Running {
 			if why := c.sharding.whyIdle(); why != nil {
-				s.Unsynced = append(s.Unsynced, Unsynced{Source: "Shards", Err: why})
+				s.Unsynced = append(s.Unsynced, fmt.Errorf("Shards: %w", why))
 			}
 		}
 	}
 	s.Workers, s.Paused = c.crew.state()
 	if e != nil {
-		noticed := s.Fights.Noticed
-		s.Failing, s.Queue, s.Fresh.Waiting, s.Fights = int(e.failing.Load()), e.queue.Stats(), e.fresh.waits.Waiting(), e.fights.stats()
-		s.Fights.Noticed = noticed
+		s.Failing, s.Queue, s.Waiting = int(e.failing.Load()), e.queue.Stats(), e.fresh.waits.Waiting()
+		s.Fighting, s.Fights = e.fights.on()
 	}
 	return s
 }
 
 // unsynced returns the sources that have not delivered: all of them, or those that the workers wait for.
-func (c *Controller[K]) unsynced(all bool) (unsynced []Unsynced) {
+func (c *Controller[K]) unsynced(all bool) (unsynced []error) {
 	c.set.mu.Lock()
 	var feeds []*feed[K]
 	var failed []error
@@ -179,12 +160,15 @@ func (c *Controller[K]) unsynced(all bool) (unsynced []Unsynced) {
 	}
 	c.set.mu.Unlock()
 	for i, f := range feeds {
-		u := Unsynced{Source: nameOf(f.source), Err: failed[i]}
-		if u.Err == nil {
-			u.Err = whyUnsynced(f.source)
+		why := failed[i]
+		if why == nil {
+			why = whyUnsynced(f.source)
 		}
-		if u.Err != nil || !lacking[i] {
-			unsynced = append(unsynced, u)
+		switch {
+		case why != nil:
+			unsynced = append(unsynced, fmt.Errorf("%s: %w", nameOf(f.source), why))
+		case !lacking[i]:
+			unsynced = append(unsynced, errors.New(nameOf(f.source)))
 		}
 	}
 	return unsynced

@@ -236,7 +236,7 @@ func (p *Page) controllerHooks() controller.Hooks {
 					Kind: ofReconcile, What: e.Outcome.String(), In: r.Controller, Key: fmt.Sprint(r.Key), Took: e.Duration,
 					Bad: e.Outcome == controller.Failed || e.Outcome == controller.FailedForGood,
 				}
-				switch after, again := e.Result.Delay(e.Began.Add(e.Duration)); {
+				switch after, again := e.Result.Delay(time.Now()); {
 				case e.Err != nil:
 					v.Text = e.Err.Error()
 				case again && after > 0:
@@ -250,12 +250,12 @@ func (p *Page) controllerHooks() controller.Hooks {
 				p.events.add(v)
 			}
 		},
-		Fight: func(_ context.Context, f controller.Fight) {
+		Fight: func(_ context.Context, f *controller.FightError) {
 			what := "fight"
 			if f.Over {
 				what = "fight is over"
 			}
-			p.events.add(event{Kind: ofWarning, What: what, In: f.Controller, Key: objectName(f.Object), Text: f.String(), Bad: !f.Over})
+			p.events.add(event{Kind: ofWarning, What: what, In: f.Controller, Key: objectName(f.Object), Text: f.Error(), Bad: !f.Over})
 		},
 	}
 }

@@ -246,14 +246,14 @@ func newControllerRow(e entry[controller.RunInfo, controller.Status]) controller
 		ID: e.id, Name: clean(e.name), State: s.State.String(), Workers: s.Workers, Paused: s.Paused,
 		InProgress: q.InProgress, Longest: q.Longest, Ready: q.Ready, Oldest: q.Oldest, Delayed: q.Delayed, Held: q.Held, Throttled: q.Throttled,
 		Failing: s.Failing, Reconciles: s.Reconciles, Errors: s.Errors, Panics: s.Panics, Terminal: s.Terminal, Conflicts: s.Conflicts,
-		Timeouts: s.Timeouts, Fights: s.Fights.On, LastError: clean(errorText(s.LastError)),
+		Timeouts: s.Timeouts, Fights: s.Fighting, LastError: clean(errorText(s.LastError)),
 	}
 	if !e.running {
 		row.Paused = false
 		row.State, row.InProgress, row.Ready, row.Delayed, row.Held, row.Throttled, row.Failing = "ended", 0, 0, 0, 0, 0, 0
 	}
 	for _, u := range s.Unsynced {
-		row.Unsynced = append(row.Unsynced, clean(u.String()))
+		row.Unsynced = append(row.Unsynced, clean(u.Error()))
 	}
 	return row
 }

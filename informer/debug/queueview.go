@@ -94,8 +94,8 @@ func (p *Page) controllerView(id, query string) (view, error) {
 			v.Lists[3].add(k, query)
 		}
 	}
-	for _, f := range e.info.Status().Fights.First {
-		v.Fight = append(v.Fight, fight{clean(f.String()), f.Since.Round(0), f.Count})
+	for _, f := range e.info.Status().Fights {
+		v.Fight = append(v.Fight, fight{clean(f.Error()), f.Since.Round(0), f.Count})
 	}
 	v.groups(e.info.Groups())
 	return v, nil

@@ -74,12 +74,12 @@ func (c *controllers) hooks() controller.Hooks {
 			return c.running.add(r)
 		},
 		Queue: c.queues.hooks,
-		Fight: func(_ context.Context, f controller.Fight) {
+		Fight: func(_ context.Context, f *controller.FightError) {
 			if !f.Over {
 				c.fights.WithLabelValues(f.Controller).Inc()
 			}
 		},
-		Waited: func(_ context.Context, w controller.Wait) {
+		Waited: func(_ context.Context, w controller.WaitInfo) {
 			c.fresh.WithLabelValues(w.Controller).Observe(w.Waited.Seconds())
 			if w.Err != nil {
 				c.stale.WithLabelValues(w.Controller).Inc()
@@ -158,7 +158,7 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 		}
 		status := r.Status()
 		s := status.Queue
-		g.fighting += float64(status.Fights.On)
+		g.fighting += float64(status.Fighting)
 		g.workers += float64(status.Workers)
 		g.active += float64(s.InProgress)
 		if status.Paused {

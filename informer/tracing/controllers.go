@@ -23,7 +23,7 @@ func (t *tracer) reconcile(ctx context.Context, r controller.ReconcileInfo) (con
 		attribute.String("controller", r.Controller), attribute.String("key", fmt.Sprint(r.Key)), attribute.Int("attempt", r.Attempt)))
 	return ctx, func(e controller.ReconcileEnd) {
 		span.SetAttributes(attribute.String("outcome", e.Outcome.String()))
-		if after, again := e.Result.Delay(e.Began.Add(e.Duration)); again {
+		if after, again := e.Result.Delay(time.Now()); again {
 			span.SetAttributes(attribute.String("requeue_after", max(0, after).Round(time.Millisecond).String()))
 		}
 		end(span, e.Err)

@@ -2,6 +2,7 @@ package fights
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,7 +99,7 @@ func TestWhatWasUndone(t *testing.T) {
 	} {
 		var got []string
 		for _, f := range undone(read(t, test.before), read(t, test.after), []string{"other", "me"}, acts{alone: true}) {
-			got = append(got, f.String())
+			got = append(got, f.text([]string{f.Path}))
 		}
 		if text := strings.Join(got, "; "); text != test.want {
 			t.Errorf("%s: got %s\nwant %s", test.name, text, test.want)
@@ -160,7 +161,7 @@ func TestWhatWeRemoved(t *testing.T) {
 		test.w.Manager = "me"
 		before := read(t, test.before)
 		for _, f := range removed(before, read(t, test.after), []string{"me"}, actsOf([]follow.Write{test.w}, before.version)) {
-			got = append(got, f.String())
+			got = append(got, f.text([]string{f.Path}))
 		}
 		if text := strings.Join(got, "; "); text != test.want {
 			t.Errorf("%s: got %s\nwant %s", test.name, text, test.want)
@@ -245,5 +246,16 @@ func TestEvidenceIsBounded(t *testing.T) {
 		if _, ok := evidenceOf([]byte(bad)); ok && bad != "null" {
 			t.Errorf("%.20s is evidence", bad)
 		}
+	}
+}
+
+func TestFieldsOfTheSameWritersAreOneText(t *testing.T) {
+	field := func(path, ours, other string) Field { return Field{Path: path, Ours: ours, Other: other} }
+	got := Texts([]Field{
+		field(".a", "me", "x"), field(".b", "me", "x"), field(".c", "", "y"), field(".d", "me", "x"), field(".e", "me", "x"), field(".f", "me", "x"),
+	})
+	want := []string{`"me" and "x" both write .a, .b, .d and 2 more`, `the controller and "y" both write .c`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
 }

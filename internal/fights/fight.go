@@ -37,11 +37,26 @@ type Field struct {
 	OursRemoves, OtherRemoves bool
 }
 
-// String says who does what to the field.
-func (f Field) String() string { return f.Text([]string{f.Path}) }
+// Texts say who does what to fields, each to those that have the same writers.
+func Texts(fields []Field) (texts []string) {
+	done := make([]bool, len(fields))
+	for _, one := range fields {
+		var paths []string
+		for j, same := range fields {
+			if same.Path = one.Path; same == one && !done[j] {
+				done[j] = true
+				paths = append(paths, fields[j].Path)
+			}
+		}
+		if paths != nil {
+			texts = append(texts, one.text(paths))
+		}
+	}
+	return texts
+}
 
-// Text says who does what to fields that have the same writers.
-func (f Field) Text(paths []string) string {
+// text says who does what to fields that have the same writers.
+func (f Field) text(paths []string) string {
 	const most = 3
 	rest := ""
 	if len(paths) > most {

@@ -230,7 +230,7 @@ func TestAScaleOfAnotherPlace(t *testing.T) {
 		for range 1000 {
 			got = append(got, r.reconcile("k", scaled())...)
 		}
-		if len(got) != 1 || got[0].Fields[0].String() != `"me" and "x" both write .spec.replicas` || got[0].Kind != "Thing" {
+		if len(got) != 1 || Texts(got[0].Fields)[0] != `"me" and "x" both write .spec.replicas` || got[0].Kind != "Thing" {
 			r.Errorf("noticed %v", got)
 		}
 	})
@@ -267,7 +267,7 @@ func TestASuspectThatIsWrittenDifferentlyEachTime(t *testing.T) {
 		for range minUndone + 1 {
 			got = append(got, r.reconcile("k", r.write("u", object(`"n":1`, "me", one)))...)
 		}
-		if len(got) != 1 || got[0].Fields[0].String() != `"x" sets .x and "me" removes it` {
+		if len(got) != 1 || Texts(got[0].Fields)[0] != `"x" sets .x and "me" removes it` {
 			r.Errorf("noticed %v", got)
 		}
 	})

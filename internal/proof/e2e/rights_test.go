@@ -92,7 +92,7 @@ func TestAControllerWithOneForbiddenNamespaceOfThree(t *testing.T) {
 		}
 		return nil
 	})
-	if s := c.ctl.Status(); len(s.Unsynced) != 1 || !strings.Contains(s.Unsynced[0].String(), spaces[0]) {
+	if s := c.ctl.Status(); len(s.Unsynced) != 1 || !strings.Contains(s.Unsynced[0].Error(), spaces[0]) {
 		t.Errorf("the controller waits for %v, want %s", s.Unsynced, spaces[0])
 	}
 	root := open(t, adminConfig())
