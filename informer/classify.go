@@ -17,7 +17,7 @@ func classify(err error) outcome {
 		status *apierrors.StatusError
 		frame  *client.EventError
 		page   *client.PageError
-		back   *RollbackError
+		back   *rollbackError
 		usage  *client.UsageError
 	)
 	inStream := errors.As(err, &frame)

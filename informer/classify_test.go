@@ -66,7 +66,7 @@ func TestClassify(t *testing.T) {
 		{"503 in the stream", inStream(503, "ServiceUnavailable"), transient},
 		{"504 in the stream", inStream(504, "Timeout"), transient},
 		{"an object that the server cannot read, in the stream (behaviour 182)", inStream(500, "StorageReadError"), inapplicable},
-		{"a server that was rolled back", &RollbackError{Was: "9", Is: "5"}, older},
+		{"a server that was rolled back", &rollbackError{was: "9", is: "5"}, older},
 		{"a silent watch", fmt.Errorf("%w: %w", context.Canceled, fmt.Errorf("%w for 3m", errSilent)), silent},
 		{"a watch that was to end", errEndless, transient},
 		{"a streaming list without an end", fmt.Errorf("%w for 30s", errUnended), unended},

@@ -23,7 +23,7 @@
 //     where the server refuses, ignores the request, does not end the list, or forbids the watch: see [Mode]. Pages whose
 //     continue token expires are read once more, and then as one page.
 //   - A list or a bookmark that is older than the cache shows that the server was restored from a backup. The informer
-//     then replaces everything, whatever the versions say; see [RollbackError]. Such a server sends nothing to a watch
+//     then replaces everything, whatever the versions say, and reports that. Such a server sends nothing to a watch
 //     from a version that it no longer has; the informer notices that after three such watches, or half an hour. A server
 //     that reaches a version as new as the cache's before it is asked cannot be told from one that was never rolled back.
 //   - After failures in a row the waits grow from 800 ms to 30 s, with full jitter, and start low again after 2 minutes of
@@ -68,8 +68,8 @@
 //
 // # Sharing
 //
-// Parts of a program that do not know of each other share an informer through a [Factory]. [Share] returns a [Shared],
-// which has the methods of an informer. The informer runs while at least one Shared of it runs.
+// Parts of a program that do not know of each other share one watch and one cache through a [Factory]: [Share] returns an informer to
+// each of them. The watch runs while at least one of these informers runs.
 //
 // # Groups
 //
@@ -81,7 +81,7 @@
 //
 // Nothing runs before [Informer.Run] or after it has returned, for whatever reason. Beside its own goroutine, Run starts
 // one to deliver, one for each collection that is watched (one, or one for each namespace), and one for each subscription;
-// the client adds those of its requests. [Factory.Run] adds one for each informer that a Shared uses. Run may be called
+// the client adds those of its requests. [Factory.Run] adds one for each watch that is shared. Run may be called
 // again, and then resumes each watch where it was. The function [Run] runs the informers that controllers watch or read,
 // each once, and stops them after the controllers. If an index function panics, Run panics (for shared informers,
 // Factory.Run), after all other goroutines have returned.

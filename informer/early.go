@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -20,47 +19,35 @@ import (
 // EarlyReadError says that the cache of an informer was read before it held a complete list, so the answer may lack
 // objects that the server has. It is reported once for each informer; see [Options.AllowEarlyReads].
 type EarlyReadError struct {
-	// Resource is the resource that the informer follows.
-	Resource meta.GVR
-	// Read is the read.
-	Read cache.Read
-	// At is the file and line of the program that read, or empty if it is not known.
-	At string
-	// Err is why the cache was not complete.
-	Err error
+	text string
+	err  error
 }
 
-// Error names the read, its place and the reason, and how to avoid it.
-func (e *EarlyReadError) Error() string {
-	what := e.Read.Op
-	if e.Read.Key != (meta.Key{}) {
-		what = fmt.Sprintf("%s %q", what, e.Read.Key)
-	}
-	at := ""
-	if e.At != "" {
-		at = " at " + e.At
-	}
-	return fmt.Sprintf("read the cache of %s too early (%s%s), objects may be missing: %v; "+
-		"declare the cache with controller.Reads, or call WaitSynced first", e.Resource, what, at, e.Err)
-}
+// Error names the read, its file and line in the program, and why the cache was not complete, and says how to avoid it.
+func (e *EarlyReadError) Error() string { return e.text }
 
 // Unwrap returns why the cache was not complete.
-func (e *EarlyReadError) Unwrap() error { return e.Err }
+func (e *EarlyReadError) Unwrap() error { return e.err }
 
 // early reports a read of an object or a namespace that the informer covers and has not listed yet. The store calls it
-// until every namespace is listed.
-func (i *Informer[T]) early(op string, key meta.Key) {
-	read := cache.Read{Op: op, Key: key}
-	if i.committed() || i.isAwaited() && bySource() || !i.isEarly(read) {
+// until every namespace is listed. op is the method, such as Get or Index.Len, and key the key that Get did not find; for Namespace it has
+// only that.
+func (i *engine[T]) early(op string, key meta.Key) {
+	if i.committed() || i.isAwaited() && bySource() || !i.isEarly(key.Namespace) {
 		return
 	}
-	err := &EarlyReadError{Read: read, At: reader(), Err: i.Unsynced()}
-	if err.Err == nil { // the list has become complete this moment
+	why := i.unsynced()
+	if why == nil { // the list has become complete this moment
 		return
 	}
-	if any(i.source) != nil {
-		err.Resource = i.source.GVR()
+	if key != (meta.Key{}) {
+		op = fmt.Sprintf("%s %q", op, key)
 	}
+	if at := reader(); at != "" {
+		op += " at " + at
+	}
+	err := &EarlyReadError{err: why, text: fmt.Sprintf("read the cache of %s too early (%s), objects may be missing: %v; "+
+		"declare the cache with controller.Reads, or call WaitSynced first", i.resource(), op, why)}
 	i.report(err)
 	i.test.Misused(err)
 }
@@ -83,7 +70,7 @@ func (i asFiller[T]) AwaitedBy(calls *atomic.Int64) (end func()) {
 }
 
 // isAwaited reports whether a function of a source is running of a controller that waits for the cache.
-func (i *Informer[T]) isAwaited() bool {
+func (i *engine[T]) isAwaited() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for calls := range i.awaited {
@@ -118,7 +105,7 @@ func bySource() bool {
 
 // committed reports whether every writer of the store has committed a list. The store commits, and tells its subscribers,
 // a moment before the informer notes it; a read in between is not early.
-func (i *Informer[T]) committed() bool {
+func (i *engine[T]) committed() bool {
 	i.mu.Lock()
 	scopes := slices.Collect(maps.Values(i.scopes))
 	i.mu.Unlock()
@@ -130,14 +117,13 @@ func (i *Informer[T]) committed() bool {
 	return len(scopes) > 0
 }
 
-// isEarly reports whether a read is too early and the first such read.
-func (i *Informer[T]) isEarly(read cache.Read) bool {
+// isEarly reports whether a read of a namespace, or of all, is too early and the first such read.
+func (i *engine[T]) isEarly(ns string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.warned || i.allListed() {
 		return false
 	}
-	ns := read.Key.Namespace
 	if ns != "" && !among(i.want, "") && (!among(i.want, ns) || i.listed[ns]) {
 		return false // the informer does not cover it, or has listed it
 	}

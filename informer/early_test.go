@@ -71,7 +71,7 @@ func TestAReadBeforeTheFirstListIsReportedAndFailsTheTest(t *testing.T) {
 				test.read(inf.Reader(), ix)
 			})
 			var early *informer.EarlyReadError
-			if len(reported) != 1 || !errors.As(reported[0], &early) || !strings.Contains(early.At, "early_test.go:") {
+			if len(reported) != 1 || !errors.As(reported[0], &early) || !strings.Contains(early.Error(), " at ") || !strings.Contains(early.Error(), "early_test.go:") {
 				t.Fatalf("reported %v, want the read once, with its place", reported)
 			}
 			r := &rig{T: t}

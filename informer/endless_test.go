@@ -16,6 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/filler"
 )
 
 // Faults that never end. The cache must be as current as the server allows, and the status must say how current it is.
@@ -192,11 +193,11 @@ func TestAnHourWithoutTheServer(t *testing.T) {
 				r.server.Intercept(all)
 				r.server.DropWatches()
 				r.pass(4 * time.Minute)
-				if s := i.Status(); s.Stale || i.Stale() != nil {
+				if s := i.Status(); s.Stale || filler.Of(i).Stale() != nil {
 					r.Errorf("after 4 minutes: %v", s)
 				}
 				r.pass(56 * time.Minute)
-				if s := i.Status(); !s.Synced || !s.Stale || s.Err == nil || i.Stale() == nil || i.Reader().Len() != 1 {
+				if s := i.Status(); !s.Synced || !s.Stale || s.Err == nil || filler.Of(i).Stale() == nil || i.Reader().Len() != 1 {
 					r.Errorf("an hour after it was current: %v", s)
 				}
 				r.heal()

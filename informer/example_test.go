@@ -115,13 +115,13 @@ func ExampleShare() {
 	}
 	defer c.Close()
 	pods := client.For(c, Pods)
-	factory := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
+	factory := &informer.Factory{Grace: time.Minute}
 	one := informer.Share(factory, pods, informer.Options{})
 	two := informer.Share(factory, pods, informer.Options{})
 
 	errDone := errors.New("done")
 	work := func(ctx context.Context) error {
-		for _, u := range []*informer.Shared[*Pod]{one, two} {
+		for _, u := range []*informer.Informer[*Pod]{one, two} {
 			if err := u.WaitSynced(ctx); err != nil {
 				return err
 			}

@@ -11,18 +11,13 @@ import (
 	"weak"
 )
 
-// FactoryOptions configure a [Factory]. The zero value stops an informer when the Run of its last [Shared] ends.
-type FactoryOptions struct {
-	// Grace is how long an informer goes on after the Run of its last Shared has ended. A Shared that runs within that time
-	// finds the informer and its cache unchanged. 0 means that the informer stops at once.
-	Grace time.Duration
-}
-
-// Factory lets parts of a program share one informer, with one watch and one cache, for each resource and scope. Make it with
-// [NewFactory], run it with [Factory.Run], and ask for informers with [Share]. Its methods are safe for use by several
-// goroutines at once.
+// Factory lets parts of a program share one watch and one cache for each resource and scope. Ask for informers with [Share], and run it
+// with [Factory.Run]. The zero value is ready for use. Grace must not be changed after the first Share, and a Factory must not be copied
+// then. Its methods are safe for use by several goroutines at once.
 type Factory struct {
-	o FactoryOptions
+	// Grace is how long a watch goes on after the Run of the last informer that uses it has ended. One that runs within that time
+	// finds the cache unchanged. 0 means that it stops at once.
+	Grace time.Duration
 
 	// mu guards the fields below, and the users and lives of all informers. Nothing else is locked or called under it.
 	mu       sync.Mutex
@@ -31,21 +26,16 @@ type Factory struct {
 	commons  map[any]weak.Pointer[common] // by what they share; an unreferenced one is dropped
 	starting []*common                    // Run has to start a goroutine for these
 
-	wake chan struct{} // holds a token when starting has grown
+	wake chan struct{} // holds a token when starting has grown; nil before the first Run, which looks at starting itself
 }
 
-// NewFactory returns a Factory without informers. Nothing runs until [Factory.Run].
-func NewFactory(o FactoryOptions) *Factory {
-	return &Factory{o: o, commons: make(map[any]weak.Pointer[common]), wake: make(chan struct{}, 1)}
-}
-
-// Run runs the informers whose [Shared] run, until ctx ends; then it returns nil, after all its goroutines have returned.
-// It returns an error at once if it is running already. The Run of a Shared whose informer is stopped this way returns an
+// Run runs the watches of the informers that run, until ctx ends; then it returns nil, after all its goroutines have returned.
+// It returns an error at once if it is running already. The Run of an informer whose watch is stopped this way returns an
 // error, unless its context has ended too, as it does under [Run]. If an informer panics, Run panics, after everything has
 // returned.
 func (s *Factory) Run(ctx context.Context) error {
-	if s.o.Grace < 0 {
-		return fmt.Errorf("run Factory: informer.FactoryOptions: Grace must be 0 or more, got %v", s.o.Grace)
+	if s.Grace < 0 {
+		return fmt.Errorf("run informer.Factory: Grace must be 0 or more, got %v", s.Grace)
 	}
 	if err := s.begin(); err != nil {
 		return err
@@ -88,9 +78,12 @@ func (s *Factory) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running {
-		return &runningError{s, s.ended}
+		return &runningError{"informer.Factory", s.ended}
 	}
 	s.running, s.ended = true, make(chan struct{})
+	if s.wake == nil {
+		s.wake = make(chan struct{}, 1)
+	}
 	return nil
 }
 
@@ -100,9 +93,6 @@ func (s *Factory) end() {
 	s.running = false
 	close(s.ended)
 }
-
-// String names the Factory in errors.
-func (s *Factory) String() string { return "Factory" }
 
 func (s *Factory) isRunning() bool {
 	s.mu.Lock()
@@ -119,6 +109,9 @@ func (s *Factory) find(key any, made *common) *common {
 	}
 	if made != nil {
 		maps.DeleteFunc(s.commons, func(_ any, w weak.Pointer[common]) bool { return w.Value() == nil })
+		if s.commons == nil {
+			s.commons = make(map[any]weak.Pointer[common])
+		}
 		s.commons[key] = weak.Make(made)
 	}
 	return made
@@ -135,7 +128,7 @@ func (s *Factory) due() []*common {
 // common is an informer with its users.
 type common struct {
 	s        *Factory
-	informer any // an *Informer[T]
+	informer any // an *engine[T]
 	run      func(context.Context) error
 	renew    func() // resets an informer that does not run to its initial state
 
@@ -159,7 +152,7 @@ type life struct {
 	grace  *time.Timer        // runs while there are no users; may be nil
 }
 
-// user is a running Shared without its type of objects.
+// user is a use without its type of objects.
 type user interface{ report(error) bool }
 
 func newLife() *life {
@@ -198,10 +191,10 @@ func (c *common) leave(u user, l *life) {
 			c.s.starting = slices.Delete(c.s.starting, n, n+1)
 			c.serving = false
 		}
-	case c.s.o.Grace <= 0:
+	case c.s.Grace <= 0:
 		c.finish(l)
 	default:
-		l.grace = time.AfterFunc(c.s.o.Grace, func() {
+		l.grace = time.AfterFunc(c.s.Grace, func() {
 			c.s.mu.Lock()
 			defer c.s.mu.Unlock()
 			c.finish(l)

@@ -52,7 +52,7 @@ func (r *rig) watches(want int) {
 func TestAFactoryFollowsItsUsers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
+		s := &informer.Factory{Grace: time.Minute}
 		shared := r.running(s)
 		one := informer.Share(s, r.things, informer.Options{AllowEarlyReads: true})
 		two := informer.Share(s, r.things.With(client.WriteOptions{FieldManager: "me"}), informer.Options{PageSize: 7})
@@ -139,7 +139,7 @@ func (d deaf) WatchEach(
 func TestWhatIsNotShared(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewFactory(informer.FactoryOptions{})
+		s := &informer.Factory{}
 		shared := r.running(s)
 		all := []lonely{
 			alone(s, r.things, informer.Options{}, "1 2"),
@@ -183,7 +183,7 @@ func TestWhatIsNotShared(t *testing.T) {
 // Users that come before the Factory runs wait, and say so.
 func TestUsersBeforeTheFactory(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewFactory(informer.FactoryOptions{})
+		s := &informer.Factory{}
 		u := informer.Share(s, r.things, informer.Options{})
 		ctx, cancel := timeout(r, time.Minute)
 		defer cancel()
@@ -195,7 +195,7 @@ func TestUsersBeforeTheFactory(t *testing.T) {
 		gone := r.running(informer.Share(s, r.things, informer.Options{Namespace: "default"}))
 		gone.stop()
 		shared := r.running(s)
-		r.says(s.Run(r.Context()), "run Factory: it is running already")
+		r.says(s.Run(r.Context()), "run informer.Factory: it is running already")
 		r.says(u.Run(r.Context()), "run shared informer of configmaps", "it is running already")
 		if err := u.WaitSynced(r.Context()); err != nil {
 			r.Error(err)
@@ -210,11 +210,11 @@ func TestUsersBeforeTheFactory(t *testing.T) {
 // behaviour 230: what cannot be right ends the user, not the others.
 func TestUsersThatCannotRun(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewFactory(informer.FactoryOptions{})
+		s := &informer.Factory{}
 		shared := r.running(s)
 		r.says(informer.Share(s, r.things, informer.Options{LabelSelector: "!!"}).Run(r.Context()), `run shared informer "labels !!" of configmaps`, "LabelSelector")
 		r.says(informer.Share[*Thing](s, nil, informer.Options{}).Run(r.Context()), "the source is nil")
-		r.says(informer.NewFactory(informer.FactoryOptions{Grace: -1}).Run(r.Context()), "Grace must be 0 or more")
+		r.says((&informer.Factory{Grace: -1}).Run(r.Context()), "Grace must be 0 or more")
 		nodes := client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
 		c, err := client.New(r.server.Config())
 		if err != nil {
@@ -237,7 +237,7 @@ func TestUsersThatCannotRun(t *testing.T) {
 func TestSubscriptionsEndWithTheirUser(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
+		s := &informer.Factory{Grace: time.Minute}
 		shared := r.running(s)
 		var errs journal[error]
 		note := func(err error) { errs.add(err) }
@@ -290,7 +290,7 @@ func TestSubscriptionsEndWithTheirUser(t *testing.T) {
 // Each time that the last user ends the grace period is a whole one: that of an earlier end does not count any more.
 func TestTheGracePeriodBeginsAnew(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
+		s := &informer.Factory{Grace: time.Minute}
 		shared, u := r.running(s), informer.Share(s, r.things, informer.Options{})
 		for range 3 {
 			run := r.running(u)
@@ -308,7 +308,7 @@ func TestTheGracePeriodBeginsAnew(t *testing.T) {
 // A user who comes in the very moment in which the grace period ends is served, by the informer as it is or by the next one.
 func TestAUserComesAtTheEndOfTheGracePeriod(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
+		s := &informer.Factory{Grace: time.Minute}
 		shared, u := r.running(s), informer.Share(s, r.things, informer.Options{})
 		for range 100 {
 			r.running(u).stop()
@@ -331,7 +331,7 @@ func TestAUserComesAtTheEndOfTheGracePeriod(t *testing.T) {
 // An error goes to the hook of each user that has one, although it is logged for those that have none.
 func TestErrorsReachEachHookBesideUsersWithoutOne(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewFactory(informer.FactoryOptions{})
+		s := &informer.Factory{}
 		shared := r.running(s)
 		const hooks = 30
 		var told [hooks]journal[error]
@@ -374,7 +374,7 @@ func TestErrorsReachEachHookBesideUsersWithoutOne(t *testing.T) {
 func TestRunOfAUserReturnsAfterItsHandlers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewFactory(informer.FactoryOptions{})
+		s := &informer.Factory{}
 		shared, other := r.running(s), r.running(informer.Share(s, r.things, informer.Options{}))
 		u := informer.Share(s, r.things, informer.Options{})
 		ctx, cancel := context.WithCancel(r.Context())
@@ -398,7 +398,7 @@ func TestRunOfAUserReturnsAfterItsHandlers(t *testing.T) {
 func TestAPanicOfASharedInformer(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewFactory(informer.FactoryOptions{})
+		s := &informer.Factory{}
 		bad, good := informer.Share(s, r.things, informer.Options{}), informer.Share(s, r.things, informer.Options{Namespace: "default"})
 		poisoned := true
 		cache.NewIndex(bad.Reader(), func(*Thing) []string {
@@ -437,7 +437,7 @@ func TestUsersComeAndGo(t *testing.T) {
 	for _, grace := range []time.Duration{0, 5 * time.Millisecond} {
 		bubble(t, func(r *rig) {
 			r.put("a")
-			s := informer.NewFactory(informer.FactoryOptions{Grace: grace})
+			s := &informer.Factory{Grace: grace}
 			shared := r.running(s)
 			done := make(chan struct{})
 			for n := range 6 {

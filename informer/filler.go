@@ -18,7 +18,7 @@ func readerOf[T meta.Object](s *store.Store[T], runner Runner) (r cache.Reader[T
 }
 
 // asFiller is an informer as package controller sees it. A part of its methods stands beside what they are about.
-type asFiller[T meta.Object] struct{ *Informer[T] }
+type asFiller[T meta.Object] struct{ *engine[T] }
 
 // Shards implements filler.Filler.
 func (i asFiller[T]) Shards() filler.Shards {
@@ -36,27 +36,27 @@ func (i asFiller[T]) Refuse(err error) {
 }
 
 // refusal returns the error of Refuse, or nil.
-func (i *Informer[T]) refusal() error {
+func (i *engine[T]) refusal() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.refused
 }
 
-// sharedFiller is a handle on an informer, whose own Run can be refused.
+// sharedFiller is an informer that others may use too, whose own Run can be refused.
 type sharedFiller[T meta.Object] struct {
 	asFiller[T]
-	handle *Shared[T]
+	use *use[T]
 }
 
 // Refuse implements filler.Filler.
 func (s sharedFiller[T]) Refuse(err error) {
-	s.handle.mu.Lock()
-	defer s.handle.mu.Unlock()
-	s.handle.refused = err
+	s.use.mu.Lock()
+	defer s.use.mu.Unlock()
+	s.use.refused = err
 }
 
 // refusal returns the error of Refuse, or nil.
-func (u *Shared[T]) refusal() error {
+func (u *use[T]) refusal() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.refused

@@ -216,8 +216,8 @@ func TestTransformThatFailsFailsOneObject(t *testing.T) {
 						if len(u) != 1 || u[0].Identity.Key() != key("odd") || len(i.reported()) != 1 {
 							r.Fatalf("status lists %v, reported %v", u, i.reported())
 						}
-						r.says(u[0].Err, `decode "default/odd"`, test.want)
-						if bad := (*client.DecodeError)(nil); !errors.As(u[0].Err, &bad) || test.is != nil && !errors.Is(u[0].Err, test.is) {
+						r.says(u[0], `decode "default/odd"`, test.want)
+						if bad := (*client.DecodeError)(nil); !errors.As(u[0], &bad) || test.is != nil && !errors.Is(u[0], test.is) {
 							r.Errorf("the error is %v", u[0].Err)
 						}
 						i.holds("good", "2")

@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/filler"
 )
 
 // Probes: whether a program is alive, and whether it is ready.
@@ -121,7 +123,7 @@ func (g *Group) ready() (all []check) {
 		default:
 			checked = false
 		}
-		if s, ok := p.what.(interface{ Stale() error }); ok && p.fresh && one.err == nil {
+		if s := stales(p.what); s != nil && p.fresh && one.err == nil {
 			one.err, checked = s.Stale(), true
 		}
 		if checked {
@@ -129,6 +131,15 @@ func (g *Group) ready() (all []check) {
 		}
 	}
 	return all
+}
+
+// stales returns what tells whether a part is stale; nil if nobody knows. A controller tells of the caches that it runs itself.
+func stales(what any) interface{ Stale() error } {
+	if f := filler.Of(what); f != nil {
+		return f
+	}
+	s, _ := what.(interface{ Stale() error })
+	return s
 }
 
 // snapshot returns the state, the parts, and when the end began.

@@ -27,8 +27,6 @@ type Hooks struct {
 type RunInfo struct {
 	// Name is the informer's String.
 	Name string
-	// Informer is its Status.Name, which may be empty: Options.Name and the selectors.
-	Informer string
 	// Resource is the resource that it follows.
 	Resource meta.GVR
 	// Status is the method of the informer.
@@ -53,8 +51,7 @@ type ListInfo struct {
 	Mode  Mode
 	// Objects is how many objects came.
 	Objects int
-	// Began is when the list began, and Duration how long it took.
-	Began    time.Time
+	// Duration is how long it took.
 	Duration time.Duration
 	// Err is why the list is not complete, or nil.
 	Err error
@@ -95,7 +92,7 @@ type observers struct {
 }
 
 // observe binds the hooks to a Run that begins, and returns what to call at its end.
-func (i *Informer[T]) observe(ctx context.Context) (ended func()) {
+func (i *engine[T]) observe(ctx context.Context) (ended func()) {
 	carried, _ := hooks.In[Hooks](ctx)
 	h := i.o.Hooks.and(carried)
 	i.observers = observers{}
@@ -106,12 +103,12 @@ func (i *Informer[T]) observe(ctx context.Context) (ended func()) {
 		i.observers.event = func(e EventInfo) { h.Event(ctx, e) }
 	}
 	return hooks.Run(ctx, h.Run, RunInfo{
-		Name: i.String(), Informer: i.o.called(), Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog, Objects: i.objects,
+		Name: i.String(), Resource: i.source.GVR(), Status: i.status, Backlog: i.store.Backlog, Objects: i.objects,
 	})
 }
 
 // objects is RunInfo.Objects.
-func (i *Informer[T]) objects() iter.Seq2[meta.Identity, meta.Object] {
+func (i *engine[T]) objects() iter.Seq2[meta.Identity, meta.Object] {
 	return func(yield func(meta.Identity, meta.Object) bool) {
 		for id, obj := range i.store.Entries() {
 			if !yield(id, obj) {

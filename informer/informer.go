@@ -2,137 +2,26 @@ package informer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
-	"github.com/bowline-go/bowline/internal/handle"
-	"github.com/bowline-go/bowline/internal/report"
-	"github.com/bowline-go/bowline/internal/store"
-	"github.com/bowline-go/bowline/internal/undertest"
 )
 
-// Informer keeps a cache equal to the objects of a source. Make it with [New]; it does nothing until Run. Its methods are
-// safe for use by several goroutines at once.
+// Informer keeps a cache equal to the objects of a source. Make it with [New], or with [Share] for one that others may use too. It does
+// nothing until Run. Its methods are safe for use by several goroutines at once.
 type Informer[T meta.Object] struct {
 	door
 
-	source Source[T]
-	o      Options
-	store  *store.Store[T]
-	test   *undertest.Test  // the test that uses the source; nil outside of tests
-	checks bool             // whether the store looks for changed objects
-	log    *report.Log      // for errors that no hook takes
-	hook   func(error) bool // replaces Options.OnError in a shared informer; see hand
-
-	follower  Follower  // of the current Run; Run sets it before its goroutines begin
-	observers observers // of the current Run, or of the last one; Run sets them before its goroutines begin
-
-	// shape is held while scopes and their writers change. During a Run only Run changes them, otherwise New and
-	// SetNamespaces do. It is locked before mu, and before the locks of the store.
-	shape  sync.Mutex
-	vacant *store.Writer[T] // while no namespace is wanted; guarded by shape
-
-	mu      sync.Mutex           // guards the rest
-	running bool                 // Run is under way
-	span    *span                // of the current Run, or of the last one
-	over    bool                 // the last Run has ended
-	want    []string             // the namespaces to follow, ordered; one empty name stands for all of them
-	listed  map[string]bool      // those of want that have been listed completely
-	expired map[string]bool      // those of listed that have not been current in this Run
-	scopes  map[string]*scope[T] // by namespace; a holder of shape may read them without mu
-	synced  chan struct{}        // closed while all of want are listed and current
-	shares  shares               // with Options.Shards
-
-	// leaving are the namespaces that are about to leave the cache, ordered: a list of one of them that completes now is too
-	// late.
-	leaving []string
-	warned  bool                  // an early read has been reported
-	refused error                 // see Refuse
-	awaited map[*atomic.Int64]int // see AwaitedBy
-	// former are the namespaces that were wanted before and are no longer, since all of want were listed last.
-	former map[string]bool
-	// partly says that a controller works without the missing namespaces, so reads of all namespaces are no mistake.
-	partly bool
-	news   chan struct{} // closed, and replaced, when inNamespaces is out of date
-
-	// withhold keeps errors in withheld, because shape is held without a Run: OnError may call SetNamespaces.
-	withhold bool
-	withheld []error
-
-	changed chan struct{} // holds a token when want has changed
+	engine *engine[T]
+	use    *use[T] // of an engine that others use too; nil for one of New
 }
-
-// span is one Run, for those who wait for it.
-type span struct {
-	ended chan struct{} // closed when the Run ends
-	err   error         // the reason; written before ended is closed, read after
-	next  chan struct{} // closed when the next Run begins
-}
-
-func newSpan() *span { return &span{ended: make(chan struct{}), next: make(chan struct{})} }
-
-// follows returns the span of the next Run, which begins.
-func (s *span) follows() *span {
-	close(s.next)
-	return newSpan()
-}
-
-// nextRun is how long a wait that begins between two Runs waits for the second one.
-const nextRun = 5 * time.Second
-
-// waitNext returns at once unless the Run has ended with its context, for the reason stopped. It then waits for the next Run for a
-// while: a program that runs an informer again may wait for it a moment before that.
-func (s *span) waitNext(ctx context.Context, stopped error) {
-	select {
-	case <-s.ended:
-	default:
-		return
-	}
-	if !errors.Is(s.err, stopped) {
-		return
-	}
-	patience := time.NewTimer(nextRun)
-	defer patience.Stop()
-	select {
-	case <-s.next:
-	case <-patience.C:
-	case <-ctx.Done():
-	}
-}
-
-// sampledInTests is how many objects an informer checks at a time where clienttest has a test to fail. It bounds the cost
-// in tests with large caches.
-const sampledInTests = 1000
 
 // New returns an informer of the objects of src. Run, not New, reports invalid options.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
-	i := &Informer[T]{
-		source: src, o: o, store: store.New[T](), test: handle.Of(src).Test, log: report.New(o.Logger),
-		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool), expired: make(map[string]bool),
-		synced: make(chan struct{}), changed: make(chan struct{}, 1), former: make(map[string]bool), news: make(chan struct{}),
-	}
-	if o.Namespaces != nil {
-		i.o.Namespaces = slices.Clone(o.Namespaces)
-		i.want = slices.Sorted(slices.Values(o.Namespaces))
-	}
-	i.checks = o.CheckMutations > 0 || i.test != nil
-	switch {
-	case o.CheckMutations > 0:
-		i.store.CheckMutations(o.CheckMutations, math.MaxInt, func(m *store.Mutation) { i.mutated((*cache.MutationError)(m)) })
-	case i.test != nil:
-		i.store.CheckMutations(1, sampledInTests, func(m *store.Mutation) { i.test.Misused(fmt.Errorf("%s: %w", i, (*cache.MutationError)(m))) })
-	}
-	i.door = filler.NewDoor(asFiller[T]{i})
-	i.arrange(nil)
-	return i
+	e := newEngine(src, o)
+	return &Informer[T]{door: filler.NewDoor(asFiller[T]{e}), engine: e}
 }
 
 // Run keeps the cache current and calls the subscribers' handlers until ctx ends; then it returns nil, after every handler
@@ -141,211 +30,88 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 //
 // It may be run again later. It then resumes with the cache that it had, which can be read all the time, but it is not synced until
 // that is current again: when the watch has come to the version that the server had when Run asked it, or else after a list.
-func (i *Informer[T]) Run(ctx context.Context) (err error) {
-	if err := i.begin(); err != nil {
-		return err
+//
+// The Run of a shared informer uses the one watch and cache that all have: the first Run of them starts that, or waits until the
+// Factory runs, and after the last Run it stops, and the cache is emptied. Run also returns an error if the watch or the Factory ends
+// before ctx. When it ends, it closes the subscriptions that its Subscribe has made: subscribe again before the next Run.
+func (i *Informer[T]) Run(ctx context.Context) error {
+	if i.use != nil {
+		return i.use.run(ctx)
 	}
-	defer func() { i.end(err) }()
-	i.log.Start(ctx)
-	defer i.log.Stop()
-	if i.checks {
-		defer i.store.Sweep() // finds changes since the last sweep
-	}
-	if any(i.source) == nil {
-		return errors.New("run informer: the source is nil")
-	}
-	if err := i.o.validate(); err != nil {
-		return fmt.Errorf("run %v: %w", i, err)
-	}
-	if err := i.refusal(); err != nil {
-		return fmt.Errorf("run %v: %w", i, err)
-	}
-	if i.o.Shards != nil && i.o.Shards.By() == meta.ShardByNamespace && handle.Of(i.source).ClusterWide {
-		return fmt.Errorf("run %v: informer.Options: Shards: %w", i, undivided(i.source.GVR()))
-	}
-	defer i.observe(ctx)()
-	ctx, cancel := context.WithCancel(ctx)
-	var (
-		wg              sync.WaitGroup
-		follow, deliver error
-	)
-	wg.Go(func() {
-		defer cancel()
-		deliver = i.store.Deliver(ctx, func(p *store.Panic) { i.report((*cache.PanicError)(p)) })
-	})
-	func() {
-		// An index function may panic in here, and must not leave the handlers running.
-		defer wg.Wait()
-		defer cancel()
-		follow = i.follow(ctx)
-	}()
-	return errors.Join(follow, deliver)
+	return i.engine.run(ctx)
 }
 
-func (i *Informer[T]) begin() error {
-	i.shape.Lock() // not during SetNamespaces
-	defer i.shape.Unlock()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.running {
-		return &runningError{i, i.span.ended}
+// WaitSynced returns nil when the cache holds a complete list and has been current in this Run; with several namespaces, a list
+// of each that is wanted at present. It may be called before Run, and between two Runs. When ctx ends first, it returns ctx's
+// cause and the last error of the server, for each missing namespace, or that the Factory of a shared informer does not run. When Run
+// ends first, or has ended and is not called again within 5 s, it returns Run's error, or the server's.
+//
+// In a test with clienttest.Start it fails the test, and returns an error, when it has waited for a day with a ctx without a deadline.
+func (i *Informer[T]) WaitSynced(ctx context.Context) error {
+	if i.use != nil {
+		return i.use.waitSynced(ctx)
 	}
-	select {
-	case <-i.span.ended:
-		i.span = i.span.follows()
-	default: // this is the first Run
-	}
-	i.running, i.over, i.shares.known = true, false, false
-	return nil
+	return i.engine.waitSynced(ctx, nil)
 }
 
-var errStopped = errors.New("the informer has been stopped")
-
-// end ends the Run. It first applies a change of the namespaces that came too late for Run: the next Run may be far away.
-func (i *Informer[T]) end(err error) {
-	if err == nil {
-		err = errStopped
+// Unsynced returns nil when WaitSynced would. Otherwise it returns why it does not: the last error of the
+// server, for each missing namespace; or how far the list has come; or that nobody runs the informer. It does not wait.
+func (i *Informer[T]) Unsynced() error {
+	if i.use != nil {
+		return i.use.unsynced()
 	}
-	for done := false; !done; {
-		i.arrange(nil)
-		i.expire()
-		done = i.leave(err)
-	}
-	i.store.EndWaits(func(string) bool { return true })
+	return i.engine.unsynced()
 }
 
-// leave ends the Run, and returns true, unless the namespaces have changed once more.
-func (i *Informer[T]) leave(err error) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	select {
-	case <-i.changed:
-		return false
-	default:
-	}
-	i.running, i.span.err = false, err
-	close(i.span.ended)
-	return true
+// WaitFor returns nil when the cache has seen the write that returned resourceVersion, or something later. Reader then
+// shows for key what the write returned, or a later state, or the object has been deleted again. It also returns nil if
+// the server's versions have no order, because then nobody can tell.
+//
+// It returns an error at once if key is in a namespace that the informer does not cover, also because Options.Shards leaves
+// it out, and otherwise when ctx ends first. It waits for the watch to catch up with the server, usually for milliseconds.
+// If the informer does not select the written object, WaitFor waits until something later comes.
+func (i *Informer[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
+	return i.engine.waitFor(ctx, key, resourceVersion)
 }
 
-// expire ends what the Run has shown: nobody keeps the cache current until the next one.
-func (i *Informer[T]) expire() {
-	i.shape.Lock()
-	defer i.shape.Unlock()
-	for _, s := range i.scopes { // without mu, because a store calls functions of the user with its locks held
-		s.writer.Expire()
-		s.record.expire()
-		s.at.unproven = s.at.version != ""
-		s.at.ask = s.at.unproven
-		s.at.polling, s.at.deaf = false, false // the next Run finds out anew, and says so
+// SetNamespaces replaces the namespaces of an informer with Options.Namespaces. It may be called at any time. The objects
+// of a removed namespace leave the cache, and handlers receive OnDelete for each. The objects of a new one arrive by OnAdd
+// when it has been listed; until then the informer is not synced. All others stay as they are. During a Run, the Run
+// applies the change, soon after SetNamespaces has returned.
+//
+// It returns an error, and changes nothing, if a name is invalid or duplicate, if the informer was made without
+// Options.Namespaces, or if others may use it ([Share]). An empty slice, nil included, means no namespace.
+func (i *Informer[T]) SetNamespaces(namespaces []string) error {
+	if i.use != nil {
+		return fmt.Errorf("set namespaces of %v: others may use it: share one of the other namespaces", i)
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for ns := range i.listed {
-		i.expired[ns] = true
-	}
-	i.over = true
-	i.settle()
+	return i.engine.setNamespaces(namespaces)
 }
 
-// Reader returns the cache. It can be used at any time; before the first list it is empty. All readers and handlers share
-// its objects. Change a clone:
+// Reader returns the cache. It can be used at any time, and is always the same; before the first list it is empty, and so it is for a
+// shared informer while no Run uses it. All readers and handlers share its objects. Change a clone:
 //
 //	site, found := inf.Reader().Get(key)
 //	site = meta.Clone(site)
-func (i *Informer[T]) Reader() cache.Reader[T] { return readerOf(i.store, i) }
+func (i *Informer[T]) Reader() cache.Reader[T] { return readerOf(i.engine.store, i) }
 
 // Subscribe registers h for every change from now on, beginning with the objects that the cache holds; package cache
-// states the guarantees. Handlers are called only during Run.
+// states the guarantees. Handlers are called only during Run, those of a shared informer during the Run of others too.
 func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
-	return i.Reader().Subscribe(h)
+	sub := i.Reader().Subscribe(h)
+	if i.use != nil {
+		i.use.follows(sub)
+	}
+	return sub
 }
 
-// Away returns why the cache may not be current: the last error of a list or a watch, or what [Informer.Stale] returns. It is nil
-// if the server has sent something since, or has opened a watch, and while the informer polls and its lists succeed.
-func (i *Informer[T]) Away() error {
-	s := i.Status()
-	if err := s.fault(); err != nil {
-		return err
-	}
-	return i.stale(s)
-}
+// Status returns the informer's current condition, whichever Run it is of.
+func (i *Informer[T]) Status() Status { return i.engine.status() }
 
-// Stale returns nil unless the cache is stale; see Options.StaleAfter. Otherwise it says since when, and why.
-func (i *Informer[T]) Stale() error { return i.stale(i.Status()) }
-
-func (i *Informer[T]) stale(s Status) error {
-	if !s.Stale {
-		return nil
+// String names the informer, as in: informer "eu labels app=web" of configmaps.v1.
+func (i *Informer[T]) String() string {
+	if i.use != nil {
+		return i.use.String()
 	}
-	if s.Err == nil {
-		return fmt.Errorf("the cache was last renewed %v ago", time.Since(s.Renewed).Round(time.Second))
-	}
-	return fmt.Errorf("the cache was last renewed %v ago: %w", time.Since(s.Renewed).Round(time.Second), s.Err)
-}
-
-// Status returns the informer's current condition.
-func (i *Informer[T]) Status() Status {
-	i.mu.Lock()
-	running := i.running
-	scopes := make([]*scope[T], 0, len(i.scopes))
-	for _, s := range i.scopes {
-		scopes = append(scopes, s)
-	}
-	synced, shares := i.allCurrent(), i.shares
-	i.mu.Unlock()
-
-	parts := make(map[string]Status, len(scopes))
-	for _, s := range scopes {
-		part := s.record.copy()
-		part.Objects, part.ResourceVersion = i.store.Count(s.namespace), s.writer.ResourceVersion()
-		part.Stale = part.Synced && i.o.isStale(part.Renewed)
-		parts[s.namespace] = part
-	}
-	if i.o.Namespaces == nil {
-		s := parts[i.o.Namespace]
-		if i.o.Shards != nil {
-			s.Ranges, s.Synced, s.Stale = shares.has, synced, s.Stale && synced
-			if running && shares.isEmpty() { // it follows nothing, and asks for nothing
-				s.State, s.Stale = Watching, false
-			}
-		}
-		return i.encoded(s)
-	}
-	all := i.encoded(summary(parts))
-	all.Objects, all.ResourceVersion, all.Synced = i.store.Count(""), i.store.ResourceVersion(), synced
-	if len(parts) == 0 && running {
-		all.State = Watching // of nothing
-	}
-	return all
-}
-
-// encoded returns s with the name of the informer, and with the form in which objects come.
-func (i *Informer[T]) encoded(s Status) Status {
-	s.Name = i.o.called()
-	var why error
-	if s.Protobuf, why = handle.Of(i.source).Encoding.Get(); why != nil {
-		s.WhyJSON = why.Error()
-	}
-	return s
-}
-
-// mutated reports a finding of the mutation check, or keeps it for later.
-func (i *Informer[T]) mutated(err error) {
-	i.mu.Lock()
-	later := i.withhold
-	if later {
-		i.withheld = append(i.withheld, err)
-	}
-	i.mu.Unlock()
-	if !later {
-		i.report(err)
-	}
-}
-
-func (i *Informer[T]) resource() string {
-	if any(i.source) == nil {
-		return "nothing"
-	}
-	return i.source.GVR().String()
+	return i.engine.String()
 }

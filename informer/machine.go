@@ -110,7 +110,7 @@ const (
 	// Absent: the resource was not served for a time (404).
 	Absent Cause = "Absent"
 	// Reset: the server sent events that could not be applied, three times in a row, or it has been rolled back to an older
-	// state: see RollbackError.
+	// state, as after its etcd was restored from a backup.
 	Reset Cause = "Reset"
 	// Refused: the server closed the watch at once without an event, three times in a row, as some servers and proxies do
 	// instead of sending a 410.

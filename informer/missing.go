@@ -49,14 +49,14 @@ func (i asFiller[T]) Namespaces() filler.Namespaces {
 }
 
 // allowPart notes that a controller works without the missing namespaces.
-func (i *Informer[T]) allowPart() {
+func (i *engine[T]) allowPart() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.partly = !i.allCurrent()
 }
 
 // renews tells those who have asked for Namespaces that it has changed. The caller holds mu.
-func (i *Informer[T]) renews(all bool) {
+func (i *engine[T]) renews(all bool) {
 	if all {
 		clear(i.former)
 		i.partly = false
@@ -66,7 +66,7 @@ func (i *Informer[T]) renews(all bool) {
 }
 
 // fails notes that a list or a watch of a scope has failed, which matters as long as something of it has not been listed.
-func (i *Informer[T]) fails() {
+func (i *engine[T]) fails() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.o.Namespaces != nil && !i.allCurrent() {

@@ -20,8 +20,8 @@ func (o Options) called() string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// String names the informer, as in: informer "eu labels app=web" of configmaps.v1.
-func (i *Informer[T]) String() string {
+// String is [Informer.String].
+func (i *engine[T]) String() string {
 	if called := i.o.called(); called != "" {
 		return fmt.Sprintf("informer %q of %s", called, i.resource())
 	}
@@ -29,7 +29,7 @@ func (i *Informer[T]) String() string {
 }
 
 // name names what the informer follows, without its namespaces, as in: configmaps.v1 of "eu labels app=web".
-func (i *Informer[T]) name() string {
+func (i *engine[T]) name() string {
 	if called := i.o.called(); called != "" {
 		return fmt.Sprintf("%s of %q", i.resource(), called)
 	}

@@ -24,14 +24,8 @@ type scope[T meta.Object] struct {
 	portion   *portion // nil if every range is followed
 }
 
-// SetNamespaces replaces the namespaces of an informer with Options.Namespaces. It may be called at any time. The objects
-// of a removed namespace leave the cache, and handlers receive OnDelete for each. The objects of a new one arrive by OnAdd
-// when it has been listed; until then the informer is not synced. All others stay as they are. During a Run, the Run
-// applies the change, soon after SetNamespaces has returned.
-//
-// It returns an error, and changes nothing, if a name is invalid or duplicate, or if the informer was made without
-// Options.Namespaces. An empty slice, nil included, means no namespace.
-func (i *Informer[T]) SetNamespaces(namespaces []string) error {
+// setNamespaces is [Informer.SetNamespaces].
+func (i *engine[T]) setNamespaces(namespaces []string) error {
 	if i.o.Namespaces == nil {
 		return fmt.Errorf("set namespaces of %v: informer.Options: Namespaces must not be nil (it may be empty) for this", i)
 	}
@@ -49,7 +43,7 @@ func (i *Informer[T]) SetNamespaces(namespaces []string) error {
 }
 
 // set changes the namespaces itself if no Run is under way. It returns the errors that occurred.
-func (i *Informer[T]) set(want []string) []error {
+func (i *engine[T]) set(want []string) []error {
 	i.shape.Lock() // keeps a Run from beginning
 	defer i.shape.Unlock()
 	if i.ask(want) {
@@ -67,7 +61,7 @@ func (i *Informer[T]) set(want []string) []error {
 }
 
 // ask leaves a change of the namespaces to the current Run; it returns false if there is none.
-func (i *Informer[T]) ask(want []string) bool {
+func (i *engine[T]) ask(want []string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !i.running {
@@ -84,14 +78,14 @@ func (i *Informer[T]) ask(want []string) bool {
 
 // arrange replaces the scopes by those that the wanted namespaces need. halt stops the work on a scope; it is nil if no
 // Run is under way.
-func (i *Informer[T]) arrange(halt func([]*scope[T])) {
+func (i *engine[T]) arrange(halt func([]*scope[T])) {
 	i.shape.Lock()
 	defer i.shape.Unlock() // also if an index function panics
 	i.rearrange(halt)
 }
 
 // rearrange is arrange for callers that hold shape. Nothing is logged with it held, because a logger may use the informer.
-func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
+func (i *engine[T]) rearrange(halt func([]*scope[T])) {
 	want, over := i.plan()
 	if halt != nil {
 		halt(over)
@@ -125,7 +119,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
 const nowhere = "/"
 
 // beVacant gives a store without namespaces a writer that has committed an empty list, so that subscriptions become synced.
-func (i *Informer[T]) beVacant(vacant bool) {
+func (i *engine[T]) beVacant(vacant bool) {
 	switch {
 	case vacant && i.vacant == nil:
 		i.vacant = i.store.Writer(nowhere)
@@ -137,7 +131,7 @@ func (i *Informer[T]) beVacant(vacant bool) {
 }
 
 // plan returns the wanted namespaces, and the scopes of those that are no longer wanted and from now on count as not listed.
-func (i *Informer[T]) plan() (want []string, over []*scope[T]) {
+func (i *engine[T]) plan() (want []string, over []*scope[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.leaving = nil
@@ -156,7 +150,7 @@ func (i *Informer[T]) plan() (want []string, over []*scope[T]) {
 }
 
 // settle updates the signals for waiters and readers to the current state. The caller holds mu.
-func (i *Informer[T]) settle() {
+func (i *engine[T]) settle() {
 	all, current := i.allListed(), i.allCurrent()
 	i.renews(current)
 	if all || i.warned || i.o.AllowEarlyReads {
@@ -177,7 +171,7 @@ func (i *Informer[T]) settle() {
 }
 
 // allListed reports whether the cache has a complete list of every wanted namespace. The caller holds mu.
-func (i *Informer[T]) allListed() bool {
+func (i *engine[T]) allListed() bool {
 	if i.o.Shards != nil {
 		return i.shares.known && i.shares.want.Minus(i.shares.has) == (meta.Ranges{})
 	}
@@ -185,7 +179,7 @@ func (i *Informer[T]) allListed() bool {
 }
 
 // allCurrent reports whether that list has been current in this Run. The caller holds mu.
-func (i *Informer[T]) allCurrent() bool {
+func (i *engine[T]) allCurrent() bool {
 	if i.o.Shards != nil {
 		return i.allListed() && !i.over // a Run lists its ranges anew
 	}
@@ -193,11 +187,11 @@ func (i *Informer[T]) allCurrent() bool {
 }
 
 // isCurrent reports whether a namespace has been listed, and current in this Run. The caller holds mu.
-func (i *Informer[T]) isCurrent(ns string) bool { return i.listed[ns] && !i.expired[ns] }
+func (i *engine[T]) isCurrent(ns string) bool { return i.listed[ns] && !i.expired[ns] }
 
 // wasListed notes that the cache holds a complete list of a namespace. It ignores one that is about to leave the cache, even
 // if it is wanted again by now: it leaves first.
-func (i *Informer[T]) wasListed(ns string) {
+func (i *engine[T]) wasListed(ns string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !among(i.leaving, ns) {
@@ -209,7 +203,7 @@ func (i *Informer[T]) wasListed(ns string) {
 
 // renew resets an informer that does not run to its initial state, except that indexes and subscriptions stay: subscribers
 // are told that the objects are deleted.
-func (i *Informer[T]) renew() {
+func (i *engine[T]) renew() {
 	i.shape.Lock()
 	defer i.shape.Unlock()
 	i.mu.Lock()
@@ -241,7 +235,7 @@ const sweepEvery = time.Minute
 
 // follow runs the reflector of every scope, and rearranges the scopes on request, until ctx ends or one of them cannot go
 // on. All its goroutines have returned when it returns.
-func (i *Informer[T]) follow(ctx context.Context) error {
+func (i *engine[T]) follow(ctx context.Context) error {
 	f := &following[T]{i: i, pursuits: make(map[*scope[T]]*pursuit)}
 	if i.o.Shards != nil {
 		i.follower = i.o.Shards.Follow(i.name())
@@ -278,7 +272,7 @@ func (i *Informer[T]) follow(ctx context.Context) error {
 
 // following is the work of one Run: a goroutine for each scope.
 type following[T meta.Object] struct {
-	i        *Informer[T]
+	i        *engine[T]
 	cancel   context.CancelFunc // ends all of them, and the Run
 	pursuits map[*scope[T]]*pursuit
 	err      error    // why a scope could not go on
@@ -328,7 +322,7 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 }
 
 // reflector returns the reflector of a scope.
-func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
+func (i *engine[T]) reflector(s *scope[T]) *reflector[T] {
 	s.record.says(func() { i.log.Works(aboutServer + s.namespace) })
 	return &reflector[T]{
 		streaming: handle.Of(i.source).StreamingLists,

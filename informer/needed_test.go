@@ -95,7 +95,7 @@ func TestRunRunsTheInformersThatControllersWatch(t *testing.T) {
 func TestRunRunsTheUsersThatControllersWatch(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		shared := informer.NewFactory(informer.FactoryOptions{})
+		shared := &informer.Factory{}
 		got := newReconciled()
 		one := controller.New("one", controller.Options{}, got.reconcile, controller.Watch(informer.Share(shared, r.things, informer.Options{})))
 		user := informer.Share(shared, r.things, informer.Options{})
@@ -198,7 +198,7 @@ func TestInformersStopAfterTheControllers(t *testing.T) {
 	}{
 		{"its own", func(r *rig) (follows, []informer.Runner) { return informer.New(r.things, informer.Options{}), nil }},
 		{"a shared one", func(r *rig) (follows, []informer.Runner) {
-			s := informer.NewFactory(informer.FactoryOptions{})
+			s := &informer.Factory{}
 			return informer.Share(s, r.things, informer.Options{}), []informer.Runner{s}
 		}},
 	} {
@@ -298,7 +298,7 @@ func (n needing) Runners() []informer.Runner { return []informer.Runner{n.inf} }
 func TestAReaderKnowsWhoFillsIt(t *testing.T) {
 	bubble(t, func(r *rig) {
 		inf := informer.New(r.things, informer.Options{})
-		user := informer.Share(informer.NewFactory(informer.FactoryOptions{}), r.things, informer.Options{})
+		user := informer.Share(&informer.Factory{}, r.things, informer.Options{})
 		if inf.Reader().Runner() != cache.Runner(inf) || user.Reader().Runner() != cache.Runner(user) {
 			r.Error("a reader leads to something else than what it came from")
 		}

@@ -43,7 +43,7 @@ type Options struct {
 	// the cache may start with an older state than this program has seen before.
 	AllowStale bool
 	// StaleAfter is how long the cache may go without being renewed before it counts as stale; see Status.Renewed and
-	// [Group.MustBeFresh]. 0 means DefaultStaleAfter, and a negative duration that it never counts as stale. API servers send a bookmark
+	// [Group.MustBeFresh]. 0 means five minutes, and a negative duration that it never counts as stale. API servers send a bookmark
 	// about once a minute, so a quiet cache is renewed no more often: use three minutes or more.
 	StaleAfter time.Duration
 	// KeepManagedFields keeps metadata.managedFields, which otherwise never reaches the cache.
@@ -68,7 +68,8 @@ type Options struct {
 	//   - a *cache.PanicError for a handler that panicked;
 	//   - a *cache.MutationError;
 	//   - an *EarlyReadError;
-	//   - a *ShardError, and once in a Run that Shards by namespace cannot divide objects that have none.
+	//   - once in a Run, that the server claims to select the ranges of Shards, and has sent an object of another one; it is left out;
+	//   - once in a Run, that Shards by namespace cannot divide objects that have none.
 	//
 	// Several goroutines call it at once. It should return soon, because the list, the watch or the handler waits for it. It
 	// may call any method of the informer that does not wait.
@@ -83,13 +84,10 @@ type Options struct {
 	Logger logr.Logger
 }
 
-// DefaultStaleAfter is the zero value of Options.StaleAfter.
-const DefaultStaleAfter = 5 * time.Minute
-
 // staleAfter returns StaleAfter, or its default. It is negative for never.
 func (o Options) staleAfter() time.Duration {
 	if o.StaleAfter == 0 {
-		return DefaultStaleAfter
+		return 5 * time.Minute
 	}
 	return o.StaleAfter
 }

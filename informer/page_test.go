@@ -239,7 +239,7 @@ func TestTheProgressOfAList(t *testing.T) {
 		for n := range 5 {
 			r.put(fmt.Sprint("a", n))
 		}
-		var seen journal[informer.Progress]
+		var seen journal[[2]int]
 		var i *informed
 		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
 			if asks(q) != "list" || q.URL.Query().Get("continue") == "" {
@@ -247,7 +247,8 @@ func TestTheProgressOfAList(t *testing.T) {
 			}
 			return func(w http.ResponseWriter, q *http.Request) {
 				<-time.After(time.Second) // in which the page before is read
-				seen.add(i.Status().Progress)
+				s := i.Status()
+				seen.add([2]int{s.Listed, s.Remaining})
 				r.server.ServeHTTP(w, q)
 			}
 		})
@@ -255,7 +256,8 @@ func TestTheProgressOfAList(t *testing.T) {
 		i.run()
 		r.Cleanup(i.stop)
 		r.within(time.Minute, "synced", func() bool { return i.Status().Synced })
-		if got := fmt.Sprint(seen.list(), i.Status().Progress); got != "[{2 3} {4 1}] {5 0}" {
+		s := i.Status()
+		if got := fmt.Sprint(seen.list(), s.Listed, s.Remaining); got != "[[2 3] [4 1]] 5 0" {
 			r.Errorf("progress %s, want 2 of 5, 4 of 5 and all", got)
 		}
 	})

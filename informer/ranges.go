@@ -32,7 +32,7 @@ type portion struct {
 	floors []floor
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
-	lied  bool   // a ShardError has been reported
+	lied  bool   // that the server has sent another object has been reported
 	whole bool   // an object without a namespace has come, by namespace: all of them are in one range
 	told  bool   // that has been reported
 	long  bool   // the selector was too long for the server or for a proxy, so none is sent
@@ -268,7 +268,8 @@ func (p *excerpt[T]) judge(r *reflector[T]) {
 	}
 	if p.strayed && q.claim != "" && !q.lied {
 		q.lied = true
-		r.informer.report(&ShardError{Resource: r.source.GVR(), Identity: p.outside, Selector: q.claim})
+		r.informer.report(fmt.Errorf("the server says that it applies a shard selector to %s, and sent %q, which it does not select (uid %s): %s",
+			r.source.GVR(), p.outside.Key(), p.outside.UID, q.claim))
 	}
 }
 
@@ -311,7 +312,7 @@ func (s shares) without(by Shards, key meta.Key) error {
 }
 
 // covered publishes which ranges of a scope the cache covers.
-func (i *Informer[T]) covered(s *scope[T]) {
+func (i *engine[T]) covered(s *scope[T]) {
 	p := s.portion
 	if p == nil {
 		return

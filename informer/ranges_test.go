@@ -104,7 +104,7 @@ func TestNilShardsAreAnError(t *testing.T) {
 			t.Errorf("the status is %v", s)
 		}
 		const want = "informer.Options: Shards is a nil *informer_test.spread: leave Shards out, or set a Group"
-		shared := informer.Share(informer.NewFactory(informer.FactoryOptions{}), informer.Source[*Thing](r.things), informer.Options{Shards: none})
+		shared := informer.Share(&informer.Factory{}, informer.Source[*Thing](r.things), informer.Options{Shards: none})
 		for _, err := range []error{i.Run(r.Context()), shared.Run(r.Context())} {
 			if err == nil || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("Run returned %v, want %s", err, want)

@@ -1,29 +1,22 @@
 package informer
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 )
-
-// Progress is how far a list has come.
-type Progress struct {
-	// Items is how many objects have arrived so far.
-	Items int
-	// Remaining is how many objects follow after the current page, if the server says so, and otherwise 0. It does not say so
-	// for lists with a selector or for streaming lists.
-	Remaining int
-}
 
 // record is the Status that the reflector writes and others read. Its lock guards all fields, and nothing else is
 // called while it is held.
 type record struct {
 	mu  sync.Mutex
 	s   Status
-	bad map[meta.Key]Undecodable
+	bad map[meta.Key]*client.DecodeError
 
 	watch     any  // the watch that is open and follows changes; nil if none is
 	bookmarks bool // the server sends bookmarks
@@ -60,14 +53,14 @@ func (r *record) says(works func()) {
 func (r *record) listing(m Mode) {
 	r.update(func(s *Status) {
 		s.Lists++
-		s.Mode, s.Progress = m, Progress{}
+		s.Mode, s.Listed, s.Remaining = m, 0, 0
 	})
 }
 
 // listed notes that a list is complete and in the cache.
 func (r *record) listed(cause Cause) {
 	r.update(func(s *Status) {
-		s.Synced, s.Err, s.LastEvent, s.Renewed, s.Progress.Remaining = true, s.Polling, time.Now(), time.Now(), 0
+		s.Synced, s.Err, s.LastEvent, s.Renewed, s.Remaining = true, s.Polling, time.Now(), time.Now(), 0
 		if cause != Initial {
 			if s.Relists == nil {
 				s.Relists = make(map[Cause]int)
@@ -146,16 +139,16 @@ func (r *record) sharded(s Sharding) {
 func (r *record) item() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.s.Progress.Items++
+	r.s.Listed++
 }
 
 // page notes how many objects follow after a page that begins; nil means unknown.
 func (r *record) page(remaining *int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.s.Progress.Remaining = 0
+	r.s.Remaining = 0
 	if remaining != nil {
-		r.s.Progress.Remaining = int(*remaining)
+		r.s.Remaining = int(*remaining)
 	}
 }
 
@@ -178,29 +171,32 @@ func (r *record) undecodable(id meta.Identity, err error) bool {
 		return false
 	}
 	if r.bad == nil {
-		r.bad = make(map[meta.Key]Undecodable)
+		r.bad = make(map[meta.Key]*client.DecodeError)
 	}
-	r.bad[id.Key()] = Undecodable{Identity: id, Err: err}
+	if e := (*client.DecodeError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	r.bad[id.Key()] = &client.DecodeError{Identity: id, Err: err}
 	return true
 }
 
 // decodable notes that the object of a key decodes, or is gone. It reports whether it was the last that did not decode.
 func (r *record) decodable(key meta.Key) bool {
-	return r.forget(func(bad map[meta.Key]Undecodable) { delete(bad, key) })
+	return r.forget(func(bad map[meta.Key]*client.DecodeError) { delete(bad, key) })
 }
 
 // keepUndecodable forgets the objects that do not decode, except those for which keep is true. It reports whether that has
 // removed the last of them.
 func (r *record) keepUndecodable(keep func(meta.Identity) bool) bool {
-	return r.forget(func(bad map[meta.Key]Undecodable) {
-		maps.DeleteFunc(bad, func(_ meta.Key, u Undecodable) bool { return !keep(u.Identity) })
+	return r.forget(func(bad map[meta.Key]*client.DecodeError) {
+		maps.DeleteFunc(bad, func(_ meta.Key, u *client.DecodeError) bool { return !keep(u.Identity) })
 	})
 }
 
 // gone is decodable for an object that is gone, while another one may be at its key already.
 func (r *record) gone(id meta.Identity) bool {
-	return r.forget(func(bad map[meta.Key]Undecodable) {
-		if uid := bad[id.Key()].Identity.UID; uid == id.UID || uid == "" || id.UID == "" {
+	return r.forget(func(bad map[meta.Key]*client.DecodeError) {
+		if u := bad[id.Key()]; u != nil && (u.Identity.UID == id.UID || u.Identity.UID == "" || id.UID == "") {
 			delete(bad, id.Key())
 		}
 	})
@@ -211,11 +207,14 @@ func (r *record) badAt(key meta.Key) (id meta.Identity, found bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	u, found := r.bad[key]
-	return u.Identity, found
+	if found {
+		id = u.Identity
+	}
+	return id, found
 }
 
 // forget removes objects from those that do not decode. It reports whether that has removed the last of them.
-func (r *record) forget(f func(bad map[meta.Key]Undecodable)) bool {
+func (r *record) forget(f func(bad map[meta.Key]*client.DecodeError)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	had := len(r.bad)
@@ -231,7 +230,7 @@ func (r *record) copy() Status {
 		s.Renewed = time.Now()
 	}
 	s.Relists = maps.Clone(s.Relists)
-	s.Undecodable = slices.SortedFunc(maps.Values(r.bad), func(a, b Undecodable) int {
+	s.Undecodable = slices.SortedFunc(maps.Values(r.bad), func(a, b *client.DecodeError) int {
 		return a.Identity.Key().Compare(b.Identity.Key())
 	})
 	return s

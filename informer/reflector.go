@@ -44,7 +44,7 @@ var (
 // effects and reports the results. One goroutine uses it. This file has the loop and the paged list, stream.go the watch
 // and the streaming list.
 type reflector[T meta.Object] struct {
-	informer  *Informer[T]
+	informer  *engine[T]
 	source    Source[T]
 	o         Options
 	namespace string // replaces that of o
@@ -182,7 +182,7 @@ func (r *reflector[T]) question(ctx context.Context) input {
 	version, err := r.present(limited)
 	switch {
 	case err == nil && r.s.outdates(version):
-		err = r.fail("watch", &RollbackError{Was: r.s.seen, Is: version})
+		err = r.fail("watch", &rollbackError{was: r.s.seen, is: version})
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
 		in := r.failed(ctx, r.fail("list", context.Cause(limited)))
 		in.outcome = silent // a server that is away would have refused

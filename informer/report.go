@@ -13,7 +13,7 @@ import (
 // also told when the operation works again. No lock is held when its functions are called.
 
 // hand passes err to the hooks. It returns false if nobody has taken it.
-func (i *Informer[T]) hand(err error) bool {
+func (i *engine[T]) hand(err error) bool {
 	switch {
 	case i.hook != nil:
 		return i.hook(err)
@@ -25,7 +25,7 @@ func (i *Informer[T]) hand(err error) bool {
 }
 
 // report reports an error that is not about the server.
-func (i *Informer[T]) report(err error) {
+func (i *engine[T]) report(err error) {
 	if i.hand(err) {
 		return
 	}
@@ -49,7 +49,7 @@ func (i *Informer[T]) report(err error) {
 }
 
 // where names a scope to people.
-func (i *Informer[T]) where(namespace string) string {
+func (i *engine[T]) where(namespace string) string {
 	if namespace == "" {
 		return i.name()
 	}

@@ -87,8 +87,8 @@ func TestAnInformerIsNamed(t *testing.T) {
 		if lines := l.with(`configmaps.v1 of "eu" in default: watch fails`); len(lines) == 0 {
 			t.Errorf("no line names the informer: %q", l.with(""))
 		}
-		if got, want := i.String(), `informer "eu" of configmaps.v1`; got != want || run.Name != want || run.Informer != "eu" {
-			t.Errorf("the informer is %s, and %s of %q to hooks, want %s", got, run.Name, run.Informer, want)
+		if got, want := i.String(), `informer "eu" of configmaps.v1`; got != want || run.Name != want || run.Status().Name != "eu" {
+			t.Errorf("the informer is %s, and %s of %q to hooks, want %s", got, run.Name, run.Status().Name, want)
 		}
 		if list.Informer != "eu" || event.Informer != "eu" {
 			t.Errorf("the list is of %q, and the event of %q", list.Informer, event.Informer)
@@ -333,7 +333,7 @@ func TestErrorsOfASharedInformerAreLoggedForUsersWithoutAHook(t *testing.T) {
 			bubble(t, func(r *rig) {
 				r.on("collection", failure(403, "Forbidden", "not you"))
 				var got said
-				shared := informer.NewFactory(informer.FactoryOptions{})
+				shared := &informer.Factory{}
 				all := []informer.Runner{shared}
 				told := make([]int, len(test.hooks))
 				for n, hook := range test.hooks {

@@ -2,15 +2,13 @@ package informer
 
 import "fmt"
 
-// RollbackError says that the server has an older state than it had before, as after its etcd was restored from a backup:
+// rollbackError says that the server has an older state than it had before, as after its etcd was restored from a backup:
 // a consistent list, or a bookmark, has a resource version before the cache's. The informer then replaces the whole cache,
 // and handlers are told of every object that is not certainly the same.
-type RollbackError struct {
-	// Was is the resource version of the cache, Is the one that the server sent.
-	Was, Is string
+type rollbackError struct {
+	was, is string // the resource versions of the cache, and the one that the server sent
 }
 
-// Error implements error.
-func (e *RollbackError) Error() string {
-	return fmt.Sprintf("server is at resource version %s, and was at %s: it has been rolled back", e.Is, e.Was)
+func (e *rollbackError) Error() string {
+	return fmt.Sprintf("server is at resource version %s, and was at %s: it has been rolled back", e.is, e.was)
 }

@@ -39,7 +39,7 @@ type needy interface{ Runners() []Runner }
 // controller that is finishing its work still has a current cache.
 //
 // An informer that already runs elsewhere is not run a second time. If the other Run ends first, this one takes over. Run
-// does not run the [Factory] of a [Shared]: name it in rs.
+// does not run the [Factory] of a shared informer: name it in rs.
 //
 // Run waits for a runner that does not return when its context ends, and says in the log which one that is. Use
 // Group.StopTimeout for a bound.
@@ -123,11 +123,11 @@ func join(ctx context.Context, s Runner) error {
 
 // runningError says that something cannot be run because it is running already.
 type runningError struct {
-	what  fmt.Stringer
+	what  string
 	ended <-chan struct{} // closed when the other Run has ended
 }
 
 // Ended is for package controller, which also waits for a Run elsewhere.
 func (e *runningError) Ended() <-chan struct{} { return e.ended }
 
-func (e *runningError) Error() string { return fmt.Sprintf("run %v: it is running already", e.what) }
+func (e *runningError) Error() string { return fmt.Sprintf("run %s: it is running already", e.what) }

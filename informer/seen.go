@@ -34,7 +34,7 @@ func (i asFiller[T]) AfterWrite(w requests.Write, f func()) *store.Sight {
 
 // concerns reports whether a write is of the informer's resource and server. A source that does not name its server is
 // taken to read from the one that is written to.
-func (i *Informer[T]) concerns(w requests.Write) bool {
+func (i *engine[T]) concerns(w requests.Write) bool {
 	if any(i.source) == nil {
 		return false
 	}
@@ -43,7 +43,7 @@ func (i *Informer[T]) concerns(w requests.Write) bool {
 }
 
 // follows reports whether the informer runs and follows the namespace and the range of an object that was written.
-func (i *Informer[T]) follows(w requests.Write) bool {
+func (i *engine[T]) follows(w requests.Write) bool {
 	i.mu.Lock()
 	running, shares := i.running, i.shares
 	i.mu.Unlock()
@@ -53,7 +53,7 @@ func (i *Informer[T]) follows(w requests.Write) bool {
 
 // leavesOut reports whether the selectors certainly leave out an object as it was written. If that cannot be decided here,
 // it returns false.
-func (i *Informer[T]) leavesOut(w requests.Write) bool {
+func (i *engine[T]) leavesOut(w requests.Write) bool {
 	if i.o.LabelSelector == "" && i.o.FieldSelector == "" || w.Answer == nil || w.Subresource != "" && w.Subresource != "status" {
 		return false
 	}

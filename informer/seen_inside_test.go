@@ -34,7 +34,7 @@ func TestWhatSelectorsCertainlyLeaveOut(t *testing.T) {
 		{"", "status.successful=1", answer, "", false}, // the server calls it by another name
 		{"", "spec=x", answer, "", false},
 	} {
-		i := New[*meta.Unstructured](nil, Options{LabelSelector: test.labels, FieldSelector: test.fields})
+		i := newEngine[*meta.Unstructured](nil, Options{LabelSelector: test.labels, FieldSelector: test.fields})
 		w := requests.Write{Subresource: test.subresource}
 		if test.answer != "" {
 			w.Answer = []byte(test.answer)

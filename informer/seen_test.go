@@ -261,7 +261,7 @@ func TestAfterWriteEndsWithTheInformerAndTheNamespace(t *testing.T) {
 
 func TestAfterWriteOfAShared(t *testing.T) {
 	lagging(t, func(r *rig, lag, release func()) {
-		f := informer.NewFactory(informer.FactoryOptions{})
+		f := &informer.Factory{}
 		u := informer.Share(f, r.things, informer.Options{})
 		ctx, cancel := context.WithCancel(r.Context())
 		ended := make(chan error)

@@ -1,8 +1,6 @@
 package informer
 
 import (
-	"fmt"
-
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -12,7 +10,7 @@ import (
 //
 // The informer asks the server for the ranges only (KEP-5866). A server without that feature sends all objects; the informer
 // then reads the identity of the others, and does not decode them. It compares the range of every object in any case,
-// so a server that claims to select and does not is safe: see [ShardError]. Status.Sharded says which it is. Scattered ranges make a
+// so a server that claims to select and does not is safe, and is reported once in a Run. Status.Sharded says which it is. Scattered ranges make a
 // request of up to 8 KB. If the server or a proxy says that it is too long (414 or 431), the informer asks for all objects.
 //
 // When the ranges change, the informer keeps what stays: it is neither listed nor decoded again, and the watch resumes at its
@@ -65,21 +63,3 @@ const (
 	// ShardedLocally: the server sends other objects too, which the informer drops.
 	ShardedLocally Sharding = "Local"
 )
-
-// ShardError says that a server claims to select the ranges of an informer, and has sent an object of another range. The
-// informer has dropped the object; it costs time, but nothing is wrong in the cache. The replicas of a server may differ in
-// what they support. It is reported once in a Run.
-type ShardError struct {
-	// Resource is the resource that the informer follows.
-	Resource meta.GVR
-	// Identity is the object that the server sent.
-	Identity meta.Identity
-	// Selector is what the server says it applied.
-	Selector string
-}
-
-// Error names the object.
-func (e *ShardError) Error() string {
-	return fmt.Sprintf("the server says that it applies a shard selector to %s, and sent %q, which it does not select (uid %s): %s",
-		e.Resource, e.Identity.Key(), e.Identity.UID, e.Selector)
-}

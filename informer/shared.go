@@ -15,34 +15,32 @@ import (
 	"github.com/bowline-go/bowline/internal/handle"
 )
 
-// Shared is a handle on an informer that others may use too; [Share] makes it. It has the methods of an [Informer], and
-// controllers accept it like one. During its Run it uses the informer, and its subscriptions receive changes;
-// [Factory.Run] runs the informer itself. There is nothing to release. Its methods are safe for use by several goroutines
-// at once.
-type Shared[T meta.Object] struct {
-	door
-
-	c        *common
-	informer *Informer[T]
-	o        Options
+// use is how a program uses an informer that [Share] has returned. During its run it is one of the users of the engine, and its
+// subscriptions receive changes; [Factory.Run] runs the engine itself.
+type use[T meta.Object] struct {
+	c      *common
+	engine *engine[T]
+	o      Options
 
 	mu      sync.Mutex // guards the rest
 	running bool
 	joined  chan struct{} // closed while Run is under way and life is set
 	life    *life
-	span    *span // as in Informer
+	span    *span // as in engine
 	subs    []*cache.Subscription
 	refused error // see Refuse
 }
 
-// Share returns a handle on the informer that f has for src and for the scope of o. It makes the informer if there is
-// none. Two handles share an informer if they have the same type of objects, equal sources, and the same Namespace or
-// Namespaces, selectors, Shards, AllowStale and KeepManagedFields. OnError belongs to each handle; the first handle
+// Share returns an informer that others may use too: all that f returns for src and for the scope of o have one watch and one cache.
+// Each is run and waited for by itself. There is nothing to release: one that does not run uses nothing.
+//
+// Two share if they have the same type of objects, equal sources, and the same Namespace or
+// Namespaces, selectors, Shards, AllowStale and KeepManagedFields. OnError belongs to each; the first
 // sets all other options, Name among them.
 //
 // Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source from
 // [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is never shared.
-func Share[T meta.Object](f *Factory, src Source[T], o Options) *Shared[T] {
+func Share[T meta.Object](f *Factory, src Source[T], o Options) *Informer[T] {
 	var c *common
 	comparable := (any(src) == nil || reflect.ValueOf(src).Comparable()) && (o.Shards == nil || reflect.ValueOf(o.Shards).Comparable())
 	if comparable {
@@ -54,21 +52,20 @@ func Share[T meta.Object](f *Factory, src Source[T], o Options) *Shared[T] {
 			c = f.find(sharingOf(src, o), c) // another goroutine may have been quicker
 		}
 	}
-	u := &Shared[T]{c: c, informer: c.informer.(*Informer[T]), o: o, joined: make(chan struct{}), span: newSpan()}
-	u.door = filler.NewDoor(sharedFiller[T]{asFiller[T]{u.informer}, u})
-	return u
+	u := &use[T]{c: c, engine: c.informer.(*engine[T]), o: o, joined: make(chan struct{}), span: newSpan()}
+	return &Informer[T]{door: filler.NewDoor(sharedFiller[T]{asFiller[T]{u.engine}, u}), engine: u.engine, use: u}
 }
 
 func newCommon[T meta.Object](s *Factory, src Source[T], o Options) *common {
 	c := &common{s: s, life: newLife()}
 	o.OnError = nil
-	i := New(src, o)
+	i := newEngine(src, o)
 	i.hook = c.report
-	c.informer, c.run, c.renew = i, i.Run, i.renew
+	c.informer, c.run, c.renew = i, i.run, i.renew
 	return c
 }
 
-// sharing is what the handles of one informer have in common.
+// sharing is what all that share have in common.
 type sharing struct {
 	source                        any
 	objects                       reflect.Type
@@ -95,18 +92,13 @@ func sharingOf[T meta.Object](src Source[T], o Options) sharing {
 	}
 }
 
-// Run uses the informer until ctx ends; then it returns nil, after the handlers of this Shared have returned. The first
-// Run starts the informer, or waits until the Factory runs. After the last Run the informer stops, and its cache is
-// emptied. Run returns an error at once if the options or the source are invalid, or if it is running already, and later
-// if the informer or the Factory ends before ctx. It may be run again.
-//
-// When Run ends, it closes the subscriptions that [Shared.Subscribe] has made: subscribe again before the next Run.
-func (u *Shared[T]) Run(ctx context.Context) (err error) {
+// run is [Informer.Run].
+func (u *use[T]) run(ctx context.Context) (err error) {
 	if err := u.begin(); err != nil {
 		return err
 	}
 	defer func() { u.end(err) }()
-	if any(u.informer.source) == nil {
+	if any(u.engine.source) == nil {
 		return errors.New("run shared informer: the source is nil")
 	}
 	if err := u.o.validate(); err != nil {
@@ -131,11 +123,11 @@ func (u *Shared[T]) Run(ctx context.Context) (err error) {
 	return fmt.Errorf("run %v: %w", u, l.err)
 }
 
-func (u *Shared[T]) begin() error {
+func (u *use[T]) begin() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.running {
-		return &runningError{u, u.span.ended}
+		return &runningError{u.String(), u.span.ended}
 	}
 	select {
 	case <-u.span.ended:
@@ -147,7 +139,7 @@ func (u *Shared[T]) begin() error {
 }
 
 // attach notes the life that the user has joined.
-func (u *Shared[T]) attach(l *life) {
+func (u *use[T]) attach(l *life) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.life = l
@@ -155,7 +147,7 @@ func (u *Shared[T]) attach(l *life) {
 }
 
 // end closes the subscriptions, and waits for their handlers.
-func (u *Shared[T]) end(err error) {
+func (u *use[T]) end(err error) {
 	if err == nil {
 		err = errUserStopped
 	}
@@ -181,10 +173,8 @@ func (u *Shared[T]) end(err error) {
 
 var errUserStopped = errors.New("its Run has ended")
 
-// WaitSynced returns nil when the cache holds a complete list. It may be called before Run, and before Factory.Run. When
-// ctx ends first, it returns ctx's cause and the reason why there is no list: the Factory does not run, or the last error
-// of the server. When Run ends first, or has ended and is not called again within 5 s, it returns Run's error, or the server's.
-func (u *Shared[T]) WaitSynced(ctx context.Context) error {
+// waitSynced is [Informer.WaitSynced].
+func (u *use[T]) waitSynced(ctx context.Context) error {
 	u.mu.Lock()
 	last := u.span
 	u.mu.Unlock()
@@ -193,12 +183,12 @@ func (u *Shared[T]) WaitSynced(ctx context.Context) error {
 	span, joined := u.span, u.joined
 	u.mu.Unlock()
 	fail := func(why error, while string) error {
-		return fmt.Errorf("sync %s: %w, %s", u.informer.name(), why, while)
+		return fmt.Errorf("sync %s: %w, %s", u.engine.name(), why, while)
 	}
 	select {
 	case <-joined:
 	case <-span.ended:
-		return fmt.Errorf("sync %s: %w", u.informer.name(), span.err)
+		return fmt.Errorf("sync %s: %w", u.engine.name(), span.err)
 	case <-ctx.Done():
 		return fail(context.Cause(ctx), "before its Run")
 	}
@@ -208,7 +198,7 @@ func (u *Shared[T]) WaitSynced(ctx context.Context) error {
 	if l == nil { // Run is ending
 		select {
 		case <-span.ended:
-			return fmt.Errorf("sync %s: %w", u.informer.name(), span.err)
+			return fmt.Errorf("sync %s: %w", u.engine.name(), span.err)
 		case <-ctx.Done():
 			return fail(context.Cause(ctx), "while its Run ends")
 		}
@@ -216,18 +206,18 @@ func (u *Shared[T]) WaitSynced(ctx context.Context) error {
 	select {
 	case <-l.begun:
 	case <-span.ended:
-		return fmt.Errorf("sync %s: %w", u.informer.name(), span.err)
+		return fmt.Errorf("sync %s: %w", u.engine.name(), span.err)
 	case <-ctx.Done():
 		if !u.c.s.isRunning() {
 			return fail(context.Cause(ctx), "while its Factory does not run")
 		}
 		return fail(context.Cause(ctx), "while it is being started")
 	}
-	return u.informer.waitSynced(ctx, span)
+	return u.engine.waitSynced(ctx, span)
 }
 
-// Unsynced returns nil when the cache holds a complete list, and otherwise why it does not; see [Informer.Unsynced].
-func (u *Shared[T]) Unsynced() error {
+// unsynced is [Informer.Unsynced].
+func (u *use[T]) unsynced() error {
 	u.mu.Lock()
 	running, l, span := u.running, u.life, u.span
 	u.mu.Unlock()
@@ -244,7 +234,7 @@ func (u *Shared[T]) Unsynced() error {
 	}
 	select {
 	case <-l.begun:
-		return u.informer.Unsynced()
+		return u.engine.unsynced()
 	default:
 	}
 	if !u.c.s.isRunning() {
@@ -253,24 +243,11 @@ func (u *Shared[T]) Unsynced() error {
 	return errors.New("it is being started")
 }
 
-// WaitFor waits until the cache has seen a write; see [Informer.WaitFor].
-func (u *Shared[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
-	return u.informer.WaitFor(ctx, key, resourceVersion)
-}
-
-// Reader returns the cache. It can be used at any time, and always returns the same cache, which is empty while no Run
-// uses the informer. Objects in it are shared: use meta.Clone before changing one.
-func (u *Shared[T]) Reader() cache.Reader[T] { return readerOf(u.informer.store, u) }
-
-// Subscribe registers h for every change from now on, beginning with the objects that the cache holds, until Run ends;
-// package cache states the guarantees. A subscription made before Run receives the changes while others already use the
-// informer.
-func (u *Shared[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
-	sub := u.informer.Subscribe(h)
+// follows notes a subscription, which ends with the run.
+func (u *use[T]) follows(sub *cache.Subscription) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.subs = append(slices.DeleteFunc(u.subs, isDone), sub)
-	return sub
 }
 
 func isDone(s *cache.Subscription) bool {
@@ -282,20 +259,11 @@ func isDone(s *cache.Subscription) bool {
 	}
 }
 
-// Away returns why the cache may not be current; see [Informer.Away].
-func (u *Shared[T]) Away() error { return u.informer.Away() }
-
-// Stale returns nil unless the cache is stale; see [Informer.Stale].
-func (u *Shared[T]) Stale() error { return u.informer.Stale() }
-
-// Status returns the condition of the informer, whichever handle it runs for.
-func (u *Shared[T]) Status() Status { return u.informer.Status() }
-
-// String names the informer.
-func (u *Shared[T]) String() string { return "shared " + u.informer.String() }
+// String is [Informer.String].
+func (u *use[T]) String() string { return "shared " + u.engine.String() }
 
 // report passes an error to OnError, if there is one.
-func (u *Shared[T]) report(err error) bool {
+func (u *use[T]) report(err error) bool {
 	if u.o.OnError == nil {
 		return false
 	}

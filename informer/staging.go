@@ -91,7 +91,7 @@ func (g *staging[T]) commit(version string) error {
 	case version == "":
 		return errNoVersion
 	case g.s.outdates(version):
-		return &RollbackError{Was: g.s.seen, Is: version}
+		return &rollbackError{was: g.s.seen, is: version}
 	}
 	if g.s.grow {
 		if _, ok := meta.CompareVersions(version, g.s.version); !ok {
@@ -139,7 +139,7 @@ func (g *staging[T]) ended(err error) {
 	}
 	status := g.r.record.copy()
 	tell(ListInfo{
-		Informer: g.r.o.called(), Resource: g.r.source.GVR(), Namespace: g.r.namespace, Cause: g.s.cause, Mode: status.Mode, Objects: status.Progress.Items,
-		Began: g.began, Duration: time.Since(g.began), Err: err,
+		Informer: g.r.o.called(), Resource: g.r.source.GVR(), Namespace: g.r.namespace, Cause: g.s.cause, Mode: status.Mode, Objects: status.Listed,
+		Duration: time.Since(g.began), Err: err,
 	})
 }

@@ -3,17 +3,16 @@ package informer
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Status is the condition of an informer. It is a copy: it does not change afterwards. It prints as one line, and as
-// attributes for log/slog and logr.
+// Status is the condition of an informer. It is a copy: it does not change afterwards. It prints as one line.
 //
 // The Status of an informer of several namespaces sums up those in Namespaces: counts are added, Synced is true if all are
 // synced, Stale if one is stale, State is the least advanced, Err, Since and LastEvent are the latest, Renewed is the earliest, and
@@ -45,8 +44,9 @@ type Status struct {
 	// empty until a list of some ranges, or an event of another range, has shown that.
 	Ranges  meta.Ranges
 	Sharded Sharding
-	// Progress is how far the current list has come, or how far the last one came.
-	Progress Progress
+	// Listed is how many objects the current list has brought so far, or the last one brought. Remaining is how many follow after the
+	// current page, if the server says so, and otherwise 0: it does not for lists with a selector, nor for streaming ones.
+	Listed, Remaining int
 	// Err is the last error of a list or a watch. It is nil after a later list or event, and when a later watch has been open for a
 	// second. While the informer polls, a list makes it Polling again. Since is the time of the last error, whether or not Err still
 	// has it.
@@ -68,17 +68,9 @@ type Status struct {
 	Resets int
 	// Undecodable are the objects that do not decode at present, ordered by key. The cache holds their last good state, if
 	// there was one.
-	Undecodable []Undecodable
+	Undecodable []*client.DecodeError
 	// Namespaces has the Status of each namespace of an informer with Options.Namespaces; otherwise it is nil.
 	Namespaces map[string]Status
-}
-
-// Undecodable is an object that does not decode.
-type Undecodable struct {
-	// Identity is the state that does not decode.
-	Identity meta.Identity
-	// Err is the reason.
-	Err error
 }
 
 // attribute is a part of a Status worth showing.
@@ -98,7 +90,7 @@ func (s Status) attributes() []attribute {
 		all = append(all, attribute{"stale", s.Stale}, attribute{"renewed", s.Renewed.Format(time.RFC3339)})
 	}
 	if s.State == Listing {
-		all = append(all, attribute{"items", s.Progress.Items}, attribute{"remaining", s.Progress.Remaining})
+		all = append(all, attribute{"items", s.Listed}, attribute{"remaining", s.Remaining})
 	}
 	all = append(all, attribute{"objects", s.Objects}, attribute{"version", s.ResourceVersion})
 	if s.Mode != Auto {
@@ -131,9 +123,6 @@ func (s Status) attributes() []attribute {
 			all = append(all, attribute{count.key, count.n})
 		}
 	}
-	if !s.LastEvent.IsZero() {
-		all = append(all, attribute{"lastEvent", s.LastEvent})
-	}
 	if unsynced := s.unsynced(); len(unsynced) > 0 {
 		all = append(all, attribute{"unsynced", strings.Join(unsynced, ", ")})
 	}
@@ -162,8 +151,6 @@ func (s Status) String() string {
 	var b strings.Builder
 	for n, a := range s.attributes() {
 		switch v := a.value.(type) {
-		case time.Time:
-			continue
 		case string:
 			if n == 0 {
 				b.WriteString(v)
@@ -178,24 +165,6 @@ func (s Status) String() string {
 		}
 	}
 	return b.String()
-}
-
-// LogValue returns the status as a group of attributes for log/slog.
-func (s Status) LogValue() slog.Value {
-	var attrs []slog.Attr
-	for _, a := range s.attributes() {
-		attrs = append(attrs, slog.Any(a.key, a.value))
-	}
-	return slog.GroupValue(attrs...)
-}
-
-// MarshalLog returns the status as a map of attributes for a logr.Logger.
-func (s Status) MarshalLog() any {
-	m := make(map[string]any)
-	for _, a := range s.attributes() {
-		m[a.key] = a.value
-	}
-	return m
 }
 
 // before reports whether s is less advanced than other: Waiting comes before Listing, and Listing before Watching.
@@ -245,8 +214,8 @@ func summary(parts map[string]Status) Status {
 		}
 		all.Stale = all.Stale || s.Stale
 		all.Synced = all.Synced && s.Synced
-		all.Progress.Items += s.Progress.Items
-		all.Progress.Remaining += s.Progress.Remaining
+		all.Listed += s.Listed
+		all.Remaining += s.Remaining
 		if s.Err != nil && (all.Err == nil || s.Since.After(all.Since)) {
 			all.Err = s.Err
 		}
@@ -268,6 +237,6 @@ func summary(parts map[string]Status) Status {
 		}
 		all.Undecodable = append(all.Undecodable, s.Undecodable...)
 	}
-	slices.SortFunc(all.Undecodable, func(a, b Undecodable) int { return a.Identity.Key().Compare(b.Identity.Key()) })
+	slices.SortFunc(all.Undecodable, func(a, b *client.DecodeError) int { return a.Identity.Key().Compare(b.Identity.Key()) })
 	return all
 }

@@ -7,33 +7,34 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 // The status of an informer of several namespaces sums up theirs, as Status says.
 func TestTheSummaryOfNamespaces(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC) }
-	bad := func(namespace string) Undecodable {
-		return Undecodable{Identity: meta.Identity{Namespace: namespace, Name: "x"}}
+	bad := func(namespace string) *client.DecodeError {
+		return &client.DecodeError{Identity: meta.Identity{Namespace: namespace, Name: "x"}}
 	}
 	earlier, later := errors.New("the earlier"), errors.New("the later")
 	parts := map[string]Status{
 		"a": {
-			State: Watching, Synced: true, Mode: Streaming, Why: "one", Progress: Progress{Items: 1, Remaining: 2},
+			State: Watching, Synced: true, Mode: Streaming, Why: "one", Listed: 1, Remaining: 2,
 			Err: later, Since: at(5), LastEvent: at(9), Lists: 1, Watches: 2, Events: 3,
-			Relists: map[Cause]int{Expired: 1, Silent: 2}, Resets: 1, Undecodable: []Undecodable{bad("z")},
+			Relists: map[Cause]int{Expired: 1, Silent: 2}, Resets: 1, Undecodable: []*client.DecodeError{bad("z")},
 		},
 		"b": {
-			State: Listing, Mode: Paged, Why: "two", Progress: Progress{Items: 10, Remaining: 20},
+			State: Listing, Mode: Paged, Why: "two", Listed: 10, Remaining: 20,
 			Err: earlier, Since: at(3), LastEvent: at(8), Lists: 10, Watches: 20, Events: 30,
-			Relists: map[Cause]int{Expired: 10}, Resets: 10, Undecodable: []Undecodable{bad("b")},
+			Relists: map[Cause]int{Expired: 10}, Resets: 10, Undecodable: []*client.DecodeError{bad("b")},
 		},
 		"c": {State: Watching, Synced: true, Mode: Paged, Why: "two", Since: at(7)},
 	}
 	want := Status{
-		State: Listing, Progress: Progress{Items: 11, Remaining: 22},
+		State: Listing, Listed: 11, Remaining: 22,
 		Err: later, Since: at(7), LastEvent: at(9), Lists: 11, Watches: 22, Events: 33,
-		Relists: map[Cause]int{Expired: 11, Silent: 2}, Resets: 11, Undecodable: []Undecodable{bad("b"), bad("z")},
+		Relists: map[Cause]int{Expired: 11, Silent: 2}, Resets: 11, Undecodable: []*client.DecodeError{bad("b"), bad("z")},
 		Namespaces: parts,
 	}
 	if got := summary(parts); !reflect.DeepEqual(got, want) {

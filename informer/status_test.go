@@ -1,29 +1,24 @@
 package informer_test
 
 import (
-	"bytes"
 	"errors"
-	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
-
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 )
 
-// A status is one line, for people, for log/slog and for logr.
+// A status is one line.
 func TestStatusAsText(t *testing.T) {
 	trouble := informer.Status{
 		State: informer.Listing, Mode: informer.Streaming, Why: "server serves streaming lists",
-		Progress: informer.Progress{Items: 500, Remaining: 1500},
-		Err:      errors.New("list pods: no\nroute"), LastEvent: time.Unix(0, 0),
+		Listed: 500, Remaining: 1500,
+		Err: errors.New("list pods: no\nroute"), LastEvent: time.Unix(0, 0),
 		ResourceVersion: "7", Objects: 3, Lists: 2, Watches: 1, Events: 9, Resets: 1,
 		Relists:     map[informer.Cause]int{informer.Expired: 2, informer.Absent: 1},
-		Undecodable: []informer.Undecodable{{Identity: meta.Identity{Name: "x"}}},
+		Undecodable: []*client.DecodeError{{Identity: meta.Identity{Name: "x"}}},
 		Namespaces:  map[string]informer.Status{"a": {}, "b": {Synced: true}},
 	}
 	for _, test := range []struct {
@@ -49,24 +44,7 @@ func TestStatusAsText(t *testing.T) {
 			}
 		})
 	}
-	var b bytes.Buffer
-	slog.New(slog.NewTextHandler(&b, nil)).Info("informer", "status", trouble)
-	var line string
-	logger := funcr.New(func(_, args string) { line = args }, funcr.Options{})
-	logger.Info("informer", "status", trouble)
-	for _, want := range []string{`status.state=Listing`, `status.objects=3`, `status.relistsExpired=2`, `status.unsynced=a`} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("slog shows %s, want %s in it", b.String(), want)
-		}
-	}
-	for _, want := range []string{`"state"="Listing"`, `"objects"=3`, `"relistsExpired"=2`, `"unsynced"="a"`} {
-		if !strings.Contains(line, want) {
-			t.Errorf("logr shows %s, want %s in it", line, want)
-		}
-	}
 }
-
-var _ logr.Marshaler = informer.Status{}
 
 // behaviour 232, and the sums over namespaces.
 func TestStatusOfSeveralNamespaces(t *testing.T) {
@@ -83,7 +61,7 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 		s := i.Status()
 		def, sys := s.Namespaces["default"], s.Namespaces["kube-system"]
 		if def.Objects != 1 || sys.Objects != 2 || s.Objects != 3 || def.Lists != 1 || s.Lists != 2 || s.Watches != 2 ||
-			s.Mode != informer.Paged || s.Why != def.Why || s.Progress.Items != 3 || s.LastEvent.IsZero() {
+			s.Mode != informer.Paged || s.Why != def.Why || s.Listed != 3 || s.LastEvent.IsZero() {
 			r.Errorf("during: %v, %v, %v", s, def, sys)
 		}
 		if order, ok := meta.CompareVersions(def.ResourceVersion, sys.ResourceVersion); ok && order < 0 && s.ResourceVersion != def.ResourceVersion {

@@ -351,7 +351,7 @@ func (w *open[T]) shows() {
 // another history than the cache's.
 func (w *open[T]) bookmark(version string) error {
 	if (state{seen: w.version}).outdates(version) {
-		return &RollbackError{Was: w.version, Is: version}
+		return &rollbackError{was: w.version, is: version}
 	}
 	now, gap := time.Now(), time.Duration(0)
 	if !w.bookmarked.IsZero() {

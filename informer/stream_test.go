@@ -527,7 +527,7 @@ func TestBothKindsOfListsMakeTheSameCache(t *testing.T) {
 		if d := differ("streamed", streamed.held(), paged.held()); d != "" {
 			r.Error(d)
 		}
-		if p, s := paged.Status(), streamed.Status(); p.ResourceVersion != s.ResourceVersion || p.Progress.Items != 30 || s.Progress.Items != 30 {
+		if p, s := paged.Status(), streamed.Status(); p.ResourceVersion != s.ResourceVersion || p.Listed != 30 || s.Listed != 30 {
 			r.Errorf("%v and %v", p, s)
 		}
 	})

@@ -9,16 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// WaitSynced returns nil when the cache holds a complete list and has been current in this Run; with several namespaces, a list
-// of each that is wanted at present. It may be called before Run, and between two Runs. When ctx ends first, it returns ctx's
-// cause and the last error of the server, for each missing namespace. When Run ends first, or has ended and is not called
-// again within 5 s, it returns Run's error, or the server's.
-//
-// In a test with clienttest.Start it fails the test, and returns an error, when it has waited for a day with a ctx without a deadline.
-func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.waitSynced(ctx, nil) }
-
-// waitSynced is WaitSynced that also ends with user, unless it is nil.
-func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
+// waitSynced is [Informer.WaitSynced] that also ends with user, unless it is nil.
+func (i *engine[T]) waitSynced(ctx context.Context, user *span) error {
 	i.mu.Lock()
 	last := i.span
 	i.mu.Unlock()
@@ -48,7 +40,7 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 	case <-ctx.Done():
 		why = context.Cause(ctx)
 		if i.o.Namespaces == nil {
-			why = fmt.Errorf("%w, while %s", why, i.Status().State)
+			why = fmt.Errorf("%w, while %s", why, i.status().State)
 		}
 	}
 	select {
@@ -63,7 +55,7 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 		}
 		return fmt.Errorf("sync %s: %w; %w", i.name(), why, missing)
 	}
-	if last := i.Status().Err; last != nil && !errors.Is(why, last) {
+	if last := i.status().Err; last != nil && !errors.Is(why, last) {
 		return fmt.Errorf("sync %s: %w; last error: %w", i.name(), why, last)
 	}
 	return fmt.Errorf("sync %s: %w", i.name(), why)
@@ -74,7 +66,7 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 const longestWait = 24 * time.Hour
 
 // patience returns a channel that receives when a test has waited for too long; nil outside of tests, or if ctx ends by itself.
-func (i *Informer[T]) patience(ctx context.Context) (<-chan time.Time, func()) {
+func (i *engine[T]) patience(ctx context.Context) (<-chan time.Time, func()) {
 	if _, ends := ctx.Deadline(); i.test == nil || ends || ctx.Err() != nil {
 		return nil, func() {}
 	}
@@ -89,9 +81,8 @@ func ended(why error) context.Context {
 	return ctx
 }
 
-// Unsynced returns nil when WaitSynced would. Otherwise it returns why it does not: the last error of the
-// server, for each missing namespace; or how far the list has come; or that nobody runs the informer. It does not wait.
-func (i *Informer[T]) Unsynced() error {
+// unsynced is [Informer.Unsynced].
+func (i *engine[T]) unsynced() error {
 	i.mu.Lock()
 	done, running, span := i.allCurrent(), i.running, i.span
 	i.mu.Unlock()
@@ -109,11 +100,11 @@ func (i *Informer[T]) Unsynced() error {
 	if i.o.Namespaces != nil {
 		return i.missing()
 	}
-	status := i.Status()
+	status := i.status()
 	if status.Err != nil {
 		return status.Err
 	}
-	return fmt.Errorf("it is %s, with %d objects so far", status.State, status.Progress.Items)
+	return fmt.Errorf("it is %s, with %d objects so far", status.State, status.Listed)
 }
 
 var errNotRun = errors.New("nobody has called its Run")
@@ -122,7 +113,7 @@ var errNotRun = errors.New("nobody has called its Run")
 const named = 5
 
 // missing returns an error that names the namespaces that have not been listed, and why. It returns nil if all have been.
-func (i *Informer[T]) missing() error {
+func (i *engine[T]) missing() error {
 	i.mu.Lock()
 	var names []string
 	scopes := make(map[string]*scope[T])
@@ -157,14 +148,8 @@ func (i *Informer[T]) missing() error {
 	return err
 }
 
-// WaitFor returns nil when the cache has seen the write that returned resourceVersion, or something later. Reader then
-// shows for key what the write returned, or a later state, or the object has been deleted again. It also returns nil if
-// the server's versions have no order, because then nobody can tell.
-//
-// It returns an error at once if key is in a namespace that the informer does not cover, also because Options.Shards leaves
-// it out, and otherwise when ctx ends first. It waits for the watch to catch up with the server, usually for milliseconds.
-// If the informer does not select the written object, WaitFor waits until something later comes.
-func (i *Informer[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
+// waitFor is [Informer.WaitFor].
+func (i *engine[T]) waitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
 	err := i.covers(key)
 	if err == nil {
 		_, err = i.store.WaitFor(ctx, key, resourceVersion)
@@ -176,7 +161,7 @@ func (i *Informer[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion
 }
 
 // covers returns an error if the informer does not follow the namespace of key.
-func (i *Informer[T]) covers(key meta.Key) error {
+func (i *engine[T]) covers(key meta.Key) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if err := i.shares.without(i.o.Shards, key); err != nil {

@@ -114,7 +114,7 @@ func TestWaitForWhatIsNotCovered(t *testing.T) {
 		r.says(one.WaitFor(r.Context(), elsewhere, "1"), `"kube-public/x"`, `the informer covers namespace "default" only`)
 		some := informer.New(r.things, informer.Options{Namespaces: []string{"default"}})
 		r.says(some.WaitFor(r.Context(), elsewhere, "1"), `namespace "kube-public" is none of the 1 that the informer covers`)
-		s := informer.NewFactory(informer.FactoryOptions{})
+		s := &informer.Factory{}
 		u := informer.Share(s, r.things, informer.Options{Namespace: "default"})
 		r.says(u.WaitFor(r.Context(), elsewhere, "1"), "covers namespace")
 	})

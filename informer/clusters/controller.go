@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/filler"
 )
 
 // Func brings the actual state closer to the desired one for one key, like a controller.Func. cluster is what [Controller.Add] was
@@ -275,11 +276,11 @@ func needs(of []controller.Source[meta.Key]) (all []runner) {
 func away(of []runner) error {
 	var all []error
 	for _, r := range of {
-		a, ok := r.(interface{ Away() error }) // an informer, or what embeds one
-		if !ok {
+		f := filler.Of(r)
+		if f == nil {
 			continue
 		}
-		if err := a.Away(); err != nil {
+		if err := f.Away(); err != nil {
 			all = append(all, fmt.Errorf("%v: %w", r, err))
 		}
 	}

@@ -7,15 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/bowline-go/bowline/internal/clustering"
 )
 
 // AddedSource is what [Controller.AddSource] has added, or [Controller.AddSourcesFor].
 type AddedSource struct {
+	door
+
 	remove     func()
 	waitSynced func(ctx context.Context) error
 	unsynced   func() error
-	holds      func(key any) bool
 }
+
+// door leads to what package clusters needs of an added source. It is an alias, so that its fields are not among those that users see.
+type door = clustering.Added
 
 // AddSource adds a source to those of [New]: at once if the controller runs, and otherwise to the next Run and those after
 // it. Use it for resources that are known only while the program runs, such as those of custom resource definitions; it may
@@ -80,10 +86,10 @@ func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *Added
 			}
 			return errors.Join(missing...)
 		},
-		holds: func(key any) bool {
+		door: door{Holds: func(key any) bool {
 			k, ok := key.(K)
 			return ok && slices.ContainsFunc(feeds, func(f *feed[K]) bool { return c.holds(f, k) })
-		},
+		}},
 	}
 }
 
@@ -108,10 +114,6 @@ func (a *AddedSource) WaitSynced(ctx context.Context) error { return a.waitSynce
 // not: that the controller does not run, the last error of the server, or the error with which the source has failed. While namespaces
 // are missing it is not nil, although keys of the others are reconciled. It does not wait.
 func (a *AddedSource) Unsynced() error { return a.unsynced() }
-
-// Holds reports whether a key of the controller waits for what the source has not delivered. It is for packages that build controllers
-// on this one, as package clusters does. A key of another type than the controller's does not wait.
-func (a *AddedSource) Holds(key any) bool { return a.holds(key) }
 
 func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 	c.set.mu.Lock()

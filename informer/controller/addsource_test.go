@@ -207,7 +207,7 @@ func TestTheCachesOfAddedSourcesOutliveTheReconciles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, maps := startServer(t, clienttest.Options{})
 		create(t, maps, "a")
-		factory := informer.NewFactory(informer.FactoryOptions{})
+		factory := &informer.Factory{}
 		shared := informer.Share(factory, maps, informer.Options{})
 		l := newLog()
 		c := controller.New("c", controller.Options{Grace: time.Hour}, func(_ context.Context, k meta.Key) (controller.Result, error) {

@@ -163,7 +163,6 @@ func (c *Controller[K]) newEpoch(ctx context.Context, info RunInfo) *epoch[K] {
 		MinBackoff: c.options.MinBackoff,
 		MaxBackoff: c.options.MaxBackoff,
 		RetryRate:  c.options.RetryRate,
-		RetryBurst: c.options.RetryBurst,
 		Ageing:     c.options.Ageing,
 	}
 	if c.hooks.Queue != nil {

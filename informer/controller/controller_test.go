@@ -174,8 +174,6 @@ func TestRunSaysWhyItCouldNotGoOn(t *testing.T) {
 			fn, none,
 			"controller.Options: RetryRate must be 0 or more, got NaN",
 		},
-		{"burst without a rate", controller.Options{RetryBurst: 7}, fn, none, "controller.Options: RetryBurst has no effect without RetryRate, got 7"},
-		{"burst", controller.Options{RetryBurst: -2}, fn, none, "controller.Options: RetryBurst must be 0 or more, got -2"},
 		{
 			"backoff",
 			controller.Options{MinBackoff: 2, MaxBackoff: 1},

@@ -25,7 +25,7 @@ type readers struct {
 	maps    *informer.Informer[*pod]
 	spaces  *informer.Informer[*meta.Partial]
 	factory *informer.Factory
-	shared  *informer.Shared[*pod]
+	shared  *informer.Informer[*pod]
 
 	mu    sync.Mutex
 	early []error
@@ -140,7 +140,7 @@ func TestAFunctionOfASourceMayReadTheCachesThatItsControllerWaitsFor(t *testing.
 					t.Fatal(err)
 				}
 				t.Cleanup(c.Close)
-				r := &readers{t: t, factory: informer.NewFactory(informer.FactoryOptions{})}
+				r := &readers{t: t, factory: &informer.Factory{}}
 				o := informer.Options{OnError: r.noted}
 				r.maps, r.spaces = informer.New(client.For(c, configMaps), o), informer.New(client.For(c, namespaces), o)
 				r.shared = informer.Share(r.factory, client.For(c, configMaps), o)

@@ -47,7 +47,7 @@ import (
 // not either: nobody knows whether it has been stored. Memory is needed only for writes that have not been seen, and for deletions
 // of the latest Options.FreshTimeout.
 //
-// *informer.Informer and *informer.Shared are such caches, and types that embed one. Another cache does not know when it has seen a write:
+// An *informer.Informer is such a cache, and so is a type that embeds one. Another cache does not know when it has seen a write:
 // the controller ends with an error that names it.
 func Fresh[K comparable](caches ...Cache) Source[K] {
 	return &freshReads[K]{newReads[K]("Fresh", caches)}

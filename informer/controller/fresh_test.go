@@ -574,7 +574,7 @@ func TestARunEndsWhileKeysWait(t *testing.T) {
 // A source of AddSource can be one, and informer.Run runs its caches.
 func TestFreshIsASourceLikeOthers(t *testing.T) {
 	behindTest(t, informer.Options{}, func(b *behind) {
-		f := informer.NewFactory(informer.FactoryOptions{})
+		f := &informer.Factory{}
 		shared := informer.Share(f, b.maps, informer.Options{})
 		source := controller.Fresh[string](shared, embedded{shared, nil}, embedded{shared, func() {}})
 		if got, want := fmt.Sprint(source), "Fresh(shared informer of configmaps.v1, shared informer of configmaps.v1, shared informer of configmaps.v1)"; got != want {
@@ -630,6 +630,6 @@ func (forgetful) WaitSynced(context.Context) error { return nil }
 
 // embedded is a cache of the user's, which cannot be compared.
 type embedded struct {
-	*informer.Shared[*settings]
+	*informer.Informer[*settings]
 	f func()
 }

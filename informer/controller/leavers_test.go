@@ -78,7 +78,7 @@ var (
 
 // run runs a Finalize until play returns, and then returns the error of the Run.
 func (s *stays) run(t *testing.T, f from, o controller.FinalizeOptions, cleanup func() (controller.Result, error), play func()) error {
-	s.factory = informer.NewFactory(informer.FactoryOptions{})
+	s.factory = &informer.Factory{}
 	reader, source := f(s)
 	note := func(what string, then func() (controller.Result, error)) func(context.Context, *pod) (controller.Result, error) {
 		return func(_ context.Context, p *pod) (controller.Result, error) {

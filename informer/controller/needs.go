@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/bowline-go/bowline/internal/filler"
 )
 
 // withNeeds appends the runners that of needs, and those that they need, each once.
@@ -120,8 +122,8 @@ func (c *Controller[K]) Stale() error {
 	var seen []runner
 	for _, f := range c.allFeeds() {
 		for _, r := range f.needy {
-			s, ok := r.(interface{ Stale() error })
-			if !ok || has(seen, r) {
+			s := filler.Of(r)
+			if s == nil || has(seen, r) {
 				continue
 			}
 			seen = append(seen, r)

@@ -15,7 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Subscriber supplies objects to follow: *informer.Informer[T], *informer.Shared[T], and cache.Reader[T], also one that is a view
+// Subscriber supplies objects to follow: *informer.Informer[T] and cache.Reader[T], also one that is a view
 // (cache.Reader.Where). An object that leaves the view counts as deleted, so its key is reconciled once more: read the view then, not
 // the whole cache, which still has the object. A reader that an informer returned refers to that informer, so informer.Run runs it,
 // whichever of them is watched.

@@ -83,12 +83,9 @@ type Options struct {
 	MinBackoff time.Duration
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s.
 	MaxBackoff time.Duration
-	// RetryRate is the maximum number of retries a second, for all keys together. It does not delay keys that a source names,
-	// or a Result. 0 = no limit.
+	// RetryRate is the maximum number of retries a second, for all keys together. After a quiet time, those of one second, at least one,
+	// may happen at once. It does not delay keys that a source names, or a Result. 0 = no limit.
 	RetryRate float64
-	// RetryBurst is how many retries may happen at once after a quiet time. 0 = those of one second, at least 1. Without RetryRate it must
-	// be 0.
-	RetryBurst int
 	// Ageing is how long a ready key waits until it counts as one priority higher; it bounds how long a key of low priority
 	// waits while others come. 0 = 500 ms: a key of the first list is overtaken by changes for 50 s at most. See package
 	// workqueue.
@@ -139,10 +136,6 @@ func (o Options) validate() error {
 		return fmt.Errorf("controller.Options: Workers must be 0 or more, got %d", o.Workers)
 	case !(o.RetryRate >= 0): // NaN too
 		return fmt.Errorf("controller.Options: RetryRate must be 0 or more, got %v", o.RetryRate)
-	case o.RetryBurst > 0 && o.RetryRate == 0:
-		return fmt.Errorf("controller.Options: RetryBurst has no effect without RetryRate, got %d", o.RetryBurst)
-	case o.RetryBurst < 0:
-		return fmt.Errorf("controller.Options: RetryBurst must be 0 or more, got %d", o.RetryBurst)
 	case o.MaxBackoff > 0 && o.MinBackoff > o.MaxBackoff:
 		return fmt.Errorf("controller.Options: MinBackoff must be at most MaxBackoff (%v), got %v",
 			o.MaxBackoff, o.MinBackoff)

@@ -303,7 +303,7 @@ func TestRetriesKeepToTheRateThatWasChosen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog()
 		c := controller.New("c", controller.Options{
-			MinBackoff: time.Millisecond, MaxBackoff: time.Millisecond, RetryRate: 1, RetryBurst: 2,
+			MinBackoff: time.Millisecond, MaxBackoff: time.Millisecond, RetryRate: 2,
 		}, func(context.Context, string) (controller.Result, error) {
 			l.add("run")
 			return controller.Result{}, errFailed
@@ -311,8 +311,8 @@ func TestRetriesKeepToTheRateThatWasChosen(t *testing.T) {
 		stop := run(t, c)
 		time.Sleep(10*time.Second + 500*time.Millisecond)
 		mustStop(t, stop)
-		if n := len(l.lines); n != 5+2+10 {
-			t.Errorf("%d reconciles, want 5 first attempts, 2 retries at once and 10 in 10 seconds", n)
+		if n := len(l.lines); n != 5+2+20 {
+			t.Errorf("%d reconciles, want 5 first attempts, 2 retries at once and 20 in 10 seconds", n)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func TestTheShardsOfAControllerAndOfItsInformersAreTheSame(t *testing.T) {
 	}
 	watch := controller.Watch[*pod]
 	uid, other, ns := newShare(meta.ShardByUID), newShare(meta.ShardByUID), newShare(meta.ShardByNamespace)
-	shared := informer.Share(informer.NewFactory(informer.FactoryOptions{}), maps, informer.Options{Shards: other})
+	shared := informer.Share(&informer.Factory{}, maps, informer.Options{Shards: other})
 	half := informer.FixedShards(meta.ShardByUID, ranges(1))
 	const follows = `, but Watch(informer of configmaps.v1) follows `
 	for _, test := range []struct {

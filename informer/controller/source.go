@@ -52,7 +52,7 @@ type runner = cache.Runner
 //
 //	controller.New("sites", controller.Options{}, reconcile, controller.Watch(sites), controller.Reads[meta.Key](certificates))
 //
-// *informer.Informer and *informer.Shared are such caches. Reads ends the controller with an error if one of them ends
+// An *informer.Informer is such a cache. Reads ends the controller with an error if one of them ends
 // before it has a list.
 func Reads[K comparable](caches ...Cache) Source[K] {
 	r := newReads[K]("Reads", caches)

@@ -12,7 +12,7 @@ import (
 )
 
 // Informer shows an informer of ours as client-go's SharedIndexInformer, for listers and for code that takes one. Both see the same
-// cache: there is one list and one watch. inf is an *informer.Informer or an *informer.Shared.
+// cache: there is one list and one watch.
 //
 //	pods := ctrlcache.Informer(inf)
 //	lister := corelisters.NewPodLister(pods.GetIndexer())
@@ -22,7 +22,7 @@ import (
 // The index cache.NamespaceIndex is always there. Its store is read-only. Handlers get no tombstones: OnDelete has the last state
 // that is known. They are not resynced unless they name a period. SetTransform and SetWatchErrorHandler return an error, because inf
 // has these already; see [NewInformer].
-func Informer[T meta.Object](inf Engine[T]) toolscache.SharedIndexInformer {
+func Informer[T meta.Object](inf *informer.Informer[T]) toolscache.SharedIndexInformer {
 	return newShared[T](inf, nil, 0)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
@@ -28,7 +29,7 @@ type registration[T meta.Object] struct {
 }
 
 func newRegistration[T meta.Object](
-	e Engine[T], h toolscache.ResourceEventHandler, period time.Duration, failed func(error, string, ...any),
+	e *informer.Informer[T], h toolscache.ResourceEventHandler, period time.Duration, failed func(error, string, ...any),
 ) *registration[T] {
 	r := &registration[T]{
 		handler: h, reader: e.Reader(), name: e.String(), period: period,

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/go-logr/logr"
@@ -15,19 +14,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Engine is an informer of package informer: an *informer.Informer or an *informer.Shared.
-type Engine[T meta.Object] interface {
-	Run(ctx context.Context) error
-	Reader() cache.Reader[T]
-	Subscribe(h cache.Handler[T]) *cache.Subscription
-	Status() informer.Status
-	WaitSynced(ctx context.Context) error
-	String() string
-}
-
 // shared shows an informer of ours as client-go's SharedIndexInformer.
 type shared[T meta.Object] struct {
-	Engine[T]
+	*informer.Informer[T]
 	indexer *indexer[T]
 	hooks   *hooks                      // what the user may still set; nil if the informer was made before
 	period  time.Duration               // of the resync of a handler that names none
@@ -46,9 +35,9 @@ type shared[T meta.Object] struct {
 
 var _ toolscache.SharedIndexInformer = &shared[meta.Object]{}
 
-func newShared[T meta.Object](e Engine[T], h *hooks, period time.Duration) *shared[T] {
+func newShared[T meta.Object](inf *informer.Informer[T], h *hooks, period time.Duration) *shared[T] {
 	return &shared[T]{
-		Engine: e, indexer: newIndexer(e.Reader()), hooks: h, period: period,
+		Informer: inf, indexer: newIndexer(inf.Reader()), hooks: h, period: period,
 		synced: make(chan struct{}), stopped: make(chan struct{}), ending: make(chan struct{}),
 	}
 }
@@ -84,7 +73,7 @@ func (s *shared[T]) run(ctx context.Context) error {
 		report := func(err error) { s.hooks.onError(ctx, s.hooks.reflector, translated(err)) }
 		s.hooks.report.Store(&report)
 	}
-	return s.Engine.Run(ctx)
+	return s.Informer.Run(ctx)
 }
 
 func (s *shared[T]) begin() bool {
@@ -146,7 +135,7 @@ func (s *shared[T]) Run(stop <-chan struct{}) {
 // informer go.
 func (s *shared[T]) RunWithContext(ctx context.Context) {
 	if err := s.run(ctx); err != nil {
-		loggerIn(ctx).Error(err, "the informer does not run", "informer", s.Engine.String())
+		loggerIn(ctx).Error(err, "the informer does not run", "informer", s.Informer.String())
 	}
 }
 
@@ -180,7 +169,7 @@ func (s *shared[T]) AddEventHandlerWithResyncPeriod(
 	if s.started && !s.running {
 		return nil, errStopped
 	}
-	r := newRegistration(s.Engine, h, period, s.failed)
+	r := newRegistration(s.Informer, h, period, s.failed)
 	if period > 0 {
 		s.attendLocked(r.resyncEvery)
 	}
@@ -212,7 +201,7 @@ func (s *shared[T]) GetStore() toolscache.Store     { return s.indexer }
 func (s *shared[T]) HasSynced() bool { return isClosed(s.synced) }
 
 func (s *shared[T]) HasSyncedChecker() toolscache.DoneChecker {
-	return checker{s.Engine.String(), s.synced}
+	return checker{s.Informer.String(), s.synced}
 }
 
 // IsStopped reports whether Run has returned.
@@ -262,7 +251,7 @@ func (s *shared[T]) failed(err error, what string, values ...any) {
 	if l := s.log.Load(); l != nil {
 		log = *l
 	}
-	log.Error(err, what, append(values, "informer", s.Engine.String())...)
+	log.Error(err, what, append(values, "informer", s.Informer.String())...)
 }
 
 // loggerIn returns the logger of a context, or else that of client-go.

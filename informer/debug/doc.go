@@ -50,7 +50,7 @@
 // that is longer than the page says how much is left out. The search goes through the keys of all objects, 25 ms for 100,000 on a
 // busy machine. The page of a controller copies the keys of its queue, and the queue stops meanwhile, 0.1 s for a million keys.
 //
-// The program pays for each event, at most about a microsecond, and for the latest events of each kind ([Options].Events). Streams
+// The program pays for each event, at most about a microsecond, and for the latest 500 events of each kind. Streams
 // of events are bounded in number, and hold no events of their own: a client that reads too slowly is told how many it has missed,
 // and one that takes nothing for 10 s is disconnected. A stream ends with the context of its request. http.Server.Shutdown does not end
 // those contexts, so a program that shuts down gracefully sets http.Server.BaseContext, or calls Close.

@@ -26,7 +26,7 @@ func (p *Page) eventsView(names []string, query string) eventsView {
 	}
 	most := mostEvents
 	if query != "" {
-		most = p.o.Events * len(of)
+		most = p.events.size * len(of)
 	}
 	all, last := p.events.since(0, of, most)
 	v.Last = last

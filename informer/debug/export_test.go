@@ -34,3 +34,8 @@ func RunInfo(p *Page) informer.RunInfo { return p.caches.snapshot()[0].info }
 func Add(p *Page, key string) {
 	p.events.add(event{Kind: ofWatch, What: "modified", In: "configmaps.v1", Key: key, Text: "version 1234567"})
 }
+
+// Bound sets how many events of each kind p keeps, and how many streams may be open at once, before it is used.
+func Bound(p *Page, events, streams int) {
+	p.events, p.streams = newEvents(events), make(chan struct{}, streams)
+}

@@ -90,37 +90,39 @@ func (m *markup) badge(t tone, text string) *markup {
 	return m.raw(`<span class="badge `).raw(constant(t)).raw(`">`).text(text).raw("</span>")
 }
 
-// column is a column of a table.
-type column struct {
+// column is a column of a table, whose rows are of type R.
+type column[R any] struct {
 	name constant
 	num  bool // numbers, which stand at the right
+	cell func(row R)
 }
 
-// table writes a table of n rows; cell writes a cell. On a narrow screen each row is a card, whose cells have the names of their
-// columns.
-func (m *markup) table(caption string, columns []column, n int, cell func(row, column int)) *markup {
+func left[R any](name constant, cell func(row R)) column[R]  { return column[R]{name, false, cell} }
+func right[R any](name constant, cell func(row R)) column[R] { return column[R]{name, true, cell} }
+
+// table writes a table. On a narrow screen each row is a card, whose cells have the names of their columns.
+func table[R any](m *markup, caption string, rows []R, columns ...column[R]) {
+	class := func(c column[R]) constant {
+		if c.num {
+			return ` class="num"`
+		}
+		return ""
+	}
 	m.raw(`<div class="scroll"><table><caption class="hidden">`).text(caption).raw("</caption><thead><tr>")
 	for _, c := range columns {
-		m.raw(`<th scope="col"`).class(c).raw(">").raw(c.name).raw("</th>")
+		m.raw(`<th scope="col"`).raw(class(c)).raw(">").raw(c.name).raw("</th>")
 	}
 	m.raw("</tr></thead><tbody>")
-	for row := range n {
+	for _, row := range rows {
 		m.raw("<tr>")
-		for i, c := range columns {
-			m.raw(`<td data-label="`).raw(c.name).raw(`"`).class(c).raw(">")
-			cell(row, i)
+		for _, c := range columns {
+			m.raw(`<td data-label="`).raw(c.name).raw(`"`).raw(class(c)).raw(">")
+			c.cell(row)
 			m.raw("</td>")
 		}
 		m.raw("</tr>")
 	}
-	return m.raw("</tbody></table></div>")
-}
-
-func (m *markup) class(c column) *markup {
-	if c.num {
-		m.raw(` class="num"`)
-	}
-	return m
+	m.raw("</tbody></table></div>")
 }
 
 // more says how much is left out.

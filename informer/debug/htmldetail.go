@@ -81,18 +81,11 @@ func (v cacheView) undecodable(m *markup) {
 		return
 	}
 	m.raw(`<section aria-labelledby="undecodable"><h2 id="undecodable">Undecodable objects `).count(v.Undecodable).raw("</h2>")
-	columns := []column{{"Object", false}, {"Version", true}, {"Error", false}}
-	m.table("Undecodable objects", columns, len(v.BadObjects), func(row, column int) {
-		b := v.BadObjects[row]
-		switch columns[column].name {
-		case "Object":
-			m.text(b.Key)
-		case "Version":
-			m.orNone(version(b.Version))
-		case "Error":
-			m.text(b.Err)
-		}
-	})
+	table(m, "Undecodable objects", v.BadObjects,
+		left("Object", func(b badObject) { m.text(b.Key) }),
+		right("Version", func(b badObject) { m.orNone(version(b.Version)) }),
+		left("Error", func(b badObject) { m.text(b.Err) }),
+	)
 	m.more(v.MoreBad, "object").raw("</section>")
 }
 
@@ -112,16 +105,10 @@ func (v cacheView) objects(m *markup) {
 		m.raw(`<p class="empty">No object matches.</p></section>`)
 		return
 	}
-	columns := []column{{"Object", false}, {"Version", true}}
-	m.table("Objects", columns, len(s.Found), func(row, column int) {
-		f := s.Found[row]
-		switch columns[column].name {
-		case "Object":
-			m.link(link("cache", v.ID, "object", keyText(f.key)), f.Key)
-		case "Version":
-			m.orNone(version(f.Version))
-		}
-	})
+	table(m, "Objects", s.Found,
+		left("Object", func(f found) { m.link(link("cache", v.ID, "object", keyText(f.key)), f.Key) }),
+		right("Version", func(f found) { m.orNone(version(f.Version)) }),
+	)
 	if s.More > 0 {
 		m.raw(`<p class="more">`).link(link("cache", v.ID, "q", s.Query, "after", s.Next), "and "+plural(s.More, "object")+" more").raw("</p>")
 	}
@@ -133,26 +120,15 @@ func (v cacheView) lists(m *markup) {
 		return
 	}
 	m.raw(`<section aria-labelledby="lists"><h2 id="lists">Latest lists of the resource</h2>`)
-	columns := []column{{"When", true}, {"Cause", false}, {"Namespace", false}, {"Mode", false}, {"Objects", true}, {"Took", true}, {"Error", false}}
-	m.table("Latest lists", columns, len(v.LatestLists), func(row, column int) {
-		l := v.LatestLists[row]
-		switch columns[column].name {
-		case "When":
-			m.ago(&l.At, v.At)
-		case "Cause":
-			m.text(l.Cause)
-		case "Namespace":
-			m.orNone(l.Namespace)
-		case "Mode":
-			m.text(l.Mode)
-		case "Objects":
-			m.number(l.Objects)
-		case "Took":
-			m.text(short(l.Took))
-		case "Error":
-			m.orNone(l.Err)
-		}
-	})
+	table(m, "Latest lists", v.LatestLists,
+		right("When", func(l listModel) { m.ago(&l.At, v.At) }),
+		left("Cause", func(l listModel) { m.text(l.Cause) }),
+		left("Namespace", func(l listModel) { m.orNone(l.Namespace) }),
+		left("Mode", func(l listModel) { m.text(l.Mode) }),
+		right("Objects", func(l listModel) { m.number(l.Objects) }),
+		right("Took", func(l listModel) { m.text(short(l.Took)) }),
+		left("Error", func(l listModel) { m.orNone(l.Err) }),
+	)
 	m.raw("</section>")
 }
 
@@ -161,26 +137,17 @@ func (v cacheView) namespaceTable(m *markup) {
 		return
 	}
 	m.raw(`<section aria-labelledby="namespaces"><h2 id="namespaces">Namespaces `).count(len(v.Namespaces) + v.MoreNamespaces).raw("</h2>")
-	columns := []column{{"Namespace", false}, {"State", false}, {"Objects", true}, {"Version", true}, {"Last event", true}, {"Relists", true}, {"Error", false}}
-	m.table("Namespaces", columns, len(v.Namespaces), func(row, column int) {
-		n := v.Namespaces[row]
-		switch columns[column].name {
-		case "Namespace":
-			m.text(n.Name)
-		case "State":
+	table(m, "Namespaces", v.Namespaces,
+		left("Namespace", func(n namespaceModel) { m.text(n.Name) }),
+		left("State", func(n namespaceModel) {
 			cacheRow{Running: true, State: n.State, Synced: n.Synced, Stale: n.Stale, Err: n.Err}.badge(m)
-		case "Objects":
-			m.number(n.Objects)
-		case "Version":
-			m.orNone(version(n.Version))
-		case "Last event":
-			m.ago(n.LastEvent, v.At)
-		case "Relists":
-			m.number(n.Relists)
-		case "Error":
-			m.clip(n.Err)
-		}
-	})
+		}),
+		right("Objects", func(n namespaceModel) { m.number(n.Objects) }),
+		right("Version", func(n namespaceModel) { m.orNone(version(n.Version)) }),
+		right("Last event", func(n namespaceModel) { m.ago(n.LastEvent, v.At) }),
+		right("Relists", func(n namespaceModel) { m.number(n.Relists) }),
+		left("Error", func(n namespaceModel) { m.clip(n.Err) }),
+	)
 	m.more(v.MoreNamespaces, "namespace").raw("</section>")
 }
 
@@ -247,59 +214,45 @@ func (v controllerView) groupTable(m *markup) {
 		return
 	}
 	m.raw(`<section aria-labelledby="groups"><h2 id="groups">Groups that share the workers `).count(len(v.Groups) + v.MoreGroups).raw("</h2>")
-	columns := []column{{"Group", false}, {"Weight", true}, {"In progress", true}, {"Ready", true}, {"Oldest", true}}
-	m.table("Groups", columns, len(v.Groups), func(row, column int) {
-		g := v.Groups[row]
-		switch columns[column].name {
-		case "Group":
-			m.orNone(g.Name)
-		case "Weight":
-			m.number(g.Weight)
-		case "In progress":
-			m.number(g.InProgress)
-		case "Ready":
-			m.number(g.Ready)
-		case "Oldest":
+	table(m, "Groups", v.Groups,
+		left("Group", func(g groupRow) { m.orNone(g.Name) }),
+		right("Weight", func(g groupRow) { m.number(g.Weight) }),
+		right("In progress", func(g groupRow) { m.number(g.InProgress) }),
+		right("Ready", func(g groupRow) { m.number(g.Ready) }),
+		right("Oldest", func(g groupRow) {
 			if g.Ready == 0 {
 				m.none()
 				return
 			}
 			m.text(short(max(0, g.Oldest).Round(time.Millisecond)))
-		}
-	})
+		}),
+	)
 	m.more(v.MoreGroups, "group").raw("</section>")
 }
 
 func (v controllerView) keys(m *markup, q queue) {
 	m.raw("<h3>").text(q.what).raw(" ").count(len(q.Keys) + q.More).raw("</h3>")
-	columns := []column{{"Key", false}, {"State", false}, {"In progress for", true}, {"Due", true}, {"Priority", true}, {"Failures", true}, {"Last error", false}}
-	m.table(q.what, columns, len(q.Keys), func(row, column int) {
-		k := q.Keys[row]
-		switch columns[column].name {
-		case "Key":
-			m.text(k.Key)
-		case "State":
+	table(m, q.what, q.Keys,
+		left("Key", func(k key) { m.text(k.Key) }),
+		left("State", func(k key) {
 			state := cmp.Or(k.Pending, "in progress")
 			if k.Started != nil && k.Pending != "" {
 				state = "in progress, then " + k.Pending
 			}
 			m.text(state)
-		case "In progress for":
+		}),
+		right("In progress for", func(k key) {
 			if k.Started == nil {
 				m.none()
 				return
 			}
 			m.text(short(max(0, v.At.Sub(*k.Started)).Round(time.Millisecond)))
-		case "Due":
-			m.ago(k.Due, v.At)
-		case "Priority":
-			m.number(k.Priority)
-		case "Failures":
-			m.number(k.Failures)
-		case "Last error":
-			m.clip(k.Err)
-		}
-	})
+		}),
+		right("Due", func(k key) { m.ago(k.Due, v.At) }),
+		right("Priority", func(k key) { m.number(k.Priority) }),
+		right("Failures", func(k key) { m.number(k.Failures) }),
+		left("Last error", func(k key) { m.clip(k.Err) }),
+	)
 	m.more(q.More, "key")
 }
 

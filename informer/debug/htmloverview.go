@@ -118,42 +118,37 @@ func (v overview) cacheTable(m *markup) {
 		m.raw(`<p class="empty">No informer runs with the context of this page.</p></section>`)
 		return
 	}
-	columns := []column{{"Cache", false}, {"State", false}, {"Objects", true}, {"Memory", true}, {"Version", true}, {"Last event", true}, {"Events", true}, {"Relists", true}, {"Backlog", true}}
-	m.table("Caches", columns, min(len(v.Caches), mostRows), func(row, column int) {
-		c := v.Caches[row]
-		switch columns[column].name {
-		case "Cache":
-			m.link(link("cache", c.ID), c.ID)
-		case "State":
+	table(m, "Caches", v.Caches[:min(len(v.Caches), mostRows)],
+		left("Cache", func(c cacheRow) { m.link(link("cache", c.ID), c.ID) }),
+		left("State", func(c cacheRow) {
 			c.badge(m)
 			if c.Undecodable > 0 {
 				m.raw(" ").badge(busy, grouped(c.Undecodable)+" undecodable")
 			}
-		case "Objects":
+		}),
+		right("Objects", func(c cacheRow) {
 			if m.number(c.Objects); c.Sharded != "" {
 				m.raw(" <small").attr("title", c.Which).raw(">").text(plural(c.Ranges, "range")).raw("</small>")
 			}
-		case "Memory":
-			m.text(size(c.Memory))
-		case "Version":
-			m.orNone(version(c.Version))
-		case "Last event":
-			m.ago(c.LastEvent, v.At)
-		case "Events":
-			m.number(c.Events)
-		case "Relists":
+		}),
+		right("Memory", func(c cacheRow) { m.text(size(c.Memory)) }),
+		right("Version", func(c cacheRow) { m.orNone(version(c.Version)) }),
+		right("Last event", func(c cacheRow) { m.ago(c.LastEvent, v.At) }),
+		right("Events", func(c cacheRow) { m.number(c.Events) }),
+		right("Relists", func(c cacheRow) {
 			text, n := relists(c.Relists)
 			if n == 0 {
 				m.none()
 				return
 			}
 			m.raw("<span").attr("title", text).raw(">").number(n).raw("</span>")
-		case "Backlog":
+		}),
+		right("Backlog", func(c cacheRow) {
 			if m.number(c.Backlog); c.BacklogAge > time.Second {
 				m.raw(` <small>`).text(short(c.BacklogAge)).raw("</small>")
 			}
-		}
-	})
+		}),
+	)
 	m.more(len(v.Caches)-mostRows, "cache").raw("</section>")
 }
 
@@ -177,38 +172,27 @@ func (v overview) controllerTable(m *markup) {
 		m.raw(`<p class="empty">No controller runs with the context of this page.</p></section>`)
 		return
 	}
-	columns := []column{
-		{"Controller", false}, {"State", false}, {"Workers", true}, {"Ready", true}, {"Delayed", true}, {"Failing", true}, {"Reconciles", true}, {"Errors", true}, {"Last error", false},
-	}
-	m.table("Controllers", columns, min(len(v.Controllers), mostRows), func(row, column int) {
-		c := v.Controllers[row]
-		switch columns[column].name {
-		case "Controller":
-			m.link(link("controller", c.ID), c.ID)
-		case "State":
-			c.badge(m)
-		case "Workers":
-			m.number(c.InProgress).raw(`<small> of `).number(c.Workers).raw("</small>")
-		case "Ready":
+	table(m, "Controllers", v.Controllers[:min(len(v.Controllers), mostRows)],
+		left("Controller", func(c controllerRow) { m.link(link("controller", c.ID), c.ID) }),
+		left("State", func(c controllerRow) { c.badge(m) }),
+		right("Workers", func(c controllerRow) { m.number(c.InProgress).raw(`<small> of `).number(c.Workers).raw("</small>") }),
+		right("Ready", func(c controllerRow) {
 			if m.number(c.Ready); c.Oldest > time.Second {
 				m.raw(` <small>`).text(short(c.Oldest)).raw("</small>")
 			}
-		case "Delayed":
-			m.number(c.Delayed + c.Held + c.Throttled)
-		case "Failing":
+		}),
+		right("Delayed", func(c controllerRow) { m.number(c.Delayed + c.Held + c.Throttled) }),
+		right("Failing", func(c controllerRow) {
 			if c.Failing > 0 {
 				m.badge(busy, grouped(c.Failing))
 				return
 			}
 			m.number(0)
-		case "Reconciles":
-			m.number(c.Reconciles)
-		case "Errors":
-			m.number(c.Errors)
-		case "Last error":
-			m.clip(c.LastError)
-		}
-	})
+		}),
+		right("Reconciles", func(c controllerRow) { m.number(c.Reconciles) }),
+		right("Errors", func(c controllerRow) { m.number(c.Errors) }),
+		left("Last error", func(c controllerRow) { m.clip(c.LastError) }),
+	)
 	m.more(len(v.Controllers)-mostRows, "controller").raw("</section>")
 }
 
@@ -217,13 +201,9 @@ func (v overview) electionTable(m *markup) {
 		return
 	}
 	m.raw(`<section aria-labelledby="leadership"><h2 id="leadership">Leadership</h2>`)
-	columns := []column{{"Lease", false}, {"State", false}, {"Leader", false}, {"Since", true}, {"Term", true}, {"Renewed", true}, {"Left", true}, {"Error", false}}
-	m.table("Leader elections", columns, min(len(v.Elections), mostRows), func(row, column int) {
-		e := v.Elections[row]
-		switch columns[column].name {
-		case "Lease":
-			m.text(e.Lease)
-		case "State":
+	table(m, "Leader elections", v.Elections[:min(len(v.Elections), mostRows)],
+		left("Lease", func(e electionRow) { m.text(e.Lease) }),
+		left("State", func(e electionRow) {
 			switch {
 			case !e.Running:
 				m.badge(quiet, "ended")
@@ -232,26 +212,24 @@ func (v overview) electionTable(m *markup) {
 			default:
 				m.badge(busy, "following")
 			}
-		case "Leader":
+		}),
+		left("Leader", func(e electionRow) {
 			if m.orNone(e.Leader); e.Leader != "" && e.Leader == e.Identity {
 				m.raw(" <small>this process</small>")
 			}
-		case "Since":
-			m.ago(e.Since, v.At)
-		case "Term":
-			m.number(int(e.Term))
-		case "Renewed":
-			m.ago(e.Observed, v.At)
-		case "Left":
+		}),
+		right("Since", func(e electionRow) { m.ago(e.Since, v.At) }),
+		right("Term", func(e electionRow) { m.number(int(e.Term)) }),
+		right("Renewed", func(e electionRow) { m.ago(e.Observed, v.At) }),
+		right("Left", func(e electionRow) {
 			if e.Left == 0 {
 				m.none()
 				return
 			}
 			m.text(short(e.Left))
-		case "Error":
-			m.clip(e.Err)
-		}
-	})
+		}),
+		left("Error", func(e electionRow) { m.clip(e.Err) }),
+	)
 	m.raw("</section>")
 }
 
@@ -262,42 +240,24 @@ func (v overview) requestSection(m *markup) {
 	m.raw("</dl>")
 	if len(r.InFlight) > 0 {
 		m.raw("<h3>In flight</h3>")
-		columns := []column{{"Request", false}, {"Object", false}, {"For", true}, {"Attempt", true}, {"Next attempt", true}, {"Error", false}}
-		m.table("Requests in flight", columns, len(r.InFlight), func(row, column int) {
-			f := r.InFlight[row]
-			switch columns[column].name {
-			case "Request":
-				m.text(f.Verb + " " + f.Target)
-			case "Object":
-				m.orNone(f.Key)
-			case "For":
-				m.text(short(v.At.Sub(f.Since)))
-			case "Attempt":
-				m.number(f.Attempts)
-			case "Next attempt":
-				m.ago(f.Again, v.At)
-			case "Error":
-				m.clip(f.Err)
-			}
-		})
+		table(m, "Requests in flight", r.InFlight,
+			left("Request", func(f flight) { m.text(f.Verb + " " + f.Target) }),
+			left("Object", func(f flight) { m.orNone(f.Key) }),
+			right("For", func(f flight) { m.text(short(v.At.Sub(f.Since))) }),
+			right("Attempt", func(f flight) { m.number(f.Attempts) }),
+			right("Next attempt", func(f flight) { m.ago(f.Again, v.At) }),
+			left("Error", func(f flight) { m.clip(f.Err) }),
+		)
 		m.more(r.More, "request")
 	}
 	if len(r.Retries) > 0 {
 		m.raw("<h3>Latest retries</h3>")
-		columns := []column{{"When", true}, {"Request", false}, {"Object", false}, {"Why", false}}
-		m.table("Latest retries", columns, len(r.Retries), func(row, column int) {
-			e := r.Retries[row]
-			switch columns[column].name {
-			case "When":
-				m.ago(&e.At, v.At)
-			case "Request":
-				m.text(e.What + " " + e.In)
-			case "Object":
-				m.orNone(e.Key)
-			case "Why":
-				m.clip(e.Text)
-			}
-		})
+		table(m, "Latest retries", r.Retries,
+			right("When", func(e event) { m.ago(&e.At, v.At) }),
+			left("Request", func(e event) { m.text(e.What + " " + e.In) }),
+			left("Object", func(e event) { m.orNone(e.Key) }),
+			left("Why", func(e event) { m.clip(e.Text) }),
+		)
 	}
 	m.raw("</section>")
 }
@@ -307,22 +267,13 @@ func (v overview) credentialTable(m *markup) {
 		return
 	}
 	m.raw(`<section aria-labelledby="credentials"><h2 id="credentials">Credentials</h2>`)
-	columns := []column{{"Client", false}, {"Credential", false}, {"Obtained", true}, {"Expires", true}, {"Error", false}}
-	m.table("Credentials", columns, min(len(v.Credentials), mostRows), func(row, column int) {
-		c := v.Credentials[row]
-		switch columns[column].name {
-		case "Client":
-			m.text(c.Client)
-		case "Credential":
-			m.text(c.From)
-		case "Obtained":
-			m.ago(c.Obtained, v.At)
-		case "Expires":
-			m.ago(c.Expires, v.At)
-		case "Error":
-			m.clip(c.Err)
-		}
-	})
+	table(m, "Credentials", v.Credentials[:min(len(v.Credentials), mostRows)],
+		left("Client", func(c credentialRow) { m.text(c.Client) }),
+		left("Credential", func(c credentialRow) { m.text(c.From) }),
+		right("Obtained", func(c credentialRow) { m.ago(c.Obtained, v.At) }),
+		right("Expires", func(c credentialRow) { m.ago(c.Expires, v.At) }),
+		left("Error", func(c credentialRow) { m.clip(c.Err) }),
+	)
 	m.raw("</section>")
 }
 

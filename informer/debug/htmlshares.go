@@ -37,43 +37,18 @@ func (v overview) sharesTable(m *markup) {
 		return
 	}
 	m.raw(`<section aria-labelledby="shards"><h2 id="shards">Shards</h2>`)
-	columns := []column{
-		{"Group", false},
-		{"Replica", false},
-		{"State", false},
-		{"Ranges", true},
-		{"Since", true},
-		{"Replicas", true},
-		{"Silent", false},
-		{"Unready", false},
-		{"Last loss", true},
-		{"Error", false},
-	}
-	m.table("Groups of replicas", columns, min(len(v.Shards), mostRows), func(row, column int) {
-		s := v.Shards[row]
-		switch columns[column].name {
-		case "Group":
-			m.link(link("shards", s.ID), s.Group)
-		case "Replica":
-			m.text(s.Identity)
-		case "State":
-			s.badge(m)
-		case "Ranges":
-			m.raw("<span").attr("title", s.Which).raw(">").ofDue(s.Ranges, s.Due).raw("</span>")
-		case "Since":
-			m.ago(s.Since, v.At)
-		case "Replicas":
-			m.number(s.Replicas)
-		case "Silent":
-			m.clip(strings.Join(s.Silent, ", "))
-		case "Unready":
-			m.clip(strings.Join(s.Unready, ", "))
-		case "Last loss":
-			m.ago(s.Lost, v.At)
-		case "Error":
-			m.clip(cmp.Or(s.Blocked, s.LeaseErr, s.Err))
-		}
-	})
+	table(m, "Groups of replicas", v.Shards[:min(len(v.Shards), mostRows)],
+		left("Group", func(s shareRow) { m.link(link("shards", s.ID), s.Group) }),
+		left("Replica", func(s shareRow) { m.text(s.Identity) }),
+		left("State", func(s shareRow) { s.badge(m) }),
+		right("Ranges", func(s shareRow) { m.raw("<span").attr("title", s.Which).raw(">").ofDue(s.Ranges, s.Due).raw("</span>") }),
+		right("Since", func(s shareRow) { m.ago(s.Since, v.At) }),
+		right("Replicas", func(s shareRow) { m.number(s.Replicas) }),
+		left("Silent", func(s shareRow) { m.clip(strings.Join(s.Silent, ", ")) }),
+		left("Unready", func(s shareRow) { m.clip(strings.Join(s.Unready, ", ")) }),
+		right("Last loss", func(s shareRow) { m.ago(s.Lost, v.At) }),
+		left("Error", func(s shareRow) { m.clip(cmp.Or(s.Blocked, s.LeaseErr, s.Err)) }),
+	)
 	m.more(len(v.Shards)-mostRows, "group").raw("</section>")
 }
 
@@ -129,15 +104,13 @@ func (v sharesView) memberTable(m *markup) {
 		return
 	}
 	m.raw(`<section aria-labelledby="members"><h2 id="members">Replicas `).count(len(v.Members) + v.MoreMembers).raw("</h2>")
-	columns := []column{{"Replica", false}, {"State", false}, {"Weight", true}, {"Ranges", true}, {"Lease", false}, {"Which", false}}
-	m.table("Replicas", columns, len(v.Members), func(row, column int) {
-		r := v.Members[row]
-		switch columns[column].name {
-		case "Replica":
+	table(m, "Replicas", v.Members,
+		left("Replica", func(r memberRow) {
 			if m.text(r.Identity); r.Self {
 				m.raw(" <small>this process</small>")
 			}
-		case "State":
+		}),
+		left("State", func(r memberRow) {
 			switch r.State {
 			case "live":
 				m.badge(good, r.State)
@@ -146,16 +119,12 @@ func (v sharesView) memberTable(m *markup) {
 			default:
 				m.badge(busy, r.State)
 			}
-		case "Weight":
-			m.number(r.Weight)
-		case "Ranges":
-			m.ofDue(r.Ranges, r.Due)
-		case "Lease":
-			m.text(r.Lease)
-		case "Which":
-			m.clip(r.Which)
-		}
-	})
+		}),
+		right("Weight", func(r memberRow) { m.number(r.Weight) }),
+		right("Ranges", func(r memberRow) { m.ofDue(r.Ranges, r.Due) }),
+		left("Lease", func(r memberRow) { m.text(r.Lease) }),
+		left("Which", func(r memberRow) { m.clip(r.Which) }),
+	)
 	m.more(v.MoreMembers, "replica").raw("</section>")
 	m.raw(`<p class="note">A silent replica has not renewed its lease, or somebody has deleted or edited it. Ranges of a lease are those that its replica works on, or is ready for.</p>`)
 }

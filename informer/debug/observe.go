@@ -157,7 +157,7 @@ const mostLists = 20
 
 func (l *lists) add(of informer.ListInfo) {
 	m := listModel{
-		At: of.Began, Namespace: clean(of.Namespace), Cause: string(of.Cause), Mode: of.Mode.String(), Objects: of.Objects,
+		At: time.Now().Add(-of.Duration), Namespace: clean(of.Namespace), Cause: string(of.Cause), Mode: of.Mode.String(), Objects: of.Objects,
 		Took: of.Duration, Err: clean(errorText(of.Err)),
 	}
 	l.mu.Lock()
@@ -185,7 +185,7 @@ func (l *lists) of(label string) []listModel {
 func (p *Page) informerHooks() informer.Hooks {
 	return informer.Hooks{
 		Run: func(_ context.Context, r informer.RunInfo) func() {
-			e := p.caches.begin(labelOf(r.Informer, r.Resource), r)
+			e := p.caches.begin(labelOf(r.Status().Name, r.Resource), r)
 			p.events.add(event{Kind: ofRun, What: "begins", In: r.Name})
 			return func() {
 				p.caches.end(e, r.Status())

@@ -39,24 +39,16 @@ type Options struct {
 	// checks the host: it must be localhost or an IP address. Otherwise a web site could make its own name point at 127.0.0.1, and
 	// read the page of everybody who visits it.
 	Hosts []string
-	// Events is how many events of each kind are kept. 0 means 500; at most 100,000.
-	Events int
-	// Streams is how many streams of events may be open at once. Each open page of events has one. 0 means 16; at most 10,000.
-	Streams int
 }
 
 const (
-	defaultEvents, maxEvents   = 500, 100_000
-	defaultStreams, maxStreams = 16, 10_000
+	// keptEvents is how many events of each kind are kept.
+	keptEvents = 500
+	// mostStreams is how many streams of events may be open at once. Each open page of events has one.
+	mostStreams = 16
 )
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Events < 0 || o.Events > maxEvents {
-		return o, fmt.Errorf("debug.Options: Events must be between 0 and %d, got %d", maxEvents, o.Events)
-	}
-	if o.Streams < 0 || o.Streams > maxStreams {
-		return o, fmt.Errorf("debug.Options: Streams must be between 0 and %d, got %d", maxStreams, o.Streams)
-	}
 	for i, c := range o.Clients {
 		if c == nil {
 			return o, fmt.Errorf("debug.Options: Clients[%d] must not be nil", i)
@@ -70,12 +62,6 @@ func (o Options) withDefaults() (Options, error) {
 		hosts[i] = strings.ToLower(h)
 	}
 	o.Hosts = hosts
-	if o.Events == 0 {
-		o.Events = defaultEvents
-	}
-	if o.Streams == 0 {
-		o.Streams = defaultStreams
-	}
 	if o.Title == "" {
 		o.Title = executable()
 	}

@@ -212,7 +212,7 @@ func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Tim
 	row.LastEvent, row.Lists, row.Watches, row.Events, row.Resets = at(s.LastEvent), s.Lists, s.Watches, s.Events, s.Resets
 	row.Undecodable = len(s.Undecodable)
 	if s.State == informer.Listing {
-		row.Items, row.Remaining = s.Progress.Items, s.Progress.Remaining
+		row.Items, row.Remaining = s.Listed, s.Remaining
 	}
 	if len(s.Relists) > 0 {
 		row.Relists = make(map[string]int)

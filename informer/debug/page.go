@@ -42,7 +42,7 @@ func Handler(o Options) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Page{o: o, began: time.Now(), events: newEvents(o.Events), streams: make(chan struct{}, o.Streams)}, nil
+	return &Page{o: o, began: time.Now(), events: newEvents(keptEvents), streams: make(chan struct{}, mostStreams)}, nil
 }
 
 // Context returns a context for the program. The page shows the informers, controllers, elections and groups of replicas that run with it or with a

@@ -463,8 +463,6 @@ func TestThePageWorksWhereverItIsMounted(t *testing.T) {
 
 func TestBadOptionsAreRefused(t *testing.T) {
 	for field, o := range map[string]debug.Options{
-		"Events":     {Events: -1},
-		"Streams":    {Streams: 1_000_000},
 		"Clients[0]": {Clients: []*client.Client{nil}},
 		"Hosts[1]":   {Hosts: []string{"a.example", "b.example:80"}},
 		"Hosts[0]":   {Hosts: []string{""}},

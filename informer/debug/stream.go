@@ -21,10 +21,10 @@ const (
 	streamQuiet = 15 * time.Second       // after which a comment shows that the stream is alive
 )
 
-var errStreams = errors.New("too many streams of events are open (debug.Options.Streams)")
+var errStreams = errors.New("too many streams of events are open")
 
-// serveStream sends events until the request's context ends or the client does not take them. The stream holds a place of
-// Options.Streams, and no event: see events.
+// serveStream sends events until the request's context ends or the client does not take them. The stream holds one of
+// mostStreams places, and no event: see events.
 func (p *Page) serveStream(w http.ResponseWriter, r *http.Request, query url.Values) {
 	select {
 	case p.streams <- struct{}{}:

@@ -149,7 +149,8 @@ func TestEventsComeAsTheyHappen(t *testing.T) {
 }
 
 func TestASlowClientIsToldWhatItMissed(t *testing.T) {
-	bubble(t, debug.Options{Events: 10}, func(r *rig) {
+	bubble(t, debug.Options{}, func(r *rig) {
+		debug.Bound(r.page, 10, 16)
 		c := r.serve()
 		ctx := r.page.Context(r.Context())
 		l := r.listen(c, "kind=request", "")
@@ -178,7 +179,8 @@ func TestASlowClientIsToldWhatItMissed(t *testing.T) {
 }
 
 func TestAClientThatDoesNotReadIsGivenUp(t *testing.T) {
-	bubble(t, debug.Options{Streams: 1, Events: 10_000}, func(r *rig) {
+	bubble(t, debug.Options{}, func(r *rig) {
+		debug.Bound(r.page, 10_000, 1)
 		c := r.serve()
 		ctx := r.page.Context(r.Context())
 		r.listen(c, "", "")
@@ -207,7 +209,8 @@ func (r *rig) streamCode(c *http.Client) int {
 }
 
 func TestStreamsAreBounded(t *testing.T) {
-	bubble(t, debug.Options{Streams: 2}, func(r *rig) {
+	bubble(t, debug.Options{}, func(r *rig) {
+		debug.Bound(r.page, 500, 2)
 		c := r.serve()
 		first := r.listen(c, "", "")
 		r.listen(c, "", "")

@@ -27,7 +27,9 @@ type informers struct {
 // series are the labels of informers whose metrics are one. name is Status.Name.
 type series struct{ resource, name string }
 
-func seriesOf(r informer.RunInfo) series { return series{r.Resource.String(), r.Informer} }
+func seriesOf(r informer.RunInfo, s informer.Status) series {
+	return series{r.Resource.String(), s.Name}
+}
 
 // counts are the counters of one series.
 type counts struct {
@@ -84,13 +86,13 @@ func (i *informers) hooks() informer.Hooks {
 			id := i.next
 			i.next++
 			i.running[id] = r
-			i.past(r).add(before, -1)
+			i.past(r, before).add(before, -1)
 			return func() {
 				after := r.Status()
 				i.mu.Lock()
 				defer i.mu.Unlock()
 				delete(i.running, id)
-				i.past(r).add(after, 1)
+				i.past(r, after).add(after, 1)
 			}
 		},
 		List: func(_ context.Context, l informer.ListInfo) {
@@ -107,8 +109,8 @@ func (i *informers) hooks() informer.Hooks {
 }
 
 // past returns the counts of runs that have ended, of the informer's series. The caller holds mu.
-func (i *informers) past(r informer.RunInfo) *counts {
-	name := seriesOf(r)
+func (i *informers) past(r informer.RunInfo, s informer.Status) *counts {
+	name := seriesOf(r, s)
 	if i.ended[name] == nil {
 		i.ended[name] = &counts{relists: make(map[informer.Cause]int)}
 	}
@@ -146,7 +148,8 @@ func (i *informers) Collect(to chan<- prometheus.Metric) {
 		totals[name].add(informer.Status{Events: past.events, Relists: past.relists}, 1)
 	}
 	for _, r := range i.running {
-		name, s := seriesOf(r), r.Status()
+		s := r.Status()
+		name := seriesOf(r, s)
 		if now[name] == nil {
 			now[name] = new(gauges)
 		}

@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"context"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
@@ -16,10 +17,11 @@ func (t *tracer) list(ctx context.Context, l informer.ListInfo) {
 	if l.Cause == informer.Initial {
 		name = "initial list "
 	}
+	now := time.Now()
 	attributes := append(about(l.Resource, l.Namespace, ""), attribute.String("cause", string(l.Cause)),
 		attribute.String("mode", l.Mode.String()), attribute.Int("objects", l.Objects))
-	_, span := t.Start(ctx, name+l.Resource.Resource, trace.WithTimestamp(l.Began), trace.WithAttributes(attributes...))
-	end(span, l.Err, trace.WithTimestamp(l.Began.Add(l.Duration)))
+	_, span := t.Start(ctx, name+l.Resource.Resource, trace.WithTimestamp(now.Add(-l.Duration)), trace.WithAttributes(attributes...))
+	end(span, l.Err, trace.WithTimestamp(now))
 }
 
 // event makes the span of an event, and remembers it for the reconciles of keys that its object names.

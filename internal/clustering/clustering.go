@@ -13,3 +13,10 @@ func (i *Interruption) Unwrap() error { return i.Err }
 // Expectant is a source of a controller that has its other sources added later, those of clusters say. With Options.Shards by uid, such a
 // controller may run before there is a source that looks up objects.
 type Expectant interface{ ExpectsSources() }
+
+// Added is what package clusters learns of a source that was added.
+type Added struct {
+	// Holds reports whether a key of the controller waits for what the source has not delivered. A key of another type than the
+	// controller's does not wait.
+	Holds func(key any) bool
+}

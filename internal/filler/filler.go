@@ -34,6 +34,11 @@ type Filler interface {
 	Shards() Shards
 	// Refuse makes Run return err. A Run in progress goes on.
 	Refuse(err error)
+	// Away returns why the cache may not be current: the last error of a list or a watch, or what Stale returns. It is nil if the server
+	// has sent something since, or has opened a watch, and while the informer polls and its lists succeed.
+	Away() error
+	// Stale returns nil unless the cache is stale; see Options.StaleAfter. Otherwise it says since when, and why.
+	Stale() error
 }
 
 // Shards are those of an informer, which a controller compares with its own.

@@ -6,7 +6,7 @@ import "github.com/bowline-go/bowline/client/meta"
 // program can easily believe. The store notices reads, and its informer knows what has been listed.
 
 // OnRead registers f for reads of objects that may be too early, until OnRead is called with nil: Get that finds nothing,
-// and the start of each loop, Len, and read of an index. op and key are the fields of cache.Read. The reading goroutine
+// and the start of each loop, Len, and read of an index. op is the method, and key the key that Get did not find, or the namespace. The reading goroutine
 // calls f without holding a lock of the store, and f may read too. While f is nil, a Get that finds an object costs nothing more, and every other read looks at
 // one pointer.
 //
