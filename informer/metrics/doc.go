@@ -58,7 +58,7 @@
 //	bowline_controller_held_keys                  controller: keys that wait aside, as for controller.Fresh
 //	bowline_controller_fresh_wait_seconds         controller: how long keys waited for controller.Fresh
 //	bowline_controller_stale_reconciles_total     controller: reconciles that went ahead before caches had seen the last write
-//	bowline_controller_fights_total               controller: fights with other writers that were noticed; see controller.Fight
+//	bowline_controller_fights_total               controller: fights with other writers that were noticed; see controller.FightError
 //	bowline_controller_fighting                   controller: objects over which it fights now
 //	bowline_leader_lost_total                     name: how often this process has lost the lease
 //	bowline_leader_renewal_duration_seconds       name: of renewals, all attempts included
