@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/internal/store"
 	"github.com/bowline-go/bowline/internal/undertest"
 )
@@ -177,7 +178,7 @@ func (i *engine[T]) begin() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.running {
-		return &runningError{i.String(), i.span.ended}
+		return &runners.RunningError{What: i.String(), Ended: i.span.ended}
 	}
 	select {
 	case <-i.span.ended:

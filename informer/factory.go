@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 	"weak"
+
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // Factory lets parts of a program share one watch and one cache for each resource and scope. Ask for informers with [Share], and run it
@@ -78,7 +80,7 @@ func (s *Factory) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running {
-		return &runningError{"informer.Factory", s.ended}
+		return &runners.RunningError{What: "informer.Factory", Ended: s.ended}
 	}
 	s.running, s.ended = true, make(chan struct{})
 	if s.wake == nil {

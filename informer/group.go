@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // Group runs the parts of a program, each phase in its order:
@@ -192,7 +191,7 @@ func (g *Group) begin() (p phases, err error) {
 		rs    []Runner
 	}{{"Services", g.Services}, {"Runners", g.Runners}} {
 		for i, r := range of.rs {
-			if isAbsent(r) {
+			if runners.IsNil(r) {
 				return p, fmt.Errorf("%s[%d] must not be nil", of.field, i)
 			}
 		}
@@ -201,7 +200,7 @@ func (g *Group) begin() (p phases, err error) {
 		return p, fmt.Errorf("StopTimeout must be 0 or more, got %v", g.StopTimeout)
 	}
 	caches, needed := order(slices.Concat(g.Services, g.Runners))
-	isCache := func(r Runner) bool { return isInformer(r) || contains(caches, r) }
+	isCache := func(r Runner) bool { return isInformer(r) || runners.Has(caches, r) }
 	p.needed, p.named = parts(needed), parts(caches)
 	p.services = parts(slices.DeleteFunc(slices.Clone(g.Services), isCache))
 	p.runners = parts(slices.DeleteFunc(slices.Clone(g.Runners), isCache))
@@ -220,8 +219,8 @@ func (g *Group) begin() (p phases, err error) {
 	if g.state == groupRunning || g.state == groupStopping {
 		return p, errors.New("it is running already")
 	}
-	if !isAbsent(g.Leader) {
-		p.elector = &part{name: nameOf(g.Leader), what: g.Leader}
+	if !runners.IsNil(g.Leader) {
+		p.elector = &part{name: runners.Name(g.Leader), what: g.Leader}
 	}
 	g.state = groupRunning
 	g.parts = slices.Concat(p.needed, p.named, p.services, p.runners)
@@ -235,7 +234,7 @@ func (g *Group) begin() (p phases, err error) {
 func (p phases) demand(some, named []Runner) error {
 	all := slices.Concat(p.needed, p.named, p.services, p.runners)
 	for i, r := range named {
-		if !slices.ContainsFunc(all, func(one *part) bool { return contains([]Runner{r}, one.what.(Runner)) }) {
+		if !slices.ContainsFunc(all, func(one *part) bool { return runners.Has([]Runner{r}, one.what.(Runner)) }) {
 			return fmt.Errorf("MustBeFresh[%d] must be a part of the group, or what a part needs", i)
 		}
 	}
@@ -243,14 +242,14 @@ func (p phases) demand(some, named []Runner) error {
 	for _, one := range all {
 		r := one.what.(Runner)
 		_, controls := r.(needy)
-		one.fresh = contains(needed, r) || contains(named, r) || controls && contains(some, r)
+		one.fresh = runners.Has(needed, r) || runners.Has(named, r) || controls && runners.Has(some, r)
 	}
 	return nil
 }
 
 func parts(rs []Runner) (all []*part) {
 	for _, r := range rs {
-		all = append(all, &part{name: nameOf(r), what: r})
+		all = append(all, &part{name: runners.Name(r), what: r})
 	}
 	return all
 }
@@ -288,21 +287,4 @@ func (g *Group) hanging() (names []string) {
 		}
 	}
 	return names
-}
-
-// nameOf names a part for people.
-func nameOf(what any) string {
-	if named, ok := what.(fmt.Stringer); ok {
-		return named.String()
-	}
-	if v := reflect.ValueOf(what); v.Kind() == reflect.Func {
-		return runtime.FuncForPC(v.Pointer()).Name()
-	}
-	return fmt.Sprintf("%T", what)
-}
-
-// isAbsent reports whether what is nil, or a nil pointer or function, so that it cannot be run.
-func isAbsent(what any) bool {
-	v := reflect.ValueOf(what)
-	return !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
 }

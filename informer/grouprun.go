@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/bowline-go/bowline/internal/election"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // groupRun is one Run of a Group.
@@ -30,8 +31,8 @@ func (r *groupRun) all(ctx context.Context) {
 	defer endServices(nil)
 
 	var needed, named, serving, working sync.WaitGroup
-	r.start(&needed, r.phases.needed, func(p *part) error { return join(r.begins(p, caches), p.what.(Runner)) })
-	r.start(&named, r.phases.named, func(p *part) error { return join(r.begins(p, caches), p.what.(Runner)) })
+	r.start(&needed, r.phases.needed, func(p *part) error { return runners.Join(r.begins(p, caches), p.what.(Runner).Run) })
+	r.start(&named, r.phases.named, func(p *part) error { return runners.Join(r.begins(p, caches), p.what.(Runner).Run) })
 	r.start(&serving, r.phases.services, func(p *part) error { return p.what.(Runner).Run(r.begins(p, services)) })
 	if r.phases.elector == nil {
 		r.start(&working, r.phases.runners, func(p *part) error { return p.what.(Runner).Run(r.begins(p, ctx)) })
@@ -79,7 +80,7 @@ func (r *groupRun) begins(p *part, ctx context.Context) context.Context {
 
 // after calls run, which runs p, and notes how it ended. The first error ends the others.
 func (r *groupRun) after(p *part, run func() error) {
-	err := fmt.Errorf("run %s: %w", p.name, errExited) // stays if run calls Goexit; if it panics nobody reads it
+	err := fmt.Errorf("run %s: %w", p.name, runners.ErrExited) // stays if run calls Goexit; if it panics nobody reads it
 	defer func() {
 		r.group.mu.Lock()
 		p.running = false

@@ -123,7 +123,7 @@ func (g *Group) ready() (all []check) {
 		default:
 			checked = false
 		}
-		if s := stales(p.what); s != nil && p.fresh && one.err == nil {
+		if s, ok := filler.As[interface{ Stale() error }](p.what); ok && p.fresh && one.err == nil {
 			one.err, checked = s.Stale(), true
 		}
 		if checked {
@@ -131,15 +131,6 @@ func (g *Group) ready() (all []check) {
 		}
 	}
 	return all
-}
-
-// stales returns what tells whether a part is stale; nil if nobody knows. A controller tells of the caches that it runs itself.
-func stales(what any) interface{ Stale() error } {
-	if f := filler.Of(what); f != nil {
-		return f
-	}
-	s, _ := what.(interface{ Stale() error })
-	return s
 }
 
 // snapshot returns the state, the parts, and when the end began.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/handle"
+	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/internal/store"
 )
 
@@ -306,7 +307,7 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 				p.panicked = &relayed{value, debug.Stack()}
 				f.cancel()
 			case !returned: // an index function, the function of a Filter, or OnError has called runtime.Goexit
-				p.err = fmt.Errorf("follow %s: %w", f.i.where(s.namespace), errExited)
+				p.err = fmt.Errorf("follow %s: %w", f.i.where(s.namespace), runners.ErrExited)
 				f.cancel()
 			}
 		}()

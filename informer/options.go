@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // Options choose what an informer caches, and where its errors go. The zero value caches every object of the resource, in
@@ -115,7 +116,7 @@ func (o Options) validate() error {
 		}
 	}
 	if o.Shards != nil {
-		if isAbsent(o.Shards) {
+		if runners.IsNil(o.Shards) {
 			return fmt.Errorf("informer.Options: Shards is a nil %T: leave Shards out, or set a Group", o.Shards)
 		}
 		if o.Namespaces != nil {

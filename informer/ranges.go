@@ -10,6 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // This file follows ranges of objects that may change (Options.Shards). One reflector with one watch follows all of them.
@@ -45,7 +46,7 @@ type floor struct {
 }
 
 func newPortion(o Options) *portion {
-	if isAbsent(o.Shards) { // Run says so of a nil pointer
+	if runners.IsNil(o.Shards) { // Run says so of a nil pointer
 		return nil
 	}
 	return &portion{by: o.Shards.By()}
@@ -302,7 +303,7 @@ func (s shares) leavesOut(by Shards, id meta.Identity) bool {
 // without returns an error if an object of this key is certainly not followed.
 func (s shares) without(by Shards, key meta.Key) error {
 	switch {
-	case isAbsent(by):
+	case runners.IsNil(by):
 	case s.isEmpty():
 		return errors.New("the informer follows no range of objects at present")
 	case by.By() == meta.ShardByNamespace && s.leavesOut(by, meta.Identity{Namespace: key.Namespace}):

@@ -2,12 +2,9 @@ package informer
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"reflect"
-	"slices"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // Runner is something that runs until its context ends: an informer, a controller, a server. Run returns nil when ctx
@@ -28,7 +25,7 @@ type RunnerFunc func(ctx context.Context) error
 func (f RunnerFunc) Run(ctx context.Context) error { return f(ctx) }
 
 // needy is a Runner that needs others to run.
-type needy interface{ Runners() []Runner }
+type needy = runners.Needy[Runner]
 
 // Run runs all of rs at the same time and waits for all of them, as a [Group] of Runners does. When one returns an error,
 // the context of the others ends, with that error as its cause, and Run returns it: the first error wins. One that returns
@@ -50,12 +47,12 @@ func Run(ctx context.Context, rs ...Runner) error { return (&Group{Runners: rs})
 func order(rs []Runner) (named, only []Runner) {
 	needed := needs(rs)
 	for _, r := range rs {
-		if (isInformer(r) || contains(needed, r)) && !contains(named, r) {
+		if (isInformer(r) || runners.Has(needed, r)) && !runners.Has(named, r) {
 			named = append(named, r)
 		}
 	}
 	for _, r := range needed {
-		if !contains(named, r) {
+		if !runners.Has(named, r) {
 			only = append(only, r)
 		}
 	}
@@ -64,21 +61,8 @@ func order(rs []Runner) (named, only []Runner) {
 
 // needs returns the runners that rs need, each once.
 func needs(rs []Runner) (needed []Runner) {
-	var visit func(r Runner)
-	visit = func(r Runner) {
-		n, ok := r.(needy)
-		if !ok {
-			return
-		}
-		for _, need := range n.Runners() {
-			if need != nil && !contains(needed, need) {
-				needed = append(needed, need)
-				visit(need)
-			}
-		}
-	}
 	for _, r := range rs {
-		visit(r)
+		needed = runners.Needs(needed, r)
 	}
 	return needed
 }
@@ -93,41 +77,3 @@ func isInformer(r Runner) bool {
 	})
 	return ok
 }
-
-// contains reports whether rs has r. A Runner that cannot be compared, such as a function, is never found.
-func contains(rs []Runner, r Runner) bool {
-	return r != nil && reflect.ValueOf(r).Comparable() && slices.Contains(rs, r)
-}
-
-// errExited reports a goroutine that ended without returning.
-var errExited = errors.New("it has ended its goroutine (runtime.Goexit)")
-
-// join runs s, or waits while another Run of it goes on, until ctx ends.
-func join(ctx context.Context, s Runner) error {
-	for {
-		err := s.Run(ctx)
-		elsewhere := (*runningError)(nil)
-		if !errors.As(err, &elsewhere) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-elsewhere.ended:
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-	}
-}
-
-// runningError says that something cannot be run because it is running already.
-type runningError struct {
-	what  string
-	ended <-chan struct{} // closed when the other Run has ended
-}
-
-// Ended is for package controller, which also waits for a Run elsewhere.
-func (e *runningError) Ended() <-chan struct{} { return e.ended }
-
-func (e *runningError) Error() string { return fmt.Sprintf("run %s: it is running already", e.what) }

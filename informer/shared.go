@@ -13,6 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
 	"github.com/bowline-go/bowline/internal/handle"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // use is how a program uses an informer that [Share] has returned. During its run it is one of the users of the engine, and its
@@ -127,7 +128,7 @@ func (u *use[T]) begin() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.running {
-		return &runningError{u.String(), u.span.ended}
+		return &runners.RunningError{What: u.String(), Ended: u.span.ended}
 	}
 	select {
 	case <-u.span.ended:

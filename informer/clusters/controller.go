@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // Func brings the actual state closer to the desired one for one key, like a controller.Func. cluster is what [Controller.Add] was
@@ -40,7 +40,7 @@ type member[V any] struct {
 	name  string
 	value V
 	added *controller.AddedSource
-	needs []runner // what the sources need; it does not change
+	needs []cache.Runner // what the sources need; it does not change
 	// running are the reconciles in progress.
 	running map[meta.Key]*work
 	// later are the keys that wait in the queue for a retry, or for the time that a Result names.
@@ -93,8 +93,12 @@ func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[me
 	if err != nil {
 		return err
 	}
+	var needs []cache.Runner
+	for _, s := range from {
+		needs = runners.Needs(needs, s)
+	}
 	c.members[name] = &member[V]{
-		name: name, value: cluster, added: added, needs: needs(from), running: make(map[meta.Key]*work), later: make(map[meta.Key]bool),
+		name: name, value: cluster, added: added, needs: needs, running: make(map[meta.Key]*work), later: make(map[meta.Key]bool),
 	}
 	return nil
 }
@@ -252,35 +256,15 @@ func inLine(err error, prefix string) string {
 	return strings.Join(texts, "; ")
 }
 
-// runner has to run for a source.
-type runner = cache.Runner
-
-// needs returns what has to run for sources.
-func needs(of []controller.Source[meta.Key]) (all []runner) {
-	for _, s := range of {
-		n, ok := s.(interface{ Runners() []runner })
+// away joins the last errors of runners.
+func away(of []cache.Runner) error {
+	var all []error
+	for _, r := range of {
+		a, ok := filler.As[interface{ Away() error }](r)
 		if !ok {
 			continue
 		}
-		for _, r := range n.Runners() {
-			if r == nil || reflect.ValueOf(r).Comparable() && slices.Contains(all, r) {
-				continue
-			}
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// away joins the last errors of runners.
-func away(of []runner) error {
-	var all []error
-	for _, r := range of {
-		f := filler.Of(r)
-		if f == nil {
-			continue
-		}
-		if err := f.Away(); err != nil {
+		if err := a.Away(); err != nil {
 			all = append(all, fmt.Errorf("%v: %w", r, err))
 		}
 	}

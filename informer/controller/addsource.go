@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/internal/clustering"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // AddedSource is what [Controller.AddSource] has added, or [Controller.AddSourcesFor].
@@ -55,7 +56,7 @@ func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *Added
 	feeds := make([]*feed[K], len(from))
 	for i, s := range from {
 		feeds[i] = newFeed(s)
-		feeds[i].needy, feeds[i].covers = withNeeds(nil, s), covers
+		feeds[i].needy, feeds[i].covers = runners.Needs[runner](nil, s), covers
 	}
 	c.set.mu.Lock()
 	defer c.set.mu.Unlock()

@@ -6,13 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -107,7 +106,7 @@ func (c *Controller[K]) Runners() []cache.Runner {
 		}
 		if n, ok := f.source.(needy); ok {
 			for _, r := range n.Runners() {
-				if !has(all, r) {
+				if !runners.Has(all, r) {
 					all = append(all, r)
 				}
 			}
@@ -117,12 +116,7 @@ func (c *Controller[K]) Runners() []cache.Runner {
 }
 
 // needy is something that needs runners.
-type needy interface{ Runners() []runner }
-
-// has reports whether rs has r. A runner that cannot be compared is never found.
-func has(rs []runner, r runner) bool {
-	return r != nil && reflect.ValueOf(r).Comparable() && slices.Contains(rs, r)
-}
+type needy = runners.Needy[runner]
 
 func (c *Controller[K]) validate() error {
 	if c.fn == nil {

@@ -3,7 +3,6 @@
 package controller
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -41,9 +40,6 @@ func (s several) Error() string {
 }
 
 func (s several) Unwrap() []error { return s }
-
-// errExited reports a reconcile or a source that has neither returned nor panicked.
-var errExited = errors.New("it has ended its goroutine (runtime.Goexit)")
 
 // TerminalError says that a retry is useless until something changes; [Terminal] makes one.
 type TerminalError struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -135,7 +136,7 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	feeds := c.allFeeds()
 	caches := make([][]runner, len(feeds))
 	for i, f := range feeds {
-		caches[i] = withNeeds(nil, f.source) // not under the lock: it may be the caller's code
+		caches[i] = runners.Needs[runner](nil, f.source) // not under the lock: it may be the caller's code
 	}
 	c.set.mu.Lock()
 	defer c.set.mu.Unlock()
@@ -180,7 +181,7 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], isP
 	exited := true
 	defer func() {
 		if exited { // or it panics, and the program ends
-			c.sourceFailed(in, f, errExited, fail)
+			c.sourceFailed(in, f, runners.ErrExited, fail)
 		}
 	}()
 	to := sink[K]{

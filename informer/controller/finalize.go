@@ -12,6 +12,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // FinalizerWriter adds and removes finalizers at the server; client.Resource[T] does.
@@ -94,7 +95,7 @@ func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 		wrong = fmt.Errorf("controller.FinalizeOptions: Leavers must be RefuseLeavers, CleanUpLeavers or ReportLeavers, got %d", o.Leavers)
 	case cached.Behind() == nil:
 		wrong = errors.New("controller.Finalize: cached must not be the zero Reader")
-	case isNil(server):
+	case runners.IsNil(server):
 		wrong = errors.New("controller.Finalize: server must not be nil")
 	case reconcile == nil:
 		wrong = errors.New("controller.Finalize: reconcile must not be nil")

@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/internal/follow"
 	"github.com/bowline-go/bowline/internal/fresh"
 	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -63,7 +64,7 @@ func (f *freshReads[K]) Run(ctx context.Context, add func(K), synced func()) err
 
 func (f *freshReads[K]) run(ctx context.Context, to sink[K]) error {
 	for i, c := range f.caches {
-		if !isNil(c) && filler.Of(c) == nil {
+		if !runners.IsNil(c) && filler.Of(c) == nil {
 			return fmt.Errorf("cache %d must be an informer, because no other cache knows when it has seen a write; got %s", i, cacheName(c))
 		}
 	}
@@ -129,7 +130,7 @@ func staleError(a fresh.Admission) error {
 		if late.Write.ResourceVersion == "" {
 			what = "the deletion of"
 		}
-		fmt.Fprintf(&text, ", %s has not seen %s %s %q", cacheName(late.Cache.(Cache)), what, late.Write.Resource.Resource, late.Write.Key)
+		fmt.Fprintf(&text, ", %s has not seen %s %s %q", runners.Name(late.Cache), what, late.Write.Resource.Resource, late.Write.Key)
 	}
 	return errors.New(text.String())
 }

@@ -54,6 +54,7 @@ var imports = map[string][]string{
 	"internal/handle":      {"client/meta", "internal/codec", "internal/undertest"},
 	"internal/election":    {},
 	"internal/clustering":  {},
+	"internal/runners":     {},
 	"internal/follow":      {"client/meta"},
 	"internal/overlay":     {"client/meta", "internal/fieldset", "internal/gotype", "internal/jsonlex", "internal/patch/govalue", "internal/patch/tree", "patch"},
 	"internal/fights":      {"client/meta", "errors", "internal/fieldset", "internal/follow"},
@@ -103,11 +104,11 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/store", "internal/undertest"},
+	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/runners", "internal/store", "internal/undertest"},
 	"informer/controller": {
-		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/hooks", "internal/report", "workqueue",
+		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/hooks", "internal/report", "internal/runners", "workqueue",
 	},
-	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/clustering", "workqueue"},
+	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/clustering", "internal/filler", "internal/runners", "workqueue"},
 	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/shown", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.

@@ -9,6 +9,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // FinalizeOptions are the options of [Finalize].
@@ -95,7 +96,7 @@ func (c *Controller[K]) followsOnlyViews(of runner) (views bool) {
 			continue
 		}
 		switch filler, view := f.follows(); {
-		case filler == nil || !has([]runner{filler}, of):
+		case filler == nil || !runners.Has([]runner{filler}, of):
 		case !view:
 			return false
 		default:

@@ -10,21 +10,8 @@ import (
 	"sync"
 
 	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/runners"
 )
-
-// withNeeds appends the runners that of needs, and those that they need, each once.
-func withNeeds(all []runner, of any) []runner {
-	n, ok := of.(needy)
-	if !ok {
-		return all
-	}
-	for _, r := range n.Runners() {
-		if r != nil && !has(all, r) {
-			all = withNeeds(append(all, r), r)
-		}
-	}
-	return all
-}
 
 // need is a runner that runs for added sources.
 type need struct {
@@ -53,7 +40,7 @@ func (n *needs) start(ctx context.Context, fail func(one *need, err error)) {
 		go func() { // needs.release or needs.end waits for it
 			defer close(one.returned)
 			defer stop()
-			err := fmt.Errorf("run %T: %w", one.runner, errExited) // stays if Run calls Goexit
+			err := fmt.Errorf("run %T: %w", one.runner, runners.ErrExited) // stays if Run calls Goexit
 			defer func() {
 				if err != nil && ctx.Err() == nil {
 					n.mu.Lock()
@@ -62,7 +49,7 @@ func (n *needs) start(ctx context.Context, fail func(one *need, err error)) {
 					fail(one, err)
 				}
 			}()
-			err = runOrWait(ctx, one.runner)
+			err = runners.Join(ctx, one.runner.Run)
 		}()
 	}
 }
@@ -73,7 +60,7 @@ func (n *needs) acquire(rs []runner) []*need {
 	defer n.mu.Unlock()
 	var all []*need
 	for _, r := range rs {
-		i := slices.IndexFunc(n.list, func(other *need) bool { return !other.failed && has([]runner{other.runner}, r) })
+		i := slices.IndexFunc(n.list, func(other *need) bool { return !other.failed && runners.Has([]runner{other.runner}, r) })
 		if i < 0 {
 			i = len(n.list)
 			n.list = append(n.list, &need{runner: r})
@@ -122,13 +109,13 @@ func (c *Controller[K]) Stale() error {
 	var seen []runner
 	for _, f := range c.allFeeds() {
 		for _, r := range f.needy {
-			s := filler.Of(r)
-			if s == nil || has(seen, r) {
+			s, ok := filler.As[interface{ Stale() error }](r)
+			if !ok || runners.Has(seen, r) {
 				continue
 			}
 			seen = append(seen, r)
 			if err := s.Stale(); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", runnerName(r), err))
+				errs = append(errs, fmt.Errorf("%s: %w", runners.Name(r), err))
 			}
 		}
 	}
@@ -144,37 +131,8 @@ func (n *needs) hanging() (names []string) {
 		select {
 		case <-one.returned:
 		default:
-			names = append(names, runnerName(one.runner))
+			names = append(names, runners.Name(one.runner))
 		}
 	}
 	return names
-}
-
-func runnerName(r runner) string {
-	if named, ok := r.(fmt.Stringer); ok {
-		return named.String()
-	}
-	return fmt.Sprintf("%T", r)
-}
-
-// runOrWait runs r, or waits while another Run of it goes on, until ctx ends.
-func runOrWait(ctx context.Context, r runner) error {
-	for {
-		err := r.Run(ctx)
-		var elsewhere interface {
-			error
-			Ended() <-chan struct{} // closed when the other Run has ended
-		}
-		if !errors.As(err, &elsewhere) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-elsewhere.Ended():
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-	}
 }

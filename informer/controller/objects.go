@@ -13,6 +13,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // Subscriber supplies objects to follow: *informer.Informer[T] and cache.Reader[T], also one that is a view
@@ -170,7 +171,7 @@ func (o *objects[K, T]) String() string { return o.name }
 func fillerOf(from any) runner {
 	switch from := from.(type) {
 	case runner:
-		if !isNil(from) {
+		if !runners.IsNil(from) {
 			return from
 		}
 	case interface{ Runner() cache.Runner }:

@@ -12,12 +12,13 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/internal/clustering"
 	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
 // reconcile runs the function on one key. It returns an error if the queue is to retry the key.
 func (e *epoch[K]) reconcile(work context.Context, key K) error {
-	v := &visit[K]{Context: work, epoch: e, key: key, end: ReconcileEnd{Outcome: Failed, Err: errExited}}
+	v := &visit[K]{Context: work, epoch: e, key: key, end: ReconcileEnd{Outcome: Failed, Err: runners.ErrExited}}
 	defer v.leave(0) // also if the function ends its goroutine
 	ctx, ok := v.enter(v, e.gates)
 	if !ok {
@@ -153,7 +154,7 @@ func (e *epoch[K]) exited(key K) *ReconcileError {
 	if failures == 1 {
 		e.failing.Add(1)
 	}
-	return &ReconcileError{Controller: e.c.name, Key: key, Failures: failures, Err: errExited}
+	return &ReconcileError{Controller: e.c.name, Key: key, Failures: failures, Err: runners.ErrExited}
 }
 
 // failed records and reports a failure.

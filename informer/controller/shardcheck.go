@@ -11,6 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/clustering"
 	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // The errors of all these checks begin with where, and the name of the field.
@@ -68,7 +69,7 @@ func (c *Controller[K]) checkShards(where string) error {
 	if c.options.Shards == nil {
 		return nil
 	}
-	if isNil(c.options.Shards) {
+	if runners.IsNil(c.options.Shards) {
 		return fmt.Errorf("%sShards is a nil %T: leave Shards out, or set a Group", where, c.options.Shards)
 	}
 	by := c.sharding.By()
@@ -155,7 +156,7 @@ func same(one, other any) bool {
 
 // shardsName names Shards for people.
 func shardsName(s filler.Shards) string {
-	if isNil(s) {
+	if runners.IsNil(s) {
 		return fmt.Sprintf("a nil %T", s)
 	}
 	if named, ok := s.(fmt.Stringer); ok {

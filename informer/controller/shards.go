@@ -12,6 +12,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -60,7 +61,7 @@ type lost struct {
 
 // newSharding registers a controller with the shards of its options; nil if it has none.
 func newSharding[K comparable](s Shards, name string) *sharding[K] {
-	if isNil(s) { // Run reports a nil pointer
+	if runners.IsNil(s) { // Run reports a nil pointer
 		return nil
 	}
 	return &sharding[K]{Shards: s, follower: s.Follow(name), gone: make(map[K]lost)}
@@ -304,7 +305,7 @@ func readerOf[T meta.Object](from any) (cache.Reader[T], bool) {
 	case cache.Reader[T]:
 		return from, true
 	case interface{ Reader() cache.Reader[T] }:
-		if isNil(from) {
+		if runners.IsNil(from) {
 			return cache.Reader[T]{}, false
 		}
 		return from.Reader(), true

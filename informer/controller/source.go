@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // Source names keys that need work. This package has [Watch], [Map] and [Owns] for the objects of a cache, and [Every],
@@ -68,7 +68,7 @@ func newReads[K comparable](constructor string, caches []Cache) reads[K] {
 }
 
 func cacheName(c Cache) string {
-	if named, ok := c.(fmt.Stringer); ok && !isNil(c) {
+	if named, ok := c.(fmt.Stringer); ok && !runners.IsNil(c) {
 		return named.String()
 	}
 	return fmt.Sprintf("%T", c)
@@ -95,7 +95,7 @@ func (*reads[K]) namesNone() bool { return true }
 func (r *reads[K]) Runners() []runner {
 	var all []runner
 	for _, c := range r.caches {
-		if !isNil(c) {
+		if !runners.IsNil(c) {
 			all = append(all, c)
 		}
 	}
@@ -105,7 +105,7 @@ func (r *reads[K]) Runners() []runner {
 func (r *reads[K]) Unsynced() error {
 	var missing []error
 	for _, c := range r.caches {
-		if isNil(c) {
+		if runners.IsNil(c) {
 			continue
 		}
 		if err := whyUnsynced(c); err != nil {
@@ -130,7 +130,7 @@ func (r *reads[K]) Run(ctx context.Context, add func(K), synced func()) error {
 func (r *reads[K]) run(ctx context.Context, to sink[K]) error {
 	var all []supply
 	for i, c := range r.caches {
-		if isNil(c) {
+		if runners.IsNil(c) {
 			return fmt.Errorf("cache %d must not be nil", i)
 		}
 		all = append(all, supply{cache: c, whole: c.WaitSynced})
@@ -147,12 +147,6 @@ func (r *reads[K]) run(ctx context.Context, to sink[K]) error {
 		return nil
 	}
 	return err
-}
-
-// isNil reports whether what is nil or a nil pointer, so that it cannot be called.
-func isNil(what any) bool {
-	v := reflect.ValueOf(what)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // whyUnsynced returns why what is not synced, if it has a method that says so.

@@ -5,6 +5,8 @@ package controller
 import (
 	"context"
 	"fmt"
+
+	"github.com/bowline-go/bowline/internal/runners"
 )
 
 // waitCaches reports whether the caches of the sources of New are complete; if not, ctx has ended. No source runs yet.
@@ -19,7 +21,7 @@ func (c *Controller[K]) waitCaches(ctx context.Context, fail context.CancelCause
 			continue
 		}
 		var caches []Cache
-		for _, r := range withNeeds(nil, f.source) {
+		for _, r := range runners.Needs[runner](nil, f.source) {
 			if one, ok := r.(Cache); ok {
 				caches = append(caches, one)
 			}

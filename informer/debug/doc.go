@@ -17,7 +17,7 @@
 //     the end of credentials;
 //   - ?cache=ID: the latest lists with their causes and times, undecodable objects with their errors, namespaces; with
 //     informer.Options.Shards the ranges, and whether the server selects them; if [Options].Objects is set, a search over the objects
-//     by namespace and name, and each object as YAML;
+//     by namespace and name, and each object as JSON;
 //   - ?controller=ID: the keys that fail, with their last error; those in progress, and since when; ready ones in their order; delayed
 //     ones, and until when; whether it is paused; the groups of Controller.GroupBy, those with most keys ready first;
 //   - ?shards=ID: the ranges of this replica and since when, how many are its due by the weights, what it waits for, which caches and

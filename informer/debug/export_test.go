@@ -14,8 +14,8 @@ func Redacted(resource meta.GVR, content map[string]any) bool {
 	return true
 }
 
-// YAML returns decoded JSON as YAML.
-func YAML(v any) string { return yaml(v) }
+// JSON returns an object as its page shows it.
+func JSON(v map[string]any) string { return indented(v) }
 
 // Weigh returns the estimate of the memory of a cache of objects.
 func Weigh(r informer.RunInfo, objects int) int64 { return weigh(r, objects) }

@@ -159,7 +159,7 @@ func (v objectView) body(m *markup) {
 	if v.Redacted {
 		m.raw(`<p class="note">The values of this Secret are not shown.</p>`)
 	}
-	m.raw(`<pre tabindex="0" aria-label="The object as YAML">`).lines(v.yaml).raw("</pre>")
+	m.raw(`<pre tabindex="0" aria-label="The object as JSON">`).lines(v.text).raw("</pre>")
 	if v.cut > 0 {
 		m.raw(`<p class="more">and `).text(size(int64(v.cut))).raw(" more</p>")
 	}

@@ -25,7 +25,7 @@ func (m *markup) raw(c constant) *markup {
 // text writes s as text, on one line and without characters that change how others are shown.
 func (m *markup) text(s string) *markup { return m.escaped(clean(s)) }
 
-// lines writes s as text, with its line breaks. s is of this package: YAML without control characters.
+// lines writes s as text, with its line breaks. s is of this package: JSON without control characters.
 func (m *markup) lines(s string) *markup { return m.escaped(s) }
 
 func (m *markup) escaped(s string) *markup {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
@@ -21,12 +23,12 @@ type objectView struct {
 	Version  string         `json:"resourceVersion,omitempty"`
 	Redacted bool           `json:"redacted"`
 	Object   map[string]any `json:"object"`
-	yaml     string
-	cut      int // bytes of yaml that are not shown
+	text     string
+	cut      int // bytes of text that are not shown
 }
 
-// mostYAML is how many bytes of an object are on its page.
-const mostYAML = 512 << 10
+// mostText is how many bytes of an object are on its page.
+const mostText = 512 << 10
 
 func (p *Page) objectView(id, key string) (view, error) {
 	if !p.o.Objects {
@@ -51,9 +53,9 @@ func (p *Page) objectView(id, key string) (view, error) {
 	if v.Object, v.Redacted, err = p.content(e.info.Resource, obj); err != nil {
 		return nil, fmt.Errorf("%w: the object %q does not encode as JSON: %v", errNotFound, objectName(k), err)
 	}
-	v.yaml = yaml(v.Object)
-	if v.cut = max(0, len(v.yaml)-mostYAML); v.cut > 0 {
-		v.yaml = strings.ToValidUTF8(v.yaml[:mostYAML], "")
+	v.text = indented(v.Object)
+	if v.cut = max(0, len(v.text)-mostText); v.cut > 0 {
+		v.text = strings.ToValidUTF8(v.text[:mostText], "")
 	}
 	return v, nil
 }
@@ -86,6 +88,31 @@ func (p *Page) content(resource meta.GVR, obj meta.Object) (content map[string]a
 		p.o.Redact(resource, content)
 	}
 	return content, redacted, nil
+}
+
+// indented returns decoded JSON as text, with escapes in the place of characters that are not shown, or change how others are.
+func indented(v map[string]any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil { // Options.Redact has put in what does not encode
+		return err.Error()
+	}
+	text := b.String()
+	b.Reset()
+	for _, c := range text {
+		switch {
+		case c == '\n' || c == ' ' || unicode.IsPrint(c):
+			b.WriteRune(c)
+		case c > 0xffff:
+			high, low := utf16.EncodeRune(c)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default: // within a string
+			fmt.Fprintf(&b, `\u%04x`, c)
+		}
+	}
+	return b.String()
 }
 
 // isSecret reports whether an object is a Secret, by its resource or by what it says of itself.

@@ -1,11 +1,14 @@
 package debug_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
@@ -21,7 +24,7 @@ func TestObjectsAreShownOnlyIfAskedFor(t *testing.T) {
 			const object = "/?cache=configmaps.v1&object=default%2Fa"
 			if shown {
 				r.has("/?cache=configmaps.v1", `<a href="?cache=configmaps.v1&amp;object=default%2Fa">default/a</a>`)
-				r.has(object, "data:\n  greeting: |\n    hello\n    world\n", "name: a\n")
+				r.has(object, `&#34;greeting&#34;: &#34;hello\nworld\n&#34;`, `&#34;name&#34;: &#34;a&#34;`)
 				r.is("hello\nworld\n", object, "object", "data", "greeting")
 				return
 			}
@@ -55,7 +58,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 			r.is("[redacted]", address, "object", "data", "p")
 			r.is("[redacted]", address, "object", "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
 			r.is("web", address, "object", "metadata", "annotations", "team")
-			r.has(address, "The values of this Secret are not shown", "p: &#34;[redacted]&#34;")
+			r.has(address, "The values of this Secret are not shown", "&#34;p&#34;: &#34;[redacted]&#34;")
 			for _, form := range []string{"text/html", "application/json"} {
 				q, _ := http.NewRequest(http.MethodGet, address, nil)
 				q.Header.Set("Accept", form)
@@ -163,4 +166,38 @@ func TestThePageIsNoEarlyRead(t *testing.T) {
 		r.has("/?cache=configmaps.v1&q=a", "No object matches")
 		r.server.Intercept(nil)
 	})
+}
+
+// What the page shows of an object is its JSON, and has no character that is not seen.
+func FuzzObjectAsJSON(f *testing.F) {
+	for _, text := range append([]string{`{"a":[{"b":"c\nd\n","e":[["f"],{}]}],"g":{},"n":1e400,"m":123456789012345678901234567890,"<&>":null}`}, quotedAll(hostile)...) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		decode := func(text string) (v map[string]any, err error) {
+			d := json.NewDecoder(strings.NewReader(text))
+			d.UseNumber()
+			err = d.Decode(&v)
+			return v, err
+		}
+		v, err := decode(text)
+		if err != nil || v == nil {
+			return
+		}
+		got := debug.JSON(v)
+		if i := strings.IndexFunc(got, func(c rune) bool { return c != '\n' && c != ' ' && !unicode.IsPrint(c) }); i >= 0 {
+			t.Fatalf("%q has a character at %d that is not seen", got, i)
+		}
+		if read, err := decode(got); err != nil || !reflect.DeepEqual(read, v) {
+			t.Fatalf("%s\nis read as %#v, %v, want %#v", got, read, err, v)
+		}
+	})
+}
+
+func quotedAll(texts []string) (all []string) {
+	for _, text := range texts {
+		b, _ := json.Marshal(map[string]string{text: text})
+		all = append(all, string(b))
+	}
+	return all
 }

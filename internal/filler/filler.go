@@ -74,3 +74,12 @@ func Of(what any) Filler {
 	}
 	return d.Behind()
 }
+
+// As returns the Filler of what, or else what itself, as a type that either of them may be.
+func As[I any](what any) (I, bool) {
+	if f := Of(what); f != nil {
+		what = f
+	}
+	i, ok := what.(I)
+	return i, ok
+}

@@ -1,0 +1,82 @@
+// Package runners has what informers, controllers and clusters do with what has to run: which of them need others, and how a Run waits for
+// another one.
+package runners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+)
+
+// ErrExited reports a goroutine that ended without returning or panicking.
+var ErrExited = errors.New("it has ended its goroutine (runtime.Goexit)")
+
+// IsNil reports whether what is nil, or a nil pointer or function, so that it cannot be called.
+func IsNil(what any) bool {
+	v := reflect.ValueOf(what)
+	return !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
+}
+
+// Name names something that runs, for people: by its String, as a function, or by its type.
+func Name(what any) string {
+	if named, ok := what.(fmt.Stringer); ok {
+		return named.String()
+	}
+	if v := reflect.ValueOf(what); v.Kind() == reflect.Func {
+		return runtime.FuncForPC(v.Pointer()).Name()
+	}
+	return fmt.Sprintf("%T", what)
+}
+
+// Has reports whether all has r. One that cannot be compared, such as a function, is never found.
+func Has[R any](all []R, r R) bool {
+	one := any(r)
+	return one != nil && reflect.ValueOf(one).Comparable() && slices.ContainsFunc(all, func(other R) bool { return any(other) == one })
+}
+
+// Needy is what needs runners.
+type Needy[R any] interface{ Runners() []R }
+
+// Needs appends to all the runners that of needs, and those that they need, each once.
+func Needs[R any](all []R, of any) []R {
+	n, ok := of.(Needy[R])
+	if !ok {
+		return all
+	}
+	for _, r := range n.Runners() {
+		if any(r) != nil && !Has(all, r) {
+			all = Needs(append(all, r), r)
+		}
+	}
+	return all
+}
+
+// RunningError says that something cannot be run because it is running already.
+type RunningError struct {
+	What  string
+	Ended <-chan struct{} // closed when the other Run has ended
+}
+
+func (e *RunningError) Error() string { return fmt.Sprintf("run %s: it is running already", e.What) }
+
+// Join calls run, or waits while another Run of the same goes on, until ctx ends.
+func Join(ctx context.Context, run func(ctx context.Context) error) error {
+	for {
+		err := run(ctx)
+		elsewhere := (*RunningError)(nil)
+		if !errors.As(err, &elsewhere) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-elsewhere.Ended:
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
