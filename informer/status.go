@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -73,66 +74,52 @@ type Status struct {
 	Namespaces map[string]Status
 }
 
-// attribute is a part of a Status worth showing.
-type attribute struct {
-	key   string
-	value any
-}
-
-// attributes returns the parts to show, the most important first. It leaves out those that are normal.
-func (s Status) attributes() []attribute {
-	all := []attribute{{"state", s.State.String()}}
-	if s.Name != "" {
-		all = append(all, attribute{"name", s.Name})
-	}
-	all = append(all, attribute{"synced", s.Synced})
-	if s.Stale {
-		all = append(all, attribute{"stale", s.Stale}, attribute{"renewed", s.Renewed.Format(time.RFC3339)})
-	}
-	if s.State == Listing {
-		all = append(all, attribute{"items", s.Listed}, attribute{"remaining", s.Remaining})
-	}
-	all = append(all, attribute{"objects", s.Objects}, attribute{"version", s.ResourceVersion})
-	if s.Mode != Auto {
-		all = append(all, attribute{"mode", s.Mode.String()})
-	}
-	if ranges := s.Ranges.String(); ranges != "" {
-		all = append(all, attribute{"ranges", ranges})
-	}
-	if s.Sharded != "" {
-		all = append(all, attribute{"sharded", string(s.Sharded)})
-	}
-	if s.Why != "" {
-		all = append(all, attribute{"why", s.Why})
-	}
-	if s.Protobuf {
-		all = append(all, attribute{"form", "protobuf"})
-	}
-	if s.WhyJSON != "" {
-		all = append(all, attribute{"whyJSON", s.WhyJSON})
-	}
-	all = append(all, attribute{"lists", s.Lists}, attribute{"watches", s.Watches}, attribute{"events", s.Events})
-	for _, cause := range slices.Sorted(maps.Keys(s.Relists)) {
-		all = append(all, attribute{"relists" + string(cause), s.Relists[cause]})
-	}
-	for _, count := range []struct {
-		key string
-		n   int
-	}{{"resets", s.Resets}, {"undecodable", len(s.Undecodable)}, {"namespaces", len(s.Namespaces)}} {
-		if count.n > 0 {
-			all = append(all, attribute{count.key, count.n})
+// String returns one line for people, the most important first, without what is normal. Its form may change.
+func (s Status) String() string {
+	var b strings.Builder
+	b.WriteString(s.State.String())
+	add := func(shown bool, key string, value any) {
+		text := fmt.Sprint(value)
+		if _, isText := value.(string); isText && (text == "" || strings.ContainsAny(text, " \t\n\"=")) {
+			text = strconv.Quote(text)
+		}
+		if shown {
+			fmt.Fprintf(&b, ", %s=%s", key, text)
 		}
 	}
-	if unsynced := s.unsynced(); len(unsynced) > 0 {
-		all = append(all, attribute{"unsynced", strings.Join(unsynced, ", ")})
+	add(s.Name != "", "name", s.Name)
+	add(true, "synced", s.Synced)
+	add(s.Stale, "stale", s.Stale)
+	add(s.Stale, "renewed", s.Renewed.Format(time.RFC3339))
+	add(s.State == Listing, "items", s.Listed)
+	add(s.State == Listing, "remaining", s.Remaining)
+	add(true, "objects", s.Objects)
+	add(true, "version", s.ResourceVersion)
+	add(s.Mode != Auto, "mode", s.Mode)
+	add(s.Ranges != meta.Ranges{}, "ranges", s.Ranges.String())
+	add(s.Sharded != "", "sharded", s.Sharded)
+	add(s.Why != "", "why", s.Why)
+	add(s.Protobuf, "form", "protobuf")
+	add(s.WhyJSON != "", "whyJSON", s.WhyJSON)
+	add(true, "lists", s.Lists)
+	add(true, "watches", s.Watches)
+	add(true, "events", s.Events)
+	for _, cause := range slices.Sorted(maps.Keys(s.Relists)) {
+		add(true, "relists"+string(cause), s.Relists[cause])
 	}
+	add(s.Resets > 0, "resets", s.Resets)
+	add(len(s.Undecodable) > 0, "undecodable", len(s.Undecodable))
+	add(len(s.Namespaces) > 0, "namespaces", len(s.Namespaces))
+	unsynced := s.unsynced()
+	add(len(unsynced) > 0, "unsynced", strings.Join(unsynced, ", "))
 	if s.Polling != nil {
-		all = append(all, attribute{"pollingSince", s.PollingSince.Format(time.RFC3339)}, attribute{"polling", s.Polling.Error()})
+		add(true, "pollingSince", s.PollingSince.Format(time.RFC3339))
+		add(true, "polling", s.Polling.Error())
 	}
 	if s.Err != nil {
-		all = append(all, attribute{"error", s.Err.Error()})
+		add(true, "error", s.Err.Error())
 	}
-	return all
+	return b.String()
 }
 
 // unsynced names the namespaces that have not been listed yet.
@@ -144,27 +131,6 @@ func (s Status) unsynced() []string {
 		}
 	}
 	return names
-}
-
-// String returns one line for people. Its form may change.
-func (s Status) String() string {
-	var b strings.Builder
-	for n, a := range s.attributes() {
-		switch v := a.value.(type) {
-		case string:
-			if n == 0 {
-				b.WriteString(v)
-				continue
-			}
-			if v == "" || strings.ContainsAny(v, " \t\n\"=") {
-				v = fmt.Sprintf("%q", v)
-			}
-			fmt.Fprintf(&b, ", %s=%s", a.key, v)
-		default:
-			fmt.Fprintf(&b, ", %s=%v", a.key, v)
-		}
-	}
-	return b.String()
 }
 
 // before reports whether s is less advanced than other: Waiting comes before Listing, and Listing before Watching.

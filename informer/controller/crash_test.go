@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/workqueue"
 )
 
 // panicking is a source.
@@ -20,10 +21,15 @@ func TestAPanicGoesOnWhereThatIsChosen(t *testing.T) {
 		c := New("c", Options{CrashOnPanic: crash}, fn, panicking{})
 		for name, call := range map[string]func() error{
 			"reconcile": func() error {
-				_, err := c.call(t.Context(), "key")
+				v := &visit[string]{Context: t.Context(), epoch: c.newEpoch(t.Context(), RunInfo{}), key: "key"}
+				v.call(v)
+				return v.end.Err
+			},
+			"source": func() (err error) {
+				queue := workqueue.New(workqueue.Options[string]{})
+				c.feed(t.Context(), &intake[string]{}, newFeed[string](panicking{}), false, queue, func(cause error) { err = cause })
 				return err
 			},
-			"source": func() error { return c.runSource(t.Context(), panicking{}, sink[string]{}) },
 		} {
 			var err error
 			value := func() (value any) {

@@ -5,12 +5,10 @@ package controller
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
 	"github.com/bowline-go/bowline/internal/runners"
@@ -204,7 +202,7 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], isP
 			})
 		}
 	}
-	err := c.runSource(ctx, f.source, to)
+	err := c.guarded(func() error { return runOf(ctx, f.source, to) })
 	switch {
 	case ctx.Err() != nil:
 	case err == nil:
@@ -213,17 +211,6 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], isP
 		c.sourceFailed(in, f, err, fail)
 	}
 	exited = false
-}
-
-func (c *Controller[K]) runSource(ctx context.Context, s Source[K], to sink[K]) (err error) {
-	if !c.options.CrashOnPanic {
-		defer func() {
-			if value := recover(); value != nil {
-				err = &cache.PanicError{Value: value, Stack: debug.Stack()}
-			}
-		}()
-	}
-	return runOf(ctx, s, to)
 }
 
 // synced notes that a source has delivered.

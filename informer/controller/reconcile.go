@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
@@ -42,7 +41,10 @@ func (v *visit[K]) call(outer context.Context) {
 		}
 		v.leave(entered)
 	}()
-	v.end.Result, v.end.Err = v.epoch.c.call(ctx, v.key)
+	v.end.Err = v.epoch.c.guarded(func() (err error) {
+		v.end.Result, err = v.epoch.c.fn(ctx, v.key)
+		return err
+	})
 }
 
 // conclude decides what the end of the call means for the key, and reports it. It returns an error if the queue is to retry the key.
@@ -134,18 +136,6 @@ func (e *epoch[K]) settled(key K, end func(topic string)) {
 	if e.failing.Load() > 0 && e.queue.Failures(key) > 0 && e.failing.Add(-1) == 0 {
 		end(reconciling)
 	}
-}
-
-// call calls the function and converts its panic into an error.
-func (c *Controller[K]) call(ctx context.Context, key K) (result Result, err error) {
-	if !c.options.CrashOnPanic {
-		defer func() {
-			if value := recover(); value != nil {
-				err = &cache.PanicError{Value: value, Stack: debug.Stack()}
-			}
-		}()
-	}
-	return c.fn(ctx, key)
 }
 
 // exited counts a reconcile that has ended its goroutine, and returns its error. The queue has not counted it yet.

@@ -68,6 +68,24 @@ func (m *markup) orNone(s string) *markup {
 	return m.text(s)
 }
 
+// span writes a duration, if there is one.
+func (m *markup) span(d time.Duration) *markup {
+	if d == 0 {
+		return m.none()
+	}
+	return m.text(short(d))
+}
+
+// crumbs writes the way to a page, and the beginning of its heading.
+func (m *markup) crumbs(kind constant, name string) *markup {
+	return m.raw(`<p class="crumbs">`).link("?", "Overview").raw(" / ").raw(kind).raw("</p><h1>").text(name).raw(" ")
+}
+
+// alert writes a text that a person should see first.
+func (m *markup) alert(text string) *markup {
+	return m.raw(`<p class="alert">`).text(text).raw("</p>")
+}
+
 // clip writes a text that is cut where the table ends; the whole text is shown to somebody who points at it.
 func (m *markup) clip(s string) *markup {
 	if s == "" {

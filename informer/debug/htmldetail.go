@@ -14,7 +14,7 @@ import (
 func (v cacheView) title() string { return v.ID }
 
 func (v cacheView) body(m *markup) {
-	m.raw(`<p class="crumbs">`).link("?", "Overview").raw(` / Cache</p><h1>`).text(v.ID).raw(" ")
+	m.crumbs("Cache", v.ID)
 	v.badge(m)
 	m.raw("</h1>")
 	if v.Err != "" {
@@ -169,14 +169,14 @@ func (v objectView) body(m *markup) {
 func (v controllerView) title() string { return "Controller " + v.Name }
 
 func (v controllerView) body(m *markup) {
-	m.raw(`<p class="crumbs">`).link("?", "Overview").raw(` / Controller</p><h1>`).text(v.ID).raw(" ")
+	m.crumbs("Controller", v.ID)
 	v.badge(m)
 	m.raw("</h1>")
 	if v.Paused {
-		m.raw(`<p class="alert">It is paused: no reconcile starts until Resume is called.</p>`)
+		m.alert("It is paused: no reconcile starts until Resume is called.")
 	}
 	for _, u := range v.Unsynced {
-		m.raw(`<p class="alert">It waits for `).text(u).raw("</p>")
+		m.alert("It waits for " + u)
 	}
 	m.raw(`<dl class="facts">`)
 	m.fact("Workers", func() { m.number(v.InProgress).raw(" of ").number(v.Workers) })
@@ -188,7 +188,7 @@ func (v controllerView) body(m *markup) {
 		m.raw(`<p class="note">Last error: `).text(v.LastError).raw("</p>")
 	}
 	for _, f := range v.Fight {
-		m.raw(`<p class="alert">`).text(f.Text).raw("</p>")
+		m.alert(f.Text)
 	}
 	v.groupTable(m)
 	m.raw(`<section aria-labelledby="queue"><h2 id="queue">Queue</h2>`).searchForm("Key", v.Query, "controller", v.ID)

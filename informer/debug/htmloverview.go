@@ -221,13 +221,7 @@ func (v overview) electionTable(m *markup) {
 		right("Since", func(e electionRow) { m.ago(e.Since, v.At) }),
 		right("Term", func(e electionRow) { m.number(int(e.Term)) }),
 		right("Renewed", func(e electionRow) { m.ago(e.Observed, v.At) }),
-		right("Left", func(e electionRow) {
-			if e.Left == 0 {
-				m.none()
-				return
-			}
-			m.text(short(e.Left))
-		}),
+		right("Left", func(e electionRow) { m.span(e.Left) }),
 		left("Error", func(e electionRow) { m.clip(e.Err) }),
 	)
 	m.raw("</section>")

@@ -55,12 +55,12 @@ func (v overview) sharesTable(m *markup) {
 func (v sharesView) title() string { return "Shards " + v.Group }
 
 func (v sharesView) body(m *markup) {
-	m.raw(`<p class="crumbs">`).link("?", "Overview").raw(` / Shards</p><h1>`).text(v.Group).raw(" ")
+	m.crumbs("Shards", v.Group)
 	v.badge(m)
 	m.raw("</h1>")
 	for _, err := range []string{v.Blocked, v.LeaseErr, v.Err} {
 		if err != "" {
-			m.raw(`<p class="alert">`).text(err).raw("</p>")
+			m.alert(err)
 		}
 	}
 	if v.Lost != nil {

@@ -107,7 +107,7 @@ func TestRedactChangesACopy(t *testing.T) {
 		r.create(configMaps, "a", map[string]string{"password": "hunter2"})
 		inf := informer.New(client.For(r.client, configMaps), informer.Options{})
 		r.run(inf)
-		r.has("/?cache=configmaps.v1&object=default/a", "password: &#34;[removed]&#34;", "count: &#34;7&#34;")
+		r.has("/?cache=configmaps.v1&object=default/a", "&#34;password&#34;: &#34;[removed]&#34;", "&#34;count&#34;: 7")
 		if thing, _ := inf.Reader().Get(meta.Key{Namespace: "default", Name: "a"}); thing.Data["password"] != "hunter2" {
 			t.Errorf("the cache holds %v", thing.Data)
 		}

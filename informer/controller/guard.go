@@ -1,0 +1,21 @@
+// The guard around functions of the program. It is in no file of reconciles alone: informers know those by their file.
+
+package controller
+
+import (
+	"runtime/debug"
+
+	"github.com/bowline-go/bowline/cache"
+)
+
+// guarded calls a function of the program, and converts its panic into an error.
+func (c *Controller[K]) guarded(call func() error) (err error) {
+	if !c.options.CrashOnPanic {
+		defer func() {
+			if value := recover(); value != nil {
+				err = &cache.PanicError{Value: value, Stack: debug.Stack()}
+			}
+		}()
+	}
+	return call()
+}
