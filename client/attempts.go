@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -51,7 +50,7 @@ func (a *attempts[T]) run(ctx context.Context, step func(obj T, live jsonstream.
 			return a.unread(ctx, err)
 		}
 		if a.lost != nil {
-			a.quits.LostTo = wroteBetween(a.last, live)
+			a.quits.wroteBetween(a.last, live)
 		}
 		lost, err := step(obj, live)
 		if lost == nil {
@@ -89,7 +88,7 @@ func (a *attempts[T]) unread(ctx context.Context, err error) error {
 // no next attempt: the limit is reached, or ctx has ended.
 func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error) error {
 	if a.quits.Attempts == conflictAttempts {
-		a.quits.LostTo = a.r.competing(ctx, a.q, live)
+		a.competing(ctx, live)
 		return a.because(err)
 	}
 	a.lost, a.last = err, live
@@ -109,44 +108,36 @@ type ModifyError struct {
 	// twice; the other calls may be repeated. If it is not set, nothing has been written, and Err wraps the last refusal if there
 	// was one.
 	MayHaveWritten bool
-	// LostTo is the write that came before the last attempt, as far as it is known.
-	LostTo CompetingWrite
+	// LostTo says who made the write that came before the last attempt, as far as it is known: the latest changed entry in
+	// metadata.managedFields, of which there may be several.
+	LostTo meta.ManagedFields
 	// Err is the reason why the call gave up.
 	Err error
+
+	version string // of the object after that write; empty if it is not known
 }
 
-// CompetingWrite is a write that came before another one. A field that the server does not report is empty.
-type CompetingWrite struct {
-	// Manager, Operation ("Update" or "Apply"), Subresource and Time are those of the latest changed entry in
-	// metadata.managedFields.
-	Manager, Operation, Subresource string
-	Time                            time.Time
-	// ResourceVersion is the object's version afterwards. There may have been other writes in between.
-	ResourceVersion string
-}
-
-// String returns, for example, `"kubectl-edit" by Update at 2026-01-02T03:04:05Z (resource version "7")`.
-func (w CompetingWrite) String() string {
-	if w == (CompetingWrite{}) {
-		return "an unknown write"
+// lostTo describes the write that came first, such as `"kubectl-edit" by Update at 2026-01-02T03:04:05Z (resource version "7")`. It is
+// empty if no such write is known.
+func (e *ModifyError) lostTo() string {
+	w := e.LostTo
+	if w.Manager == "" && e.version == "" {
+		return ""
 	}
-	var b strings.Builder
-	if w.Manager == "" {
-		b.WriteString("another write")
-	} else {
-		fmt.Fprintf(&b, "%q", shown.Text(w.Manager))
+	text := "another write"
+	if w.Manager != "" {
+		text = fmt.Sprintf("%q", shown.Text(w.Manager))
 	}
 	if w.Operation != "" {
-		b.WriteString(" by " + shown.Text(w.Operation))
+		text += " by " + shown.Text(w.Operation)
 	}
 	if w.Subresource != "" {
-		b.WriteString(" of " + shown.Text(w.Subresource))
+		text += " of " + shown.Text(w.Subresource)
 	}
-	if !w.Time.IsZero() {
-		b.WriteString(" at " + w.Time.UTC().Format(time.RFC3339))
+	if w.Time != nil && !w.Time.IsZero() {
+		text += " at " + w.Time.UTC().Format(time.RFC3339)
 	}
-	fmt.Fprintf(&b, " (resource version %q)", shown.Text(w.ResourceVersion))
-	return b.String()
+	return text + fmt.Sprintf(" (resource version %q)", shown.Text(e.version))
 }
 
 // Error says how many attempts there were, which write won the last, and why there is no further attempt.
@@ -155,8 +146,8 @@ func (e *ModifyError) Error() string {
 	if e.Attempts > 0 {
 		text = fmt.Sprintf("gave up after attempt %d", e.Attempts)
 	}
-	if e.LostTo != (CompetingWrite{}) {
-		text += ", lost against " + e.LostTo.String()
+	if winner := e.lostTo(); winner != "" {
+		text += ", lost against " + winner
 	}
 	if e.MayHaveWritten {
 		text += ", which may have been written"
@@ -188,21 +179,20 @@ func refused(err error) bool {
 	return apierrors.SafeToRetry(err)
 }
 
-// competing reads the object once and returns the latest write since last.
-func (r Resource[T]) competing(ctx context.Context, q request, last jsonstream.Item) CompetingWrite {
-	look := q
+// competing reads the object once and notes the latest write since last, if there was one.
+func (a *attempts[T]) competing(ctx context.Context, last jsonstream.Item) {
+	look := a.q
 	look.verb, look.once = "get", true
-	_, now, err := r.exchange(ctx, look)
-	if err != nil || now.ResourceVersion == last.ResourceVersion {
-		return CompetingWrite{}
+	a.quits.LostTo, a.quits.version = meta.ManagedFields{}, ""
+	if _, now, err := a.r.exchange(ctx, look); err == nil && now.ResourceVersion != last.ResourceVersion {
+		a.quits.wroteBetween(last, now)
 	}
-	return wroteBetween(last, now)
 }
 
-// wroteBetween returns the latest write after the object was as in last. A manager that writes the same fields again within a
-// second leaves no trace; wroteBetween then returns the latest write of all.
-func wroteBetween(last, now jsonstream.Item) CompetingWrite {
-	w := CompetingWrite{ResourceVersion: now.ResourceVersion}
+// wroteBetween notes the latest write after the object was as in last. A manager that writes the same fields again within a second
+// leaves no trace; wroteBetween then notes the latest write of all.
+func (e *ModifyError) wroteBetween(last, now jsonstream.Item) {
+	e.LostTo, e.version = meta.ManagedFields{}, now.ResourceVersion
 	before, after := managers(last.Raw), managers(now.Raw)
 	var latest *meta.ManagedFields
 	for _, changed := range [...]bool{true, false} {
@@ -212,11 +202,10 @@ func wroteBetween(last, now jsonstream.Item) CompetingWrite {
 			}
 		}
 		if latest != nil {
-			w.Manager, w.Operation, w.Subresource, w.Time = latest.Manager, latest.Operation, latest.Subresource, at(*latest)
-			break
+			e.LostTo = *latest
+			return
 		}
 	}
-	return w
 }
 
 func at(m meta.ManagedFields) (t time.Time) {

@@ -69,7 +69,7 @@ type Config struct {
 	// negative duration means no bound. An answer stalls when less than 1 KiB of it arrives in a wait of that length. Three times
 	// do not count: the time that the caller takes between two reads, the silences of a watch, and the silences of a raw request
 	// that follows its answer (watch and follow in its query). Unless StallTimeout is negative, the headers of an answer must
-	// arrive within 75 s, which is more than an API server takes for a request. The error wraps a [*StallError].
+	// arrive within 75 s, which is more than an API server takes for a request. The error is a timeout for apierrors.NetworkOf.
 	//
 	// Only the context limits how long a call takes as a whole.
 	StallTimeout time.Duration

@@ -197,7 +197,7 @@ func TestLeavingALongListStopsItsDecoders(t *testing.T) {
 				if at == 199 { // it was the last
 					return context.Canceled
 				}
-				return errors.Unwrap(unwrapPage(err))
+				return errors.Unwrap(err)
 			}, context.Canceled},
 			{"by its context at some time", func(ctx context.Context, cancel func(), r client.Resource[*hardMap]) error {
 				time.AfterFunc(time.Duration(at)*time.Millisecond, cancel)
@@ -223,14 +223,6 @@ func TestLeavingALongListStopsItsDecoders(t *testing.T) {
 			})
 		}
 	}
-}
-
-// unwrapPage returns err without the OpError's PageError, where there is one.
-func unwrapPage(err error) error {
-	if page := (*client.PageError)(nil); errors.As(err, &page) {
-		return page
-	}
-	return err
 }
 
 // A panic in the decoding of one object costs that object, wherever it is decoded.

@@ -113,24 +113,16 @@
 //
 //   - *errors.StatusError: the server's answer; errors.Is(err, apierrors.NotFound) tests its reason.
 //   - [*UsageError]: the call is wrong whatever the server says; nothing was sent. It is also the error of a call for a
-//     subresource that the resource does not have: this request was sent, and the server answered NotFound.
+//     subresource that the resource does not have, of an update that would remove fields that the type does not have, and of a
+//     Modify of which the server left out a part.
 //   - [*CredentialError]: there is no credential; the server has done nothing.
 //   - [*AnswerError]: the answer is not JSON, of another kind, too large, or of another version than [Exact] asks for.
 //   - [*DecodeError]: one object does not fit its type; the call hands on the other objects of its list or watch.
 //   - [*EventError]: a watch event cannot be used, or the server ends the watch by a status within it.
-//   - [*StallError]: the server stopped in the middle of its answer.
-//   - [*ProjectionError]: the update would remove fields that the type does not have.
-//   - [*IgnoredError]: the server left out a part of the change of a Modify.
-//   - [*PreconditionError]: the object is not the one that Ensure or AddFinalizer asks for.
 //   - [*DeletingError]: the object is being deleted, so it cannot be ensured and gets no finalizer.
 //   - [*ControllerError]: the object has another controller, or none and must not be adopted.
 //
-// Three types wrap one of these, and say more about the call:
-//
-//   - [*RetryError]: the request was sent more than once, as [Retry] says.
-//   - [*PageError]: a later page of a list failed.
-//   - [*ModifyError]: Modify, Ensure or a finalizer's call gave up, or Modify cannot know whether it has written.
-//
+// A [*ModifyError] wraps one of these: Modify, Ensure or a finalizer's call gave up, or Modify cannot know whether it has written.
 // [WaitFor] returns a [*WaitError].
 //
 // An answer that was cut short is an error, never a shorter object or list. The error wraps io.ErrUnexpectedEOF if net/http's

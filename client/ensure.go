@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
@@ -52,8 +51,8 @@ import (
 // then has all that want says, Outcome is that of the write, Created or Updated, although another may have written the same.
 //
 // A uid or resource version in want is a precondition: if the object has another, or does not exist, the error is a
-// [*PreconditionError]. An object that is being deleted cannot be ensured: the error is a [*DeletingError] until the object is
-// gone, and then Ensure creates it. Both errors are a Conflict.
+// Conflict, and nothing was written, unless it is in a [*ModifyError] that says otherwise. An object that is being deleted cannot
+// be ensured: the error is a [*DeletingError], which is a Conflict too, until the object is gone; then Ensure creates it.
 //
 // Ensure does not write status. Leave it empty, and write it through [Resource.Status]; change an object that was read, or cloned
 // from a cache, with [Resource.Modify]. Ensure leaves out a status that has only zeros. Any other status is a [*UsageError],
@@ -275,33 +274,27 @@ func sameContents(a, b []byte) bool {
 	return patch.Diff(contents(a), contents(b)).IsEmpty()
 }
 
-// PreconditionError says that the object of an Ensure or an AddFinalizer has another uid or resource version than the caller
-// asked for. It is a Conflict for errors.Is. Nothing was written, unless a [*ModifyError] around it says that something may
-// have been.
-type PreconditionError struct {
-	// Field is "metadata.uid" or "metadata.resourceVersion".
-	Field string
-	// Want is the value that the caller asked for, and Live the server's value: empty if there is no object.
-	Want, Live string
-}
+// preconditionError says that the object has another uid or resource version than the caller asked for, or that there is none. It is
+// a Conflict for errors.Is.
+type preconditionError string
 
-// Error implements error.
-func (e *PreconditionError) Error() string {
-	if e.Live == "" {
-		return fmt.Sprintf("%s must be %q, and there is no such object", e.Field, shown.Text(e.Want))
-	}
-	return fmt.Sprintf("%s must be %q, and the object has %q", e.Field, shown.Text(e.Want), shown.Text(e.Live))
-}
+func (e preconditionError) Error() string { return string(e) }
 
 // Is reports whether target is apierrors.Conflict.
-func (e *PreconditionError) Is(target error) bool { return target == error(apierrors.Conflict) }
+func (e preconditionError) Is(target error) bool { return target == error(apierrors.Conflict) }
 
+// precondition returns an error if the object is not the one that was asked for.
 func precondition(asked, live meta.Identity) error {
-	switch {
-	case asked.UID != "" && asked.UID != live.UID:
-		return &PreconditionError{Field: "metadata.uid", Want: asked.UID, Live: live.UID}
-	case asked.ResourceVersion != "" && asked.ResourceVersion != live.ResourceVersion:
-		return &PreconditionError{Field: "metadata.resourceVersion", Want: asked.ResourceVersion, Live: live.ResourceVersion}
+	for _, f := range [...]struct{ name, want, live string }{
+		{"uid", asked.UID, live.UID}, {"resourceVersion", asked.ResourceVersion, live.ResourceVersion},
+	} {
+		switch {
+		case f.want == "" || f.want == f.live:
+		case f.live == "":
+			return preconditionError(fmt.Sprintf("metadata.%s must be %q, and there is no such object", f.name, shown.Text(f.want)))
+		default:
+			return preconditionError(fmt.Sprintf("metadata.%s must be %q, and the object has %q", f.name, shown.Text(f.want), shown.Text(f.live)))
+		}
 	}
 	return nil
 }
@@ -309,8 +302,6 @@ func precondition(asked, live meta.Identity) error {
 // DeletingError says that an object is being deleted, so that it cannot be ensured and gets no further finalizer. It is a
 // Conflict for errors.Is: it passes when the object is gone.
 type DeletingError struct {
-	// Since is when the deletion was asked for, or, for an object with a grace period, when that ends.
-	Since time.Time
 	// Finalizers are the object's finalizers, which it waits for.
 	Finalizers []string
 }

@@ -209,7 +209,7 @@ func TestPreconditionsOfAnEnsure(t *testing.T) {
 			want := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: test.uid, ResourceVersion: test.version}}
 			_, _, err := client.For(connect(t, srv), slims).Ensure(t.Context(), want, client.EnsureOptions{})
 			wantErr(t, err, test.want)
-			is[*client.PreconditionError](t, err)
+			isConflict(t, err)
 			if !errors.Is(err, apierrors.Conflict) || errors.Is(err, apierrors.NotFound) || srv.one(t).method != http.MethodGet {
 				t.Errorf("error is %v after %v", err, srv.all())
 			}

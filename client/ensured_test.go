@@ -435,7 +435,7 @@ func TestPreconditionsOfAnEnsureOfWhatIsKnown(t *testing.T) {
 	known := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u-a", ResourceVersion: "7"}, Data: map[string]string{"k": "k"}}
 	for _, asked := range []meta.Identity{{Namespace: "web", Name: "a", UID: "other"}, {Namespace: "web", Name: "a", ResourceVersion: "6"}} {
 		_, _, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: asked, Data: known.Data}, client.EnsureOptions{Known: known})
-		is[*client.PreconditionError](t, err)
+		isConflict(t, err)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
@@ -14,8 +13,7 @@ import (
 
 // OpError says which call failed: the verb, the resource and, if there is one, the object. Err is the cause: an
 // *errors.StatusError when the server answered with an error, a [*DecodeError] or an [*AnswerError] about its answer, a
-// [*UsageError] about a call that is wrong, or the error of the network or of the context. If the call was sent more than once,
-// Err is a [*RetryError] around the cause.
+// [*UsageError] about a call that is wrong, or the error of the network or of the context.
 type OpError struct {
 	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the patch of
 	// [Resource.Apply]. It is modify for an error that [Resource.Modify] finds by itself; a failed request of Modify has the verb
@@ -30,14 +28,31 @@ type OpError struct {
 	Key meta.Key
 	// Path is the path of a [Client.Raw] request; then Verb is the HTTP method and the fields about resources are empty.
 	Path string
+	// Page is the page of a list that failed, if it is not the first: at least 2, and otherwise 0. If Err wraps an Expired status,
+	// and Page is not 0, the continue token expired while the earlier pages were read; if Page is 0, the server no longer has the
+	// resource version that was asked for.
+	Page int
+	// Before has the errors of the attempts before the last, in order, if the call was sent more than once; see [Retry]. Err is
+	// that of the last attempt, and errors.Is and errors.As look only into Err.
+	//
+	// Err may be the effect of an earlier attempt: a deletion that finds nothing, or an update that finds a conflict, after an
+	// attempt whose connection broke before its answer.
+	Before []error
 	// Err is the cause.
 	Err error
+
+	stop string // why there was no further attempt, unless Config.Retry.Attempts was reached
 }
 
 // Error returns, for example, `get pods "web/a": server said NotFound (404): pods "a" not found`. If the server does not serve
-// the resource, which its answer does not say, the text names the resource and the likely cause.
+// the resource, which its answer does not say, the text names the resource and the likely cause. If there were several attempts,
+// it names their errors, but not those that repeat the one after them.
 func (e *OpError) Error() string {
-	text := e.where() + ": " + e.Err.Error()
+	text := e.where() + ": "
+	if e.Page > 0 {
+		text += fmt.Sprintf("page %d: ", e.Page)
+	}
+	text += e.Err.Error() + e.attempts()
 	if why := e.notServed(); why != "" {
 		text += " (" + why + ")"
 	}
@@ -69,8 +84,11 @@ func (e *OpError) where() string {
 
 // UsageError says that a call was not sent, because it is wrong whatever the server says: a name that is not a path segment, a
 // namespace for a cluster-wide resource, a descriptor without a kind, options that exclude each other. Trying again does not
-// help. It is also the error of a call for a subresource that the resource does not have. This request is sent: the server answers
-// NotFound, and the client finds that the object exists.
+// help. It is also the error of an [Resource.Update] that was not sent, because it would remove fields that T does not have.
+//
+// In two cases the request has been sent: for a subresource that the resource does not have, the server answers NotFound, and the
+// client finds that the object exists; and if the server accepts a write of [Resource.Modify], it may leave out a part of the
+// change that only another subresource writes, and make the rest.
 type UsageError struct {
 	// Err says what is wrong, and what is allowed.
 	Err error
@@ -98,22 +116,6 @@ func (e *DecodeError) Error() string {
 
 // Unwrap returns the cause.
 func (e *DecodeError) Unwrap() error { return e.Err }
-
-// PageError says that a list failed on a page after the first. If it wraps an Expired status, the continue token expired while
-// the earlier pages were read. An Expired status without a PageError comes from the first page and is about the resource version
-// that was asked for.
-type PageError struct {
-	// Page is the page that failed; the first is 1, so it is at least 2.
-	Page int
-	// Err is the cause.
-	Err error
-}
-
-// Error implements error.
-func (e *PageError) Error() string { return fmt.Sprintf("page %d: %v", e.Page, e.Err) }
-
-// Unwrap returns the cause.
-func (e *PageError) Unwrap() error { return e.Err }
 
 // EventError says that a watch sent something that is not a usable event: of an unknown type, of another kind, without a resource
 // version or a name, or broken JSON. It ends the watch, and the event has not been handed on.
@@ -241,29 +243,16 @@ func wrongKind(apiVersion, kind, wantAPIVersion, wantKind string) *AnswerError {
 	return &AnswerError{Reason: WrongKind, Got: typed(apiVersion, kind), Want: typed(wantAPIVersion, wantKind)}
 }
 
-// StallError says that a server accepted a request and then made no progress with its answer; see Config.StallTimeout. The
+// stallError says that a server accepted a request and then made no progress with its answer; see Config.StallTimeout. The
 // request may have taken effect.
-type StallError struct {
-	// Begun says that the answer had begun: its headers arrived, and the rest stalled.
-	Begun bool
-	// Waited is how long the caller waited for more.
-	Waited time.Duration
-	// Received is how many bytes of the body came in that time.
-	Received int
-}
+type stallError string
 
-// Error implements error.
-func (e *StallError) Error() string {
-	if !e.Begun {
-		return fmt.Sprintf("server stalled: no answer within %v", e.Waited)
-	}
-	return fmt.Sprintf("server stalled: %d B of its answer came in %v", e.Received, e.Waited)
-}
+func (e stallError) Error() string { return "server stalled: " + string(e) }
 
-// Timeout returns true, so that errors.NetworkOf reports a timeout of the network.
-func (e *StallError) Timeout() bool { return true }
+// Timeout makes errors.NetworkOf report a timeout of the network.
+func (e stallError) Timeout() bool { return true }
 
 // stalled returns the error for an answer that sent received bytes within Config.StallTimeout.
 func (c *Client) stalled(received int) error {
-	return &StallError{Begun: true, Waited: c.stall, Received: received}
+	return stallError(fmt.Sprintf("%d B of its answer came in %v", received, c.stall))
 }

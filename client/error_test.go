@@ -52,7 +52,11 @@ func TestWhatErrorsSay(t *testing.T) {
 			&client.EventError{Identity: id, Err: io.EOF}, // one that was too large for its type to be known
 			`server sent an unusable event of "web/a": EOF`,
 		},
-		{&client.PageError{Page: 3, Err: io.EOF}, `page 3: EOF`},
+		{&client.OpError{Verb: "list", Resource: core, Page: 3, Err: io.EOF}, `list pods: page 3: EOF`},
+		{
+			&client.OpError{Verb: "get", Resource: core, Before: []error{io.ErrUnexpectedEOF, io.ErrShortWrite}, Err: io.EOF},
+			`get pods: EOF (attempt 3; attempt 1: unexpected EOF; attempt 2: short write)`,
+		},
 		{
 			&client.AnswerError{Reason: client.ForeignBody, ContentType: "text/html", Got: "<html>"},
 			`server sent something else than the object that was asked for, as "text/html": <html>`,

@@ -18,7 +18,7 @@ type Labelled struct {
 }
 
 // Update refuses to remove fields that its type does not have; Modify keeps them.
-func ExampleProjectionError() {
+func ExampleResource_Update() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		whole := &meta.Unstructured{Object: map[string]any{
 			"metadata": map[string]any{"namespace": "default", "name": "web", "labels": map[string]any{"app": "web"}},
@@ -36,9 +36,7 @@ func ExampleProjectionError() {
 		}
 		part.Data["color"] = "red"
 		_, err = parts.Update(ctx, part)
-		if lost := (*client.ProjectionError)(nil); errors.As(err, &lost) {
-			fmt.Println("would lose", lost.Lost)
-		}
+		fmt.Println(err)
 
 		if _, err := parts.Modify(ctx, meta.KeyOf(part), func(l *Labelled) error {
 			l.Data["color"] = "red"
@@ -51,7 +49,7 @@ func ExampleProjectionError() {
 		return err
 	})
 	// Output:
-	// would lose [/metadata/labels]
+	// update configmaps "default/web": *client_test.Labelled has no field for /metadata/labels, which the server's object has and this update would remove: use Modify or Patch
 	// map[app:web] map[color:red]
 }
 
@@ -91,7 +89,7 @@ type Website struct {
 }
 
 // The server silently ignores a change of status that is not sent to the status subresource. Modify reports it.
-func ExampleIgnoredError() {
+func ExampleUsageError() {
 	sites := client.Type[*Website]{Group: "example.com", Version: "v1", Kind: "Website", Resource: "websites"}
 	o := clienttest.Options{Resources: []clienttest.Resource{{
 		Group: sites.Group, Version: sites.Version, Kind: sites.Kind, Resource: sites.Resource, Status: true,

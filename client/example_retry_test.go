@@ -48,18 +48,15 @@ func ExampleRetry() {
 }
 
 // The error of a call that was sent more than once says so; its cause is the error of the last attempt.
-func ExampleRetryError() {
+func ExampleOpError() {
 	var err error = &client.OpError{
 		Verb: "update", Resource: AllSettings.GVR(), Key: meta.Key{Namespace: "default", Name: "web"},
-		Err: &client.RetryError{
-			Attempts: 2,
-			Before:   []error{errors.New("connection reset by peer")},
-			Err:      errors.New("server said Conflict (409): the object has been modified"),
-		},
+		Before: []error{errors.New("connection reset by peer")},
+		Err:    errors.New("server said Conflict (409): the object has been modified"),
 	}
 	fmt.Println(err)
-	if e := (*client.RetryError)(nil); errors.As(err, &e) {
-		fmt.Println(e.Attempts, "attempts")
+	if e := (*client.OpError)(nil); errors.As(err, &e) {
+		fmt.Println(len(e.Before)+1, "attempts")
 	}
 	// Output:
 	// update configmaps "default/web": server said Conflict (409): the object has been modified (attempt 2; attempt 1: connection reset by peer)

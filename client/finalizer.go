@@ -31,7 +31,7 @@ import (
 // name is a domain, a slash, and a name, such as "example.com/cleanup"; or one of the API's own, "orphan" and
 // "foregroundDeletion". Anything else is a [*UsageError].
 //
-// If the object does not have the uid of o, the error is a [*PreconditionError].
+// If the object does not have the uid of o, the error is a Conflict.
 func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error) {
 	var none T
 	q := r.request("add finalizer to", key)
@@ -142,12 +142,9 @@ type hold struct {
 	uid, version string
 	finalizers   []string
 	deleting     bool
-	since        meta.Time
 }
 
-func (h hold) error() *DeletingError {
-	return &DeletingError{Since: h.since.Time, Finalizers: h.finalizers}
-}
+func (h hold) error() *DeletingError { return &DeletingError{Finalizers: h.finalizers} }
 
 // readHold returns the hold of an object. The error is a *DeletingError if the object is being deleted.
 func readHold(live jsonstream.Item) (hold, error) {
@@ -164,8 +161,7 @@ func readHold(live jsonstream.Item) (hold, error) {
 	if h.uid == "" || h.version == "" {
 		return h, errNoVersion
 	}
-	if since := object.Metadata.DeletionTimestamp; since != nil {
-		h.deleting, h.since = true, *since
+	if h.deleting = object.Metadata.DeletionTimestamp != nil; h.deleting {
 		return h, h.error()
 	}
 	return h, nil

@@ -189,7 +189,7 @@ func TestAFinalizerOfAnObjectThatIsBeingDeleted(t *testing.T) {
 	r := client.For(connect(t, h), slims)
 	got, err := r.AddFinalizer(t.Context(), web, "e.x/a", meta.FinalizerOptions{})
 	wantErr(t, err, `add finalizer to configmaps "web/a": the object is being deleted, and waits for the finalizers ["f"]`)
-	if e := is[*client.DeletingError](t, err); got != nil || !errors.Is(err, apierrors.Conflict) || e.Since.Year() != 2026 || len(srv.puts) != 0 {
+	if e := is[*client.DeletingError](t, err); got != nil || !errors.Is(err, apierrors.Conflict) || len(srv.puts) != 0 {
 		t.Errorf("got %v, %+v, sent %v", got, e, srv.puts)
 	}
 	must[*Slim](t)(r.RemoveFinalizer(t.Context(), web, "f", meta.FinalizerOptions{}))
@@ -234,7 +234,7 @@ func TestAFinalizerOfTheObjectWithAUID(t *testing.T) {
 	}
 	_, err := r.AddFinalizer(ctx, key, "e.x/b", meta.FinalizerOptions{UID: old.UID})
 	wantErr(t, err, `add finalizer to configmaps "default/a": metadata.uid must be "`+old.UID+`", and the object has "`+made.UID+`"`)
-	is[*client.PreconditionError](t, err)
+	isConflict(t, err)
 	if live := must[*ConfigMap](t)(r.Get(ctx, key)); live.ResourceVersion != made.ResourceVersion {
 		t.Errorf("the new object has changed: %+v", live)
 	}

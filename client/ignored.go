@@ -8,22 +8,20 @@ import (
 	"strings"
 )
 
-// IgnoredError says that the server has accepted a write of [Resource.Modify] and left out a part of the change. The rest of the
-// change, if any, has been written.
-type IgnoredError struct {
-	// Fields are the fields that were left unchanged, such as "status", "spec" or "metadata.labels".
-	Fields []string
-	// Subresource is the subresource that was written, empty for the object itself.
-	Subresource string
-}
+// ignoredError says that the server has accepted a write of Modify and left out a part of the change.
+type ignoredError string
 
-// Error implements error.
-func (e *IgnoredError) Error() string {
-	text := "server has left out the change of " + strings.Join(e.Fields, ", ")
-	if e.Subresource == "" {
-		return text + ", which is written through Resource.Status"
+func (e ignoredError) Error() string { return string(e) }
+
+// leftOut returns the error of a write of which the server has left out some fields, such as "status", "spec" or "metadata.labels".
+func leftOut(fields []string, subresource string) error {
+	text := "server has left out the change of " + strings.Join(fields, ", ")
+	if subresource == "" {
+		text += ", which is written through Resource.Status"
+	} else {
+		text += ", which is not a part of " + subresource
 	}
-	return text + ", which is not a part of " + e.Subresource
+	return &UsageError{Err: ignoredError(text)}
 }
 
 // ignored returns the parts of c that the server has left out of the object that it stored: those that only the status
@@ -55,7 +53,7 @@ func (r Resource[T]) ignored(ctx context.Context, q request, c change, stored []
 	return fields
 }
 
-// parts returns the members of an object that a write can change, by their names in an IgnoredError.
+// parts returns the members of an object that a write can change, by their names in an ignoredError.
 func parts(object []byte) map[string]json.RawMessage {
 	var all, metadata map[string]json.RawMessage
 	if json.Unmarshal(object, &all) != nil {

@@ -87,7 +87,7 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 // when 100 pages in a row are empty or begin with an object that an earlier page began with.
 //
 // An error of fn ends the list, and ListEach returns it unchanged. The error of a list that was cut short is never io.EOF, and
-// the objects before it have been handed on; on a later page than the first it is a *PageError. ListEach returns the metadata
+// the objects before it have been handed on; on a later page than the first it has OpError.Page. ListEach returns the metadata
 // only after it has read the list to its end. The metadata's resource version is that of the first page, so a watch from there
 // misses nothing. Its ShardInfo is empty unless all pages have the same.
 //
@@ -153,9 +153,6 @@ func (r Resource[T]) each(
 		l.next = nil
 		if resp, err = next.resp, next.err; err != nil {
 			l.number++
-			if op := (*OpError)(nil); errors.As(err, &op) {
-				err = op.Err // fail puts the page between the two
-			}
 			return meta.ListMeta{}, l.pipe.Finish(l.fail(err))
 		}
 	}
@@ -192,12 +189,7 @@ type listing[T meta.Object] struct {
 }
 
 // fail returns err as the error of the list, or of the page if that is a later one.
-func (l *listing[T]) fail(err error) error {
-	if l.number > 1 {
-		err = &PageError{Page: l.number, Err: err}
-	}
-	return l.q.fail(err)
-}
+func (l *listing[T]) fail(err error) error { return l.q.failPage(l.number, err) }
 
 // open asks for the first page.
 func (l *listing[T]) open(ctx context.Context) (*http.Response, error) {

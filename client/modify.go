@@ -30,7 +30,8 @@ import (
 // the same place of a list whose length has not changed.
 //
 // mutate must not change namespace, name, uid or resource version. If a resource has a status subresource, a write to the object
-// changes everything but status. If the server then leaves out a change of status, Modify returns an [*IgnoredError].
+// changes everything but status. If the server then leaves out a change of status, Modify returns a [*UsageError], although
+// the rest of the change has been written.
 //
 // key is a name. If the object is deleted and created again while Modify runs, Modify calls mutate with the new one, as if Modify
 // had begun later; mutate can compare uids to prevent that. Modify treats an object that is being deleted like any other.
@@ -83,14 +84,14 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 		}
 		tries.quits.Attempts++
 		obj, err = r.writeChange(ctx, q, c)
-		switch conflict, left := errors.Is(err, apierrors.Conflict), (*IgnoredError)(nil); {
+		switch conflict, left := errors.Is(err, apierrors.Conflict), ignoredError(""); {
 		case err == nil || errors.As(err, &left):
 			result = obj
 			return nil, err
 		case mayHaveWritten(err) || !refused(err):
 			tries.quits.MayHaveWritten = true
 			if conflict {
-				tries.quits.LostTo = r.competing(ctx, q, live)
+				tries.competing(ctx, live)
 			}
 			return nil, tries.because(err)
 		case !conflict:
@@ -190,7 +191,7 @@ func (r Resource[T]) writeChange(ctx context.Context, q request, c change) (T, e
 		return none, err
 	}
 	if ignored := r.ignored(ctx, q, c, stored.Raw); len(ignored) > 0 {
-		return none, q.fail(&IgnoredError{Fields: ignored, Subresource: q.subresource})
+		return none, q.fail(leftOut(ignored, q.subresource))
 	}
 	return obj, nil
 }

@@ -3,10 +3,12 @@ package client
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
@@ -45,12 +47,31 @@ func TestACompetingWriteIsTheLastOneInBetween(t *testing.T) {
 		{"the same fields within a second: whoever wrote last of all", state("a Update - v1 1 f:x"), "a"},
 		{"nobody is known", state(), ""},
 	} {
-		if got := wroteBetween(before, test.after); got.Manager != test.manager || got.ResourceVersion != "7" {
+		var got ModifyError
+		if got.wroteBetween(before, test.after); got.LostTo.Manager != test.manager || got.version != "7" {
 			t.Errorf("%s: %+v, want manager %q", test.name, got, test.manager)
 		}
 	}
-	if got := wroteBetween(before, state("a Update status v1 1 f:x", "a Update - v1 1 f:x")); got.Subresource != "status" {
+	var got ModifyError
+	if got.wroteBetween(before, state("a Update status v1 1 f:x", "a Update - v1 1 f:x")); got.LostTo.Subresource != "status" {
 		t.Errorf("got %+v, want the write of the status", got)
+	}
+}
+
+func TestTheTextOfTheWriteThatCameFirst(t *testing.T) {
+	when := meta.Time{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("east", 3600))}
+	for want, e := range map[string]ModifyError{
+		`gave up after attempt 1: EOF`: {},
+		`gave up after attempt 1, lost against another write (resource version "7"): EOF`: {version: "7"},
+		`lost against "kubelet" by Update of status at 2026-01-02T02:04:05Z (resource version "7"): `: {
+			LostTo: meta.ManagedFields{Manager: "kubelet", Operation: "Update", Subresource: "status", Time: &when}, version: "7",
+		},
+		`"a" (resource version "")`: {LostTo: meta.ManagedFields{Manager: "a\x1bb"}}, // no control characters
+	} {
+		e.Attempts, e.Err = 1, io.EOF
+		if got := e.Error(); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

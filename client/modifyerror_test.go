@@ -48,9 +48,8 @@ func TestModifySaysWhoWon(t *testing.T) {
 			return setData(obj)
 		})
 		e := is[*client.ModifyError](t, err)
-		want := client.CompetingWrite{Manager: "faster", Operation: "Update", Time: e.LostTo.Time, ResourceVersion: won}
-		if e.Attempts != 50 || e.MayHaveWritten || e.LostTo != want || !e.LostTo.Time.Equal(when) {
-			t.Errorf("error is %+v, want %+v at %v", *e, want, when)
+		if who := e.LostTo; e.Attempts != 50 || e.MayHaveWritten || who.Manager != "faster" || who.Operation != "Update" || !who.Time.Equal(when) {
+			t.Errorf("error is %+v, want an Update of faster at %v", *e, when)
 		}
 		if !errors.Is(err, apierrors.Conflict) || is[*client.OpError](t, e.Err).Verb != "update" {
 			t.Errorf("the last conflict is not in %v", err)
@@ -58,22 +57,6 @@ func TestModifySaysWhoWon(t *testing.T) {
 		wantErr(t, err, fmt.Sprintf(`modify configmaps "default/a": gave up after attempt 50, lost against "faster" by Update at %s (resource version %q): update configmaps "default/a": server said Conflict (409): `,
 			when.UTC().Format(time.RFC3339), won))
 	})
-}
-
-func TestTheTextOfACompetingWrite(t *testing.T) {
-	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("east", 3600))
-	for want, w := range map[string]client.CompetingWrite{
-		`an unknown write`:                     {},
-		`another write (resource version "7")`: {ResourceVersion: "7"},
-		`"kubelet" by Update of status at 2026-01-02T02:04:05Z (resource version "7")`: {
-			Manager: "kubelet", Operation: "Update", Subresource: "status", Time: when, ResourceVersion: "7",
-		},
-		`"a" (resource version "")`: {Manager: "a\x1bb"}, // no control characters
-	} {
-		if got := w.String(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
 }
 
 // A context that ends says so, with the conflict that it ended after and who won that.
@@ -114,8 +97,8 @@ func TestModifySaysWhoWonWhenItsContextEnds(t *testing.T) {
 				if e.Attempts != test.attempts || e.MayHaveWritten || !errors.Is(err, context.Canceled) || !errors.Is(err, apierrors.Conflict) {
 					t.Errorf("error is %+v: %v", *e, err)
 				}
-				if test.cancel == nil && (e.LostTo.Manager != "m" || e.LostTo.ResourceVersion != "2") {
-					t.Errorf("%+v won", e.LostTo)
+				if test.cancel == nil && (e.LostTo.Manager != "m" || !strings.Contains(err.Error(), `(resource version "2")`)) {
+					t.Errorf("%+v won: %v", e.LostTo, err)
 				}
 			})
 		})

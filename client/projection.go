@@ -21,38 +21,18 @@ import (
 
 // A full write of a T that lacks fields of the object must not remove those fields.
 
-// ProjectionError says that Update did not write an object, because the object's Go type has no field for some members of the
-// server's object, which the write would have removed. [Resource.Modify] and [Resource.Patch] change an object without this loss.
-type ProjectionError struct {
-	// Type is the Go type.
-	Type reflect.Type
-	// Lost are JSON pointers (RFC 6901) to members of the server's object that Type has no field for, at most ten of them.
-	Lost []string
-}
-
-// maxLost bounds ProjectionError.Lost.
+// maxLost bounds how many members an error names.
 const maxLost = 10
 
-// Error returns, for example, `*main.Pod has no field for /spec/tolerations, which the server's object has and this update would
-// remove: use Modify or Patch`. It names at most three members.
-func (e *ProjectionError) Error() string {
-	const named = 3
-	var b strings.Builder
-	fmt.Fprintf(&b, "%v has no field for ", e.Type)
-	for i, at := range e.Lost[:min(len(e.Lost), named)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(shown.Text(at))
+// wouldLose returns the error of an update that would remove members of the server's object, because the object's Go type has no field
+// for them. lost are JSON pointers (RFC 6901) to them, at most maxLost.
+func wouldLose(t reflect.Type, lost []string) error {
+	more := ""
+	if len(lost) >= maxLost {
+		more = " and others"
 	}
-	switch more := len(e.Lost) - named; {
-	case len(e.Lost) >= maxLost:
-		b.WriteString(" and others")
-	case more > 0:
-		fmt.Fprintf(&b, " and %d more", more)
-	}
-	b.WriteString(", which the server's object has and this update would remove: use Modify or Patch")
-	return b.String()
+	return &UsageError{Err: fmt.Errorf("%v has no field for %s%s, which the server's object has and this update would remove: use Modify or Patch",
+		t, shown.Text(strings.Join(lost, ", ")), more)}
 }
 
 // note records what a client has learned about a Go type and the resource that is decoded into it.
@@ -133,7 +113,7 @@ func (r Resource[T]) keepsAll(ctx context.Context, q request, version string) er
 		return q.fail(fmt.Errorf("tell what %v would lose: %w", reflect.TypeFor[T](), err))
 	}
 	if len(lost) > 0 {
-		return q.fail(&ProjectionError{Type: reflect.TypeFor[T](), Lost: lost})
+		return q.fail(wouldLose(reflect.TypeFor[T](), lost))
 	}
 	return nil
 }

@@ -187,6 +187,18 @@ func (r request) fail(err error) error {
 	return &OpError{Verb: r.verb, Resource: r.resource, Subresource: r.subresource, Key: r.key, Err: err}
 }
 
+// failPage is fail for a page of a list, from 1. err may be an *OpError already.
+func (r request) failPage(page int, err error) error {
+	op, ok := err.(*OpError)
+	if !ok {
+		op = r.fail(err).(*OpError)
+	}
+	if page > 1 {
+		op.Page = page
+	}
+	return op
+}
+
 // do sends r, with retries, and returns the answer if it is a success; the caller closes its body. Every error is an *OpError.
 func (c *Client) do(ctx context.Context, r outgoing) (resp *http.Response, err error) {
 	err = c.call(ctx, r, func(answer *http.Response) error {
@@ -307,7 +319,7 @@ func connectionError(ctx context.Context, err error) error {
 		return fmt.Errorf("the server closed the connection without an answer: %w", io.ErrUnexpectedEOF)
 	}
 	if apierrors.NetworkOf(err) == apierrors.NetworkTimeout && strings.Contains(err.Error(), "timeout awaiting response headers") {
-		return &StallError{Waited: conn.MaxHeaderWait} // neither of net/http's two types has a name
+		return stallError(fmt.Sprintf("no answer within %v", conn.MaxHeaderWait)) // neither of net/http's two types has a name
 	}
 	return shown.Error(err)
 }

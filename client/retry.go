@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,8 +38,8 @@ import (
 //   - A network timeout passed while a watch was being opened. The client retries no other call after a timeout.
 //
 // Each attempt sends the same bytes, and waits for Config.Limiter as the first did. A wait ends with the
-// caller's context, and does not begin if the context would end first. The error of a call that was sent more than once is a
-// [*RetryError]; the client also calls Hooks.Retry.
+// caller's context, and does not begin if the context would end first. The error of a call that was sent more than once
+// has OpError.Before; the client also calls Hooks.Retry.
 //
 // [Resource.ListEach] and [Resource.WatchEach] make one attempt for each request: they are for callers that have a recovery of
 // their own.
@@ -98,27 +99,14 @@ func (r Retry) withDefaults() Retry {
 	return r
 }
 
-// RetryError is the error of a call that was sent more than once, or that was not sent again although it might have been. It
-// takes the place of the error of the last attempt, and errors.Is and errors.As look only into that error.
-//
-// The error of a later attempt may be the effect of an earlier one: a deletion that finds nothing, or an update that finds a
-// conflict, after an attempt whose connection broke before its answer.
-type RetryError struct {
-	// Attempts is how many times the call was sent.
-	Attempts int
-	// Before has the errors of the attempts before the last, in order.
-	Before []error
-	// Err is the error of the last attempt.
-	Err error
-
-	stop string // why there was no further attempt, unless Attempts was reached
-}
-
-// Error returns, for example, `server said Conflict (409): … (attempt 2; attempt 1: connection reset by peer)`. It leaves out
-// errors that repeat the one after them.
-func (e *RetryError) Error() string {
+// attempts describes the attempts of a call that was sent more than once, or that was not sent again although it might have been,
+// such as ` (attempt 2; attempt 1: connection reset by peer)`.
+func (e *OpError) attempts() string {
+	if len(e.Before) == 0 && e.stop == "" {
+		return ""
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v (attempt %d", e.Err, e.Attempts)
+	fmt.Fprintf(&b, " (attempt %d", len(e.Before)+1)
 	for i := 0; i < len(e.Before); {
 		end := i + 1
 		for end < len(e.Before) && alike(e.Before[end], e.Before[i]) {
@@ -139,9 +127,6 @@ func (e *RetryError) Error() string {
 	return b.String() + ")"
 }
 
-// Unwrap returns the error of the last attempt.
-func (e *RetryError) Unwrap() error { return e.Err }
-
 // alike reports whether two errors are the same to a person. Errors of connections differ in their ports.
 func alike(a, b error) bool {
 	if n := apierrors.NetworkOf(a); n != apierrors.NetworkFine && n == apierrors.NetworkOf(b) {
@@ -152,16 +137,8 @@ func alike(a, b error) bool {
 
 // mayHaveWritten reports whether err may be the effect of an earlier attempt, which took effect although its answer was lost.
 func mayHaveWritten(err error) bool {
-	e := (*RetryError)(nil)
-	if !errors.As(err, &e) {
-		return false
-	}
-	for _, before := range e.Before {
-		if !apierrors.SafeToRetry(before) {
-			return true
-		}
-	}
-	return false
+	e := (*OpError)(nil)
+	return errors.As(err, &e) && slices.ContainsFunc(e.Before, func(before error) bool { return !apierrors.SafeToRetry(before) })
 }
 
 // call sends r until read has accepted an answer, or the policy allows no further attempt. read gets the answers that are
@@ -182,7 +159,7 @@ func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response)
 			return nil
 		}
 		if r.isOnce() || c.retry.Attempts == 1 || !repeats(r, info, err) {
-			return r.fail(retried(n, before, err, ""))
+			return retried(r.fail(err), before, "")
 		}
 		if backoff == nil {
 			backoff = retry.New(retry.Policy{Base: c.retry.Wait, Max: c.retry.MaxWait})
@@ -190,14 +167,14 @@ func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response)
 		floor, _ := apierrors.RetryAfter(err)
 		wait := min(backoff.Next(floor), max(floor, c.retry.MaxWait))
 		if stop, stopped := c.stops(ctx, n, floor, wait); stopped {
-			return r.fail(retried(n, before, err, stop))
+			return retried(r.fail(err), before, stop)
 		}
 		if f := c.hooksIn(ctx).Retry; f != nil {
 			f(ctx, RetryInfo{Request: info, Err: err, Wait: wait})
 		}
 		if retry.Sleep(ctx, wait) != nil {
-			err = retried(n, before, err, "")
-			return r.fail(fmt.Errorf("wait before attempt %d: %w; before that: %w", n+1, conn.ContextError(ctx), err))
+			err = fmt.Errorf("wait before attempt %d: %w; before that: %w", n+1, conn.ContextError(ctx), err)
+			return retried(r.fail(err), before, "")
 		}
 		before = append(before, err)
 	}
@@ -236,12 +213,11 @@ func (c *Client) stops(ctx context.Context, n int, floor, wait time.Duration) (w
 	return "", false
 }
 
-// retried returns err as the error of the n-th attempt.
-func retried(n int, before []error, err error, stop string) error {
-	if n == 1 && stop == "" {
-		return err
-	}
-	return &RetryError{Attempts: n, Before: before, Err: err, stop: stop}
+// retried returns the *OpError of a call, with the errors of its attempts before the last, and why there was no further attempt.
+func retried(err error, before []error, stop string) error {
+	op := err.(*OpError)
+	op.Before, op.stop = before, stop
+	return op
 }
 
 // repeats reports whether r may be sent again after the attempt that info describes, which failed with err.

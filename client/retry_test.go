@@ -239,7 +239,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 						if (err == nil) != (want == 2) {
 							t.Errorf("error is %v", err)
 						}
-						if err != nil && errors.As(err, new(*client.RetryError)) {
+						if err != nil && is[*client.OpError](t, err).Before != nil {
 							t.Errorf("the error of one attempt is %v", err)
 						}
 						if len(o.calls) != want {
@@ -259,7 +259,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 func TestOnlyAWatchIsOpenedAgainAfterATimeout(t *testing.T) {
 	reads, safe, unsafe, once := styles()
 	for _, timeout := range []error{
-		os.ErrDeadlineExceeded, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, &client.StallError{Waited: time.Minute},
+		os.ErrDeadlineExceeded, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, client.Stall(),
 	} {
 		for _, s := range slices.Concat(reads, safe, unsafe, once) {
 			t.Run(s.name, func(t *testing.T) {
@@ -355,8 +355,8 @@ func TestTheErrorSaysHowOftenAndWhatWasBefore(t *testing.T) {
 				if err == nil || err.Error() != test.want {
 					t.Errorf("error is %v\nwant     %s", err, test.want)
 				}
-				if e := (*client.RetryError)(nil); errors.As(err, &e) && (e.Attempts != len(o.calls) || len(e.Before) != e.Attempts-1) {
-					t.Errorf("%d requests were sent, and the error has %d, with %d before", len(o.calls), e.Attempts, len(e.Before))
+				if e := is[*client.OpError](t, err); len(e.Before) != len(o.calls)-1 {
+					t.Errorf("%d requests were sent, and the error has %d before the last", len(o.calls), len(e.Before))
 				}
 			})
 		})
@@ -471,8 +471,8 @@ func TestAttemptsAreCountedForEachCall(t *testing.T) {
 		for range 20 {
 			calls.Go(func() {
 				_, err := r.Get(t.Context(), web)
-				if e := is[*client.RetryError](t, err); e.Attempts != 3 {
-					t.Errorf("a call had %d attempts", e.Attempts)
+				if e := is[*client.OpError](t, err); len(e.Before) != 2 {
+					t.Errorf("a call had %d attempts before the last", len(e.Before))
 				}
 			})
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/memnet"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -233,6 +234,14 @@ func is[E error](t testing.TB, err error) E {
 		t.Fatalf("error is %v (%T), want a %T in it", err, err, e)
 	}
 	return e
+}
+
+// isConflict fails the test unless err is a Conflict.
+func isConflict(t testing.TB, err error) {
+	t.Helper()
+	if !errors.Is(err, apierrors.Conflict) {
+		t.Errorf("error is %v, want a Conflict", err)
+	}
 }
 
 // answered returns the AnswerError in err, which must be of a reason.

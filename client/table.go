@@ -88,10 +88,7 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions, t TableOptions) (
 			}
 		}
 		if err != nil {
-			if number > 1 {
-				err = &PageError{Page: number, Err: err}
-			}
-			return Table{}, q.fail(err)
+			return Table{}, q.failPage(number, err)
 		}
 		if o.OnPage != nil {
 			o.OnPage(m)
@@ -129,7 +126,7 @@ func (r Resource[T]) TableOf(ctx context.Context, key meta.Key, o TableOptions) 
 	var t Table
 	m, err := r.tablePage(ctx, q, o, false, &t)
 	if err != nil {
-		return Table{}, q.fail(err)
+		return Table{}, q.failPage(1, err)
 	}
 	t.ResourceVersion = m.ResourceVersion
 	return t, nil
@@ -177,14 +174,11 @@ func (r Resource[T]) sendTables(ctx context.Context, q request) (*http.Response,
 	return r.sendDropping(ctx, q, false, func(ctx context.Context, q request, _ bool) (*http.Response, error) { return r.send(ctx, q) })
 }
 
-// tablePage reads one answer and adds its rows to t. Its errors are causes: the caller passes them to q.fail.
+// tablePage reads one answer and adds its rows to t. The caller passes its errors to q.failPage.
 func (r Resource[T]) tablePage(ctx context.Context, q request, o TableOptions, managedFields bool, t *Table) (meta.ListMeta, error) {
 	q.accept = tableAccept
 	resp, err := r.sendTables(ctx, q)
 	if err != nil {
-		if op := (*OpError)(nil); errors.As(err, &op) {
-			err = op.Err
-		}
 		return meta.ListMeta{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()

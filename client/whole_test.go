@@ -83,7 +83,7 @@ func TestAWholeAnswerThatIsNoJSONIsNotRetried(t *testing.T) {
 				}))
 				err := test.call(t.Context(), client.For(dial(t, cfg), slims))
 				if test.reason == "" {
-					if is[*client.RetryError](t, err); sent != 5 || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+					if e := is[*client.OpError](t, err); len(e.Before) != 4 || sent != 5 || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 						t.Errorf("sent %d times: %v", sent, err)
 					}
 					return

@@ -29,7 +29,7 @@ func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 //
 // Update replaces the whole object, also the fields that T does not have. To prevent a loss, Update reads the object first if the
 // client has decoded an object of this resource of which T lost a part. If T would lose any part of the object, Update writes
-// nothing and returns a [*ProjectionError]; [Resource.Modify] and [Resource.Patch] keep the fields that they do not name. A T
+// nothing and returns a [*UsageError]; [Resource.Modify] and [Resource.Patch] keep the fields that they do not name. A T
 // that models all that the server sends costs no request. A custom decoding method, a map, an any and a json.RawMessage are taken
 // to keep everything.
 //

@@ -11,7 +11,7 @@ import (
 //	err := sites.Delete(ctx, key, client.DeleteOptions{})
 //	return apierrors.Ignore(err, apierrors.NotFound)
 //
-// client.DeletingError and client.PreconditionError count as a Conflict.
+// A client.DeletingError, and the error of an unmet precondition of Ensure or AddFinalizer, count as a Conflict.
 //
 // Without a reason it returns err. An error that joins several, as errors.Join and fmt.Errorf with several %w make, is
 // ignored only if each of them is; otherwise Ignore returns all of it. So a cleanup can join the errors of its steps:

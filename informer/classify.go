@@ -16,7 +16,7 @@ func classify(err error) outcome {
 	var (
 		status *apierrors.StatusError
 		frame  *client.EventError
-		page   *client.PageError
+		op     *client.OpError
 		back   *rollbackError
 		usage  *client.UsageError
 	)
@@ -46,7 +46,7 @@ func classify(err error) outcome {
 	case apierrors.IsTooLargeResourceVersion(err):
 		return tooLarge
 	case errors.Is(err, apierrors.Expired):
-		if errors.As(err, &page) {
+		if errors.As(err, &op) && op.Page > 0 {
 			return outdated
 		}
 		return expired
