@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -48,18 +49,6 @@ type Decision struct {
 	EvaluationError string
 }
 
-// Subject is a user as the server sees it.
-type Subject struct {
-	// User is the user's name.
-	User string
-	// UID distinguishes two users that had the same name one after the other.
-	UID string
-	// Groups are the groups that the user is in.
-	Groups []string
-	// Extra is further information from the authenticator.
-	Extra map[string][]string
-}
-
 // CanI asks the server whether the client may do something (SelfSubjectAccessReview). Every user may ask. An error means that
 // there is no answer, not that the answer is no.
 func CanI(ctx context.Context, c *Client, a Access) (Decision, error) {
@@ -75,27 +64,22 @@ func Can(ctx context.Context, c *Client, s Subject, a Access) (Decision, error) 
 
 // SubjectRules are the operations that a user may do in a namespace, as far as they can be listed.
 type SubjectRules struct {
-	// Resources and Paths are the allowed operations, in no order and with repetitions.
-	Resources []ResourceRule
-	Paths     []PathRule
+	// Rules are the allowed operations, in no order and with repetitions.
+	Rules []Rule
 	// Incomplete says that more may be allowed than is listed, because an authorizer cannot list its rules. EvaluationError may
 	// then say more.
 	Incomplete      bool
 	EvaluationError string
 }
 
-// ResourceRule allows verbs on resources; "*" in a list means everything.
-type ResourceRule struct {
+// Rule allows verbs on resources, or on paths that are not a resource's; "*" in a list means everything. It has the form of a rule of
+// a Role.
+type Rule struct {
 	Verbs     []string `json:"verbs"`
 	Groups    []string `json:"apiGroups"`
-	Resources []string `json:"resources"`     // a subresource is written "pods/log"
-	Names     []string `json:"resourceNames"` // empty means every object
-}
-
-// PathRule allows verbs on paths that are not a resource's. A path may end in "*".
-type PathRule struct {
-	Verbs []string `json:"verbs"`
-	Paths []string `json:"nonResourceURLs"`
+	Resources []string `json:"resources"`       // a subresource is written "pods/log"
+	Names     []string `json:"resourceNames"`   // empty means every object
+	Paths     []string `json:"nonResourceURLs"` // of a rule without Resources; a path may end in "*"
 }
 
 // Rules lists what the client may do in a namespace (SelfSubjectRulesReview). Use it to show the rules to people, and [CanI] to
@@ -112,7 +96,7 @@ func Rules(ctx context.Context, c *Client, namespace string) (SubjectRules, erro
 		return SubjectRules{}, err
 	}
 	s := got.Status
-	return SubjectRules{Resources: s.Resources, Paths: s.Paths, Incomplete: s.Incomplete, EvaluationError: shown.Text(s.EvaluationError)}, nil
+	return SubjectRules{Rules: slices.Concat(s.Resources, s.Paths), Incomplete: s.Incomplete, EvaluationError: shown.Text(s.EvaluationError)}, nil
 }
 
 // WhoAmI asks the server which user it takes the client for (SelfSubjectReview, in every cluster since 1.28). Every user may ask.
@@ -228,10 +212,10 @@ type rulesReview struct {
 		Namespace string `json:"namespace"`
 	} `json:"spec"`
 	Status struct {
-		Resources       []ResourceRule `json:"resourceRules"`
-		Paths           []PathRule     `json:"nonResourceRules"`
-		Incomplete      bool           `json:"incomplete"`
-		EvaluationError string         `json:"evaluationError"`
+		Resources       []Rule `json:"resourceRules"`
+		Paths           []Rule `json:"nonResourceRules"`
+		Incomplete      bool   `json:"incomplete"`
+		EvaluationError string `json:"evaluationError"`
 	} `json:"status,omitzero"`
 }
 

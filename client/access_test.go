@@ -81,8 +81,10 @@ func TestRules(t *testing.T) {
 		`"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["/healthz*"]}],"incomplete":true,"evaluationError":"webhook"}}`)
 	got, err := client.Rules(t.Context(), connect(t, s), "web")
 	want := client.SubjectRules{
-		Resources:  []client.ResourceRule{{Verbs: []string{"get"}, Groups: []string{""}, Resources: []string{"pods", "pods/log"}, Names: []string{"a"}}},
-		Paths:      []client.PathRule{{Verbs: []string{"*"}, Paths: []string{"/healthz*"}}},
+		Rules: []client.Rule{
+			{Verbs: []string{"get"}, Groups: []string{""}, Resources: []string{"pods", "pods/log"}, Names: []string{"a"}},
+			{Verbs: []string{"*"}, Paths: []string{"/healthz*"}},
+		},
 		Incomplete: true, EvaluationError: "webhook",
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

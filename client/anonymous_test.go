@@ -96,7 +96,7 @@ func TestAnAnonymousClientSendsNothingOfWhoItIs(t *testing.T) {
 		srv.ServeHTTP(w, r)
 	}), func(s *http.Server) { s.TLSConfig.ClientAuth = tls.RequestClientCert })
 	cfg.BearerToken, cfg.TLS.CertData, cfg.TLS.KeyData = "t0k3n", client.Secret(cert), client.Secret(key)
-	cfg.Impersonate = &client.Impersonation{User: "jane"}
+	cfg.Impersonate = &client.Subject{User: "jane"}
 	cfg.Wrap = func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			r = r.Clone(r.Context())

@@ -18,14 +18,14 @@ type Condition struct {
 	// goroutine calls it with each state. state describes obj in a few words, for the error of a wait that ends without success.
 	// An error ends the wait: return one when further waiting is pointless.
 	Met func(obj *meta.Raw) (met bool, state string, err error)
-	// AwaitResource makes the wait go on if the server does not know the resource, as before its CustomResourceDefinition exists.
-	// Without it an unknown resource ends the wait.
-	AwaitResource bool
+
+	// awaitResource makes the wait go on if the server does not know the resource, as before its CustomResourceDefinition exists.
+	awaitResource bool
 }
 
 // UntilCreated is met when the object exists. It also waits for its resource.
 func UntilCreated() Condition {
-	return Condition{Name: "created", AwaitResource: true, Met: func(obj *meta.Raw) (bool, string, error) {
+	return Condition{Name: "created", awaitResource: true, Met: func(obj *meta.Raw) (bool, string, error) {
 		return obj != nil, "", nil
 	}}
 }
@@ -104,22 +104,6 @@ func UntilComplete() Condition {
 			return false, state, fmt.Errorf("the job has failed: %s", withReason("", failed.Reason, failed.Message))
 		}
 		return s.isTrue("Complete"), state, nil
-	}}
-}
-
-// UntilEstablished is met when the server serves the resource of a CustomResourceDefinition. It fails when the names of the
-// definition are taken.
-func UntilEstablished() Condition {
-	return Condition{Name: "established", Met: func(obj *meta.Raw) (bool, string, error) {
-		s := statusOf(obj)
-		state := s.text("Established")
-		if s.isTrue("Established") {
-			return true, state, nil
-		}
-		if names, found := s.find("NamesAccepted"); found && names.Status == "False" {
-			return false, state, fmt.Errorf("the names are not accepted: %s", withReason("", names.Reason, names.Message))
-		}
-		return false, state, nil
 	}}
 }
 

@@ -116,13 +116,6 @@ func TestConditions(t *testing.T) {
 		},
 		{"a job that has failed without a reason", client.UntilComplete(), conditions(`{"type":"Failed","status":"True"}`), false, "no condition Complete", "the job has failed: it does not say why"},
 
-		{"a definition that is served", client.UntilEstablished(), conditions(`{"type":"Established","status":"True"}`), true, "condition Established True", ""},
-		{"one that is new", client.UntilEstablished(), conditions(`{"type":"NamesAccepted","status":"True"}`), false, "no condition Established", ""},
-		{
-			"one whose names are taken", client.UntilEstablished(), conditions(`{"type":"NamesAccepted","status":"False","reason":"ListKindConflict","message":"taken"}`),
-			false, "no condition Established", "the names are not accepted: ListKindConflict: taken",
-		},
-
 		{"a function that likes it", client.Until("green", func(s *Slim) (bool, error) { return s.Data["color"] == "green", nil }), `{"metadata":{"name":"a"},"data":{"color":"green"}}`, true, "", ""},
 		{"a function that does not", client.Until("green", func(s *Slim) (bool, error) { return s.Data["color"] == "green", nil }), exists, false, "", ""},
 		{"a function is not asked about nothing", client.Until("green", func(*Slim) (bool, error) { panic("asked") }), "", false, "", ""},
@@ -156,10 +149,10 @@ func TestConditions(t *testing.T) {
 func TestNamesOfConditions(t *testing.T) {
 	for _, c := range []client.Condition{
 		client.UntilCreated(), client.UntilDeleted(""), client.UntilTrue("Synced"), client.UntilPodReady(), client.UntilAvailable(),
-		client.UntilComplete(), client.UntilEstablished(), client.Until("green", func(*Slim) (bool, error) { return false, nil }),
+		client.UntilComplete(), client.UntilReady(), client.Until("green", func(*Slim) (bool, error) { return false, nil }),
 	} {
 		fmt.Fprintln(t.Output(), "to be", c.Name)
-		if c.Name == "" || c.AwaitResource != (c.Name == "created") {
+		if c.Name == "" || c.Met == nil {
 			t.Errorf("%+v", c)
 		}
 	}

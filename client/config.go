@@ -50,8 +50,8 @@ type Config struct {
 	Credentials *Credentials
 
 	// Impersonate is the user that the client acts for, unless a handle says otherwise; see [Resource.As]. Nil means that the
-	// client acts for itself. New refuses an Impersonation without a User.
-	Impersonate *Impersonation
+	// client acts for itself. New refuses a Subject without a User.
+	Impersonate *Subject
 
 	// UserAgent is sent with each request; empty means "bowline/version (os/architecture)", with this module's version from the
 	// program's build information, or "devel" for a working copy. For a write that names no field manager, the server uses the

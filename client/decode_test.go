@@ -513,7 +513,7 @@ func TestAnObjectLargerThanTheBoundCostsNoOther(t *testing.T) {
 			t.Fatalf("over the limit: %d objects, %d bad ones, %v", len(names), len(bad), err)
 		}
 		decode := is[*client.DecodeError](t, bad[0])
-		if limit := answered(t, bad[0], client.TooLarge); limit.Key.Name != "big" || decode.Identity.ResourceVersion != "2" {
+		if answered(t, bad[0], client.TooLarge); decode.Identity.Name != "big" || decode.Identity.ResourceVersion != "2" {
 			t.Errorf("over the limit: %v", bad[0])
 		}
 	}

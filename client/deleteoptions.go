@@ -17,11 +17,6 @@ type DeleteOptions struct {
 	// GracePeriod is how long the object may take to end, in whole seconds; 0 means the default of the resource, and NoGracePeriod
 	// means no grace period.
 	GracePeriod time.Duration
-	// IgnoreStoreReadError removes an object that the server cannot read from its store, such as one whose encryption key is
-	// lost; see KEP-3926. The objects that it owns stay, and its finalizers are ignored, which may break the cluster: this is the
-	// API's ignoreStoreReadErrorWithClusterBreakingPotential. It needs a permission of its own, has no effect on an object that
-	// can be read, and excludes every other option, WriteOptions.DryRun too.
-	IgnoreStoreReadError bool
 }
 
 // NoGracePeriod is the DeleteOptions.GracePeriod that deletes without a grace period.
@@ -76,7 +71,6 @@ type deleteBody struct {
 	Preconditions      *preconditions `json:"preconditions,omitempty"`
 	PropagationPolicy  Propagation    `json:"propagationPolicy,omitempty"`
 	DryRun             []string       `json:"dryRun,omitempty"`
-	IgnoreReadError    bool           `json:"ignoreStoreReadErrorWithClusterBreakingPotential,omitempty"`
 }
 
 type preconditions struct {
@@ -86,10 +80,7 @@ type preconditions struct {
 
 // body returns the options in their wire form.
 func (o DeleteOptions) body(dryRun bool) (deleteBody, error) {
-	b := deleteBody{Kind: "DeleteOptions", APIVersion: "v1", PropagationPolicy: o.Propagation, IgnoreReadError: o.IgnoreStoreReadError}
-	if o.IgnoreStoreReadError && (dryRun || o != DeleteOptions{IgnoreStoreReadError: true}) {
-		return b, errors.New("client.DeleteOptions: IgnoreStoreReadError must be the only option, without WriteOptions.DryRun")
-	}
+	b := deleteBody{Kind: "DeleteOptions", APIVersion: "v1", PropagationPolicy: o.Propagation}
 	switch o.Propagation {
 	case "", Background, Foreground, Orphan:
 	default:

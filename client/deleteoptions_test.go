@@ -12,7 +12,6 @@ import (
 func TestDeletionsThatCannotBeMeantAreRefused(t *testing.T) {
 	srv := says(object("a", "1"))
 	r := client.For(connect(t, srv), slims)
-	dry := r.With(client.WriteOptions{DryRun: true})
 	everything := client.Selection{Namespace: "web", Everything: true}
 	remove := func(o client.DeleteOptions) error { return r.Delete(t.Context(), web, o) }
 	removeAll := func(s client.Selection, o client.DeleteOptions) error { return r.DeleteCollection(t.Context(), s, o) }
@@ -20,7 +19,6 @@ func TestDeletionsThatCannotBeMeantAreRefused(t *testing.T) {
 		one       = `delete configmaps "web/a": client.DeleteOptions: `
 		all       = `deletecollection configmaps in "web": client.DeleteOptions: `
 		selection = `deletecollection configmaps in "web": client.Selection: `
-		alone     = "IgnoreStoreReadError must be the only option, without WriteOptions.DryRun"
 	)
 	for _, test := range []struct {
 		name string
@@ -39,19 +37,9 @@ func TestDeletionsThatCannotBeMeantAreRefused(t *testing.T) {
 			"negative grace", remove(client.DeleteOptions{GracePeriod: -time.Second}),
 			one + "GracePeriod must be whole seconds or NoGracePeriod, got -1s",
 		},
-		{"an unreadable object with a uid", remove(client.DeleteOptions{IgnoreStoreReadError: true, UID: "u"}), one + alone},
-		{"an unreadable object with grace", remove(client.DeleteOptions{IgnoreStoreReadError: true, GracePeriod: client.NoGracePeriod}), one + alone},
-		{
-			"an unreadable object, dry",
-			dry.Delete(t.Context(), web, client.DeleteOptions{IgnoreStoreReadError: true}), one + alone,
-		},
 		{
 			"a collection with a uid", removeAll(everything, client.DeleteOptions{UID: "u"}),
 			all + "UID and ResourceVersion must be empty where a collection is deleted",
-		},
-		{
-			"an unreadable collection", removeAll(everything, client.DeleteOptions{IgnoreStoreReadError: true}),
-			all + "IgnoreStoreReadError must not be set where a collection is deleted",
 		},
 		{
 			"a collection by nothing", removeAll(client.Selection{Namespace: "web"}, client.DeleteOptions{}),
@@ -88,7 +76,7 @@ func TestADeletionIsAcceptedWithoutABody(t *testing.T) {
 		for verb, err := range map[string]error{
 			"delete":           r.Delete(t.Context(), web, client.DeleteOptions{}),
 			"deletecollection": r.DeleteCollection(t.Context(), client.Selection{Namespace: "web", Everything: true}, client.DeleteOptions{}),
-			"evict":            client.Evict(t.Context(), pods, web, client.EvictOptions{}),
+			"evict":            client.Evict(t.Context(), pods, web, client.DeleteOptions{}),
 			"bind":             client.Bind(t.Context(), pods, web, "n1"),
 		} {
 			if err != nil {

@@ -16,16 +16,13 @@ type Deletion[T meta.Object] struct {
 	// Gone says that the object no longer exists. Otherwise it exists until its finalizers and its grace period are done. With
 	// [WriteOptions.DryRun] Gone says what would be.
 	Gone bool
-	// Object is the object, if HasObject is set: as it waits, or, where Gone, in its last state, which some resources answer with.
-	// Otherwise it is the zero T.
-	Object    T
-	HasObject bool
+	// Object is the object as it waits, or, where Gone, in its last state, which some resources answer with. It is the zero T if the
+	// answer had no object.
+	Object T
 	// Finalizers and GracePeriod are what the object waits for; both are empty if Gone is set. Those of a namespace include the finalizers
 	// of its spec.
 	Finalizers  []string
 	GracePeriod time.Duration
-	// Status is the server's answer, if it was no object, and otherwise nil.
-	Status *meta.Status
 	// UID is that of the object. It is empty if the server did not say it.
 	UID string
 	// ResourceVersion is that of the state in Object; without an Object it is that of the deletion, which servers say from Kubernetes 1.38
@@ -77,14 +74,14 @@ func (r Resource[T]) DeleteWithResult(ctx context.Context, key meta.Key, o Delet
 // deletion returns what an answer says.
 func (r Resource[T]) deletion(item jsonstream.Item, code int) (d Deletion[T], err error) {
 	if item.Kind == "Status" {
-		d.Status = new(meta.Status)
-		if err := json.Unmarshal(item.Raw, d.Status); err != nil {
+		var s meta.Status
+		if err := json.Unmarshal(item.Raw, &s); err != nil {
 			return Deletion[T]{}, fmt.Errorf("decode the Status of a deletion: %w", err)
 		}
-		if d.Status.Details != nil {
-			d.UID = d.Status.Details.UID
+		if s.Details != nil {
+			d.UID = s.Details.UID
 		}
-		d.Gone, d.ResourceVersion = code != http.StatusAccepted, d.Status.ResourceVersion // 202 says that it goes later
+		d.Gone, d.ResourceVersion = code != http.StatusAccepted, s.ResourceVersion // 202 says that it goes later
 		return d, nil
 	}
 	var head deletionHead
@@ -94,7 +91,7 @@ func (r Resource[T]) deletion(item jsonstream.Item, code int) (d Deletion[T], er
 	if d.Object, err = r.decode(item); err != nil {
 		return Deletion[T]{}, err
 	}
-	d.HasObject, d.UID, d.ResourceVersion = true, item.UID, item.ResourceVersion
+	d.UID, d.ResourceVersion = item.UID, item.ResourceVersion
 	var ofNamespace []string // anybody else's spec.finalizers may be anything
 	if item.Kind == "Namespace" && item.APIVersion == "v1" && len(head.Spec.Finalizers) > 0 {
 		_ = json.Unmarshal(head.Spec.Finalizers, &ofNamespace)

@@ -40,7 +40,7 @@
 // Some operations are functions: those that only some resources support, those whose objects have another type than the handle's,
 // and those that the API has no verb for:
 //
-//	err := client.Evict(ctx, pods, key, client.EvictOptions{}) // and Bind
+//	err := client.Evict(ctx, pods, key, client.DeleteOptions{}) // and Bind
 //	token, err := client.RequestToken(ctx, serviceAccounts, key, client.TokenOptions{})
 //	pod, err := client.WaitFor(ctx, pods, key, client.UntilPodReady())
 //	answer, err := client.CanI(ctx, c, client.Access{Verb: "list", Resource: Pods.GVR()}) // and Can, Rules, WhoAmI

@@ -120,27 +120,26 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // EventError says that a watch sent something that is not a usable event: of an unknown type, of another kind, without a resource
 // version or a name, or broken JSON. It ends the watch, and the event has not been handed on.
 //
-// It also stands for the event by which a server says why it ends a watch that had begun. Type is then ERROR, and Err an
-// *errors.StatusError. If the server refuses the watch before it begins, there is no EventError around the StatusError.
+// It also stands for the event by which a server says why it ends a watch that had begun. Err is then an *errors.StatusError. If the server refuses the watch before it begins, there is no EventError around the StatusError.
 type EventError struct {
-	// Type and Identity are the event's, as far as they could be read.
-	Type     EventType
-	Identity meta.Identity
 	// Err says what is wrong with the event.
 	Err error
+
+	kind EventType // of the event, as far as it could be read
+	key  meta.Key  // of its object
 }
 
 // Error implements error.
 func (e *EventError) Error() string {
-	if status := (*apierrors.StatusError)(nil); e.Type == errorEvent && errors.As(e.Err, &status) {
+	if status := (*apierrors.StatusError)(nil); e.kind == errorEvent && errors.As(e.Err, &status) {
 		return "within the stream, " + e.Err.Error()
 	}
 	text := "server sent an unusable event"
-	if e.Type != "" {
-		text += fmt.Sprintf(" %q", shown.Text(string(e.Type)))
+	if e.kind != "" {
+		text += fmt.Sprintf(" %q", shown.Text(string(e.kind)))
 	}
-	if key := e.Identity.Key(); key != (meta.Key{}) {
-		text += fmt.Sprintf(" of %q", shown.Text(key.String()))
+	if e.key != (meta.Key{}) {
+		text += fmt.Sprintf(" of %q", shown.Text(e.key.String()))
 	}
 	return text + ": " + e.Err.Error()
 }
@@ -154,10 +153,9 @@ type AnswerReason string
 
 const (
 	// ForeignBody: the answer is not JSON, or not an object. The usual cause is a proxy or a captive portal that answers in the
-	// server's place. Got is the start of the body, without control characters, and ContentType is the type that the answer
-	// names.
+	// server's place. Got is the start of the body, without control characters.
 	ForeignBody AnswerReason = "ForeignBody"
-	// BrokenJSON: from Offset on, the answer is not JSON, or not the JSON that it should be. It is empty, or ends too early,
+	// BrokenJSON: from some byte on, the answer is not JSON, or not the JSON that it should be. It is empty, or ends too early,
 	// although it is complete by the rules of HTTP.
 	BrokenJSON AnswerReason = "BrokenJSON"
 	// BrokenProtobuf: the same for an answer that should be protobuf.
@@ -169,13 +167,13 @@ const (
 	// WrongVersion: a list was asked for at exactly one resource version, with [Exact], and arrived at another. Got and Want are
 	// resource versions. Servers older than 1.19 ignore Exact if the list has no pages.
 	WrongVersion AnswerReason = "WrongVersion"
-	// TooLarge: the object that starts at Offset, or another member of a list, has more than Max bytes, which is Config.MaxObject. The
+	// TooLarge: an object, or another member of a list, has more than Config.MaxObject bytes. The
 	// client skips such an object of a list or a watch: the error is the [*DecodeError] of this object alone. An object of more
 	// than 32 MiB and 16 times MaxObject ends the list or the watch.
 	TooLarge AnswerReason = "TooLarge"
-	// TooDeep: the same for an object that nests deeper than Max levels, which is fixed; Offset is where.
+	// TooDeep: the same for an object that nests deeper than a fixed number of levels.
 	TooDeep AnswerReason = "TooDeep"
-	// HeadersTooLarge: the headers of the answer have more than Max bytes, which is fixed.
+	// HeadersTooLarge: the headers of the answer are larger than a fixed number of bytes.
 	HeadersTooLarge AnswerReason = "HeadersTooLarge"
 )
 
@@ -185,20 +183,12 @@ func (r AnswerReason) Error() string { return string(r) }
 // AnswerError says that the answer to a successful request is wrong. The client finds out while it reads. It does not send the
 // request again: an answer that was cut off, by contrast, is an error of the network.
 type AnswerError struct {
-	// Reason says what is wrong, and determines which of the other fields are set.
+	// Reason says what is wrong.
 	Reason AnswerReason
-	// Got and Want are the actual and the expected value.
+	// Got and Want are the actual and the expected value, of the reasons that say so.
 	Got, Want string
-	// ContentType is the type that the answer names.
-	ContentType string
-	// Max is the limit that was exceeded, in bytes or levels.
-	Max int
-	// Key is the object's key, as far as it was known by then.
-	Key meta.Key
-	// Offset is the position in the decompressed body, in bytes from 0.
-	Offset int64
 
-	text  string // from the framing
+	text  string // for the reasons that are not told by Got and Want; with the place in the body, the limit and the object
 	short bool
 }
 
@@ -216,12 +206,6 @@ func (e *AnswerError) Error() string {
 		return e.wrongKind()
 	case e.Reason == WrongVersion:
 		return fmt.Sprintf("server sent the list at resource version %q, want exactly %q", shown.Text(e.Got), shown.Text(e.Want))
-	case e.Reason == ForeignBody:
-		text := fmt.Sprintf("server sent something else than the object that was asked for, as %q", e.ContentType)
-		if e.Got != "" {
-			text += ": " + e.Got
-		}
-		return text
 	}
 	return "server sent an answer that is " + string(e.Reason)
 }

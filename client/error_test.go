@@ -43,27 +43,10 @@ func TestWhatErrorsSay(t *testing.T) {
 		},
 		{&client.AnswerError{Reason: client.WrongKind, Want: "v1 Node"}, `server sent an object without a kind, want v1 Node`},
 		{&client.EventError{Err: io.EOF}, `server sent an unusable event: EOF`},
-		{&client.EventError{Type: "ERROR", Err: io.EOF}, `server sent an unusable event "ERROR": EOF`},
-		{
-			&client.EventError{Type: client.Added, Identity: id, Err: io.EOF},
-			`server sent an unusable event "ADDED" of "web/a": EOF`,
-		},
-		{
-			&client.EventError{Identity: id, Err: io.EOF}, // one that was too large for its type to be known
-			`server sent an unusable event of "web/a": EOF`,
-		},
 		{&client.OpError{Verb: "list", Resource: core, Page: 3, Err: io.EOF}, `list pods: page 3: EOF`},
 		{
 			&client.OpError{Verb: "get", Resource: core, Before: []error{io.ErrUnexpectedEOF, io.ErrShortWrite}, Err: io.EOF},
 			`get pods: EOF (attempt 3; attempt 1: unexpected EOF; attempt 2: short write)`,
-		},
-		{
-			&client.AnswerError{Reason: client.ForeignBody, ContentType: "text/html", Got: "<html>"},
-			`server sent something else than the object that was asked for, as "text/html": <html>`,
-		},
-		{
-			&client.AnswerError{Reason: client.ForeignBody, ContentType: "text/html"},
-			`server sent something else than the object that was asked for, as "text/html"`,
 		},
 	} {
 		if got := test.err.Error(); got != test.want {

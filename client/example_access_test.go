@@ -37,7 +37,7 @@ func ExampleCanI() {
 func ExampleWhoAmI() {
 	withServerOf(clienttest.Options{}, func(ctx context.Context, _ *client.Client, srv *clienttest.Server) error {
 		cfg := srv.Config()
-		cfg.Impersonate = &client.Impersonation{User: "jane", Groups: []string{"dev"}}
+		cfg.Impersonate = &client.Subject{User: "jane", Groups: []string{"dev"}}
 		janes, err := client.New(cfg)
 		if err != nil {
 			return err

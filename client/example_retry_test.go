@@ -31,8 +31,8 @@ func ExampleRetry() {
 	})
 	cfg := srv.Config()
 	cfg.Retry = client.Retry{Attempts: 3, Wait: 10 * time.Millisecond}
-	cfg.Hooks.Retry = func(_ context.Context, r client.RetryInfo) {
-		fmt.Printf("attempt %d of %s was answered with %d\n", r.Request.Attempt, r.Request.Verb, r.Request.Code)
+	cfg.Hooks.Retry = func(_ context.Context, r client.RequestInfo) {
+		fmt.Printf("attempt %d of %s was answered with %d\n", r.Attempt, r.Verb, r.Code)
 	}
 	c, err := client.New(cfg)
 	if err != nil {

@@ -216,14 +216,14 @@ func ExampleNewCredentials() {
 func ExampleResource_As() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		all := client.For(c, AllSettings)
-		janes := all.As(client.Impersonation{User: "jane", Groups: []string{"dev"}})
+		janes := all.As(client.Subject{User: "jane", Groups: []string{"dev"}})
 		_, err := janes.List(ctx, client.ListOptions{Namespace: "default"})
-		_, bad := all.As(client.Impersonation{Groups: []string{"dev"}}).List(ctx, client.ListOptions{})
+		_, bad := all.As(client.Subject{Groups: []string{"dev"}}).List(ctx, client.ListOptions{})
 		fmt.Println(err, bad)
 		return nil
 	})
 	// Output:
-	// <nil> list configmaps: client.Impersonation: User is empty; it must name a user
+	// <nil> list configmaps: client.Subject: User is empty; it must name a user
 }
 
 // A request that anybody may make needs no credentials, and so should not send them.

@@ -165,7 +165,7 @@ func ExampleSubOf() {
 func ExampleEvict() {
 	evict := func(ctx context.Context, c *client.Client, name string) error {
 		pods := client.For(c, client.Type[*meta.Partial]{Version: "v1", Kind: "Pod", Resource: "pods"})
-		err := client.Evict(ctx, pods, meta.Key{Namespace: "default", Name: name}, client.EvictOptions{})
+		err := client.Evict(ctx, pods, meta.Key{Namespace: "default", Name: name}, client.DeleteOptions{})
 		if cause, found := apierrors.Cause(err, apierrors.CauseDisruptionBudget); found {
 			fmt.Println(name, "stays:", cause.Message)
 			return nil
@@ -198,7 +198,7 @@ func ExampleRequestToken() {
 			return err
 		}
 		token, err := client.RequestToken(ctx, accounts, robot, client.TokenOptions{Audiences: []string{"vault"}})
-		fmt.Println(len(token.Secret) > 0, token.Secret)
+		fmt.Println(len(token.Token) > 0, token.Token)
 		return err
 	})
 	// Output:

@@ -29,10 +29,6 @@ func TestHowFreshAnObjectMustBe(t *testing.T) {
 		"Sub.Get": func(ctx context.Context, r client.Resource[*ConfigMap], v string) (string, error) {
 			return version(r.Status().GetWith(ctx, key, client.GetOptions{ResourceVersion: v}))
 		},
-		"TableOf": func(ctx context.Context, r client.Resource[*ConfigMap], v string) (string, error) {
-			table, err := r.TableOf(ctx, key, client.TableOptions{ResourceVersion: v})
-			return table.ResourceVersion, err
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -31,17 +31,10 @@ type RequestInfo struct {
 	Code int
 	// Duration is the time until the headers of the answer, or the failure.
 	Duration time.Duration
-	// Err says why there was no answer. It is nil if there was one, whatever its status.
+	// Err says why there was no answer. It is nil if there was one, whatever its status. For Hooks.Retry it is the error of the
+	// attempt: if Code is below 300 and not 0, the answer was a success that could not be read to its end.
 	Err error
-}
-
-// RetryInfo describes an attempt that failed and is followed by another.
-type RetryInfo struct {
-	// Request is the attempt. If its Code is below 300 and not 0, the answer was a success that could not be read to its end.
-	Request RequestInfo
-	// Err is the error of the attempt.
-	Err error
-	// Wait is the time until the next attempt.
+	// Wait is the time until the next attempt, for Hooks.Retry.
 	Wait time.Duration
 }
 
@@ -58,7 +51,7 @@ type Hooks struct {
 	Request func(ctx context.Context, r RequestInfo)
 
 	// Retry is called after a failed attempt, before the wait for the next one.
-	Retry func(ctx context.Context, r RetryInfo)
+	Retry func(ctx context.Context, r RequestInfo)
 
 	// Warning is called with each warning of the server, once per distinct text and client. After 1000 distinct texts,
 	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left out.
@@ -126,15 +119,11 @@ func (c *Client) observe(ctx context.Context, r RequestInfo) {
 
 // Warning is a message of the server to the users of a client, such as "this API version is deprecated".
 type Warning struct {
-	// Agent is the sender of the warning, "-" for the API server.
+	// Agent is the sender of the warning, "-" for the API server. It is empty if the header is not well-formed; Text is then the
+	// rest of the header.
 	Agent string
 	// Text is the message, without control characters, and cut to 4 KiB.
 	Text string
-	// Malformed says that the header is not well-formed: Agent is empty, and Text is the rest of the header.
-	Malformed bool
-	// LeftOut is not 0 in the last warning of an answer that has too many. It is the number of warnings that are not reported,
-	// without repetitions and those that have been reported before. Text then says the same.
-	LeftOut int
 }
 
 // maxAnswerWarnings bounds how many warnings of one answer are reported. An API server adds a few, of 4 KiB in all.
@@ -186,7 +175,7 @@ func (c *Client) warn(ctx context.Context, r outgoing, h http.Header) {
 	told, left := 0, map[string]bool{}
 	for _, line := range h.Values("Warning") {
 		for said := range conn.ParseWarnings(line) {
-			w := Warning{Agent: said.Agent, Text: said.Text, Malformed: said.Malformed}
+			w := Warning{Agent: said.Agent, Text: said.Text}
 			switch {
 			case w.Text == "":
 			case told == maxAnswerWarnings:
@@ -200,6 +189,6 @@ func (c *Client) warn(ctx context.Context, r outgoing, h http.Header) {
 		}
 	}
 	if n := len(left); n > 0 {
-		hook(ctx, Warning{Agent: "-", Text: fmt.Sprintf("%d further warnings of the same answer are left out", n), LeftOut: n})
+		hook(ctx, Warning{Agent: "-", Text: fmt.Sprintf("%d further warnings of the same answer are left out", n)})
 	}
 }

@@ -126,8 +126,8 @@ func TestHooksOfAContext(t *testing.T) {
 				Request: func(ctx context.Context, r client.RequestInfo) {
 					said = append(said, fmt.Sprintf("%s request %d: %d after %v at depth %d", name, r.Attempt, r.Code, r.Waited, ctx.Value(depth{})))
 				},
-				Retry: func(_ context.Context, r client.RetryInfo) {
-					said = append(said, fmt.Sprintf("%s retry %d", name, r.Request.Attempt))
+				Retry: func(_ context.Context, r client.RequestInfo) {
+					said = append(said, fmt.Sprintf("%s retry %d", name, r.Attempt))
 				},
 				Warning: func(_ context.Context, w client.Warning) { said = append(said, name+" warning "+w.Text) },
 			}

@@ -10,41 +10,35 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// Impersonation is another user that requests act for (user impersonation in the Kubernetes documentation, "Authenticating"). The
-// client's own identity needs permission to impersonate. An Impersonation without a User is refused everywhere: the request would
-// act with the client's own rights, which are usually greater. A nil *Impersonation impersonates nobody.
-type Impersonation struct {
-	// User is the user's name; it must not be empty.
+// Subject is a user as a server sees it. [WhoAmI] returns one, [Can] asks about one, and requests act for one (user impersonation in
+// the Kubernetes documentation, "Authenticating"), for which the client's own identity needs permission.
+//
+// No request acts for a Subject without a User: it would act with the client's own rights, which are usually greater. A nil *Subject
+// means that the client acts for itself.
+type Subject struct {
+	// User is the user's name.
 	User string
-	// UID is the user's id.
+	// UID distinguishes two users that had the same name one after the other.
 	UID string
 	// Groups are the groups that the user is in.
 	Groups []string
-	// Extra is further information about the user, which an authenticator would give. Keys may have any bytes; the server gets
-	// them unchanged.
+	// Extra is further information about the user, from the authenticator. Keys may have any bytes; the server gets them unchanged.
 	Extra map[string][]string
 }
 
 // As returns a handle whose requests, reads and watches too, act for i instead of Config.Impersonate. If i cannot be sent,
 // because its User is empty for instance, every call of the handle, and of handles made from it, returns a [*UsageError] and
-// sends nothing. [Resource.AsSelf] undoes As.
-func (r Resource[T]) As(i Impersonation) Resource[T] {
+// sends nothing.
+func (r Resource[T]) As(i Subject) Resource[T] {
 	i = i.clone()
 	r.as = &i
 	if reasons := i.validate(); len(reasons) > 0 && r.err == nil {
-		r.err = fmt.Errorf("client.Impersonation: %s", strings.Join(reasons, "; "))
+		r.err = fmt.Errorf("client.Subject: %s", strings.Join(reasons, "; "))
 	}
 	return r
 }
 
-// AsSelf returns a handle whose requests act as the client does: for Config.Impersonate, or as the client itself if that is nil.
-// It undoes As, but keeps the error of an As that was refused.
-func (r Resource[T]) AsSelf() Resource[T] {
-	r.as = nil
-	return r
-}
-
-func (i Impersonation) clone() Impersonation {
+func (i Subject) clone() Subject {
 	i.Groups = append([]string(nil), i.Groups...)
 	i.Extra = maps.Clone(i.Extra)
 	for k, v := range i.Extra {
@@ -54,7 +48,7 @@ func (i Impersonation) clone() Impersonation {
 }
 
 // validate returns every reason why i cannot be sent, naming the field. HTTP trims spaces around a value, which would change it.
-func (i Impersonation) validate() (reasons []string) {
+func (i Subject) validate() (reasons []string) {
 	if i.User == "" {
 		reasons = append(reasons, "User is empty; it must name a user")
 	}
@@ -87,7 +81,7 @@ func (i Impersonation) validate() (reasons []string) {
 }
 
 // header returns the headers of the impersonation; nil for a nil i.
-func (i *Impersonation) header() http.Header {
+func (i *Subject) header() http.Header {
 	if i == nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // understood returns whom the headers of a request name, as an API server reads them.
-func understood(t *testing.T, h http.Header) (i client.Impersonation) {
+func understood(t *testing.T, h http.Header) (i client.Subject) {
 	t.Helper()
 	for name, values := range h {
 		name = strings.ToLower(name)
@@ -47,7 +47,7 @@ func TestImpersonationArrivesAsItIs(t *testing.T) {
 	for i := range every {
 		every[i] = byte(i)
 	}
-	for _, i := range []client.Impersonation{
+	for _, i := range []client.Subject{
 		{User: "jane"},
 		{User: "system:serviceaccount:web:default", UID: "1-2", Groups: []string{"a", "b", "system:authenticated"}},
 		{User: "jané doe", Groups: []string{"über uns"}},
@@ -68,7 +68,7 @@ func TestImpersonationArrivesAsItIs(t *testing.T) {
 
 // behaviour 126; guarantee S22: nothing that an object says changes for whom a request is made.
 func TestEveryRequestOfAHandleActsForItsUser(t *testing.T) {
-	jane := client.Impersonation{User: "jane", Groups: []string{"dev"}}
+	jane := client.Subject{User: "jane", Groups: []string{"dev"}}
 	evil := &Slim{Identity: at(web), Data: map[string]string{
 		"Impersonate-User": "admin", "impersonate": "admin", "x\r\nImpersonate-Group": "system:masters",
 	}}
@@ -95,16 +95,16 @@ func TestEveryRequestOfAHandleActsForItsUser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := answers(answer{body: object("a", "1")})
 			cfg := serve(t, srv)
-			cfg.Impersonate = &client.Impersonation{User: "anybody", UID: "7", Groups: []string{"all"}}
+			cfg.Impersonate = &client.Subject{User: "anybody", UID: "7", Groups: []string{"all"}}
 			r := client.For(dial(t, cfg), slims)
 			_ = do(t.Context(), r)
 			_ = do(t.Context(), r.As(jane))
-			_ = do(t.Context(), r.As(jane).AsSelf())
+			_ = do(t.Context(), r) // As has not changed it
 			calls := srv.all()
 			if len(calls) != 3 {
 				t.Fatalf("the server got %v", calls)
 			}
-			for n, want := range []client.Impersonation{*cfg.Impersonate, jane, *cfg.Impersonate} {
+			for n, want := range []client.Subject{*cfg.Impersonate, jane, *cfg.Impersonate} {
 				if got := understood(t, calls[n].header); !reflect.DeepEqual(got, want) {
 					t.Errorf("request %d was for %+v, want %+v", n, got, want)
 				}
@@ -116,7 +116,7 @@ func TestEveryRequestOfAHandleActsForItsUser(t *testing.T) {
 // A tenant whose name is empty made the client act with its own rights: As(Impersonation{}) was the client itself, and took back
 // the user before it.
 func TestAnEmptyUserIsNotTheClientItself(t *testing.T) {
-	jane := client.Impersonation{User: "jane"}
+	jane := client.Subject{User: "jane"}
 	for name, do := range map[string]func(ctx context.Context, r client.Resource[*Slim]) error{
 		"get": func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
 		"list": func(ctx context.Context, r client.Resource[*Slim]) error {
@@ -158,14 +158,13 @@ func TestAnEmptyUserIsNotTheClientItself(t *testing.T) {
 			return drop(r.In(web.Namespace).Get(ctx, web))
 		},
 		"as again": func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.As(jane).Get(ctx, web)) },
-		"as self":  func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.AsSelf().Get(ctx, web)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := says(object("a", "1"))
 			r := client.For(connect(t, srv), slims)
-			for _, r := range []client.Resource[*Slim]{r.As(client.Impersonation{}), r.As(jane).As(client.Impersonation{})} {
+			for _, r := range []client.Resource[*Slim]{r.As(client.Subject{}), r.As(jane).As(client.Subject{})} {
 				err := do(t.Context(), r)
-				wantErr(t, err, "client.Impersonation: User is empty; it must name a user")
+				wantErr(t, err, "client.Subject: User is empty; it must name a user")
 				is[*client.UsageError](t, err)
 			}
 			if calls := srv.all(); len(calls) != 0 {
@@ -192,8 +191,8 @@ func TestImpersonationIsSentOnlyByThisPackage(t *testing.T) {
 func TestAHandleHasNothingInCommonWithItsImpersonation(t *testing.T) {
 	srv := says(object("a", "1"))
 	cfg := serve(t, srv)
-	i := client.Impersonation{User: "jane", Groups: []string{"dev"}, Extra: map[string][]string{"k": {"v"}}}
-	want := client.Impersonation{User: "jane", Groups: []string{"dev"}, Extra: map[string][]string{"k": {"v"}}}
+	i := client.Subject{User: "jane", Groups: []string{"dev"}, Extra: map[string][]string{"k": {"v"}}}
+	want := client.Subject{User: "jane", Groups: []string{"dev"}, Extra: map[string][]string{"k": {"v"}}}
 	cfg.Impersonate = &i
 	r := client.For(dial(t, cfg), slims)
 	cfg.Impersonate = nil
@@ -212,31 +211,31 @@ func TestAHandleHasNothingInCommonWithItsImpersonation(t *testing.T) {
 func TestAnImpersonationThatCannotBeSent(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		i    client.Impersonation
+		i    client.Subject
 		want []string
 	}{
-		{"nobody at all", client.Impersonation{}, []string{"User is empty; it must name a user"}},
-		{"no user, and a group", client.Impersonation{Groups: []string{"a"}}, []string{"User is empty; it must name a user"}},
-		{"no user, and a uid", client.Impersonation{UID: "a"}, []string{"User is empty; it must name a user"}},
+		{"nobody at all", client.Subject{}, []string{"User is empty; it must name a user"}},
+		{"no user, and a group", client.Subject{Groups: []string{"a"}}, []string{"User is empty; it must name a user"}},
+		{"no user, and a uid", client.Subject{UID: "a"}, []string{"User is empty; it must name a user"}},
 		{
 			"no user, and something else",
-			client.Impersonation{Extra: map[string][]string{"a": nil}},
+			client.Subject{Extra: map[string][]string{"a": nil}},
 			[]string{"User is empty; it must name a user"},
 		},
-		{"a line break in the user", client.Impersonation{User: "a\r\nX: y"}, []string{"User has a control character in it"}},
-		{"a line break in the uid", client.Impersonation{User: "a", UID: "b\n"}, []string{"UID has a control character in it"}},
-		{"a line break in a group", client.Impersonation{User: "a", Groups: []string{"b", "c\x00"}}, []string{"Groups has a control character in it"}},
+		{"a line break in the user", client.Subject{User: "a\r\nX: y"}, []string{"User has a control character in it"}},
+		{"a line break in the uid", client.Subject{User: "a", UID: "b\n"}, []string{"UID has a control character in it"}},
+		{"a line break in a group", client.Subject{User: "a", Groups: []string{"b", "c\x00"}}, []string{"Groups has a control character in it"}},
 		{
 			"a line break in a value",
-			client.Impersonation{User: "a", Extra: map[string][]string{"k": {"v\x7f"}}},
+			client.Subject{User: "a", Extra: map[string][]string{"k": {"v\x7f"}}},
 			[]string{`Extra["k"] has a control character in it`},
 		},
-		{"a space before the user", client.Impersonation{User: " admin"}, []string{"User starts or ends with a space"}},
-		{"an empty group", client.Impersonation{User: "a", Groups: []string{""}}, []string{"Groups has an empty name in it"}},
-		{"an empty key", client.Impersonation{User: "a", Extra: map[string][]string{"": {"v"}}}, []string{"Extra has an empty key in it"}},
+		{"a space before the user", client.Subject{User: " admin"}, []string{"User starts or ends with a space"}},
+		{"an empty group", client.Subject{User: "a", Groups: []string{""}}, []string{"Groups has an empty name in it"}},
+		{"an empty key", client.Subject{User: "a", Extra: map[string][]string{"": {"v"}}}, []string{"Extra has an empty key in it"}},
 		{
 			"several at once",
-			client.Impersonation{UID: "\n", Groups: []string{""}},
+			client.Subject{UID: "\n", Groups: []string{""}},
 			[]string{"User is empty; it must name a user", "UID has a control character in it", "Groups has an empty name in it"},
 		},
 	} {
@@ -247,7 +246,7 @@ func TestAnImpersonationThatCannotBeSent(t *testing.T) {
 			}
 			srv := says(object("a", "1"))
 			_, err = client.For(connect(t, srv), slims).As(test.i).Get(t.Context(), web)
-			wantErr(t, err, "client.Impersonation: "+strings.Join(test.want, "; "))
+			wantErr(t, err, "client.Subject: "+strings.Join(test.want, "; "))
 			is[*client.UsageError](t, err)
 			if len(srv.all()) != 0 {
 				t.Error("it was sent")
@@ -258,8 +257,8 @@ func TestAnImpersonationThatCannotBeSent(t *testing.T) {
 
 func TestHandlesForTheSameUserCanBeCompared(t *testing.T) {
 	r := client.For(connect(t, says("{}")), slims)
-	as := r.As(client.Impersonation{User: "a", Extra: map[string][]string{"k": nil}})
-	if other := as; as == r || as != other || as.AsSelf() != r {
+	as := r.As(client.Subject{User: "a", Extra: map[string][]string{"k": nil}})
+	if other := as; as == r || as != other {
 		t.Error("they are not what they are")
 	}
 }

@@ -331,8 +331,8 @@ func (p *nextPage) discard() {
 	}
 }
 
-// DefaultPageSize is the number of objects in a page of a list when ListOptions.PageSize is 0.
-const DefaultPageSize = 500
+// defaultPageSize is the number of objects in a page of a list when ListOptions.PageSize is 0.
+const defaultPageSize = 500
 
 // ListOptions choose what a list returns. The zero value lists every object of the resource, in all namespaces, as the server has
 // it now.
@@ -352,7 +352,7 @@ type ListOptions struct {
 	//
 	// A server that applies selectors answers a malformed one with InternalError (500).
 	ShardSelector string
-	// PageSize is the number of objects to ask the server for at a time, the API's limit; 0 means DefaultPageSize, and a negative
+	// PageSize is the number of objects to ask the server for at a time, the API's limit; 0 means 500, and a negative
 	// number asks for everything in one answer. Every call reads all pages, whatever the size.
 	PageSize int
 	// ResourceVersion and ResourceVersionMatch relax how fresh the list must be; see "Resource versions" in the Kubernetes API
@@ -432,7 +432,7 @@ func (o ListOptions) pageQuery() url.Values {
 	set(q, "shardSelector", o.ShardSelector)
 	switch {
 	case o.PageSize == 0:
-		q.Set("limit", strconv.Itoa(DefaultPageSize))
+		q.Set("limit", strconv.Itoa(defaultPageSize))
 	case o.PageSize > 0:
 		q.Set("limit", strconv.Itoa(o.PageSize))
 	}

@@ -4,20 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
-
-// EvictOptions choose how a pod is evicted. The zero value evicts any pod of that name, with the pod's own grace period.
-type EvictOptions struct {
-	// UID and ResourceVersion are preconditions: if the pod's differ, nothing happens and the error is a Conflict.
-	UID             string
-	ResourceVersion string
-	// GracePeriod is how long the pod may take to end, in whole seconds; 0 means the pod's own grace period, and NoGracePeriod
-	// means no grace period.
-	GracePeriod time.Duration
-}
 
 type evictionBody struct {
 	Kind          string      `json:"kind"`
@@ -33,24 +22,25 @@ type bodyKey struct {
 }
 
 // Evict deletes a pod unless that would leave fewer of its kind than a PodDisruptionBudget requires (policy/v1). Nil means that
-// the server has accepted the eviction; the pod exists until it has ended.
+// the server has accepted the eviction; the pod exists until it has ended. The zero DeleteOptions evict any pod of that name, with the
+// pod's own grace period.
 //
 // If the budget does not allow the eviction now, Evict returns a TooManyRequests error (429) with the cause
 // apierrors.CauseDisruptionBudget. Evict does not retry: other pods decide when there is room again, and the caller may want to
 // evict another pod, or give up. If several budgets cover the pod, the server always answers InternalError.
 //
 // pods is a handle on core v1 pods, of any T.
-func Evict[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, o EvictOptions) error {
+func Evict[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, o DeleteOptions) error {
 	q := pods.request("create", key)
 	q.subresource = "eviction"
 	if err := pods.is("client.Evict", "pods"); err != nil {
 		return q.fail(&UsageError{Err: err})
 	}
 	body := evictionBody{Kind: "Eviction", APIVersion: "policy/v1", Metadata: keyFields(q.key)}
-	if o != (EvictOptions{}) {
-		options, err := DeleteOptions{UID: o.UID, ResourceVersion: o.ResourceVersion, GracePeriod: o.GracePeriod}.body(false)
+	if o != (DeleteOptions{}) {
+		options, err := o.body(false)
 		if err != nil {
-			return q.fail(&UsageError{Err: fmt.Errorf("client.EvictOptions: GracePeriod must be whole seconds or NoGracePeriod, got %v", o.GracePeriod)})
+			return q.fail(&UsageError{Err: err})
 		}
 		body.DeleteOptions = &options
 	}

@@ -32,9 +32,9 @@ type RawRequest struct {
 	Header http.Header `json:"-"`
 	// Body is the body; nil sends none. Header names its type.
 	Body []byte `json:"-"`
-	// As is the user to act for, in place of Config.Impersonate; nil means Config.Impersonate. An Impersonation without a User is
+	// As is the user to act for, in place of Config.Impersonate; nil means Config.Impersonate. A Subject without a User is
 	// a [*UsageError].
-	As *Impersonation
+	As *Subject
 }
 
 // Raw sends a request to any path of the server, with the client's credentials, retries and limits. It returns the answer if it
@@ -62,7 +62,7 @@ func (r rawRequest) info() RequestInfo {
 
 func (r rawRequest) path() (string, error) { return r.Path, r.validate() }
 
-func (r rawRequest) content() (url.Values, []byte, *Impersonation) { return r.Query, r.Body, r.As }
+func (r rawRequest) content() (url.Values, []byte, *Subject) { return r.Query, r.Body, r.As }
 
 func (r rawRequest) setHeader(h http.Header) {
 	h.Set("Accept", jsonType)

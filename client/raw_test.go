@@ -22,7 +22,7 @@ func TestWhatARawRequestSends(t *testing.T) {
 	cfg.UserAgent, cfg.BearerToken = "tester", "s3cret" // which Authorization takes the place of
 	resp, err := dial(t, cfg).Raw(t.Context(), client.RawRequest{
 		Method: "POST", Path: "/some/ü b/x:y", Query: url.Values{"a": {"1&2", "3"}}, Body: []byte("body"),
-		As:     &client.Impersonation{User: "ann", Groups: []string{"dev"}},
+		As:     &client.Subject{User: "ann", Groups: []string{"dev"}},
 		Header: http.Header{"accept": {"text/plain"}, "Content-Type": {"text/x"}, "X-Two": {"1", "2"}, "Authorization": {"Basic abc"}},
 	})
 	if err != nil {
@@ -121,8 +121,8 @@ func TestRawRequestsThatCannotBe(t *testing.T) {
 		{"a value with a line break", header("Authorization", "Bearer s3cret\r\nX: y"), `get "/x": client.RawRequest: the value of Authorization in Header has a control character in it`},
 		{"the host", header("host", "other"), `get "/x": client.RawRequest: Header must not have Host, which the client sets`},
 		{"an upgrade", header("Upgrade", "websocket"), `get "/x": client.RawRequest: Header must not have Upgrade, which the client sets`},
-		{"half of somebody", client.RawRequest{Path: "/x", As: &client.Impersonation{UID: "7"}}, `get "/x": client.RawRequest: As: User is empty; it must name a user`},
-		{"a user without a name", client.RawRequest{Path: "/x", As: &client.Impersonation{}}, `get "/x": client.RawRequest: As: User is empty; it must name a user`},
+		{"half of somebody", client.RawRequest{Path: "/x", As: &client.Subject{UID: "7"}}, `get "/x": client.RawRequest: As: User is empty; it must name a user`},
+		{"a user without a name", client.RawRequest{Path: "/x", As: &client.Subject{}}, `get "/x": client.RawRequest: As: User is empty; it must name a user`},
 		{"somebody else", header("impersonate-User", "ann"), `get "/x": client.RawRequest: Header must not have Impersonate-User; use As`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -85,11 +85,7 @@ func (r readiness) byKind() (waits string, err error) {
 	case meta.GVK{Group: "policy", Kind: "PodDisruptionBudget"}:
 		return r.unseen(), nil
 	case meta.GVK{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
-		_, state, err := UntilEstablished().Met(r.obj)
-		if r.isTrue("Established") {
-			state = ""
-		}
-		return state, err
+		return r.definition()
 	}
 	if _, found := r.find("Ready"); found && !r.isTrue("Ready") {
 		return r.text("Ready"), nil
@@ -251,6 +247,16 @@ func (r readiness) job() (waits string, err error) {
 		return "", nil
 	}
 	return "it has not started", nil
+}
+
+func (r readiness) definition() (waits string, err error) {
+	if r.isTrue("Established") {
+		return "", nil
+	}
+	if names, found := r.find("NamesAccepted"); found && names.Status == "False" {
+		err = fmt.Errorf("the names are not accepted: %s", withReason("", names.Reason, names.Message))
+	}
+	return r.text("Established"), err
 }
 
 // unseen returns a text if the object's controller has not written a status. It is for kinds that then always have

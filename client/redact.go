@@ -34,7 +34,7 @@ type view struct {
 	Username        string
 	Password        Secret
 	Credentials     bool
-	Impersonate     Impersonation
+	Impersonate     Subject
 	UserAgent       string
 }
 

@@ -22,7 +22,7 @@ func TestAFailureWithinASuccessfulAnswerIsAnError(t *testing.T) {
 		"delete":           maps.Delete(ctx, web, client.DeleteOptions{}),
 		"deletecollection": maps.DeleteCollection(ctx, everything, client.DeleteOptions{}),
 		"custom":           drop(client.SubOf[*meta.Unstructured](maps, "custom").Create(ctx, web, &meta.Unstructured{})),
-		"eviction":         client.Evict(ctx, client.For(c, pods), web, client.EvictOptions{}),
+		"eviction":         client.Evict(ctx, client.For(c, pods), web, client.DeleteOptions{}),
 		"token":            drop(client.RequestToken(ctx, client.For(c, accounts), web, client.TokenOptions{})),
 		"table":            drop(maps.Table(ctx, client.ListOptions{}, client.TableOptions{})),
 	} {

@@ -36,7 +36,7 @@ type outgoing interface {
 	// path returns the unescaped path below the server's own prefix, or the reason why nothing can be sent.
 	path() (string, error)
 	// content returns the query, the body, and the user to act for; nil means Config.Impersonate.
-	content() (url.Values, []byte, *Impersonation)
+	content() (url.Values, []byte, *Subject)
 	// setHeader sets the headers that the client does not set for every request.
 	setHeader(http.Header)
 	// accepts reports whether an answer with that code is a success.
@@ -67,14 +67,14 @@ type request struct {
 	accept      string
 	contentType string
 	body        []byte
-	as          *Impersonation // in place of the client's; nil means the client's
-	once        bool           // must not be sent again, whatever Config.Retry says
-	settles     bool           // its caller reads the result, so it may be sent twice
-	form        content.Form   // that accept names before JSON; nil means JSON alone
-	upgrade     http.Header    // of a request that asks for the connection itself; nil for all others
-	text        bool           // the answer is text, and no object
-	pauses      bool           // the text may pause
-	keeps       bool           // of a list or a watch: managedFields are kept
+	as          *Subject     // in place of the client's; nil means the client's
+	once        bool         // must not be sent again, whatever Config.Retry says
+	settles     bool         // its caller reads the result, so it may be sent twice
+	form        content.Form // that accept names before JSON; nil means JSON alone
+	upgrade     http.Header  // of a request that asks for the connection itself; nil for all others
+	text        bool         // the answer is text, and no object
+	pauses      bool         // the text may pause
+	keeps       bool         // of a list or a watch: managedFields are kept
 }
 
 // method returns the HTTP method of the request's verb.
@@ -139,7 +139,7 @@ func (r request) info() RequestInfo {
 	return RequestInfo{Verb: r.verb, Resource: r.resource, Key: r.key, Subresource: r.subresource, Method: r.method()}
 }
 
-func (r request) content() (url.Values, []byte, *Impersonation) { return r.selected(), r.body, r.as }
+func (r request) content() (url.Values, []byte, *Subject) { return r.selected(), r.body, r.as }
 
 func (r request) setHeader(h http.Header) {
 	if r.upgrade != nil {
@@ -330,7 +330,7 @@ func headersError(err error) error {
 	text := fmt.Sprintf("the headers of the answer are larger than %d MiB", conn.MaxHeaders>>20)
 	switch said := err.Error(); {
 	case strings.Contains(said, "server response headers exceeded"), strings.Contains(said, "response header list larger than advertised"):
-		return &AnswerError{Reason: HeadersTooLarge, Max: conn.MaxHeaders, text: text}
+		return &AnswerError{Reason: HeadersTooLarge, text: text}
 	case strings.HasSuffix(said, "connection error: COMPRESSION_ERROR"), strings.HasSuffix(said, "connection error: PROTOCOL_ERROR"):
 		// HTTP/2 gives up early if they are much larger, and uses the same words for data that is not HTTP/2.
 		return fmt.Errorf("%w: the server breaks HTTP/2, or %s", shown.Error(err), text)
@@ -368,7 +368,11 @@ func checkAnswer(resp *http.Response, r outgoing) error {
 
 // foreignBody returns the error for a body that is not of the requested type.
 func foreignBody(resp *http.Response, excerpt string) error {
-	return &AnswerError{Reason: ForeignBody, Got: shown.Text(excerpt), ContentType: shown.Text(resp.Header.Get("Content-Type"))}
+	text := fmt.Sprintf("server sent something else than the object that was asked for, as %q", shown.Text(resp.Header.Get("Content-Type")))
+	if excerpt = shown.Text(excerpt); excerpt != "" {
+		text += ": " + excerpt
+	}
+	return &AnswerError{Reason: ForeignBody, Got: excerpt, text: text}
 }
 
 // readError returns the reason why a body could not be read to its end. If ctx has ended, that is the reason.
@@ -380,7 +384,7 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 		return foreignBody(resp, body.Excerpt)
 	}
 	if short := (*jsonstream.ShortError)(nil); errors.As(err, &short) && isWhole(resp, short.Offset) {
-		return &AnswerError{Reason: brokenReason(short.Protobuf), Offset: short.Offset, text: short.Error(), short: true}
+		return &AnswerError{Reason: brokenReason(short.Protobuf), text: short.Error(), short: true}
 	}
 	return publicError(err)
 }
@@ -405,10 +409,10 @@ func publicError(err error) error {
 		if limit.Limit == "MaxDepth" {
 			reason = TooDeep
 		}
-		return &AnswerError{Reason: reason, Max: limit.Max, Key: limit.Key, Offset: limit.Offset, text: limit.Error()}
+		return &AnswerError{Reason: reason, text: limit.Error()}
 	}
 	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
-		return &AnswerError{Reason: brokenReason(syntax.Protobuf), Offset: syntax.Offset, text: syntax.Error()}
+		return &AnswerError{Reason: brokenReason(syntax.Protobuf), text: syntax.Error()}
 	}
 	return shown.Error(err)
 }

@@ -22,8 +22,8 @@ type Resource[T meta.Object] struct {
 	c     *Client
 	t     Type[T]
 	write WriteOptions
-	as    *Impersonation // see As; a pointer, so that handles can be compared
-	err   error          // why the handle cannot be used; every call returns it
+	as    *Subject // see As; a pointer, so that handles can be compared
+	err   error    // why the handle cannot be used; every call returns it
 	// partial makes the server send the objects as PartialObjectMetadata; see Metadata.
 	partial bool
 	// namespace, if set, is the namespace of every request; see In.

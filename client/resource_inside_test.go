@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"io"
 	"reflect"
 	"testing"
 	"unsafe"
@@ -56,5 +57,19 @@ func TestAHandleOfAnotherTypeHasAllThatBindsTheFirst(t *testing.T) {
 	}
 	if got := s.GVR(); got != r.GVR() {
 		t.Errorf("the other handle is on %s, want %s", got, r.GVR())
+	}
+}
+
+func TestTheTextOfAnUnusableEvent(t *testing.T) {
+	key := meta.Key{Namespace: "web", Name: "a"}
+	for want, e := range map[string]EventError{
+		`server sent an unusable event: EOF`:                    {},
+		`server sent an unusable event "ERROR": EOF`:            {kind: "ERROR"},
+		`server sent an unusable event "ADDED" of "web/a": EOF`: {kind: Added, key: key},
+		`server sent an unusable event of "web/a": EOF`:         {key: key}, // one that was too large for its type to be known
+	} {
+		if e.Err = io.EOF; e.Error() != want {
+			t.Errorf("got %s, want %s", e.Error(), want)
+		}
 	}
 }

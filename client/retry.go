@@ -170,7 +170,8 @@ func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response)
 			return retried(r.fail(err), before, stop)
 		}
 		if f := c.hooksIn(ctx).Retry; f != nil {
-			f(ctx, RetryInfo{Request: info, Err: err, Wait: wait})
+			info.Err, info.Wait = err, wait
+			f(ctx, info)
 		}
 		if retry.Sleep(ctx, wait) != nil {
 			err = fmt.Errorf("wait before attempt %d: %w; before that: %w", n+1, conn.ContextError(ctx), err)

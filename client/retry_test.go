@@ -384,9 +384,9 @@ func TestHowLongIsWaited(t *testing.T) {
 		cfg.Retry.Wait = time.Second
 		var waits []time.Duration
 		var told []string
-		cfg.Hooks.Retry = func(_ context.Context, r client.RetryInfo) {
+		cfg.Hooks.Retry = func(_ context.Context, r client.RequestInfo) {
 			waits = append(waits, r.Wait)
-			told = append(told, fmt.Sprintf("%s %d %d %t", r.Request.Verb, r.Request.Attempt, r.Request.Code, r.Err != nil))
+			told = append(told, fmt.Sprintf("%s %d %d %t", r.Verb, r.Attempt, r.Code, r.Err != nil))
 		}
 		attempts := []int{}
 		cfg.Hooks.Request = func(_ context.Context, r client.RequestInfo) { attempts = append(attempts, r.Attempt) }

@@ -40,7 +40,6 @@ var secretive = []struct {
 	}},
 	{new(client.TLS), []string{"CAFile", "CertFile", "KeyFile", "ServerName"}},
 	{new(client.Credential), nil},
-	{new(client.Token), nil},
 	{new(client.RawRequest), []string{
 		"Method", "Path", "Query(key)", "Header(key)", "As.User", "As.UID", "As.Groups", "As.Extra",
 	}},

@@ -16,34 +16,12 @@ type TokenOptions struct {
 	// Audiences are the intended recipients of the token; any other must refuse it. Empty means the API server.
 	Audiences []string
 	// Lifetime is how long the token is good, in whole seconds: at least ten minutes, or 0 for an hour. The server may choose a
-	// shorter or longer time; Token.Expires has the result.
+	// shorter or longer time; Credential.Expires has the result.
 	Lifetime time.Duration
-	// BoundTo is an object whose end ends the token; the zero value means none.
-	BoundTo TokenBinding
-}
-
-// TokenBinding is an object that a token is bound to: the token ends with the object.
-type TokenBinding struct {
-	// APIVersion and Kind are the object's kind: v1 Pod or v1 Secret, and v1 Node since Kubernetes 1.29.
-	APIVersion, Kind string
-	// Name is the object's name. A Pod or a Secret is in the namespace of the service account.
-	Name string
-	// UID is the object's uid; empty means that of the present object of that name.
-	UID string
-}
-
-// Token is a service account's token.
-type Token struct {
-	// Secret is the token itself, to send as a bearer token.
-	Secret Secret
-	// Expires is when the token ends.
-	Expires time.Time
-}
-
-// Format prints t for every verb, without the token, also behind a pointer.
-func (t Token) Format(f fmt.State, _ rune) {
-	type plain Token
-	_, _ = fmt.Fprintf(f, "%+v", plain(t))
+	// BoundTo is an object whose end ends the token, as [OwnerOf] makes one: a core v1 Pod or Secret in the namespace of the service
+	// account, or a Node (since Kubernetes 1.29). The zero value means none. An empty uid means that of the present object of that
+	// name.
+	BoundTo Owner
 }
 
 type tokenBody struct {
@@ -79,7 +57,8 @@ var tokenKind = meta.GVK{Group: "authentication.k8s.io", Version: "v1", Kind: "T
 
 const minTokenLifetime = 10 * time.Minute
 
-func (o TokenOptions) spec() (tokenSpec, error) {
+// spec returns the request for a token of a service account in a namespace.
+func (o TokenOptions) spec(namespace string) (tokenSpec, error) {
 	s := tokenSpec{Audiences: append([]string{}, o.Audiences...)}
 	switch {
 	case slices.Contains(o.Audiences, ""):
@@ -90,11 +69,14 @@ func (o TokenOptions) spec() (tokenSpec, error) {
 		seconds := int64(o.Lifetime / time.Second)
 		s.ExpirationSeconds = &seconds
 	}
-	if b := o.BoundTo; b != (TokenBinding{}) {
-		if b.APIVersion == "" || b.Kind == "" || b.Name == "" {
-			return s, fmt.Errorf("client.TokenOptions: BoundTo must have an APIVersion, a Kind and a Name, or nothing, got %+v", b)
+	if b := o.BoundTo; b != (Owner{}) {
+		switch in := b.Identity.Namespace; {
+		case b.GVK.Version == "" || b.GVK.Kind == "" || b.Identity.Name == "":
+			return s, fmt.Errorf("client.TokenOptions: BoundTo must have a version, a kind and a name, or nothing, got %+v", b)
+		case in != "" && in != namespace:
+			return s, fmt.Errorf("client.TokenOptions: BoundTo must be in the namespace of the service account, %q, got %q", namespace, in)
 		}
-		s.BoundObjectRef = &tokenBond{Kind: b.Kind, APIVersion: b.APIVersion, Name: b.Name, UID: b.UID}
+		s.BoundObjectRef = &tokenBond{Kind: b.GVK.Kind, APIVersion: b.GVK.APIVersion(), Name: b.Identity.Name, UID: b.Identity.UID}
 	}
 	return s, nil
 }
@@ -103,37 +85,34 @@ func (o TokenOptions) spec() (tokenSpec, error) {
 // token. To revoke it, delete the account or the object that the token is bound to.
 //
 // serviceAccounts is a handle on core v1 serviceaccounts, of any T.
-func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T], key meta.Key, o TokenOptions) (Token, error) {
+func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T], key meta.Key, o TokenOptions) (Credential, error) {
 	q := serviceAccounts.request("create", key)
 	q.subresource = "token"
 	err := serviceAccounts.is("client.RequestToken", "serviceaccounts")
 	var body tokenBody
 	if err == nil {
-		body.Spec, err = o.spec()
+		body.Spec, err = o.spec(q.key.Namespace)
 	}
 	if err != nil {
-		return Token{}, q.fail(&UsageError{Err: err})
+		return Credential{}, q.fail(&UsageError{Err: err})
 	}
 	r := withKind[*tokenBody](serviceAccounts, tokenKind)
 	if q.body, err = r.encode(body); err != nil {
-		return Token{}, q.fail(&UsageError{Err: err})
+		return Credential{}, q.fail(&UsageError{Err: err})
 	}
 	q.accept = jsonType
 	answer, err := r.sendBody(ctx, q, jsonType, q.body)
 	if err != nil {
-		return Token{}, err
+		return Credential{}, err
 	}
 	if answer.Status.Token == "" {
-		return Token{}, q.fail(errors.New("server sent no token"))
+		return Credential{}, q.fail(errors.New("server sent no token"))
 	}
-	return Token{Secret: Secret(answer.Status.Token), Expires: answer.Status.ExpirationTimestamp.Time}, nil
+	return Credential{Token: Secret(answer.Status.Token), Expires: answer.Status.ExpirationTimestamp.Time}, nil
 }
 
 // TokenCredentials returns credentials that are tokens of a service account. They call RequestToken when the present token is
 // about to end. Use them in the Config of another client; serviceAccounts is a handle of a client that may request the tokens.
 func TokenCredentials[T meta.Object](serviceAccounts Resource[T], key meta.Key, o TokenOptions) *Credentials {
-	return NewCredentials(func(ctx context.Context) (Credential, error) {
-		t, err := RequestToken(ctx, serviceAccounts, key, o)
-		return Credential{Token: t.Secret, Expires: t.Expires}, err
-	})
+	return NewCredentials(func(ctx context.Context) (Credential, error) { return RequestToken(ctx, serviceAccounts, key, o) })
 }

@@ -99,22 +99,15 @@ func (s Sub[T]) Apply(ctx context.Context, key meta.Key, config any, o ApplyOpti
 // replica sets and replication controllers, and of custom resources that have it (autoscaling/v1).
 type Scale struct {
 	meta.ObjectMeta `json:"metadata"`
-	Spec            ScaleSpec   `json:"spec"`
-	Status          ScaleStatus `json:"status,omitzero"`
-}
-
-// ScaleSpec is the wanted scale.
-type ScaleSpec struct {
-	// Replicas is the wanted number of instances; 0 is none.
-	Replicas int32 `json:"replicas"`
-}
-
-// ScaleStatus is the present scale.
-type ScaleStatus struct {
-	// Replicas is the present number of instances.
-	Replicas int32 `json:"replicas"`
-	// Selector is the label selector that finds the instances, as text.
-	Selector string `json:"selector,omitempty"`
+	// Spec is the wanted scale. Replicas 0 means none.
+	Spec struct {
+		Replicas int32 `json:"replicas"`
+	} `json:"spec"`
+	// Status is the present scale. Selector is the label selector that finds the instances, as text.
+	Status struct {
+		Replicas int32  `json:"replicas"`
+		Selector string `json:"selector,omitempty"`
+	} `json:"status,omitzero"`
 }
 
 var scaleKind = meta.GVK{Group: "autoscaling", Version: "v1", Kind: "Scale"}

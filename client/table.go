@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,9 +51,9 @@ type Column struct {
 type Row struct {
 	// Cells has a value for each column, of the types that [meta.Unstructured] has; nil if the server sent none.
 	Cells []any
-	// Object is the object's metadata, without managedFields unless they were asked for; nil with [IncludeNone].
+	// Object is the object's metadata, without managedFields unless they were asked for.
 	Object *meta.Partial
-	// Raw is the whole object as JSON, with [IncludeObject] only.
+	// Raw is the whole object as JSON, with TableOptions.WholeObjects only.
 	Raw []byte
 }
 
@@ -62,21 +61,17 @@ type Row struct {
 // [Resource.WatchTable] goes on from its resource version.
 func (r Resource[T]) Table(ctx context.Context, o ListOptions, t TableOptions) (Table, error) {
 	q := r.listRequest(o)
-	if err := cmp.Or(o.validate(), t.validate(false)); err != nil {
+	if err := o.validate(); err != nil {
 		return Table{}, q.fail(&UsageError{Err: err})
 	}
-	with := func(query url.Values) url.Values {
-		set(query, "includeObject", string(t.Include))
-		return query
-	}
-	q.query = with(o.query())
+	q.query = t.set(o.query())
 	var table Table
 	pages := pipeline.NewPages()
 	for number := 1; ; number++ {
 		from := len(table.Rows)
 		m, err := r.tablePage(ctx, q, t, o.KeepManagedFields, &table)
 		if number == 1 && o.isFloor() && isTooOld(err) { // as in each
-			q.query = with(o.pageQuery())
+			q.query = t.set(o.pageQuery())
 			m, err = r.tablePage(ctx, q, t, o.KeepManagedFields, &table)
 		}
 		if err == nil && number == 1 {
@@ -99,30 +94,26 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions, t TableOptions) (
 		if m.Continue == "" {
 			return table, nil
 		}
-		q.query = with(o.nextQuery(m.Continue))
+		q.query = t.set(o.nextQuery(m.Continue))
 	}
 }
 
-// firstFrom returns the key of row n, with which a page begins, and whether there is no such row. Rows without objects have no
-// keys, so each page then counts as a new one.
+// firstFrom returns the key of row n, with which a page begins, and whether there is no such row. A server may send rows without
+// objects, which have no keys, so each page then counts as a new one.
 func (t *Table) firstFrom(n, page int) (first meta.Key, empty bool) {
-	switch {
-	case n >= len(t.Rows):
+	if n >= len(t.Rows) {
 		return meta.Key{}, true
-	case t.Rows[n].Object == nil:
-		return meta.Key{Name: strconv.Itoa(page)}, false
 	}
-	return meta.KeyOf(t.Rows[n].Object), false
+	if first = meta.KeyOf(t.Rows[n].Object); first.Name == "" {
+		first.Name = strconv.Itoa(page)
+	}
+	return first, false
 }
 
-// TableOf reads one object as a table with one row, as it is now unless o says otherwise.
+// TableOf reads one object, as it is now, as a table with one row.
 func (r Resource[T]) TableOf(ctx context.Context, key meta.Key, o TableOptions) (Table, error) {
 	q := r.request("get", key)
-	if err := o.validate(true); err != nil {
-		return Table{}, q.fail(&UsageError{Err: err})
-	}
-	q.query = GetOptions{ResourceVersion: o.ResourceVersion}.query()
-	set(q.query, "includeObject", string(o.Include))
+	q.query = o.set(url.Values{})
 	var t Table
 	m, err := r.tablePage(ctx, q, o, false, &t)
 	if err != nil {

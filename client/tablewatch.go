@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/url"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/codec"
@@ -14,37 +15,18 @@ import (
 	"github.com/bowline-go/bowline/internal/pipeline"
 )
 
-// TableInclude says what each row of a table has of its object (the API's includeObject).
-type TableInclude string
-
-const (
-	// IncludeMetadata is the default: Row.Object.
-	IncludeMetadata TableInclude = ""
-	// IncludeObject adds Row.Raw, the whole object.
-	IncludeObject TableInclude = "Object"
-	// IncludeNone leaves both out. The rows then have nothing but their cells, and Row.Object is nil.
-	IncludeNone TableInclude = "None"
-)
-
 // TableOptions choose what a table has. The zero value is the default.
 type TableOptions struct {
-	// Include says what each row has of its object.
-	Include TableInclude
-	// ResourceVersion is that of [GetOptions], for [Resource.TableOf] only. Lists and watches have their own.
-	ResourceVersion string
+	// WholeObjects adds Row.Raw, the whole object (the API's includeObject).
+	WholeObjects bool
 }
 
-// validate returns the reason why o cannot be used. one says that the table is of one object.
-func (o TableOptions) validate(one bool) error {
-	switch o.Include {
-	case IncludeMetadata, IncludeObject, IncludeNone:
-	default:
-		return fmt.Errorf("client.TableOptions: Include must be Object, None or empty, got %q", o.Include)
+// set asks for what o chooses.
+func (o TableOptions) set(query url.Values) url.Values {
+	if o.WholeObjects {
+		query.Set("includeObject", "Object")
 	}
-	if o.ResourceVersion != "" && !one {
-		return errors.New("client.TableOptions: ResourceVersion is for TableOf; ListOptions and WatchOptions have their own")
-	}
-	return nil
+	return query
 }
 
 // TableEvent is one event of a watch of tables.
@@ -62,8 +44,7 @@ type TableEvent struct {
 // program can print what changes as kubectl does. A server that makes no tables sends the objects; see Table.Plain. Any error is
 // final, except a *DecodeError: it is about one event that cannot be read, and the next events follow.
 //
-// WatchOptions.Skip must not be set. With [IncludeNone] a server cannot mark the end of the initial events, so InitialEvents must
-// not be set either.
+// WatchOptions.Skip must not be set.
 func (r Resource[T]) WatchTable(ctx context.Context, o WatchOptions, t TableOptions) iter.Seq2[TableEvent, error] {
 	return func(yield func(TableEvent, error) bool) {
 		errLeft := errors.New("loop left")
@@ -88,20 +69,13 @@ type tableItem struct {
 
 func (r Resource[T]) eachTable(ctx context.Context, q request, o WatchOptions, t TableOptions, fn func(TableEvent, error) error) error {
 	query, err := o.query()
-	switch {
-	case err != nil:
-	case t.validate(false) != nil:
-		err = t.validate(false)
-	case o.Skip != nil:
+	if err == nil && o.Skip != nil {
 		err = errors.New("client.WatchOptions: Skip must not be set for a watch of tables")
-	case o.InitialEvents && t.Include == IncludeNone:
-		err = errors.New("client.WatchOptions: InitialEvents must not be set where TableOptions.Include is None")
 	}
 	if err != nil {
 		return q.fail(&UsageError{Err: err})
 	}
-	set(query, "includeObject", string(t.Include))
-	q.query, q.accept = query, tableAccept
+	q.query, q.accept = t.set(query), tableAccept
 	resp, err := r.sendTables(ctx, q)
 	if err != nil {
 		return err
@@ -133,7 +107,7 @@ func (r Resource[T]) eachTable(ctx context.Context, q request, o WatchOptions, t
 func (r Resource[T]) tableEvent(f jsonstream.Frame, o TableOptions, managedFields bool, columns *[]Column) (tableItem, error) {
 	e := TableEvent{Type: EventType(f.Type)}
 	unusable := func(err error) (tableItem, error) {
-		return tableItem{}, &EventError{Type: e.Type, Identity: f.Identity, Err: err}
+		return tableItem{}, &EventError{kind: e.Type, key: f.Key(), Err: err}
 	}
 	switch e.Type {
 	case Added, Modified, Deleted, Bookmark:
@@ -164,11 +138,9 @@ func (r Resource[T]) tableEvent(f jsonstream.Frame, o TableOptions, managedField
 	}
 	e.Table.ResourceVersion = f.ResourceVersion
 	for _, row := range e.Table.Rows {
-		if row.Object != nil {
-			e.InitialEventsEnd = e.InitialEventsEnd || e.Type == Bookmark && row.Object.Annotations[jsonstream.SyncEnd] == "true"
-			if e.Table.ResourceVersion == "" {
-				e.Table.ResourceVersion = row.Object.ResourceVersion
-			}
+		e.InitialEventsEnd = e.InitialEventsEnd || e.Type == Bookmark && row.Object.Annotations[jsonstream.SyncEnd] == "true"
+		if e.Table.ResourceVersion == "" {
+			e.Table.ResourceVersion = row.Object.ResourceVersion
 		}
 	}
 	if e.Type == Bookmark {
@@ -186,14 +158,7 @@ func (r Resource[T]) finishRows(rows []Row, o TableOptions, managedFields bool) 
 	for i := range rows {
 		row := &rows[i]
 		raw := row.Raw
-		row.Raw = nil
-		if o.Include == IncludeNone {
-			row.Object = nil
-			continue
-		}
-		if row.Object == nil {
-			row.Object = new(meta.Partial)
-		}
+		row.Raw, row.Object = nil, new(meta.Partial)
 		if raw != nil && string(raw) != "null" {
 			item, err := jsonstream.ReadObject(bytes.NewReader(raw), r.c.streamOptions(managedFields))
 			if err != nil {
@@ -202,7 +167,7 @@ func (r Resource[T]) finishRows(rows []Row, o TableOptions, managedFields bool) 
 			if row.Object, err = codec.Unmarshal[*meta.Partial](item.Raw); err != nil {
 				return fmt.Errorf("decode the object of a row: %w", err)
 			}
-			if o.Include == IncludeObject {
+			if o.WholeObjects {
 				row.Raw = item.Raw
 			}
 		}

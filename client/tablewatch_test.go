@@ -13,19 +13,19 @@ import (
 )
 
 func TestAWatchOfTables(t *testing.T) {
-	for _, include := range []client.TableInclude{client.IncludeMetadata, client.IncludeObject, client.IncludeNone} {
-		t.Run(string(include), func(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		t.Run(fmt.Sprint(whole), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := clienttest.Start(t, clienttest.Options{})
 				r := client.For(dial(t, server.Config()), configMaps).In("default")
 				key := meta.Key{Namespace: "default", Name: "a"}
 				must[*ConfigMap](t)(r.Create(t.Context(), &ConfigMap{ObjectMeta: meta.ObjectMeta{Name: "a"}, Data: map[string]string{"k": "v"}}))
-				options := client.TableOptions{Include: include}
+				options := client.TableOptions{WholeObjects: whole}
 				list := must[client.Table](t)(r.Table(t.Context(), client.ListOptions{PageSize: 1}, options))
 				one := must[client.Table](t)(r.TableOf(t.Context(), key, options))
 				var seen string
 				last := list.ResourceVersion
-				for e, err := range r.WatchTable(t.Context(), client.WatchOptions{Bookmarks: true, InitialEvents: include != client.IncludeNone}, options) {
+				for e, err := range r.WatchTable(t.Context(), client.WatchOptions{Bookmarks: true, InitialEvents: true}, options) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -34,11 +34,11 @@ func TestAWatchOfTables(t *testing.T) {
 					}
 					seen += fmt.Sprint(e.Type, " ")
 					if e.Type == client.Bookmark {
-						if len(e.Table.Rows) != 0 || e.InitialEventsEnd != (include != client.IncludeNone) {
+						if len(e.Table.Rows) != 0 || !e.InitialEventsEnd {
 							t.Errorf("the bookmark is %+v", e)
 						}
 					} else {
-						check(t, include, e.Table)
+						check(t, whole, e.Table)
 					}
 					if e.Type == client.Bookmark {
 						must[*ConfigMap](t)(r.Modify(t.Context(), key, func(c *ConfigMap) error { c.Data["l"] = "w"; return nil }))
@@ -55,34 +55,34 @@ func TestAWatchOfTables(t *testing.T) {
 				if seen != "ADDED BOOKMARK MODIFIED DELETED " {
 					t.Errorf("the watch brings %s", seen)
 				}
-				check(t, include, list)
-				check(t, include, one)
+				check(t, whole, list)
+				check(t, whole, one)
 			})
 		})
 	}
 }
 
 // check checks the one row of a table.
-func check(t *testing.T, include client.TableInclude, table client.Table) {
+func check(t *testing.T, whole bool, table client.Table) {
 	t.Helper()
 	if len(table.Rows) != 1 || table.Rows[0].Cells[0] != "a" {
 		t.Fatalf("the table is %+v", table)
 	}
 	row := table.Rows[0]
-	if (row.Object == nil) != (include == client.IncludeNone) || row.Object != nil && (row.Object.Name != "a" || row.Object.Kind != "ConfigMap" || row.Object.ManagedFields != nil) {
+	if row.Object.Name != "a" || row.Object.Kind != "ConfigMap" || row.Object.ManagedFields != nil {
 		t.Errorf("the object is %+v", row.Object)
 	}
-	if (row.Raw != nil) != (include == client.IncludeObject) {
+	if (row.Raw != nil) != whole {
 		t.Errorf("the whole object is %s", row.Raw)
 	}
 	if row.Raw == nil {
 		return
 	}
-	var whole meta.Unstructured
-	if err := whole.UnmarshalJSON(row.Raw); err != nil || whole.Object["data"].(map[string]any)["k"] != "v" {
+	var object meta.Unstructured
+	if err := object.UnmarshalJSON(row.Raw); err != nil || object.Object["data"].(map[string]any)["k"] != "v" {
 		t.Errorf("the whole object is %s, %v", row.Raw, err)
 	}
-	if metadata := whole.Object["metadata"].(map[string]any); metadata["managedFields"] != nil {
+	if metadata := object.Object["metadata"].(map[string]any); metadata["managedFields"] != nil {
 		t.Errorf("the whole object has managedFields: %s", row.Raw)
 	}
 }
@@ -94,8 +94,8 @@ func TestATableOfManyPagesWithoutObjects(t *testing.T) {
 		pages = append(pages, tableOf("7", fmt.Sprintf("t%d", i), tableColumns, `{"cells":["a",1,"x"],"object":null}`))
 	}
 	pages = append(pages, tableOf("7", "", tableColumns, `{"cells":["a",1,"x"],"object":null}`))
-	table, err := client.For(connect(t, says(pages...)), slims).Table(t.Context(), client.ListOptions{PageSize: 1}, client.TableOptions{Include: client.IncludeNone})
-	if err != nil || len(table.Rows) != 151 || table.Rows[0].Object != nil || table.String() == "" {
+	table, err := client.For(connect(t, says(pages...)), slims).Table(t.Context(), client.ListOptions{PageSize: 1}, client.TableOptions{})
+	if err != nil || len(table.Rows) != 151 || table.Rows[0].Object.Name != "" || table.String() == "" {
 		t.Errorf("%d rows, %v", len(table.Rows), err)
 	}
 }
@@ -144,26 +144,6 @@ func TestAWatchOfTablesThatGoesWrong(t *testing.T) {
 			_, err := watch(r(""), client.WatchOptions{Skip: func(meta.Identity) bool { return true }}, client.TableOptions{})
 			return err
 		},
-		"initial events without objects": func() error {
-			_, err := watch(r(""), client.WatchOptions{InitialEvents: true}, client.TableOptions{Include: client.IncludeNone})
-			return err
-		},
-		"an unknown Include": func() error {
-			_, err := watch(r(""), client.WatchOptions{}, client.TableOptions{Include: "All"})
-			return err
-		},
-		"a version for a watch": func() error {
-			_, err := watch(r(""), client.WatchOptions{}, client.TableOptions{ResourceVersion: "1"})
-			return err
-		},
-		"a version for a list": func() error {
-			_, err := r("").Table(t.Context(), client.ListOptions{}, client.TableOptions{ResourceVersion: "1"})
-			return err
-		},
-		"an unknown Include of one object": func() error {
-			_, err := r("").TableOf(t.Context(), web, client.TableOptions{Include: "All"})
-			return err
-		},
 	} {
 		if e := (*client.UsageError)(nil); !errors.As(usage(), &e) {
 			t.Errorf("%s: %v", name, usage())
@@ -173,7 +153,7 @@ func TestAWatchOfTablesThatGoesWrong(t *testing.T) {
 
 func TestRowsOfServersWithoutTablesHaveTheirObjects(t *testing.T) {
 	r := client.For(connect(t, says(listOf("7", "", object("a", "5", "k"), object("b", "6")))), slims)
-	table, err := r.Table(t.Context(), client.ListOptions{}, client.TableOptions{Include: client.IncludeObject})
+	table, err := r.Table(t.Context(), client.ListOptions{}, client.TableOptions{WholeObjects: true})
 	if err != nil || !table.Plain || len(table.Rows) != 2 || table.Rows[1].Object.Name != "b" || len(table.Rows[0].Raw) == 0 {
 		t.Errorf("%+v, %v", table, err)
 	}

@@ -41,7 +41,7 @@ func WaitFor[T meta.Object](ctx context.Context, r Resource[T], key meta.Key, co
 		r:    Retype[*sight](r),
 		key:  key,
 		cond: cond,
-		fail: &WaitError{Resource: r.GVR(), Key: key, Condition: cond.Name},
+		fail: &WaitError{Resource: r.GVR(), Key: key, condition: cond.Name},
 		pace: retry.New(retry.Policy{Base: 200 * time.Millisecond, Max: 10 * time.Second}),
 	}
 	var none T
@@ -64,27 +64,26 @@ type WaitError struct {
 	// Resource and Key name the object.
 	Resource meta.GVR
 	Key      meta.Key
-	// Condition is the name of the condition.
-	Condition string
-	// Seen says that the server has been read at least once. ResourceVersion is then that of the object's last state, or of the
-	// list that did not have it, and State describes that state in the condition's words.
-	Seen            bool
-	ResourceVersion string
-	State           string
+	// State describes the object's last state in the condition's words. It is empty if the server has not been read.
+	State string
 	// Last is the error of the last read, if the server could not be read when the wait ended.
 	Last error
 	// Err is the reason why the wait ended: the error of the context, of the condition, or of the server.
 	Err error
+
+	condition string
+	seen      bool   // the server has been read
+	version   string // of the last state, or of the list that did not have the object
 }
 
 // Error returns, for example, `wait for pods "web/a" to be ready: context deadline exceeded; last seen: phase Pending
 // (resource version "12")`.
 func (e *WaitError) Error() string {
 	op := OpError{Verb: "wait for", Resource: e.Resource, Key: e.Key}
-	text := fmt.Sprintf("%s to be %s: %v", op.where(), e.Condition, e.Err)
+	text := fmt.Sprintf("%s to be %s: %v", op.where(), e.condition, e.Err)
 	switch {
-	case e.Seen:
-		text += fmt.Sprintf("; last seen: %s (resource version %q)", e.State, shown.Text(e.ResourceVersion))
+	case e.seen:
+		text += fmt.Sprintf("; last seen: %s (resource version %q)", e.State, shown.Text(e.version))
 	case e.Last != nil:
 		text += "; nothing was seen"
 	}
@@ -167,7 +166,7 @@ func (w *wait) run(ctx context.Context) (*sight, error) {
 			return nil, w.failed(stop.err)
 		case ctx.Err() != nil:
 			return nil, w.failed(conn.ContextError(ctx))
-		case errors.As(err, &usage), !w.fail.Seen && w.hopeless(err):
+		case errors.As(err, &usage), !w.fail.seen && w.hopeless(err):
 			w.fail.Last = nil
 			return nil, w.failed(err)
 		case listing && err == nil:
@@ -246,7 +245,7 @@ func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {
 
 // see handles a state of the object, and returns an error if the wait is over. obj is nil if the object does not exist.
 func (w *wait) see(obj *sight, version string) error {
-	w.fail.Seen, w.fail.Last = true, nil
+	w.fail.seen, w.fail.Last = true, nil
 	if obj != nil && w.now != nil && obj.UID != w.now.UID {
 		if err := w.judge(nil, version); err != nil { // the first one was deleted in between
 			return err
@@ -258,10 +257,10 @@ func (w *wait) see(obj *sight, version string) error {
 func (w *wait) judge(obj *sight, version string) (err error) {
 	w.now = obj
 	var raw *meta.Raw
-	w.fail.ResourceVersion = version
+	w.fail.version = version
 	state := "it does not exist"
 	if obj != nil {
-		raw, w.fail.ResourceVersion, state = &obj.Raw, obj.ResourceVersion, "it exists"
+		raw, w.fail.version, state = &obj.Raw, obj.ResourceVersion, "it exists"
 	}
 	met, said, err := w.cond.Met(raw)
 	w.fail.State = cmp.Or(shown.Text(said), state)
@@ -298,7 +297,7 @@ func (w *wait) hopeless(err error) bool {
 	case http.StatusRequestTimeout, http.StatusGone, http.StatusTooManyRequests:
 		return false
 	case http.StatusNotFound:
-		return !w.cond.AwaitResource
+		return !w.cond.awaitResource
 	default:
 		return code >= 400 && code <= 499 || code == http.StatusNotImplemented
 	}

@@ -55,8 +55,7 @@ type Event[T meta.Object] struct {
 
 // Watch opens one HTTP watch and iterates over its events until the server ends it, which is not an error. Any error is final,
 // except a *DecodeError: it comes with the event's type and identity, and the next events follow. An error that the server
-// reports within the stream, such as 410 when the resource version is too old, is an [*EventError] of type ERROR that wraps an
-// *errors.StatusError. Leaving the loop closes the watch.
+// reports within the stream, such as 410 when the resource version is too old, is an [*EventError] that wraps an *errors.StatusError. Leaving the loop closes the watch.
 //
 // Config.Retry says whether Watch tries again if the watch cannot be opened. Once the watch is open, Watch does not reconnect;
 // package informer does.
@@ -228,7 +227,7 @@ func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun
 	case errors.As(err, &bare):
 		return r.bareError(bare, begun)
 	case errors.As(err, &limit):
-		return &EventError{Identity: meta.Identity{Namespace: limit.Key.Namespace, Name: limit.Key.Name}, Err: publicError(err)}
+		return &EventError{key: limit.Key, Err: publicError(err)}
 	case errors.As(err, &syntax):
 		return &EventError{Err: publicError(err)}
 	}
@@ -242,7 +241,7 @@ func (r Resource[T]) event(
 ) (e Event[T], decode bool, err error) {
 	e = Event[T]{Type: EventType(f.Type), Identity: f.Identity, InitialEventsEnd: f.InitialEventsEnd}
 	unusable := func(err error) (Event[T], bool, error) {
-		return Event[T]{}, false, &EventError{Type: e.Type, Identity: e.Identity, Err: err}
+		return Event[T]{}, false, &EventError{kind: e.Type, key: e.Identity.Key(), Err: err}
 	}
 	switch e.Type {
 	case Added, Modified, Deleted, Bookmark:
@@ -290,18 +289,18 @@ func (r Resource[T]) event(
 // watchError returns the error of an ERROR event.
 func (r Resource[T]) watchError(f jsonstream.Frame) error {
 	if f.Limit != nil {
-		return &EventError{Type: errorEvent, Err: publicError(f.Limit)}
+		return &EventError{kind: errorEvent, Err: publicError(f.Limit)}
 	}
 	if f.Protobuf {
 		f.Raw, _ = r.c.protobuf.StatusOf(f.Raw) // empty if it is none
 	}
 	if f.Kind == "Status" {
 		if status, err := codec.Unmarshal[*meta.Status](f.Raw); err == nil {
-			return &EventError{Type: errorEvent, Err: apierrors.FromStatus(*status)}
+			return &EventError{kind: errorEvent, Err: apierrors.FromStatus(*status)}
 		}
 	}
 	excerpt := f.Raw[:min(len(f.Raw), maxExcerpt)]
-	return &EventError{Type: errorEvent, Err: fmt.Errorf("its object is no Status: %s", shown.Text(string(excerpt)))}
+	return &EventError{kind: errorEvent, Err: fmt.Errorf("its object is no Status: %s", shown.Text(string(excerpt)))}
 }
 
 // bareError returns the error of a watch that sent an object in place of an event. If the object is a Status, its error counts,
@@ -309,7 +308,7 @@ func (r Resource[T]) watchError(f jsonstream.Frame) error {
 func (r Resource[T]) bareError(bare *jsonstream.BareError, begun bool) error {
 	if status, ok := failure(bare.Raw, bare.Kind); ok {
 		if begun {
-			return &EventError{Type: errorEvent, Err: status}
+			return &EventError{kind: errorEvent, Err: status}
 		}
 		return status
 	}

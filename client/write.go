@@ -118,12 +118,8 @@ func (r Resource[T]) DeleteCollection(ctx context.Context, s Selection, o Delete
 	q := r.request("deletecollection", meta.Key{Namespace: s.Namespace})
 	q.collection, q.query = true, s.query()
 	err := s.validate()
-	switch {
-	case err != nil:
-	case o.UID != "" || o.ResourceVersion != "":
+	if err == nil && (o.UID != "" || o.ResourceVersion != "") {
 		err = errors.New("client.DeleteOptions: UID and ResourceVersion must be empty where a collection is deleted")
-	case o.IgnoreStoreReadError:
-		err = errors.New("client.DeleteOptions: IgnoreStoreReadError must not be set where a collection is deleted")
 	}
 	if err != nil {
 		return q.fail(&UsageError{Err: err})
@@ -157,12 +153,10 @@ type WriteOptions struct {
 	FieldValidation FieldValidation
 }
 
-// FieldValidation says how the server treats unknown and duplicate fields of a write.
+// FieldValidation says how the server treats unknown and duplicate fields of a write. Empty leaves it to the server, which warns.
 type FieldValidation string
 
 const (
-	// ValidateDefault leaves it to the server, which warns.
-	ValidateDefault FieldValidation = ""
 	// ValidateIgnore drops them silently.
 	ValidateIgnore FieldValidation = "Ignore"
 	// ValidateWarn drops them and answers with a warning; see Hooks.Warning.
@@ -185,7 +179,7 @@ func (o WriteOptions) with(other WriteOptions) WriteOptions {
 func (o WriteOptions) validate() error {
 	var errs []error
 	switch o.FieldValidation {
-	case ValidateDefault, ValidateIgnore, ValidateWarn, ValidateStrict:
+	case "", ValidateIgnore, ValidateWarn, ValidateStrict:
 	default:
 		errs = append(errs, fmt.Errorf("client.WriteOptions: FieldValidation must be Ignore, Warn, Strict or empty, got %q", o.FieldValidation))
 	}

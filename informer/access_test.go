@@ -48,7 +48,7 @@ func TestAnInformerWhoseRightsComeAndGo(t *testing.T) {
 			jane := &rights{user: "jane"}
 			bubbleOf(t, clienttest.Options{Authorize: jane.authorize}, func(r *rig) {
 				cfg := r.server.Config()
-				cfg.Impersonate = &client.Impersonation{User: "jane"}
+				cfg.Impersonate = &client.Subject{User: "jane"}
 				i := r.with(cfg).informer(informer.Options{Mode: mode})
 				i.r = r // somebody who may list says what is true
 				r.put("a")

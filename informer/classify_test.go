@@ -20,7 +20,7 @@ func TestClassify(t *testing.T) {
 		return apierrors.FromStatus(meta.Status{Code: code, Reason: reason})
 	}
 	inStream := func(code int, reason string) error {
-		return &client.EventError{Type: "ERROR", Err: status(code, reason)}
+		return &client.EventError{Err: status(code, reason)}
 	}
 	for _, test := range []struct {
 		name string

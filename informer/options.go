@@ -37,7 +37,7 @@ type Options struct {
 	FieldSelector string
 	// Mode is how the collection is listed.
 	Mode Mode
-	// PageSize is how many objects a list asks for at a time; 0 means client.DefaultPageSize, and a negative number means all
+	// PageSize is how many objects a list asks for at a time; 0 means 500, and a negative number means all
 	// at once. A streaming list has no pages.
 	PageSize int
 	// AllowStale lets the server answer the first list from its cache. That is cheaper for the server, but after a restart

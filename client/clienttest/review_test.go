@@ -16,7 +16,7 @@ func TestTheRulesOfAUser(t *testing.T) {
 	t.Run("with Authorize", func(t *testing.T) {
 		server := clienttest.Start(t, clienttest.Options{Authorize: func(clienttest.Access) (bool, string) { return true, "" }})
 		rules := rulesOf(t, server.Config())
-		if !rules.Incomplete || len(rules.Resources)+len(rules.Paths) > 0 ||
+		if !rules.Incomplete || len(rules.Rules) > 0 ||
 			rules.EvaluationError != "webhook authorizer does not support user rule resolution" {
 			t.Errorf("the rules are %+v", rules)
 		}
@@ -24,7 +24,7 @@ func TestTheRulesOfAUser(t *testing.T) {
 	t.Run("without", func(t *testing.T) {
 		server := clienttest.Start(t, clienttest.Options{})
 		rules := rulesOf(t, server.Config())
-		if rules.Incomplete || rules.EvaluationError != "" || len(rules.Resources) != 1 || len(rules.Paths) != 1 {
+		if rules.Incomplete || rules.EvaluationError != "" || len(rules.Rules) != 2 {
 			t.Errorf("the rules are %+v", rules)
 		}
 	})
@@ -48,7 +48,7 @@ func rulesOf(t *testing.T, cfg client.Config) client.SubjectRules {
 func TestWhoMayAsk(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return a.Verb == "impersonate", "" }})
 	cfg := server.Config()
-	cfg.Impersonate = &client.Impersonation{User: "jane"}
+	cfg.Impersonate = &client.Subject{User: "jane"}
 	c, err := client.New(cfg)
 	if err != nil {
 		t.Fatal(err)

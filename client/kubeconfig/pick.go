@@ -432,7 +432,7 @@ var errNotText = errors.New("has a control character in it")
 // surrounding space: a value that is refused here would be a different one at the server. Programs may write as with an
 // empty text; as in other clients, that means no impersonation.
 func (s *stanza) impersonation(c *client.Config) {
-	var i client.Impersonation
+	var i client.Subject
 	i.User, i.UID = s.text("as"), s.text("as-uid")
 	i.Groups, i.Extra = s.list("as-groups"), s.lists("as-user-extra")
 	for _, field := range []string{"as-uid", "as-groups", "as-user-extra"} {

@@ -435,12 +435,12 @@ func TestPasswordImpersonationAndCompressionReachTheConfig(t *testing.T) {
 		{"compression", `disable-compression: false`, ``, client.Config{}},
 		{
 			"impersonation of a user", ``, `token: abc, as: "system:serviceaccount:web:a"`,
-			client.Config{BearerToken: "abc", Impersonate: &client.Impersonation{User: "system:serviceaccount:web:a"}},
+			client.Config{BearerToken: "abc", Impersonate: &client.Subject{User: "system:serviceaccount:web:a"}},
 		},
 		{
 			"all of impersonation", ``,
 			`as: anna, as-uid: 17, as-groups: [devs, "system:masters"], as-user-extra: {scopes: [a, 2], Empty: [], none: null}`,
-			client.Config{Impersonate: &client.Impersonation{
+			client.Config{Impersonate: &client.Subject{
 				User: "anna", UID: "17", Groups: []string{"devs", "system:masters"},
 				Extra: map[string][]string{"scopes": {"a", "2"}, "Empty": {}, "none": {}},
 			}},

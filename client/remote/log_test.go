@@ -131,7 +131,7 @@ func TestLogsAreRefused(t *testing.T) {
 		"which one":     {r.pods, many, remote.LogOptions{}, apierrors.BadRequest, "choose one of: [app sidecar]"},
 		"not one":       {r.pods, many, remote.LogOptions{Container: "x"}, apierrors.BadRequest, "container x is not valid for pod many"},
 		"no previous":   {r.pods, many, remote.LogOptions{Container: "app", Previous: true}, apierrors.BadRequest, `previous terminated container "app" in pod "many" not found`},
-		"forbidden":     {r.pods.As(client.Impersonation{User: "nobody"}), web, remote.LogOptions{}, apierrors.Forbidden, `cannot get resource "pods/log"`},
+		"forbidden":     {r.pods.As(client.Subject{User: "nobody"}), web, remote.LogOptions{}, apierrors.Forbidden, `cannot get resource "pods/log"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := remote.Logs(t.Context(), tc.pods, tc.key, tc.o)

@@ -243,7 +243,7 @@ func TestTailIsRefused(t *testing.T) {
 		"a selector":    {n.pods, remote.TailOptions{LabelSelector: "=="}, "BadRequest"},
 		"a namespace":   {n.pods, remote.TailOptions{Namespace: "a/b"}, "namespace"},
 		"another one":   {n.pods.In("default"), remote.TailOptions{Namespace: "web"}, `namespace must be "default"`},
-		"forbidden":     {n.pods.As(client.Impersonation{User: "nobody"}), tailed, `cannot list resource "pods"`},
+		"forbidden":     {n.pods.As(client.Subject{User: "nobody"}), tailed, `cannot list resource "pods"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var errs []error

@@ -129,7 +129,7 @@ func TestMirrorsWithARoleOfTheirOwn(t *testing.T) {
 		}
 		defer admin.Close()
 		cfg := server.Config()
-		cfg.Impersonate = &client.Impersonation{User: "system:serviceaccount:default:mirrors"}
+		cfg.Impersonate = &client.Subject{User: "system:serviceaccount:default:mirrors"}
 		c, err := client.New(cfg)
 		if err != nil {
 			t.Fatal(err)

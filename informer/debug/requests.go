@@ -53,13 +53,13 @@ func (p *Page) requestHooks() client.Hooks {
 			}
 			p.events.add(v)
 		},
-		Retry: func(ctx context.Context, r client.RetryInfo) {
+		Retry: func(ctx context.Context, r client.RequestInfo) {
 			c, _ := ctx.Value(callKey{}).(*call)
 			text := errorText(r.Err)
 			p.requests.retry(c, text, r.Wait)
 			p.events.add(event{
-				Kind: ofRetry, What: r.Request.Verb, In: target(r.Request), Key: objectName(r.Request.Key), Bad: true,
-				Text: fmt.Sprintf("attempt %d failed, the next one follows in %v: %s", r.Request.Attempt, short(r.Wait), text),
+				Kind: ofRetry, What: r.Verb, In: target(r), Key: objectName(r.Key), Bad: true,
+				Text: fmt.Sprintf("attempt %d failed, the next one follows in %v: %s", r.Attempt, short(r.Wait), text),
 			})
 		},
 		Warning: func(_ context.Context, w client.Warning) {

@@ -56,8 +56,8 @@ func (r *requests) hooks() client.Hooks {
 				r.limits.WithLabelValues(i.Method, i.Host).Observe(i.Waited.Seconds())
 			}
 		},
-		Retry: func(_ context.Context, i client.RetryInfo) {
-			r.retries.WithLabelValues(code(i.Request), i.Request.Method, i.Request.Host).Inc()
+		Retry: func(_ context.Context, i client.RequestInfo) {
+			r.retries.WithLabelValues(code(i), i.Method, i.Host).Inc()
 		},
 	}
 }

@@ -49,7 +49,7 @@ func (t *tracer) attempt(ctx context.Context, r client.RequestInfo) {
 }
 
 // retry adds the wait for another attempt to the span of its call.
-func (t *tracer) retry(ctx context.Context, r client.RetryInfo) {
+func (t *tracer) retry(ctx context.Context, r client.RequestInfo) {
 	trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(
 		attribute.String("error", r.Err.Error()), attribute.Float64("wait", r.Wait.Seconds())))
 }

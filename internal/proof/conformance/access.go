@@ -20,28 +20,28 @@ func testToken(t *testing.T, s suite) {
 	r := client.For(s.client, accounts)
 	key := meta.KeyOf(must[*Namespace](t)(r.Create(t.Context(), &Namespace{ObjectMeta: meta.ObjectMeta{Namespace: ns, Name: "robot"}})))
 	before := time.Now()
-	token := must[client.Token](t)(client.RequestToken(t.Context(), r, key, client.TokenOptions{Lifetime: 20 * time.Minute}))
+	token := must[client.Credential](t)(client.RequestToken(t.Context(), r, key, client.TokenOptions{Lifetime: 20 * time.Minute}))
 	if life := token.Expires.Sub(before); life < 19*time.Minute || life > 21*time.Minute {
 		t.Errorf("the token is good for %v, want 20m", life)
 	}
-	user := s.whoAmI(t, http.Header{"Authorization": {"Bearer " + string(token.Secret)}})
+	user := s.whoAmI(t, http.Header{"Authorization": {"Bearer " + string(token.Token)}})
 	equal(t, "user", user.Username, "system:serviceaccount:"+ns+":robot")
 	if !slices.Contains(user.Groups, "system:serviceaccounts:"+ns) || !slices.Contains(user.Groups, "system:authenticated") {
 		t.Errorf("groups are %q", user.Groups)
 	}
-	foreign := must[client.Token](t)(client.RequestToken(t.Context(), r, key, client.TokenOptions{Audiences: []string{"vault"}}))
+	foreign := must[client.Credential](t)(client.RequestToken(t.Context(), r, key, client.TokenOptions{Audiences: []string{"vault"}}))
 	cfg := s.cfg
-	cfg.BearerToken = foreign.Secret
+	cfg.BearerToken = foreign.Token
 	c := must[*client.Client](t)(client.New(cfg))
 	t.Cleanup(c.Close)
 	_, err := client.For(c, accounts).Get(t.Context(), key)
 	wantReason(t, err, apierrors.Unauthorized, 401)
 	_, err = client.RequestToken(t.Context(), r, key, client.TokenOptions{
-		BoundTo: client.TokenBinding{APIVersion: "v1", Kind: "Secret", Name: "absent"},
+		BoundTo: client.Owner{GVK: meta.GVK{Version: "v1", Kind: "Secret"}, Identity: meta.Identity{Name: "absent"}},
 	})
 	wantReason(t, err, apierrors.NotFound, 404)
 	_, err = client.RequestToken(t.Context(), r, key, client.TokenOptions{
-		BoundTo: client.TokenBinding{APIVersion: "v1", Kind: "ConfigMap", Name: "absent"},
+		BoundTo: client.Owner{GVK: meta.GVK{Version: "v1", Kind: "ConfigMap"}, Identity: meta.Identity{Name: "absent"}},
 	})
 	wantReason(t, err, apierrors.BadRequest, 400)
 	_, err = client.RequestToken(t.Context(), r, meta.Key{Namespace: ns, Name: "absent"}, client.TokenOptions{})
@@ -121,11 +121,11 @@ func testReviews(t *testing.T, s suite) {
 	wantReason(t, err, apierrors.MethodNotAllowed, 405)
 
 	rules := must[client.SubjectRules](t)(client.Rules(t.Context(), s.client, "default"))
-	everything := func(r client.ResourceRule) bool {
+	everything := func(r client.Rule) bool {
 		return slices.Contains(r.Verbs, "*") && slices.Contains(r.Groups, "*") && slices.Contains(r.Resources, "*")
 	}
-	if rules.Incomplete || rules.EvaluationError != "" || !slices.ContainsFunc(rules.Resources, everything) ||
-		!slices.ContainsFunc(rules.Paths, func(r client.PathRule) bool { return slices.Contains(r.Paths, "*") }) {
+	if rules.Incomplete || rules.EvaluationError != "" || !slices.ContainsFunc(rules.Rules, everything) ||
+		!slices.ContainsFunc(rules.Rules, func(r client.Rule) bool { return slices.Contains(r.Paths, "*") }) {
 		t.Errorf("the rules are %+v, want them to allow everything", rules)
 	}
 	t.Run("what is wrong with them", func(t *testing.T) { testWrongReviews(t, s) })

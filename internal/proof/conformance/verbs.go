@@ -132,17 +132,17 @@ func testEviction(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	r := client.For(s.client, pods).In(ns)
 	a := s.pod(t, ns, "a")
-	wantReason(t, client.Evict(t.Context(), r, meta.KeyOf(a), client.EvictOptions{UID: "other"}), apierrors.Conflict, 409)
-	if err := client.Evict(t.Context(), r.With(client.WriteOptions{DryRun: true}), meta.KeyOf(a), client.EvictOptions{}); err != nil {
+	wantReason(t, client.Evict(t.Context(), r, meta.KeyOf(a), client.DeleteOptions{UID: "other"}), apierrors.Conflict, 409)
+	if err := client.Evict(t.Context(), r.With(client.WriteOptions{DryRun: true}), meta.KeyOf(a), client.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
 	must[*Pod](t)(r.Get(t.Context(), meta.KeyOf(a)))
-	if err := client.Evict(t.Context(), r, meta.KeyOf(a), client.EvictOptions{UID: a.UID, GracePeriod: client.NoGracePeriod}); err != nil {
+	if err := client.Evict(t.Context(), r, meta.KeyOf(a), client.DeleteOptions{UID: a.UID, GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := r.Get(t.Context(), meta.KeyOf(a))
 	wantReason(t, err, apierrors.NotFound, 404)
-	wantReason(t, client.Evict(t.Context(), r, meta.KeyOf(a), client.EvictOptions{}), apierrors.NotFound, 404)
+	wantReason(t, client.Evict(t.Context(), r, meta.KeyOf(a), client.DeleteOptions{}), apierrors.NotFound, 404)
 	_, err = r.Sub("eviction").Get(t.Context(), meta.KeyOf(a))
 	wantReason(t, err, apierrors.MethodNotAllowed, 405)
 }

@@ -36,7 +36,7 @@ func defineForSuite(t *testing.T, cfg client.Config) {
 		if _, err := client.For(c, definitions).Create(t.Context(), made); err != nil && !errors.Is(err, apierrors.AlreadyExists) { // by another test
 			t.Fatal(err)
 		}
-		must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
+		must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilReady()))(t)
 	}
 	// Discovery tells of them a little later, and the suite wants it to stay as it is.
 	eventually(t, func() error {

@@ -62,7 +62,7 @@ func install(t *testing.T, c *client.Client, group string) object {
 	made := create(t, client.For(c, definitions), "", definition(group))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	return must(client.WaitFor(ctx, client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
+	return must(client.WaitFor(ctx, client.For(c, definitions), meta.KeyOf(made), client.UntilReady()))(t)
 }
 
 func TestACustomResourceIsServedAtTwoVersions(t *testing.T) {

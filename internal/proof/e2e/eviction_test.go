@@ -54,7 +54,7 @@ func TestAnEvictionRespectsTheBudget(t *testing.T) {
 	}
 	allow(0)
 	start := time.Now()
-	err := client.Evict(t.Context(), running, key, client.EvictOptions{})
+	err := client.Evict(t.Context(), running, key, client.DeleteOptions{})
 	wantReason(t, err, apierrors.TooManyRequests)
 	if cause, found := apierrors.Cause(err, apierrors.CauseDisruptionBudget); !found {
 		t.Errorf("error is %v, want one whose cause is the budget, got %+v", err, cause)
@@ -65,14 +65,14 @@ func TestAnEvictionRespectsTheBudget(t *testing.T) {
 	must(running.Get(t.Context(), key))(t)
 
 	allow(1)
-	wantReason(t, client.Evict(t.Context(), running, key, client.EvictOptions{UID: "11111111-1111-1111-1111-111111111111"}), apierrors.Conflict)
-	wantReason(t, client.Evict(t.Context(), running, key, client.EvictOptions{}), apierrors.TooManyRequests) // that has used it up
+	wantReason(t, client.Evict(t.Context(), running, key, client.DeleteOptions{UID: "11111111-1111-1111-1111-111111111111"}), apierrors.Conflict)
+	wantReason(t, client.Evict(t.Context(), running, key, client.DeleteOptions{}), apierrors.TooManyRequests) // that has used it up
 	allow(1)
-	if err := client.Evict(t.Context(), running, key, client.EvictOptions{GracePeriod: client.NoGracePeriod}); err != nil {
+	if err := client.Evict(t.Context(), running, key, client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Fatal(err)
 	}
 	must(client.WaitFor(t.Context(), running, key, client.UntilDeleted("")))(t)
 	disrupted := nested[int64](t, must(client.For(c, budgets).Get(t.Context(), meta.KeyOf(budget)))(t), "status", "disruptionsAllowed")
 	equal(t, "disruptions that are allowed afterwards", disrupted, 0)
-	wantReason(t, client.Evict(t.Context(), running, key, client.EvictOptions{}), apierrors.NotFound)
+	wantReason(t, client.Evict(t.Context(), running, key, client.DeleteOptions{}), apierrors.NotFound)
 }

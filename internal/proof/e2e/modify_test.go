@@ -13,6 +13,6 @@ import (
 func TestManyWritersOfOneObject(t *testing.T) {
 	c, _ := admin(t)
 	made := create(t, client.For(c, definitions), "", conformance.TallyDefinition)
-	must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
+	must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilReady()))(t)
 	conformance.RunWriters(t, adminConfig(), conformance.Faults(1))
 }

@@ -32,7 +32,7 @@ func define(t *testing.T, c *client.Client, definition string) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	must(client.WaitFor(ctx, client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
+	must(client.WaitFor(ctx, client.For(c, definitions), meta.KeyOf(made), client.UntilReady()))(t)
 }
 
 // runs runs a controller until the test ends.

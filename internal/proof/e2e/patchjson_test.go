@@ -331,6 +331,6 @@ func things(t *testing.T, c *client.Client, group string) client.Resource[object
 		}}}
 	}
 	made := must(client.For(c, definitions).Create(t.Context(), obj))(t)
-	must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
+	must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilReady()))(t)
 	return client.For(c, client.Type[object]{Group: group, Version: "v1", Kind: "Thing", Resource: "things"})
 }

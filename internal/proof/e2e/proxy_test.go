@@ -206,7 +206,7 @@ func TestAPathThatIsNoResourcesIsRead(t *testing.T) {
 	}
 	got := read(client.RawRequest{
 		Method: http.MethodPost, Path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", Header: http.Header{"Content-Type": {"application/json"}},
-		Body: []byte(`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`), As: &client.Impersonation{User: "raw"},
+		Body: []byte(`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`), As: &client.Subject{User: "raw"},
 	})
 	if !strings.Contains(got, `"username":"raw"`) {
 		t.Errorf("the answer is %s, want the user raw in it", got)

@@ -75,7 +75,7 @@ func TestAUserMayDoWhatTheRolesOfTheGroupSay(t *testing.T) {
 // behaviour 100
 func TestTheServerSeesWhoIsImpersonated(t *testing.T) {
 	t.Parallel()
-	somebody := client.Impersonation{
+	somebody := client.Subject{
 		User: "system:serviceaccount:gardens:bob", UID: "42", Groups: []string{"gardeners", "two words"},
 		Extra: map[string][]string{"Example.org/Reason why%": {"first", "second"}, "scopes": {"a"}},
 	}
@@ -108,7 +108,7 @@ func TestTheServerSeesWhoIsImpersonated(t *testing.T) {
 	})
 	t.Run("by a handle of a client that impersonates somebody else", func(t *testing.T) {
 		cfg := adminConfig()
-		cfg.Impersonate = &client.Impersonation{User: "carol", UID: "7", Groups: []string{"others"}}
+		cfg.Impersonate = &client.Subject{User: "carol", UID: "7", Groups: []string{"others"}}
 		check(t, client.For(open(t, cfg), selfReviews).As(somebody))
 	})
 }
@@ -117,7 +117,7 @@ func TestAnImpersonatedUserHasTheRightsOfThatUser(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	grant(t, c, ns, "florists", `[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "watch"]}]`)
-	florist := client.For(c, conformance.ConfigMaps).As(client.Impersonation{User: "flora", Groups: []string{"florists"}})
+	florist := client.For(c, conformance.ConfigMaps).As(client.Subject{User: "flora", Groups: []string{"florists"}})
 	var made *conformance.ConfigMap
 	eventually(t, func() (err error) {
 		made, err = florist.Create(t.Context(), &conformance.ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: ns, Name: "a"}})
@@ -142,7 +142,7 @@ func TestWhoMayNotImpersonateIsToldSo(t *testing.T) {
 	cfg.BearerToken = client.Secret(plane.OutsiderToken)
 	outsider := client.For(open(t, cfg), selfReviews)
 	equal(t, "the outsider", must(outsider.Create(t.Context(), &review{}))(t).Status.UserInfo.Username, "outsider")
-	_, err := outsider.As(client.Impersonation{User: "admin", Groups: []string{"system:masters"}}).Create(t.Context(), &review{})
+	_, err := outsider.As(client.Subject{User: "admin", Groups: []string{"system:masters"}}).Create(t.Context(), &review{})
 	wantReason(t, err, apierrors.Forbidden)
 	if err == nil || !strings.Contains(err.Error(), `User "outsider" cannot impersonate`) {
 		t.Errorf("error is %v, want that the outsider cannot impersonate", err)
@@ -153,7 +153,7 @@ func TestWhoMayNotImpersonateIsToldSo(t *testing.T) {
 func TestAnAnonymousClientIsAnonymous(t *testing.T) {
 	t.Parallel()
 	cfg := userConfig(t, "alice", "system:masters")
-	cfg.Impersonate = &client.Impersonation{User: "bob"}
+	cfg.Impersonate = &client.Subject{User: "bob"}
 	_, err := client.For(open(t, cfg.Anonymous()), conformance.Namespaces).Get(t.Context(), meta.Key{Name: "default"})
 	wantReason(t, err, apierrors.Forbidden)
 	if err == nil || !strings.Contains(err.Error(), `User "system:anonymous" cannot get`) {
@@ -209,7 +209,7 @@ func TestTheServerSaysWhoMayDoWhat(t *testing.T) {
 		})
 	}
 	rules := must(client.Rules(t.Context(), baker, ns))(t)
-	if rules.Incomplete || !slices.ContainsFunc(rules.Resources, func(r client.ResourceRule) bool {
+	if rules.Incomplete || !slices.ContainsFunc(rules.Rules, func(r client.Rule) bool {
 		return slices.Contains(r.Resources, "deployments/scale") && slices.Equal(r.Verbs, []string{"get", "patch"})
 	}) {
 		t.Errorf("the rules are %+v, want those of the role", rules)
@@ -224,10 +224,10 @@ func TestHandlesThatComeOfOneActForTheSameUser(t *testing.T) {
 	c, ns := admin(t)
 	r := client.For(c, deployments)
 	key := meta.KeyOf(create(t, r, ns, deployment))
-	nobody := r.As(client.Impersonation{User: "nobody"})
+	nobody := r.As(client.Subject{User: "nobody"})
 	ctx := t.Context()
-	accounts := client.For(c, serviceAccounts).As(client.Impersonation{User: "nobody"})
-	podsThere := client.For(c, pods).As(client.Impersonation{User: "nobody"})
+	accounts := client.For(c, serviceAccounts).As(client.Subject{User: "nobody"})
+	podsThere := client.For(c, pods).As(client.Subject{User: "nobody"})
 	for name, call := range map[string]func() error{
 		"itself":      func() error { _, err := nobody.Get(ctx, key); return err },
 		"with":        func() error { _, err := nobody.With(client.WriteOptions{DryRun: true}).Get(ctx, key); return err },
@@ -245,7 +245,7 @@ func TestHandlesThatComeOfOneActForTheSameUser(t *testing.T) {
 			return err
 		},
 		"token":    func() error { _, err := client.RequestToken(ctx, accounts, key, client.TokenOptions{}); return err },
-		"eviction": func() error { return client.Evict(ctx, podsThere, key, client.EvictOptions{}) },
+		"eviction": func() error { return client.Evict(ctx, podsThere, key, client.DeleteOptions{}) },
 		"binding":  func() error { return client.Bind(ctx, podsThere, key, "node-1") },
 		"deletion": func() error { return nobody.Delete(ctx, key, client.DeleteOptions{}) },
 		"a collection": func() error {

@@ -32,7 +32,7 @@ func TestAServiceAccountComesWithATokenThatItIsGiven(t *testing.T) {
 	if left := time.Until(token.Expires); left < 19*time.Minute || left > 21*time.Minute {
 		t.Errorf("the token expires in %v, want 20m", left)
 	}
-	got := must(client.For(open(t, tokenConfig(string(token.Secret))), selfReviews).Create(t.Context(), &review{}))(t)
+	got := must(client.For(open(t, tokenConfig(string(token.Token))), selfReviews).Create(t.Context(), &review{}))(t)
 	equal(t, "user", got.Status.UserInfo.Username, "system:serviceaccount:"+ns+":robot")
 	equal(t, "uid", got.Status.UserInfo.UID, account.GetUID())
 	if !strings.HasPrefix(got.credential(), "JTI=") {
@@ -41,15 +41,15 @@ func TestAServiceAccountComesWithATokenThatItIsGiven(t *testing.T) {
 
 	t.Run("one for another audience is refused", func(t *testing.T) {
 		other := must(client.RequestToken(t.Context(), accounts, key, client.TokenOptions{Audiences: []string{"https://example.org"}}))(t)
-		_, err := client.For(open(t, tokenConfig(string(other.Secret))), selfReviews).Create(t.Context(), &review{})
+		_, err := client.For(open(t, tokenConfig(string(other.Token))), selfReviews).Create(t.Context(), &review{})
 		wantReason(t, err, apierrors.Unauthorized)
-		if err != nil && strings.Contains(err.Error(), string(other.Secret)) {
+		if err != nil && strings.Contains(err.Error(), string(other.Token)) {
 			t.Error("the error shows the token")
 		}
 	})
 	t.Run("one that is bound to an object that is not there is refused", func(t *testing.T) {
 		_, err := client.RequestToken(t.Context(), accounts, key, client.TokenOptions{
-			BoundTo: client.TokenBinding{APIVersion: "v1", Kind: "Secret", Name: "absent"},
+			BoundTo: client.Owner{GVK: meta.GVK{Version: "v1", Kind: "Secret"}, Identity: meta.Identity{Name: "absent"}},
 		})
 		wantReason(t, err, apierrors.NotFound)
 	})
@@ -71,7 +71,7 @@ func TestTokensAreRotatedBeforeTheyExpire(t *testing.T) {
 		fetched.Add(1)
 		token, err := client.RequestToken(ctx, accounts, key, client.TokenOptions{})
 		// No server gives a token for less than ten minutes. To this client it is good for seconds.
-		return client.Credential{Token: token.Secret, Expires: time.Now().Add(2 * time.Second)}, err
+		return client.Credential{Token: token.Token, Expires: time.Now().Add(2 * time.Second)}, err
 	})
 	reviews := client.For(open(t, cfg), selfReviews)
 	seen := map[string]bool{}
@@ -100,7 +100,7 @@ func TestATokenThatIsRefusedIsReplaced(t *testing.T) {
 	write := func() {
 		t.Helper()
 		token := must(client.RequestToken(t.Context(), accounts, key, client.TokenOptions{}))(t)
-		if err := os.WriteFile(file, []byte(token.Secret+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(token.Token+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,9 +138,9 @@ func TestATokenEndsWithTheObjectThatItIsBoundTo(t *testing.T) {
 	key := meta.KeyOf(create(t, accounts, ns, `{"metadata": {"name": "robot"}}`))
 	secret := create(t, bound, ns, `{"metadata": {"name": "rope"}}`)
 	token := must(client.RequestToken(t.Context(), accounts, key, client.TokenOptions{
-		BoundTo: client.TokenBinding{APIVersion: "v1", Kind: "Secret", Name: "rope", UID: secret.GetUID()},
+		BoundTo: client.OwnerOf(client.Type[*meta.Unstructured]{Version: "v1", Kind: "Secret", Resource: "secrets"}, secret),
 	}))(t)
-	reviews := client.For(open(t, tokenConfig(string(token.Secret))), selfReviews)
+	reviews := client.For(open(t, tokenConfig(string(token.Token))), selfReviews)
 	must(reviews.Create(t.Context(), &review{}))(t)
 	if err := bound.Delete(t.Context(), meta.KeyOf(secret), client.DeleteOptions{}); err != nil {
 		t.Fatal(err)

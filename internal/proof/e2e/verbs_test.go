@@ -97,7 +97,7 @@ func TestADryRunOfASubresourceStoresNothing(t *testing.T) {
 	key := meta.KeyOf(create(t, r, ns, pod))
 	for name, err := range map[string]error{
 		"binding":  client.Bind(t.Context(), dryRun(r), key, "node-1"),
-		"eviction": client.Evict(t.Context(), dryRun(r), key, client.EvictOptions{}),
+		"eviction": client.Evict(t.Context(), dryRun(r), key, client.DeleteOptions{}),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

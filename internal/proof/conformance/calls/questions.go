@@ -29,10 +29,7 @@ func questions() []Call {
 		}),
 		on("table-of-one", configMaps, func(ctx ctx, r maps) error { return drop(r.TableOf(ctx, key("a"), client.TableOptions{})) }),
 		on("table-of-one-with-its-object", configMaps, func(ctx ctx, r maps) error {
-			return drop(r.TableOf(ctx, key("a"), client.TableOptions{Include: client.IncludeObject, ResourceVersion: "0"}))
-		}),
-		on("table-without-objects", configMaps, func(ctx ctx, r maps) error {
-			return drop(r.Table(ctx, client.ListOptions{Namespace: Namespace}, client.TableOptions{Include: client.IncludeNone}))
+			return drop(r.TableOf(ctx, key("a"), client.TableOptions{WholeObjects: true}))
 		}),
 		on("watch-tables", configMaps, func(ctx ctx, r maps) error {
 			for _, err := range r.WatchTable(ctx, client.WatchOptions{Namespace: Namespace, Timeout: time.Second}, client.TableOptions{}) {

@@ -20,7 +20,9 @@ func subresources() []Call {
 	status := patch.Merge(map[string]any{"status": map[string]any{"replicas": 2}})
 	replicas := patch.Merge(map[string]any{"spec": map[string]any{"replicas": 3}})
 	scale := func(n int32) *client.Scale {
-		return &client.Scale{ObjectMeta: at("a"), Spec: client.ScaleSpec{Replicas: n}}
+		s := &client.Scale{ObjectMeta: at("a")}
+		s.Spec.Replicas = n
+		return s
 	}
 	reported := func() *Deployment {
 		d := deployment(1)
@@ -84,7 +86,7 @@ func subresources() []Call {
 		on("token-options", accounts, func(ctx ctx, r names) error {
 			return drop(client.RequestToken(ctx, r, key("default"), client.TokenOptions{
 				Audiences: []string{"vault", "registry"}, Lifetime: 20 * time.Minute,
-				BoundTo: client.TokenBinding{APIVersion: "v1", Kind: "Pod", Name: "absent", UID: "u"},
+				BoundTo: client.Owner{GVK: meta.GVK{Version: "v1", Kind: "Pod"}, Identity: meta.Identity{Name: "absent", UID: "u"}},
 			}))
 		}, apierrors.NotFound),
 		on("binding", pods, func(ctx ctx, r podList) error { return client.Bind(ctx, r, key("a"), "n1") }),
@@ -98,12 +100,12 @@ func subresources() []Call {
 			return drop(r.Sub("resize").Get(ctx, key("a")))
 		}),
 		on("eviction-options", pods, func(ctx ctx, r podList) error {
-			return client.Evict(ctx, r.With(client.WriteOptions{DryRun: true}), key("a"), client.EvictOptions{
+			return client.Evict(ctx, r.With(client.WriteOptions{DryRun: true}), key("a"), client.DeleteOptions{
 				UID: "u", ResourceVersion: "1", GracePeriod: 30 * time.Second,
 			})
 		}, apierrors.Conflict),
 		on("eviction", pods, func(ctx ctx, r podList) error {
-			return client.Evict(ctx, r.In(Namespace), meta.Key{Name: "b"}, client.EvictOptions{})
+			return client.Evict(ctx, r.In(Namespace), meta.Key{Name: "b"}, client.DeleteOptions{})
 		}),
 	}
 }
@@ -125,9 +127,6 @@ func deletions() []Call {
 		on("delete-dry-run", configMaps, func(ctx ctx, r maps) error {
 			return r.With(everyOption).Delete(ctx, key("a"), client.DeleteOptions{Propagation: client.Orphan})
 		}),
-		on("delete-unreadable", configMaps, func(ctx ctx, r maps) error {
-			return r.Delete(ctx, key("absent"), client.DeleteOptions{IgnoreStoreReadError: true})
-		}, apierrors.NotFound),
 		on("delete", configMaps, func(ctx ctx, r maps) error { return r.Delete(ctx, key("a"), client.DeleteOptions{}) }),
 		on("delete-metadata-at-once", configMaps, func(ctx ctx, r maps) error {
 			return client.Metadata(r).Delete(ctx, key("bound"), client.DeleteOptions{GracePeriod: client.NoGracePeriod, Propagation: client.Background})
