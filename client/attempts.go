@@ -184,7 +184,8 @@ func (a *attempts[T]) competing(ctx context.Context, last jsonstream.Item) {
 	look := a.q
 	look.verb, look.once = "get", true
 	a.quits.LostTo, a.quits.version = meta.ManagedFields{}, ""
-	if _, now, err := a.r.exchange(ctx, look); err == nil && now.ResourceVersion != last.ResourceVersion {
+	// An object that cannot be read has neither a version nor managers.
+	if _, now, _ := a.r.exchange(ctx, look); now.ResourceVersion != last.ResourceVersion {
 		a.quits.wroteBetween(last, now)
 	}
 }

@@ -48,7 +48,7 @@ func TestAnswersThatAreBrokenOnTheWire(t *testing.T) {
 	failed := func(err error) bool { return err != nil } // net/http has no value for it
 	cut := func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) }
 	foreign := func(err error) bool { return errors.Is(err, client.ForeignBody) }
-	syntax := func(err error) bool { return errors.Is(err, client.BrokenJSON) }
+	syntax := func(err error) bool { return errors.Is(err, client.BrokenBody) }
 	corrupt := func(err error) bool {
 		return cut(err) || syntax(err) || foreign(err) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) ||
 			errors.As(err, new(flate.CorruptInputError))

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/pipeline"
 	"github.com/bowline-go/bowline/internal/retry"
@@ -23,6 +24,7 @@ import (
 // Client talks to one API server. It is safe for use by several goroutines at once. It holds no goroutine of its own, except
 // while it reads a file or fetches a credential.
 type Client struct {
+	door
 	server    *url.URL
 	http      *http.Client
 	transport *conn.Transport
@@ -46,6 +48,9 @@ type Client struct {
 	protobuf  Protobuf
 	test      *undertest.Test // of the configuration
 }
+
+// door is for package discovery. It is an alias, so that its methods are not among those that users see.
+type door = handle.Door
 
 // New returns a client of the server that cfg names. It does no I/O: the first call fails if the server cannot be reached, or if
 // a file cannot be read. New's error has every reason why cfg cannot be used.
@@ -76,6 +81,7 @@ func New(cfg Config) (*Client, error) {
 	c.retry = cfg.Retry.withDefaults()
 	c.budget = retry.NewBudget(cfg.Retry.withDefaults().Burst)
 	c.stall = cfg.stallTimeout()
+	c.door = handle.NewDoor(c.trust)
 	return c, nil
 }
 
@@ -98,15 +104,8 @@ func (c *Client) streamOptions(keepManagedFields bool) jsonstream.Options {
 	return jsonstream.Options{MaxObject: c.maxObject, KeepManagedFields: keepManagedFields}
 }
 
-// Trust returns a text that says how c verifies its server: "plain" for a server without TLS, "unverified" with TLS.Insecure, and
-// otherwise the name that the server's certificate must have, with the system's authorities or a digest of those that TLS names.
-// Two clients with the same text believe the same answers of one server. If a program stores answers, on a disk for instance, it
-// must store the text with them: a client that verifies must not believe an answer that another one has read without. The text
-// has no secret in it.
-//
-// Trust reads the files that TLS names, and waits for them as a request does. It returns an error if they cannot be used or ctx
-// has ended.
-func (c *Client) Trust(ctx context.Context) (string, error) {
+// trust is handle.Door.Trust.
+func (c *Client) trust(ctx context.Context) (string, error) {
 	switch {
 	case c.server.Scheme == "http":
 		return "plain", nil

@@ -50,6 +50,8 @@ func UntilDeleted(uid string) Condition {
 
 // UntilTrue is met when status.conditions has the condition, such as "Ready", and it is True and current. If the condition has an
 // observedGeneration, or else status has one, it must equal metadata.generation.
+// UntilTrue("Available") waits for a Deployment with enough pods, of the latest template or of the one before; [UntilReady] waits for
+// those of the latest.
 func UntilTrue(condition string) Condition {
 	return Condition{Name: condition, Met: func(obj *meta.Raw) (bool, string, error) {
 		s := statusOf(obj)
@@ -73,23 +75,6 @@ func UntilPodReady() Condition {
 			return true, state, nil
 		case obj != nil && obj.DeletionTimestamp != nil:
 			state += ", being deleted"
-		}
-		return false, state, nil
-	}}
-}
-
-// UntilAvailable is met when the controller of a Deployment has seen its latest change and finds enough pods available, of the
-// latest template or of the one before. It fails when there are too few and the Deployment's progress deadline has passed.
-func UntilAvailable() Condition {
-	return Condition{Name: "available", Met: func(obj *meta.Raw) (bool, string, error) {
-		s := statusOf(obj)
-		state := s.text("Available")
-		progress, _ := s.find("Progressing")
-		switch {
-		case s.isTrue("Available"):
-			return true, state, nil
-		case s.isCurrent(progress) && progress.Status == "False" && progress.Reason == "ProgressDeadlineExceeded":
-			return false, state, fmt.Errorf("the deployment makes no progress: %s", withReason("", progress.Reason, progress.Message))
 		}
 		return false, state, nil
 	}}

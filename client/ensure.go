@@ -422,13 +422,13 @@ func (w *wish[T]) controlled(live jsonstream.Item) error {
 	present := controllerIn(live.Raw)
 	switch {
 	case present == nil && w.owned:
-		return &ControllerError{Child: w.key, Refused: *w.owner}
+		return &ControllerError{child: w.key, refused: *w.owner}
 	case present == nil:
 		return nil
 	case w.owner == nil:
-		return &ControllerError{Child: w.key, Present: *present}
+		return &ControllerError{Present: *present, child: w.key}
 	case w.owner.UID != present.UID:
-		return &ControllerError{Child: w.key, Present: *present, Refused: *w.owner}
+		return &ControllerError{Present: *present, child: w.key, refused: *w.owner}
 	}
 	return nil
 }

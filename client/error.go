@@ -155,11 +155,9 @@ const (
 	// ForeignBody: the answer is not JSON, or not an object. The usual cause is a proxy or a captive portal that answers in the
 	// server's place. Got is the start of the body, without control characters.
 	ForeignBody AnswerReason = "ForeignBody"
-	// BrokenJSON: from some byte on, the answer is not JSON, or not the JSON that it should be. It is empty, or ends too early,
+	// BrokenBody: from some byte on, the answer is not JSON or protobuf, or not what it should be. It is empty, or ends too early,
 	// although it is complete by the rules of HTTP.
-	BrokenJSON AnswerReason = "BrokenJSON"
-	// BrokenProtobuf: the same for an answer that should be protobuf.
-	BrokenProtobuf AnswerReason = "BrokenProtobuf"
+	BrokenBody AnswerReason = "BrokenBody"
 	// WrongKind: the object is of another kind than the resource's descriptor says. Got and Want are apiVersion and kind, such as
 	// "apps/v1 Deployment". Got is empty if the object names no kind, and Want is empty if any kind would be accepted. Either the
 	// descriptor is wrong, or another program than the API server has answered.

@@ -90,7 +90,7 @@ func owned[T meta.Ownable[R], R any](child T, owner Owner, controls bool) error 
 		if present.UID == reference.UID {
 			at = min(at, i)
 		} else if controls && present.Controller != nil && *present.Controller {
-			return &ControllerError{Child: meta.KeyOf(child), Present: present, Refused: reference}
+			return &ControllerError{Present: present, child: meta.KeyOf(child), refused: reference}
 		}
 	}
 	if at == len(owners) {
@@ -140,11 +140,11 @@ func (o Owner) validate() error {
 // ControllerError says that an object already has a controller, so that it cannot get another one, and that only its controller
 // may ensure it. With EnsureOptions.Owned it also says that an object has no controller and is not adopted.
 type ControllerError struct {
-	// Child is the object.
-	Child meta.Key
-	// Present is the reference to the object's controller: the zero value if it has none. Refused is the reference that it did not
-	// get: the zero value if the object was to be ensured without a controller.
-	Present, Refused meta.OwnerReference
+	// Present is the reference to the object's controller: the zero value if it has none.
+	Present meta.OwnerReference
+
+	child   meta.Key
+	refused meta.OwnerReference // that it did not get: the zero value if the object was to be ensured without a controller
 }
 
 // Error implements error.
@@ -153,10 +153,10 @@ func (e *ControllerError) Error() string {
 		return fmt.Sprintf("%s %q (uid %q)", shown.Text(o.Kind), shown.Text(o.Name), shown.Text(o.UID))
 	}
 	if e.Present == (meta.OwnerReference{}) {
-		return fmt.Sprintf("%q exists and has no controller, and %s must not adopt it (EnsureOptions.Owned)", shown.Text(e.Child.String()), name(e.Refused))
+		return fmt.Sprintf("%q exists and has no controller, and %s must not adopt it (EnsureOptions.Owned)", shown.Text(e.child.String()), name(e.refused))
 	}
-	if e.Refused.UID == "" {
-		return fmt.Sprintf("%q is controlled by %s, and the object that is wanted names no controller; use Modify or Apply to change a part of it", shown.Text(e.Child.String()), name(e.Present))
+	if e.refused.UID == "" {
+		return fmt.Sprintf("%q is controlled by %s, and the object that is wanted names no controller; use Modify or Apply to change a part of it", shown.Text(e.child.String()), name(e.Present))
 	}
-	return fmt.Sprintf("%q is controlled by %s, and not by %s", shown.Text(e.Child.String()), name(e.Present), name(e.Refused))
+	return fmt.Sprintf("%q is controlled by %s, and not by %s", shown.Text(e.child.String()), name(e.Present), name(e.refused))
 }

@@ -384,7 +384,7 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 		return foreignBody(resp, body.Excerpt)
 	}
 	if short := (*jsonstream.ShortError)(nil); errors.As(err, &short) && isWhole(resp, short.Offset) {
-		return &AnswerError{Reason: brokenReason(short.Protobuf), text: short.Error(), short: true}
+		return &AnswerError{Reason: BrokenBody, text: short.Error(), short: true}
 	}
 	return publicError(err)
 }
@@ -393,13 +393,6 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 // end of the connection ends it (RFC 9112, section 6.3, rule 8). A compressed body that has begun has an end of its own.
 func isWhole(resp *http.Response, size int64) bool {
 	return resp.ProtoMajor != 1 || resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.Uncompressed && size > 0
-}
-
-func brokenReason(protobuf bool) AnswerReason {
-	if protobuf {
-		return BrokenProtobuf
-	}
-	return BrokenJSON
 }
 
 // publicError turns an error of the framing into an exported type.
@@ -412,7 +405,7 @@ func publicError(err error) error {
 		return &AnswerError{Reason: reason, text: limit.Error()}
 	}
 	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
-		return &AnswerError{Reason: brokenReason(syntax.Protobuf), text: syntax.Error()}
+		return &AnswerError{Reason: BrokenBody, text: syntax.Error()}
 	}
 	return shown.Error(err)
 }

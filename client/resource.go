@@ -241,7 +241,7 @@ func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 
 func (r Resource[T]) decodeJSON(item jsonstream.Item, gvk meta.GVK) (obj T, err error) {
 	if r.objects == nil {
-		return codec.DecodeNoting[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag())
+		return codec.Decode[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag())
 	}
 	var decoded any
 	if r.only != nil {

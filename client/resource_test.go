@@ -78,7 +78,7 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 			t.Error("it is not an unexpected end")
 		}
 	}
-	short := func(t *testing.T, err error) { answered(t, err, client.BrokenJSON) }
+	short := func(t *testing.T, err error) { answered(t, err, client.BrokenBody) }
 	limit := func(t *testing.T, err error) {
 		if !errors.Is(err, client.TooLarge) && !errors.Is(err, client.TooDeep) {
 			t.Errorf("error is %v", err)

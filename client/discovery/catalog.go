@@ -40,8 +40,7 @@ type Options struct {
 	// Dir is a folder that keeps answers for the next run of the program, for command-line tools. The first lookup of that
 	// run then costs only a confirmation that nothing has changed, or nothing within TTL. Empty means no folder.
 	//
-	// The folder is for one user, and for one server, identified by the same authorities and name (see
-	// [client.Client.Trust]). An answer of another server, or of the same one to a client that did not verify it, is not
+	// The folder is for one user, and for one server, identified by the same authorities and name. An answer of another server, or of the same one to a client that did not verify it, is not
 	// used, and is replaced. If the folder is missing it is created with mode 0700; files have mode 0600. A folder that
 	// others may write, or that another user owns, is not used.
 	//

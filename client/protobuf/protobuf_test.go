@@ -379,7 +379,7 @@ func TestWrongBodies(t *testing.T) {
 		"JSON as protobuf":  {binType, `{"kind":"ConfigMapList"}`, client.ForeignBody},
 		"protobuf as JSON":  {"application/json", string(envelope), client.ForeignBody},
 		"a page of a proxy": {"text/html", "<html>", client.ForeignBody},
-		"a broken message":  {binType, string(inside.Envelope{APIVersion: "v1", Kind: "ConfigMapList", Raw: []byte{0}}.Append(nil)), client.BrokenProtobuf},
+		"a broken message":  {binType, string(inside.Envelope{APIVersion: "v1", Kind: "ConfigMapList", Raw: []byte{0}}.Append(nil)), client.BrokenBody},
 		"a cut message":     {binType, string(envelope[:len(envelope)-6]), io.ErrUnexpectedEOF},
 		"another kind":      {binType, string(inside.Envelope{APIVersion: "v1", Kind: "SecretList", Raw: []byte{}}.Append(nil)), client.WrongKind},
 	} {

@@ -18,15 +18,12 @@ func Unmarshal[T any](raw []byte) (T, error) { return unmarshal[T](raw, typeMeta
 // members of those names. If both are empty, it gets nothing.
 //
 // Errors are [*Error], as from [Unmarshal].
-func Decode[T any](item jsonstream.Item, apiVersion, kind string) (T, error) {
-	return DecodeNoting[T](item, apiVersion, kind, nil)
-}
-
-// DecodeNoting is Decode, and also sets lossy if the item has a member for which T has no place, so that [Marshal] of the T
+//
+// Decode sets lossy, unless it is nil, if the item has a member for which T has no place, so that [Marshal] of the T
 // would lose it. Members of metadata that a server keeps whatever is written do not count, nor do kind, apiVersion and null. A
 // type with methods of its own is assumed to keep all of its part. lossy may be set without a loss; [Lost] is exact. If lossy
-// is set already, or nil, DecodeNoting looks for nothing.
-func DecodeNoting[T any](item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) (T, error) {
+// is set already, or nil, Decode looks for nothing.
+func Decode[T any](item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) (T, error) {
 	var zero T
 	if item.APIVersion != "" && item.Kind != "" || apiVersion == "" && kind == "" {
 		return unmarshal[T](item.Raw, typeMeta{}, lossy)

@@ -24,7 +24,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	p, err := codec.Decode[*Pod](item, "v1", "Pod")
+	p, err := codec.Decode[*Pod](item, "v1", "Pod", nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -53,7 +53,7 @@ func (p *plan) metadata(to place) place {
 }
 
 // Lost returns JSON pointers to members of the object for which T has no place, in order, at most most of them. Members that do
-// not count for [DecodeNoting] do not count here. object is decoded by encoding/json with UseNumber; Lost changes it.
+// not count for [Decode] do not count here. object is decoded by encoding/json with UseNumber; Lost changes it.
 //
 // It is an error if the object does not fit T.
 func Lost[T any](object map[string]any, most int) ([]string, error) {

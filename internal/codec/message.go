@@ -18,7 +18,7 @@ import (
 )
 
 // Decode decodes the message of an item into a new value of the type, and stores it in to, which is a pointer to the type. The
-// kind and the apiVersion, and lossy, are those of [DecodeNoting]. Fields whose numbers the table does not have are skipped.
+// kind and the apiVersion, and lossy, are those of [Decode]. Fields whose numbers the table does not have are skipped.
 //
 // Errors are [*Error]. to is then left as it is.
 func (j *Joint) Decode(to any, item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) error {

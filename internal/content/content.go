@@ -36,6 +36,6 @@ type List interface {
 
 // Decoder decodes objects of one kind into one Go type. It is safe for use by several goroutines.
 type Decoder interface {
-	// Decode decodes an item into a new value, and stores it in to, which is a pointer to the type. See codec.DecodeNoting.
+	// Decode decodes an item into a new value, and stores it in to, which is a pointer to the type. See codec.Decode.
 	Decode(to any, item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) error
 }

@@ -1,4 +1,5 @@
-// Package handle has what an informer and package remote need of a handle of package client, besides what the handle shows its users.
+// Package handle has what an informer, package remote and package discovery need of a client and its handles, besides what these show
+// their users.
 package handle
 
 import (

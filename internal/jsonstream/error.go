@@ -14,15 +14,13 @@ import (
 type SyntaxError struct {
 	// Offset is the position in the decompressed body of the byte that does not fit, counted from 0.
 	Offset int64
-	// Protobuf says that the body should be protobuf.
-	Protobuf bool
 
 	message string
 }
 
 // NotProtobuf returns the error for a body that is not the protobuf that it should be, because of what is at an offset.
 func NotProtobuf(offset int64, message string) *SyntaxError {
-	return &SyntaxError{Offset: offset, Protobuf: true, message: message}
+	return &SyntaxError{Offset: offset, message: message}
 }
 
 // Error implements error.
@@ -58,8 +56,6 @@ func (e *LimitError) Error() string {
 type ShortError struct {
 	// Offset is the length of the decompressed body.
 	Offset int64
-	// Protobuf says that the body should be protobuf.
-	Protobuf bool
 }
 
 // Error implements error.

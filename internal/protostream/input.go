@@ -134,7 +134,7 @@ func (in *input) cut() error {
 	if in.err != io.EOF {
 		return fmt.Errorf("read body at byte %d: %w", at, in.err)
 	}
-	return &jsonstream.ShortError{Offset: at, Protobuf: true}
+	return &jsonstream.ShortError{Offset: at}
 }
 
 // wrong returns the error for bytes at pos that are not what they should be.

@@ -288,7 +288,7 @@ func TestWhatIsNotProtobuf(t *testing.T) {
 	} {
 		_, err := readList(bytes.NewReader(body), jsonstream.Options{})
 		syntax := (*jsonstream.SyntaxError)(nil)
-		if !errors.As(err, &syntax) || !syntax.Protobuf {
+		if !errors.As(err, &syntax) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -298,7 +298,7 @@ func TestWhatIsNotProtobuf(t *testing.T) {
 	} {
 		_, err := readWatch(bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)), jsonstream.Options{})
 		syntax := (*jsonstream.SyntaxError)(nil)
-		if !errors.As(err, &syntax) || !syntax.Protobuf {
+		if !errors.As(err, &syntax) {
 			t.Errorf("watch with %s: %v", name, err)
 		}
 	}
@@ -537,7 +537,7 @@ func TestAnEventThatIsWrongBehindItsObject(t *testing.T) {
 		"a tag that is cut": {0x80}, "a number that is cut": {7 << 3, 0x80}, "a field that is cut": {7<<3 | 2, 9, 1}, "a length that is cut": {7<<3 | 2, 0x80},
 	} {
 		_, err := readWatch(bytes.NewReader(of(more...)), jsonstream.Options{})
-		if syntax := (*jsonstream.SyntaxError)(nil); !errors.As(err, &syntax) || !syntax.Protobuf {
+		if syntax := (*jsonstream.SyntaxError)(nil); !errors.As(err, &syntax) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

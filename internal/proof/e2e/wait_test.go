@@ -49,7 +49,7 @@ func TestAWaitEndsWithItsCondition(t *testing.T) {
 		{"deleted", podsHere, client.UntilDeleted(""), func() error {
 			return podsHere.Delete(t.Context(), key, client.DeleteOptions{GracePeriod: client.NoGracePeriod})
 		}},
-		{"an available deployment", deploymentsHere, client.UntilAvailable(), func() error {
+		{"an available deployment", deploymentsHere, client.UntilTrue("Available"), func() error {
 			obj := parse(t, deployment)
 			obj.SetNamespace(ns)
 			made, err := deploymentsHere.Create(t.Context(), obj)
