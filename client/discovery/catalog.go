@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/conn"
 )
@@ -24,6 +25,9 @@ const (
 	accepted = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 		"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
+	// maxDocument bounds the size of one document, in bytes after decompression.
+	maxDocument = 64 << 20
+
 	// atOnce bounds how many group versions are requested at the same time from a server of the old form.
 	atOnce = 8
 )
@@ -35,8 +39,6 @@ type Options struct {
 	// MissTTL is the maximum age of an answer that proves that something does not exist, or still does not answer; 0 means 10
 	// s.
 	MissTTL time.Duration
-	// MaxDocument bounds the size of one document, in bytes after decompression; 0 means 64 MiB.
-	MaxDocument int
 	// Dir is a folder that keeps answers for the next run of the program, for command-line tools. The first lookup of that
 	// run then costs only a confirmation that nothing has changed, or nothing within TTL. Empty means no folder.
 	//
@@ -62,9 +64,6 @@ func (o Options) validate() error {
 			errs = append(errs, fmt.Errorf("discovery.Options: %s must not be negative, got %v", f.name, f.d))
 		}
 	}
-	if o.MaxDocument < 0 {
-		errs = append(errs, fmt.Errorf("discovery.Options: MaxDocument must not be negative, got %d", o.MaxDocument))
-	}
 	return errors.Join(errs...)
 }
 
@@ -76,6 +75,8 @@ type Catalog struct {
 	disk    disk
 	invalid error // why it cannot be used; every call returns it
 
+	maxDocument int // what its name says; tests have less
+
 	mu      sync.Mutex // protects the fields below and the entries' fields; never held during I/O
 	entries map[string]*entry
 	since   time.Time // the last Invalidate
@@ -83,15 +84,14 @@ type Catalog struct {
 
 // New returns a catalog of c's server. It does no I/O. The first call reports invalid options.
 func New(c *client.Client, o Options) *Catalog {
-	d := &Catalog{client: c, invalid: o.validate(), entries: map[string]*entry{}}
+	d := &Catalog{client: c, invalid: o.validate(), maxDocument: maxDocument, entries: map[string]*entry{}}
 	if c == nil {
 		d.invalid = errors.New("discovery.New: the client is nil")
 	}
 	o.TTL, o.MissTTL = cmp.Or(o.TTL, time.Minute), cmp.Or(o.MissTTL, 10*time.Second)
-	o.MaxDocument = cmp.Or(o.MaxDocument, 64<<20)
 	d.options = o
 	if c != nil {
-		d.disk = disk{dir: o.Dir, server: c.String(), trust: c.Trust, max: o.MaxDocument, fail: o.OnError, held: new(atomic.Int32)}
+		d.disk = disk{dir: o.Dir, server: c.String(), trust: c.Trust, max: maxDocument, fail: o.OnError, held: new(atomic.Int32)}
 	}
 	return d
 }
@@ -130,26 +130,10 @@ func (c *Catalog) Invalidate() {
 	}
 }
 
-// Groups returns the groups that the server serves, the core group first and the others in the server's order.
-func (c *Catalog) Groups(ctx context.Context) ([]Group, error) {
-	lists, err := c.listings(ctx, nil, c.options.TTL)
-	if err != nil {
-		return nil, err
-	}
-	var groups []Group
-	for _, l := range lists {
-		for _, g := range l.groups {
-			g.Versions = slices.Clone(g.Versions)
-			groups = append(groups, g)
-		}
-	}
-	return groups, nil
-}
-
 // Resources returns every resource in every version of the given groups, or of all groups if none is given. Groups are in
 // the server's order, the core group first; within a group its preferred version comes first; within a version resources
 // are in the server's order. A group that is not served has no resources. If a group version could not be asked, Resources
-// returns the others with a [*PartialError].
+// returns the others with a [*DownError].
 func (c *Catalog) Resources(ctx context.Context, groups ...string) ([]Resource, error) {
 	vs, err := c.walk(ctx, scope{groups: groups}, c.options.TTL)
 	if err != nil {
@@ -161,11 +145,11 @@ func (c *Catalog) Resources(ctx context.Context, groups ...string) ([]Resource, 
 			resources = append(resources, r.clone())
 		}
 	}
-	return resources, partial(failures(vs))
+	return resources, down("", failures(vs))
 }
 
 // Preferred returns every resource once: in its group's preferred version, or else in the first version that has it. Names
-// that have only subresources are left out. The order and the [*PartialError] are those of Resources.
+// that have only subresources are left out. The order and the [*DownError] are those of Resources.
 func (c *Catalog) Preferred(ctx context.Context) ([]Resource, error) {
 	vs, err := c.walk(ctx, scope{}, c.options.TTL)
 	if err != nil {
@@ -175,25 +159,19 @@ func (c *Catalog) Preferred(ctx context.Context) ([]Resource, error) {
 	for r := range preferred(vs) {
 		resources = append(resources, r.clone())
 	}
-	return resources, partial(failures(vs))
+	return resources, down("", failures(vs))
 }
 
 // served are the resources of one group version, or the reason why they are unknown.
 type served struct {
-	gv        GroupVersion
+	gv        meta.GVK
 	resources []Resource
 	err       error
 }
 
 // failures returns the failed group versions of vs.
-func failures(vs []served) []Failure {
-	var failed []Failure
-	for _, v := range vs {
-		if v.err != nil {
-			failed = append(failed, Failure{v.gv, v.err})
-		}
-	}
-	return failed
+func failures(vs []served) []served {
+	return slices.DeleteFunc(slices.Clone(vs), func(v served) bool { return v.err == nil })
 }
 
 // scope restricts a search: to the groups, or to all if there is none; to the one version, or to all if it is empty. With
@@ -204,7 +182,7 @@ type scope struct {
 	version string
 }
 
-func (s scope) has(gv GroupVersion) bool {
+func (s scope) has(gv meta.GVK) bool {
 	switch {
 	case s.version != "" && s.version != gv.Version:
 		return false
@@ -249,11 +227,9 @@ func (c *Catalog) listing(ctx context.Context, path string, maxAge time.Duration
 		}
 		return &listing{}, nil
 	}
-	return nil, &NoAPIError{Server: c.server(), Path: path, Err: err}
+	// The error does not match apierrors.NotFound, because it says nothing about the server's resources.
+	return nil, fmt.Errorf("there is no Kubernetes API at %s: is its path right? %v", strings.TrimPrefix(c.client.String(), "client of "), err)
 }
-
-// server names the server in errors.
-func (c *Catalog) server() string { return strings.TrimPrefix(c.client.String(), "client of ") }
 
 // walk returns the group versions of a scope, each group's preferred version first, and at the end those with invalid
 // names. It returns an error if nothing is known.
@@ -267,14 +243,14 @@ func (c *Catalog) walk(ctx context.Context, in scope, maxAge time.Duration) ([]s
 	for _, l := range lists {
 		for _, g := range l.groups {
 			for _, v := range g.byPreference() {
-				gv := GroupVersion{g.Name, v.Name}
+				gv := meta.GVK{Group: g.name, Version: v.name}
 				if !in.has(gv) {
 					continue
 				}
 				s := served{gv: gv, resources: l.resources[gv]}
 				switch {
-				case v.Stale:
-					s.err = ErrStale
+				case v.stale:
+					s.err = errStale
 				case l.resources == nil:
 					ask = append(ask, len(all))
 				}
@@ -290,18 +266,14 @@ func (c *Catalog) walk(ctx context.Context, in scope, maxAge time.Duration) ([]s
 		return nil, failure(page{path: groupsPath}, conn.ContextError(ctx))
 	}
 	for _, l := range lists {
-		for _, f := range l.invalid {
-			if in.has(f.GroupVersion) {
-				all = append(all, served{gv: f.GroupVersion, err: f.Err})
-			}
-		}
+		all = append(all, slices.DeleteFunc(slices.Clone(l.invalid), func(s served) bool { return !in.has(s.gv) })...)
 	}
 	return all, nil
 }
 
 // resources requests one group version from a server of the old form.
-func (c *Catalog) resources(ctx context.Context, gv GroupVersion, maxAge time.Duration) ([]Resource, error) {
-	doc, err := c.load(ctx, page{path: gv.path(), parse: parseResources(gv)}, func(d *document) bool { return c.fresh(d, maxAge) })
+func (c *Catalog) resources(ctx context.Context, gv meta.GVK, maxAge time.Duration) ([]Resource, error) {
+	doc, err := c.load(ctx, page{path: pathOf(gv), parse: parseResources(gv)}, func(d *document) bool { return c.fresh(d, maxAge) })
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +290,7 @@ func (c *Catalog) prune(p page, doc *document) {
 			if !below || "/"+root != p.path {
 				continue
 			}
-			var gv GroupVersion
+			var gv meta.GVK
 			if gv.Version = rest; p.path == groupsPath {
 				gv.Group, gv.Version, _ = strings.Cut(rest, "/")
 			}

@@ -109,9 +109,8 @@ func TestAPartialFailure(t *testing.T) {
 		r.server.SetAggregated(aggregated)
 		r.server.SetStale("example.dev", "v1", true)
 		got, err := r.catalog.Resources(t.Context(), "example.dev", "apps")
-		var partial *discovery.PartialError
-		if !errors.As(err, &partial) || len(partial.Failed) != 1 ||
-			partial.Failed[0].GroupVersion != (discovery.GroupVersion{Group: "example.dev", Version: "v1"}) {
+		var down *discovery.DownError
+		if !errors.As(err, &down) || len(down.Failed) != 1 || down.Failed["example.dev/v1"] == nil {
 			t.Fatalf("error is %v", err)
 		}
 		if got := names(got); !strings.HasPrefix(got, "controllerrevisions.apps/v1 ") || !strings.HasSuffix(got, " gadgets.example.dev/v1beta1") {
@@ -124,14 +123,10 @@ func TestAPartialFailure(t *testing.T) {
 			if got := groupNames(t, t.Context(), r.catalog); !strings.Contains(got, "example.dev@v1beta1 v1! v1beta1") {
 				t.Errorf("groups are %s", got)
 			}
-			if !errors.Is(err, discovery.ErrStale) {
-				t.Errorf("error %v is not ErrStale", err)
-			}
 		}
 		// Nothing can be said about a kind that may be there.
 		_, err = r.catalog.Resource(t.Context(), widget)
-		var down *discovery.DownError
-		if !errors.As(err, &down) || len(down.Failed) != 1 || errors.Is(err, apierrors.NotFound) || !errors.As(err, &partial) ||
+		if !errors.As(err, &down) || len(down.Failed) != 1 || errors.Is(err, apierrors.NotFound) ||
 			errors.As(err, new(*discovery.NoMatchError)) {
 			t.Errorf("error is %v", err)
 		}
@@ -139,9 +134,9 @@ func TestAPartialFailure(t *testing.T) {
 			t.Errorf("error is %q, want %q", err, want)
 		}
 		for name, call := range map[string]func() error{
-			"Find in the group":    func() error { _, err := r.catalog.Find(t.Context(), "widgets.example.dev"); return err },
-			"Find everywhere":      func() error { _, err := r.catalog.Find(t.Context(), "nothing"); return err },
-			"a group's beginning":  func() error { _, err := r.catalog.Find(t.Context(), "widgets.example"); return err },
+			"Find in the group":    func() error { _, _, err := r.catalog.Find(t.Context(), "widgets.example.dev"); return err },
+			"Find everywhere":      func() error { _, _, err := r.catalog.Find(t.Context(), "nothing"); return err },
+			"a group's beginning":  func() error { _, _, err := r.catalog.Find(t.Context(), "widgets.example"); return err },
 			"ResourceOf":           func() error { _, err := r.catalog.ResourceOf(t.Context(), widgets("v1").GVR()); return err },
 			"the category nothing": func() error { _, err := r.catalog.Category(t.Context(), "nothing"); return err },
 		} {
@@ -188,7 +183,7 @@ func TestAFailureIsRememberedOnlyIfItWouldBeTheSame(t *testing.T) {
 				})
 				asked := func() bool {
 					t.Helper()
-					if _, err := r.catalog.Resources(t.Context(), "example.dev"); !errors.As(err, new(*discovery.PartialError)) {
+					if _, err := r.catalog.Resources(t.Context(), "example.dev"); !errors.As(err, new(*discovery.DownError)) {
 						t.Fatalf("error is %v", err)
 					}
 					return strings.Contains(r.requests(), path)
@@ -258,7 +253,7 @@ func TestASubresourceWithoutAKindOrAParent(t *testing.T) {
 				if y, ok := got[1].Subresource("y"); !ok || y.GVK != (meta.GVK{}) || len(got[1].Subresources) != 2 {
 					t.Errorf("got %+v", got[1])
 				}
-				if _, err := r.catalog.Find(t.Context(), "absent.g"); !errors.Is(err, apierrors.NotFound) {
+				if _, err := find(t.Context(), r.catalog, "absent.g"); !errors.Is(err, apierrors.NotFound) {
 					t.Errorf("a name with nothing but subresources: %v", err)
 				}
 			})
@@ -275,20 +270,20 @@ func TestADiscoveryCallEnds(t *testing.T) {
 		r := newRig(t, discovery.Options{}, widgets("v1"), gadgets, sprockets)
 		r.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Hang() })
 		start := time.Now()
-		if _, err := r.catalog.Groups(t.Context()); apierrors.NetworkOf(err) != apierrors.NetworkTimeout || time.Since(start) > 2*time.Minute {
+		if _, err := r.catalog.Resources(t.Context()); apierrors.NetworkOf(err) != apierrors.NetworkTimeout || time.Since(start) > 2*time.Minute {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start = time.Now()
-		if _, err := r.catalog.Groups(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+		if _, err := r.catalog.Resources(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 		r.server.Intercept(func(*http.Request) http.HandlerFunc {
 			return r.server.Drip(1, 10*time.Second)
 		})
 		start = time.Now()
-		_, err := r.catalog.Groups(t.Context())
+		_, err := r.catalog.Resources(t.Context())
 		if took := time.Since(start); took > 2*time.Minute || apierrors.NetworkOf(err) != apierrors.NetworkTimeout {
 			t.Errorf("a server that drips, after %v: %v", took, err)
 		}
@@ -353,24 +348,22 @@ func TestThePreferredVersion(t *testing.T) {
 			}
 			return jsonBody(lists[q.URL.Path])
 		})
-		for _, find := range []func() (discovery.Resource, error){
+		for _, ask := range []func() (discovery.Resource, error){
 			func() (discovery.Resource, error) {
 				return r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Kind: "A"})
 			},
 			func() (discovery.Resource, error) {
-				m, err := r.catalog.Find(t.Context(), "as")
-				return m.Resource, err
+				return find(t.Context(), r.catalog, "as")
 			},
 			func() (discovery.Resource, error) {
-				m, err := r.catalog.Find(t.Context(), "a.g")
-				return m.Resource, err
+				return find(t.Context(), r.catalog, "a.g")
 			},
 		} {
-			if got, err := find(); !errors.As(err, new(*discovery.PartialError)) {
+			if got, err := ask(); !errors.As(err, new(*discovery.DownError)) {
 				t.Errorf("got %v, %v", got, err)
 			}
 		}
-		must[discovery.Match](t)(r.catalog.Find(t.Context(), "as.v2.g"))
+		must[discovery.Resource](t)(find(t.Context(), r.catalog, "as.v2.g"))
 		// If it is not there after all, the other is right.
 		r.catalog.Invalidate()
 		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
@@ -379,7 +372,7 @@ func TestThePreferredVersion(t *testing.T) {
 			}
 			return jsonBody(lists[q.URL.Path])
 		})
-		if got := must[discovery.Match](t)(r.catalog.Find(t.Context(), "as")); got.Version != "v2" {
+		if got := must[discovery.Resource](t)(find(t.Context(), r.catalog, "as")); got.Version != "v2" {
 			t.Errorf("got %s", got.GVR())
 		}
 	})
@@ -403,8 +396,8 @@ func TestAWorseVersionThatDoesNotAnswer(t *testing.T) {
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Kind: "A"}))
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Version: "v1", Kind: "A"}))
 		must[discovery.Resource](t)(r.catalog.ResourceOf(t.Context(), meta.GVR{Group: "g", Resource: "as"}))
-		must[discovery.Match](t)(r.catalog.Find(t.Context(), "as"))
-		if _, err := r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Kind: "B"}); !errors.As(err, new(*discovery.PartialError)) {
+		must[discovery.Resource](t)(find(t.Context(), r.catalog, "as"))
+		if _, err := r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Kind: "B"}); !errors.As(err, new(*discovery.DownError)) {
 			t.Errorf("a kind that the silent version may have: %v", err)
 		}
 	})
@@ -543,7 +536,7 @@ func TestInvalidateIsNotUndoneByARequestUnderWay(t *testing.T) {
 		})
 		done := make(chan int)
 		go func() {
-			groups, err := r.catalog.Groups(t.Context())
+			groups, err := discovery.GroupsOf(t.Context(), r.catalog)
 			if err != nil {
 				t.Error(err)
 			}
@@ -589,7 +582,7 @@ func TestAServerWithoutACoreGroup(t *testing.T) {
 			}
 			return nil
 		})
-		if got := must[discovery.Match](t)(r.catalog.Find(t.Context(), "wd")); got.Kind != "Widget" {
+		if got := must[discovery.Resource](t)(find(t.Context(), r.catalog, "wd")); got.Kind != "Widget" {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -609,7 +602,7 @@ func TestManyResources(t *testing.T) {
 		r.wantRequests(t, "")
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), meta.GVK{Group: "g1999.example.dev", Version: "v1", Kind: "Thing"}))
 		r.wantRequests(t, "/apis")
-		must[discovery.Match](t)(r.catalog.Find(t.Context(), "t1234"))
+		must[discovery.Resource](t)(find(t.Context(), r.catalog, "t1234"))
 		r.wantRequests(t, "/api")
 	})
 }

@@ -51,7 +51,7 @@ func TestAFolderThatDoesNotAnswerHoldsNoCall(t *testing.T) {
 		if len(told) > 0 {
 			t.Errorf("the end of a context is told as %v", told)
 		}
-		if _, err := catalog.Groups(t.Context()); err != nil || time.Since(began) != time.Second || called != 1 {
+		if _, err := catalog.Resources(t.Context()); err != nil || time.Since(began) != time.Second || called != 1 {
 			t.Errorf("while it is held: %v after %v, with %d calls of the system", err, time.Since(began), called)
 		}
 		if len(told) == 0 || !strings.HasPrefix(told[0].Error(), "discovery.Options.Dir: the system does not answer") {

@@ -59,7 +59,7 @@ func TestTheNextRunBeginsWithWhatIsOnDisk(t *testing.T) {
 		r.catalog.Invalidate()
 		ask()
 		r.wantRequests(t, "/apis 304")
-		must[[]discovery.GroupVersion](t)(r.catalog.OpenAPIVersions(t.Context()))
+		must[[]meta.GVK](t)(r.catalog.OpenAPIVersions(t.Context()))
 		for range 2 {
 			if _, err := r.catalog.OpenAPI(t.Context(), exampleV1); err != nil {
 				t.Fatal(err)
@@ -92,8 +92,9 @@ func TestASpoiledFileIsAMissAndHeals(t *testing.T) {
 					t.Fatal(err)
 				}
 				var told []error
-				o := discovery.Options{Dir: dir, MaxDocument: 1 << 20, OnError: func(err error) { told = append(told, err) }}
+				o := discovery.Options{Dir: dir, OnError: func(err error) { told = append(told, err) }}
 				r := newRig(t, o, widgets("v1"))
+				discovery.SetMaxDocument(r.catalog, 1<<20)
 				ask := func() { must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget)) }
 				ask()
 				file := kept(t, dir, "apis")
@@ -119,6 +120,7 @@ func TestASpoiledFileIsAMissAndHeals(t *testing.T) {
 				}
 				r.requests()
 				r.connect(t, o)
+				discovery.SetMaxDocument(r.catalog, 1<<20)
 				ask()
 				if name == "from the time to come" {
 					r.wantRequests(t, "/apis 304")

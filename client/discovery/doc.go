@@ -32,5 +32,5 @@
 //
 // A request fails when the server makes no progress with it; see client.Config.StallTimeout.
 //
-// The server's content bounds the memory, and Options.MaxDocument bounds each document while it is read.
+// The server's content bounds the memory, and a document of more than 64 MiB is an error.
 package discovery

@@ -150,7 +150,7 @@ func (c *Catalog) fetch(ctx context.Context, p page, old *document) (*document, 
 	doc.etag = resp.Header.Get("ETag")
 	contentType := resp.Header.Get("Content-Type")
 	if doc.value, err = p.parse(contentType, body); err != nil {
-		doc.err = &DocumentError{Path: p.path, Err: err}
+		doc.err = &documentError{p.path, err}
 		doc.value, doc.etag = nil, ""
 		return doc, nil
 	}
@@ -167,7 +167,7 @@ func shortLived(value any) bool {
 
 // refused reports whether err is an answer that a retry would soon not change.
 func refused(err error) bool {
-	if errors.As(err, new(*DocumentError)) || errors.As(err, new(*client.UsageError)) {
+	if errors.As(err, new(*documentError)) || errors.As(err, new(*client.UsageError)) {
 		return true
 	}
 	var status *apierrors.StatusError
@@ -188,14 +188,14 @@ func (c *Catalog) get(ctx context.Context, r client.RawRequest) (*http.Response,
 		return nil, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.options.MaxDocument)+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.maxDocument)+1))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, nil, failure(page{path: r.Path}, conn.ContextError(ctx))
 	case err != nil:
 		return nil, nil, failure(page{path: r.Path}, err)
-	case len(body) > c.options.MaxDocument:
-		return nil, nil, &DocumentError{Path: r.Path, Err: fmt.Errorf("it is larger than %d bytes", c.options.MaxDocument)}
+	case len(body) > c.maxDocument:
+		return nil, nil, &documentError{r.Path, fmt.Errorf("it is larger than %d bytes", c.maxDocument)}
 	}
 	return resp, body, nil
 }

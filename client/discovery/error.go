@@ -3,155 +3,111 @@ package discovery
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// ErrStale says that a group version's resources are unknown, because the server could not ask the extension server that
-// serves it. It is in the Failure of a PartialError.
-var ErrStale = errors.New("the server could not ask the one that serves it")
+// errStale says that a group version's resources are unknown, because the server could not ask the extension server that
+// serves it.
+var errStale = errors.New("the server could not ask the one that serves it")
 
-// Failure is a group version whose resources could not be read, and why.
-type Failure struct {
-	GroupVersion GroupVersion
-	Err          error
+// DownError says that some group versions could not be asked. If the call was for one kind or name, nobody knows whether the
+// server has it. Otherwise the error comes along with the results of the other group versions, which are valid. It is no
+// [*NoMatchError], and errors.Is does not match it with apierrors.NotFound.
+type DownError struct {
+	// Failed has the error of each group version, by its name such as "apps/v1" or "v1"; there is at least one.
+	Failed map[string]error
+
+	name string // that of the call
 }
 
-// PartialError says that some group versions could not be asked. It comes along with the results of the others, in their
-// usual order, which are valid.
-type PartialError struct {
-	// Failed are the group versions, in the server's order; there is at least one.
-	Failed []Failure
-}
-
-// Error names every group version and its error.
-func (e *PartialError) Error() string {
-	var b strings.Builder
-	b.WriteString("discover ")
-	for i, f := range e.Failed {
-		if i > 0 {
-			b.WriteString("; ")
+// Error names each group version and its error.
+func (e *DownError) Error() string {
+	texts := make([]string, 0, len(e.Failed))
+	for _, gv := range slices.Sorted(maps.Keys(e.Failed)) {
+		err := e.Failed[gv]
+		switch {
+		case e.name == "":
+		case refused(err):
+			gv = "group version " + gv + " does not say what it has"
+		default:
+			gv = "group version " + gv + " is down"
 		}
-		fmt.Fprintf(&b, "%s: %v", f.GroupVersion, f.Err)
+		texts = append(texts, gv+": "+err.Error())
 	}
-	return b.String()
+	all := strings.Join(texts, "; ")
+	if e.name == "" {
+		return "discover " + all
+	}
+	return fmt.Sprintf("find the resource %q: %s", e.name, all)
 }
 
-// Unwrap returns all the errors.
-func (e *PartialError) Unwrap() []error {
-	errs := make([]error, 0, len(e.Failed))
-	for _, f := range e.Failed {
-		errs = append(errs, f.Err)
+// Unwrap returns the errors of Failed, except those that match apierrors.NotFound.
+func (e *DownError) Unwrap() []error {
+	var errs []error
+	for _, gv := range slices.Sorted(maps.Keys(e.Failed)) {
+		if err := e.Failed[gv]; !errors.Is(err, apierrors.NotFound) {
+			errs = append(errs, err)
+		}
 	}
 	return errs
 }
 
-// partial returns failed as an error, and nil if there is none.
-func partial(failed []Failure) error {
+// down returns a *DownError, and nil if nothing has failed. name is what the call asked for, if that may be missing.
+func down(name string, failed []served) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return &PartialError{Failed: failed}
+	e := &DownError{Failed: make(map[string]error, len(failed)), name: name}
+	for _, f := range failed {
+		e.Failed[f.gv.APIVersion()] = f.err
+	}
+	return e
 }
 
-// NoMatchError says that the server has no resource of a kind or name. errors.Is matches it with apierrors.NotFound. If a group
-// version that may have the resource could not be asked, the error is a [*DownError] instead.
+// NoMatchError says that the server does not have what the call asked for: a resource of a kind, name or category, or an OpenAPI
+// document. errors.Is matches it with apierrors.NotFound. If a group version that may have the resource could not be asked, the
+// error is a [*DownError] instead.
 type NoMatchError struct {
-	// Name is the kind or name of the call, such as "Widget.example.dev/v1".
-	Name string
-	// Searched describes the searched groups, such as "every group" or the group "example.dev".
-	Searched string
+	text string
+	err  error // the server's answer, if there was one
 }
 
 // Error says what was searched for, and where.
-func (e *NoMatchError) Error() string {
-	return "the server has no resource " + strconv.Quote(e.Name) + ": searched " + e.Searched
-}
+func (e *NoMatchError) Error() string { return e.text }
 
 // Is matches apierrors.NotFound.
 func (e *NoMatchError) Is(target error) bool { return target == apierrors.NotFound }
 
-// DownError says that nobody knows whether the server has a resource of a kind or name, because group versions that may have it are
-// down or do not say what they have. It is no [*NoMatchError], and errors.Is does not match it with apierrors.NotFound. errors.As finds a
-// [*PartialError] in it.
-type DownError struct {
-	// Name is the kind or name of the call, such as "Widget.example.dev/v1".
-	Name string
-	// Failed are the group versions that could not be asked; there is at least one.
-	Failed []Failure
+// Unwrap returns the server's answer, or nil if the server was not asked for the missing thing itself.
+func (e *NoMatchError) Unwrap() error { return e.err }
+
+// noMatch returns the error of a resource that is not there.
+func noMatch(name, searched string) error {
+	return &NoMatchError{text: "the server has no resource " + strconv.Quote(name) + ": searched " + searched}
 }
 
-// Error names each group version that is down, and its error.
-func (e *DownError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "find the resource %q: ", e.Name)
-	for i, f := range e.Failed {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		state := "is down"
-		if refused(f.Err) {
-			state = "does not say what it has"
-		}
-		fmt.Fprintf(&b, "group version %s %s: %v", f.GroupVersion, state, f.Err)
+// noDocument returns the error of an OpenAPI document that is not there.
+func noDocument(gv meta.GVK, err error) error {
+	text := "the server has no OpenAPI v3 document of " + strconv.Quote(gv.APIVersion())
+	if err != nil {
+		text += ": " + err.Error()
 	}
-	return b.String()
+	return &NoMatchError{text: text, err: err}
 }
 
-// Unwrap returns a *PartialError.
-func (e *DownError) Unwrap() error { return partial(e.Failed) }
-
-// NoAPIError says that the server answered 404 at the path where every API server lists its groups. It is not an API
-// server, its URL has a wrong path, or something else answers in its place. The error does not match apierrors.NotFound,
-// because it says nothing about the server's resources.
-type NoAPIError struct {
-	// Server is the server's URL, and Path the requested path below it.
-	Server, Path string
-	// Err is the answer. It is not wrapped.
-	Err error
+// documentError says that the server's answer is not the requested document, or is too large. A retry would not help soon, so
+// the error is remembered as long as the answer would have been.
+type documentError struct {
+	path string // such as "/apis"
+	err  error
 }
 
-// Error names the server.
-func (e *NoAPIError) Error() string {
-	return fmt.Sprintf("there is no Kubernetes API at %s: is its path right? %v", e.Server, e.Err)
-}
+func (e *documentError) Error() string { return "read " + e.path + ": " + e.err.Error() }
 
-// DocumentError says that the server's answer is not the requested document, or is too large. A retry would not help soon,
-// so the error is remembered as long as the answer would have been.
-type DocumentError struct {
-	// Path is the path of the document, such as "/apis".
-	Path string
-	// Err is the fault.
-	Err error
-}
-
-// Error names the document and the fault.
-func (e *DocumentError) Error() string { return "read " + e.Path + ": " + e.Err.Error() }
-
-// Unwrap returns the fault of the document.
-func (e *DocumentError) Unwrap() error { return e.Err }
-
-// NoDocumentError says that the server publishes no OpenAPI v3 document for a group version. errors.Is matches it with
-// apierrors.NotFound.
-type NoDocumentError struct {
-	GroupVersion GroupVersion
-	// Err is the server's answer, or nil if only the server's index shows that there is no document.
-	Err error
-}
-
-// Error names the group version.
-func (e *NoDocumentError) Error() string {
-	text := "the server has no OpenAPI v3 document of " + strconv.Quote(e.GroupVersion.String())
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	return text
-}
-
-// Is matches apierrors.NotFound.
-func (e *NoDocumentError) Is(target error) bool { return target == apierrors.NotFound }
-
-// Unwrap returns the server's answer.
-func (e *NoDocumentError) Unwrap() error { return e.Err }
+func (e *documentError) Unwrap() error { return e.err }

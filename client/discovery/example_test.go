@@ -65,13 +65,13 @@ func ExampleCatalog_Find() {
 	defer stop()
 	catalog := discovery.New(c, discovery.Options{})
 	for _, name := range []string{"deploy", "deployments.apps", "Pod", "pods.metrics"} {
-		m, err := catalog.Find(ctx, name)
+		best, others, err := catalog.Find(ctx, name)
 		if err != nil {
 			fmt.Println(err)
 			continue
 		}
-		fmt.Print(m.GVR(), " ", m.Kind)
-		for _, other := range m.Others {
+		fmt.Print(best.GVR(), " ", best.Kind)
+		for _, other := range others {
 			fmt.Print(", could be ", other.GVR())
 		}
 		fmt.Println()
@@ -119,8 +119,8 @@ func ExampleCatalog_Preferred() {
 	ctx, c, stop := serve()
 	defer stop()
 	resources, err := discovery.New(c, discovery.Options{}).Preferred(ctx)
-	if partial := (*discovery.PartialError)(nil); errors.As(err, &partial) {
-		fmt.Println("not everything:", partial) // the rest can be used
+	if down := (*discovery.DownError)(nil); errors.As(err, &down) {
+		fmt.Println("not everything:", down) // the rest can be used
 	} else if err != nil {
 		fmt.Println(err)
 	}
@@ -154,9 +154,9 @@ func ExampleCatalog_OpenAPI() {
 	ctx, c, stop := serve()
 	defer stop()
 	catalog := discovery.New(c, discovery.Options{})
-	document, err := catalog.OpenAPI(ctx, discovery.GroupVersion{Group: "apps", Version: "v1"})
+	document, err := catalog.OpenAPI(ctx, meta.GVK{Group: "apps", Version: "v1"})
 	fmt.Println(len(document) > 0, err)
-	_, err = catalog.OpenAPI(ctx, discovery.GroupVersion{Group: "example.dev", Version: "v1"})
+	_, err = catalog.OpenAPI(ctx, meta.GVK{Group: "example.dev", Version: "v1"})
 	fmt.Println(err)
 	// Output:
 	// true <nil>

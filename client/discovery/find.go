@@ -37,7 +37,7 @@ func (c *Catalog) ResourceOf(ctx context.Context, gvr meta.GVR) (Resource, error
 func (c *Catalog) lookup(ctx context.Context, group, version, name string, is func(Resource) bool) (Resource, error) {
 	in := reading{scope: scope{groups: []string{group}, version: version}}
 	var found Resource
-	err := c.search(ctx, name, []reading{in}, func(_ reading, vs []served) bool {
+	err := c.search(ctx, name, "", []reading{in}, func(_ reading, vs []served) bool {
 		for r, unsure := range preferred(vs) {
 			switch {
 			case unsure || !is(r) || found.Kind != "" && r.Version != found.Version:
@@ -51,11 +51,11 @@ func (c *Catalog) lookup(ctx context.Context, group, version, name string, is fu
 }
 
 // search tries one reading after the other. If none matches, it tries again with answers that are young enough to prove
-// that.
-func (c *Catalog) search(ctx context.Context, name string, qs []reading, match func(reading, []served) bool) error {
+// that. where, unless it is empty, describes in errors what the readings search.
+func (c *Catalog) search(ctx context.Context, name, where string, qs []reading, match func(reading, []served) bool) error {
 	for maxAge := c.maxAge(); ; maxAge = c.missAge() {
 		var searched []string
-		var failed []Failure
+		var failed []served
 		for _, q := range qs {
 			vs, err := c.walk(ctx, q.scope, maxAge)
 			if err != nil {
@@ -64,17 +64,22 @@ func (c *Catalog) search(ctx context.Context, name string, qs []reading, match f
 			if match(q, vs) {
 				return nil
 			}
-			searched, failed = append(searched, q.searched()), append(failed, failures(vs)...)
+			searched = append(searched, q.searched())
+			for _, v := range failures(vs) {
+				if !errors.Is(v.err, apierrors.NotFound) { // otherwise it has gone since it was listed
+					failed = append(failed, v)
+				}
+			}
 		}
 		// A request whose failure may pass was made just now.
-		again := !slices.ContainsFunc(failed, func(f Failure) bool { return f.Err != ErrStale && !refused(f.Err) })
+		again := !slices.ContainsFunc(failed, func(f served) bool { return f.err != errStale && !refused(f.err) })
 		if maxAge > c.missAge() && again {
 			continue
 		}
 		if len(failed) > 0 {
-			return &DownError{Name: name, Failed: failed}
+			return down(name, failed)
 		}
-		return &NoMatchError{Name: name, Searched: strings.Join(searched, ", ")}
+		return noMatch(name, cmp.Or(where, strings.Join(searched, ", ")))
 	}
 }
 
@@ -87,7 +92,7 @@ func preferred(vs []served) iter.Seq2[Resource, bool] {
 		seen := map[name]bool{}
 		silent := map[string]bool{} // groups
 		for _, v := range vs {
-			if v.err != nil && v.err != ErrStale && !errors.Is(v.err, apierrors.NotFound) {
+			if v.err != nil && v.err != errStale && !errors.Is(v.err, apierrors.NotFound) {
 				silent[v.gv.Group] = true
 			}
 			for _, r := range v.resources {
@@ -128,38 +133,32 @@ func (c *Catalog) Has(ctx context.Context, gvk meta.GVK) (bool, error) {
 	return false, nil
 }
 
-// Match is the result of Find.
-type Match struct {
-	// Resource is the best match. A resource's own name, plural or singular, ranks above a short name, and a short name above
-	// a kind. Among equals the first group in the server's order wins, the core group before all, in its preferred version.
-	Resource
-	// Others are the resources of other groups, or of other names, that match too, best first. A tool may warn about them.
-	Others []Resource
-}
-
-// Find returns the resource that a name means to kubectl, ignoring case. The name is one of:
+// Find returns the resource that a name means to kubectl, ignoring case, and the resources of other groups, or of other names,
+// that match too, the best first: a tool may warn about them. The name is one of:
 //
 //   - "deployments", "deployment", "Deployment" or "deploy" alone;
 //   - with a group, as in "deployments.apps";
 //   - with the beginning of a group, as in "ingress.networking", if no group has that whole name;
 //   - with a version, as in "deployments.v1.apps" and "pods.v1".
 //
+// A resource's own name, plural or singular, ranks above a short name, and a short name above a kind. Among equals the first
+// group in the server's order wins, the core group before all, in its preferred version.
+//
 // The error is a [*NoMatchError] if there is none, and a [*DownError] if that cannot be known. For a name with a group Find asks
 // only for that group; for one without, it asks for everything that the server has.
-func (c *Catalog) Find(ctx context.Context, name string) (Match, error) {
+func (c *Catalog) Find(ctx context.Context, name string) (best Resource, others []Resource, err error) {
 	if name == "" || name[0] == '.' {
-		return Match{}, &client.UsageError{Err: fmt.Errorf("discovery: the name must not be empty, or begin with a dot, got %q", name)}
+		return best, nil, &client.UsageError{Err: fmt.Errorf("discovery: the name must not be empty, or begin with a dot, got %q", name)}
 	}
-	var m Match
-	err := c.search(ctx, name, readings(strings.ToLower(name)), func(q reading, vs []served) bool {
+	err = c.search(ctx, name, "", readings(strings.ToLower(name)), func(q reading, vs []served) bool {
 		found := q.match(vs)
 		if len(found) == 0 {
 			return false
 		}
-		m = Match{Resource: found[0], Others: found[1:]}
+		best, others = found[0], found[1:]
 		return true
 	})
-	return m, err
+	return best, others, err
 }
 
 // reading is one interpretation of a name.
@@ -202,7 +201,7 @@ func (s scope) searched() string {
 	case s.below:
 		return "those that begin with it"
 	case s.version != "":
-		return "group version " + GroupVersion{s.groups[0], s.version}.String()
+		return "group version " + meta.GVK{Group: s.groups[0], Version: s.version}.APIVersion()
 	case s.groups[0] == "":
 		return "the core group"
 	}
@@ -247,14 +246,14 @@ func (q reading) match(vs []served) []Resource {
 
 // Category returns the resources of a category, such as "all", as Preferred has them. The error is a [*NoMatchError] if no
 // resource has the category, and a [*DownError] if that cannot be known. If there may be more resources, Category returns those that
-// it found and a [*PartialError].
+// it found and a [*DownError].
 func (c *Catalog) Category(ctx context.Context, name string) ([]Resource, error) {
 	if name == "" {
 		return nil, &client.UsageError{Err: errors.New("discovery: the category's name must not be empty")}
 	}
 	var found []Resource
-	var missing []Failure
-	err := c.search(ctx, name, []reading{{}}, func(_ reading, vs []served) bool {
+	var missing []served
+	err := c.search(ctx, name, "the categories of every group", []reading{{}}, func(_ reading, vs []served) bool {
 		for r := range preferred(vs) {
 			if slices.Contains(r.Categories, name) {
 				found = append(found, r.clone())
@@ -263,13 +262,10 @@ func (c *Catalog) Category(ctx context.Context, name string) ([]Resource, error)
 		missing = failures(vs)
 		return len(found) > 0
 	})
-	if no := (*NoMatchError)(nil); errors.As(err, &no) {
-		no.Searched = "the categories of every group"
-	}
 	if err != nil {
 		return nil, err
 	}
-	return found, partial(missing)
+	return found, down("", missing)
 }
 
 // maxAge is the maximum age of an answer that shows that something exists.

@@ -30,8 +30,8 @@ func TestFind(t *testing.T) {
 			"wd": "widgets.example.dev/v1", "widget.example.dev": "widgets.example.dev/v1", "widgets.v1.example.dev": "widgets.example.dev/v1",
 			"sprockets": "sprockets.example.dev/v1beta1", "sprocket.v1beta1.example.dev": "sprockets.example.dev/v1beta1",
 		} {
-			if got, err := r.catalog.Find(t.Context(), name); err != nil || got.GVR().String() != want || len(got.Others) > 0 {
-				t.Errorf("%q is %s and %s, %v, want %s", name, got.GVR(), names(got.Others), err, want)
+			if got, others, err := r.catalog.Find(t.Context(), name); err != nil || got.GVR().String() != want || len(others) > 0 {
+				t.Errorf("%q is %s and %s, %v, want %s", name, got.GVR(), names(others), err, want)
 			}
 		}
 	})
@@ -54,9 +54,9 @@ func TestAnAmbiguousName(t *testing.T) {
 			{"wd.example", "widgets.example.dev/v1", ""},
 			{"widgets", "widgets.example.dev/v1", "wides.a.example.dev/v1"},
 		} {
-			got := must[discovery.Match](t)(r.catalog.Find(t.Context(), test.name))
-			if got.GVR().String() != test.want || names(got.Others) != test.others {
-				t.Errorf("%q is %s and %q, want %s and %q", test.name, got.GVR(), names(got.Others), test.want, test.others)
+			got, others, err := r.catalog.Find(t.Context(), test.name)
+			if err != nil || got.GVR().String() != test.want || names(others) != test.others {
+				t.Errorf("%q is %s and %q, %v, want %s and %q", test.name, got.GVR(), names(others), err, test.want, test.others)
 			}
 		}
 	})
@@ -67,7 +67,7 @@ func TestFindAsksForTheGroupOfTheName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{}, widgets("v1"))
 		r.server.SetAggregated(false)
-		must[discovery.Match](t)(r.catalog.Find(t.Context(), "widgets.example.dev"))
+		must[discovery.Resource](t)(find(t.Context(), r.catalog, "widgets.example.dev"))
 		r.wantRequests(t, "/apis, /apis/example.dev/v1")
 	})
 }
@@ -80,15 +80,15 @@ func TestWhatIsNotThere(t *testing.T) {
 			want string
 		}{
 			{
-				func() error { _, err := r.catalog.Find(t.Context(), "Gadgets"); return err },
+				func() error { _, _, err := r.catalog.Find(t.Context(), "Gadgets"); return err },
 				`the server has no resource "Gadgets": searched every group`,
 			},
 			{
-				func() error { _, err := r.catalog.Find(t.Context(), "gadgets.v1.example.dev"); return err },
+				func() error { _, _, err := r.catalog.Find(t.Context(), "gadgets.v1.example.dev"); return err },
 				`the server has no resource "gadgets.v1.example.dev": searched group version example.dev/v1, group "v1.example.dev", those that begin with it`,
 			},
 			{
-				func() error { _, err := r.catalog.Find(t.Context(), "gadgets.v1"); return err },
+				func() error { _, _, err := r.catalog.Find(t.Context(), "gadgets.v1"); return err },
 				`the server has no resource "gadgets.v1": searched group version v1, group "v1", those that begin with it`,
 			},
 			{
@@ -141,7 +141,7 @@ func TestAKindOfTwoResources(t *testing.T) {
 			}
 		}
 		for name, want := range map[string]string{"form": "forms", "Form.g": "forms", "processedforms": "processedforms", "draft": "drafts"} {
-			if got := must[discovery.Match](t)(r.catalog.Find(t.Context(), name)); got.Name != want {
+			if got := must[discovery.Resource](t)(find(t.Context(), r.catalog, name)); got.Name != want {
 				t.Errorf("%q is %s, want %s", name, got.Name, want)
 			}
 		}
@@ -162,14 +162,14 @@ func TestCategory(t *testing.T) {
 		r.server.SetStale("apps", "v1", true)
 		r.catalog.Invalidate()
 		all, err := r.catalog.Category(t.Context(), "all")
-		if !errors.As(err, new(*discovery.PartialError)) || len(all) == 0 {
+		if !errors.As(err, new(*discovery.DownError)) || len(all) == 0 {
 			t.Errorf("got %s, %v", names(all), err)
 		}
 	})
 }
 
 // What is found is a client's handle in one more line.
-func TestTypeOf(t *testing.T) {
+func TestType(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{}, widgets("v1"))
 		res := must[discovery.Resource](t)(r.catalog.ResourceOf(t.Context(), meta.GVR{Group: "example.dev", Resource: "widgets"}))
@@ -181,7 +181,7 @@ func TestTypeOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		must[*meta.Unstructured](t)(client.For(r.client, res.Type()).Create(t.Context(), obj))
-		partial := must[*meta.Partial](t)(client.For(r.client, discovery.TypeOf[*meta.Partial](res)).
+		partial := must[*meta.Partial](t)(client.Retype[*meta.Partial](client.For(r.client, res.Type())).
 			Get(t.Context(), meta.Key{Namespace: "default", Name: "w"}))
 		if partial.Name != "w" {
 			t.Errorf("got %+v", partial)
@@ -197,8 +197,8 @@ func TestAFailureOfTheWholeIsNotAMiss(t *testing.T) {
 			return clienttest.Answer(meta.Status{Code: 403, Reason: "Forbidden"})
 		})
 		for _, call := range []func() error{
-			func() error { _, err := r.catalog.Find(t.Context(), "pods"); return err },
-			func() error { _, err := r.catalog.Find(t.Context(), "pods.v1"); return err },
+			func() error { _, _, err := r.catalog.Find(t.Context(), "pods"); return err },
+			func() error { _, _, err := r.catalog.Find(t.Context(), "pods.v1"); return err },
 			func() error { _, err := r.catalog.Resource(t.Context(), widget); return err },
 			func() error { _, err := r.catalog.Has(t.Context(), widget); return err },
 			func() error { _, err := r.catalog.Category(t.Context(), "all"); return err },

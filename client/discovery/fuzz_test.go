@@ -24,23 +24,23 @@ func FuzzParse(f *testing.F) {
 		if value, err := parseListing(contentType, body); err == nil {
 			l := value.(*listing)
 			for _, g := range l.groups {
-				if len(g.Versions) == 0 || len(g.byPreference()) != len(g.Versions) {
+				if len(g.versions) == 0 || len(g.byPreference()) != len(g.versions) {
 					t.Errorf("group %+v", g)
 				}
-				if p, ok := g.version(g.Preferred); g.Preferred != "" && (!ok || p.Stale) {
+				if p, ok := g.version(g.preferred); g.preferred != "" && (!ok || p.stale) {
 					t.Errorf("group %+v prefers what it must not", g)
 				}
-				for _, v := range g.Versions {
-					if meta.ValidSegment("", v.Name) != nil || g.Name != "" && meta.ValidSegment("", g.Name) != nil {
+				for _, v := range g.versions {
+					if meta.ValidSegment("", v.name) != nil || g.name != "" && meta.ValidSegment("", g.name) != nil {
 						t.Errorf("%+v cannot be asked for", g)
 					}
-					if _, known := l.resources[GroupVersion{g.Name, v.Name}]; known && v.Stale {
+					if _, known := l.resources[meta.GVK{Group: g.name, Version: v.name}]; known && v.stale {
 						t.Errorf("%+v is stale and has resources", v)
 					}
 				}
 			}
 		}
-		if value, err := parseResources(GroupVersion{"g", "v1"})(contentType, body); err == nil {
+		if value, err := parseResources(meta.GVK{Group: "g", Version: "v1"})(contentType, body); err == nil {
 			names := map[string]bool{}
 			for _, r := range value.([]Resource) {
 				if names[r.Name] || r.Group != "g" || r.Version != "v1" {

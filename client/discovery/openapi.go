@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
@@ -26,13 +27,14 @@ func hashIn(serverRelativeURL string) string {
 
 // OpenAPI returns the OpenAPI v3 document of a group version, as the server wrote it. It downloads each document once: the
 // server's index, which is requested again after Options.TTL, has a hash of each, and only a document with another hash is
-// fetched again. The bytes are shared and must not be changed. The error is a [*NoDocumentError] if there is none.
-func (c *Catalog) OpenAPI(ctx context.Context, gv GroupVersion) (json.RawMessage, error) {
-	key := strings.TrimPrefix(gv.path(), "/")
+// fetched again. The bytes are shared and must not be changed. The Kind of gv does not matter. The error is a [*NoMatchError] if
+// there is no document.
+func (c *Catalog) OpenAPI(ctx context.Context, gv meta.GVK) (json.RawMessage, error) {
+	key := strings.TrimPrefix(pathOf(gv), "/")
 	for _, maxAge := range []time.Duration{c.maxAge(), c.missAge()} {
 		x, err := c.index(ctx, maxAge)
 		if errors.Is(err, apierrors.NotFound) {
-			return nil, &NoDocumentError{GroupVersion: gv, Err: err}
+			return nil, noDocument(gv, err)
 		}
 		if err != nil {
 			return nil, err
@@ -49,34 +51,34 @@ func (c *Catalog) OpenAPI(ctx context.Context, gv GroupVersion) (json.RawMessage
 			return d.err == nil && hash != "" && d.hash == hash || c.fresh(d, maxAge)
 		})
 		if errors.Is(err, apierrors.NotFound) {
-			return nil, &NoDocumentError{GroupVersion: gv, Err: err}
+			return nil, noDocument(gv, err)
 		}
 		if err != nil {
 			return nil, err
 		}
 		return doc.value.(json.RawMessage), nil
 	}
-	return nil, &NoDocumentError{GroupVersion: gv}
+	return nil, noDocument(gv, nil)
 }
 
-// OpenAPIVersions returns the group versions for which the server has an OpenAPI v3 document, the core group first and the
-// rest by name.
-func (c *Catalog) OpenAPIVersions(ctx context.Context) ([]GroupVersion, error) {
+// OpenAPIVersions returns the group versions, without a Kind, for which the server has an OpenAPI v3 document, the core group
+// first and the rest by name.
+func (c *Catalog) OpenAPIVersions(ctx context.Context) ([]meta.GVK, error) {
 	x, err := c.index(ctx, c.maxAge())
 	if err != nil {
 		return nil, err
 	}
-	var vs []GroupVersion
+	var vs []meta.GVK
 	for key := range x {
 		parts := strings.Split(key, "/")
 		switch {
 		case len(parts) == 2 && parts[0] == "api":
-			vs = append(vs, GroupVersion{Version: parts[1]})
+			vs = append(vs, meta.GVK{Version: parts[1]})
 		case len(parts) == 3 && parts[0] == "apis":
-			vs = append(vs, GroupVersion{parts[1], parts[2]})
+			vs = append(vs, meta.GVK{Group: parts[1], Version: parts[2]})
 		}
 	}
-	slices.SortFunc(vs, func(a, b GroupVersion) int {
+	slices.SortFunc(vs, func(a, b meta.GVK) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
 	})
 	return vs, nil

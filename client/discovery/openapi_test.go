@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/discovery"
+	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-var exampleV1 = discovery.GroupVersion{Group: "example.dev", Version: "v1"}
+var exampleV1 = meta.GVK{Group: "example.dev", Version: "v1"}
 
 // A document is downloaded once for each hash that the index has had for it.
 func TestOpenAPIByHash(t *testing.T) {
@@ -54,8 +55,8 @@ func TestOpenAPIByHash(t *testing.T) {
 		}
 		r.wantRequests(t, "/openapi/v3, /openapi/v3/apis/example.dev/v1")
 
-		vs := must[[]discovery.GroupVersion](t)(r.catalog.OpenAPIVersions(t.Context()))
-		if vs[0] != (discovery.GroupVersion{Version: "v1"}) || !slices.ContainsFunc(vs, func(v discovery.GroupVersion) bool { return v.Group == "other.dev" }) {
+		vs := must[[]meta.GVK](t)(r.catalog.OpenAPIVersions(t.Context()))
+		if vs[0] != (meta.GVK{Version: "v1"}) || !slices.ContainsFunc(vs, func(v meta.GVK) bool { return v.Group == "other.dev" }) {
 			t.Errorf("got %v", vs)
 		}
 	})
@@ -65,7 +66,7 @@ func TestOpenAPIByHash(t *testing.T) {
 func TestOpenAPIWhoseHashIsOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{}, widgets("v1"))
-		must[[]discovery.GroupVersion](t)(r.catalog.OpenAPIVersions(t.Context()))
+		must[[]meta.GVK](t)(r.catalog.OpenAPIVersions(t.Context()))
 		gadgets := widgets("v1")
 		gadgets.Kind, gadgets.Resource = "Gadget", "gadgets"
 		if err := r.server.Register(gadgets); err != nil {
@@ -122,8 +123,7 @@ func TestOpenAPIThatIsNotThere(t *testing.T) {
 		r := newRig(t, discovery.Options{})
 		for range 3 {
 			_, err := r.catalog.OpenAPI(t.Context(), exampleV1)
-			var none *discovery.NoDocumentError
-			if !errors.As(err, &none) || none.GroupVersion != exampleV1 || !errors.Is(err, apierrors.NotFound) ||
+			if !errors.As(err, new(*discovery.NoMatchError)) || !errors.Is(err, apierrors.NotFound) ||
 				err.Error() != `the server has no OpenAPI v3 document of "example.dev/v1"` {
 				t.Errorf("error is %v", err)
 			}
@@ -137,7 +137,7 @@ func TestOpenAPIThatIsNotThere(t *testing.T) {
 
 		r.catalog.Invalidate()
 		r.server.Intercept(func(*http.Request) http.HandlerFunc { return http.NotFound })
-		if _, err := r.catalog.OpenAPI(t.Context(), exampleV1); !errors.As(err, new(*discovery.NoDocumentError)) {
+		if _, err := r.catalog.OpenAPI(t.Context(), exampleV1); !errors.As(err, new(*discovery.NoMatchError)) {
 			t.Errorf("a server without OpenAPI v3: %v", err)
 		}
 	})

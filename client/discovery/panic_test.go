@@ -37,7 +37,7 @@ func TestAPanicIsItsCallers(t *testing.T) {
 		recovered := make(chan any)
 		ask := func() {
 			defer func() { recovered <- recover() }()
-			if _, err := catalog.Find(t.Context(), "wd"); err != nil {
+			if _, _, err := catalog.Find(t.Context(), "wd"); err != nil {
 				t.Error(err)
 			}
 		}

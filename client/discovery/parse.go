@@ -15,58 +15,58 @@ import (
 
 // listing is the content of /api or /apis. It does not change.
 type listing struct {
-	groups []Group
+	groups []group
 	at     map[string]int // index in groups, by name
 	// resources are those of the group versions that are not stale. It is nil if the server answered in the old form, which
 	// lists only the groups.
-	resources map[GroupVersion][]Resource
+	resources map[meta.GVK][]Resource
 	// invalid are groups and versions whose names cannot be part of a path.
-	invalid []Failure
+	invalid []served
 }
 
 // group returns the group of a name.
-func (l *listing) group(name string) (Group, bool) {
+func (l *listing) group(name string) (group, bool) {
 	i, ok := l.at[name]
 	if !ok {
-		return Group{}, false
+		return group{}, false
 	}
 	return l.groups[i], true
 }
 
 // stale reports whether any version of a group is stale.
 func (l *listing) stale() bool {
-	return slices.ContainsFunc(l.groups, func(g Group) bool {
-		return slices.ContainsFunc(g.Versions, func(v Version) bool { return v.Stale })
+	return slices.ContainsFunc(l.groups, func(g group) bool {
+		return slices.ContainsFunc(g.versions, func(v version) bool { return v.stale })
 	})
 }
 
 // add adds the group unless it is present already or has an invalid name. preferred is the version that the server named,
 // if any.
-func (l *listing) add(name string, versions []Version, preferred string) {
+func (l *listing) add(name string, versions []version, preferred string) {
 	if _, ok := l.group(name); ok {
 		return
 	}
-	g := Group{Name: name}
+	g := group{name: name}
 	has := make(map[string]bool, len(versions))
 	for _, v := range versions {
-		err := meta.ValidSegment("version", v.Name)
+		err := meta.ValidSegment("version", v.name)
 		if name != "" && err == nil {
 			err = meta.ValidSegment("group", name)
 		}
 		if err != nil {
-			l.invalid = append(l.invalid, Failure{GroupVersion{name, v.Name}, err})
+			l.invalid = append(l.invalid, served{gv: meta.GVK{Group: name, Version: v.name}, err: err})
 			continue
 		}
-		if !has[v.Name] {
-			has[v.Name], g.Versions = true, append(g.Versions, v)
+		if !has[v.name] {
+			has[v.name], g.versions = true, append(g.versions, v)
 		}
 	}
-	if v, ok := g.version(preferred); ok && !v.Stale {
-		g.Preferred = preferred
-	} else if i := slices.IndexFunc(g.Versions, func(v Version) bool { return !v.Stale }); i >= 0 {
-		g.Preferred = g.Versions[i].Name
+	if v, ok := g.version(preferred); ok && !v.stale {
+		g.preferred = preferred
+	} else if i := slices.IndexFunc(g.versions, func(v version) bool { return !v.stale }); i >= 0 {
+		g.preferred = g.versions[i].name
 	}
-	if len(g.Versions) == 0 {
+	if len(g.versions) == 0 {
 		return
 	}
 	if l.at == nil {
@@ -162,14 +162,14 @@ func parseAggregated(body []byte) (*listing, error) {
 	if err := decode(body, &list); err != nil {
 		return nil, err
 	}
-	l := &listing{resources: map[GroupVersion][]Resource{}}
+	l := &listing{resources: map[meta.GVK][]Resource{}}
 	for _, g := range list.Items {
-		versions := make([]Version, 0, len(g.Versions))
+		versions := make([]version, 0, len(g.Versions))
 		for _, v := range g.Versions {
-			version := Version{Name: v.Version, Stale: v.Freshness == "Stale"}
-			versions = append(versions, version)
-			gv := GroupVersion{g.Metadata.Name, v.Version}
-			if _, twice := l.resources[gv]; twice || version.Stale {
+			stale := v.Freshness == "Stale"
+			versions = append(versions, version{name: v.Version, stale: stale})
+			gv := meta.GVK{Group: g.Metadata.Name, Version: v.Version}
+			if _, twice := l.resources[gv]; twice || stale {
 				continue
 			}
 			resources := make([]Resource, 0, len(v.Resources))
@@ -185,7 +185,7 @@ func parseAggregated(body []byte) (*listing, error) {
 	return l, nil
 }
 
-func (a aggregatedResource) resource(gv GroupVersion) Resource {
+func (a aggregatedResource) resource(gv meta.GVK) Resource {
 	r := Resource{
 		Group: gv.Group, Version: gv.Version, Name: a.Resource, Singular: a.SingularResource,
 		ShortNames: a.ShortNames, Categories: a.Categories, Verbs: a.Verbs, Scope: scopeOf(a.Scope == "Namespaced"),
@@ -207,7 +207,7 @@ func (a aggregatedResource) resource(gv GroupVersion) Resource {
 func addressable(name string) bool { return meta.ValidSegment("name", name) == nil }
 
 // kindIn completes a kind: the server sends its group and version only if they differ from those of the list.
-func kindIn(gv GroupVersion, k meta.GVK) meta.GVK {
+func kindIn(gv meta.GVK, k meta.GVK) meta.GVK {
 	switch {
 	case k.Kind == "":
 		return meta.GVK{}
@@ -232,9 +232,9 @@ func parseVersions(body []byte) (*listing, error) {
 	if err := decode(body, &list); err != nil {
 		return nil, err
 	}
-	versions := make([]Version, 0, len(list.Versions))
+	versions := make([]version, 0, len(list.Versions))
 	for _, v := range list.Versions {
-		versions = append(versions, Version{Name: v})
+		versions = append(versions, version{name: v})
 	}
 	l := &listing{}
 	l.add("", versions, "")
@@ -243,14 +243,14 @@ func parseVersions(body []byte) (*listing, error) {
 
 // parseGroups parses the old form of /apis.
 func parseGroups(body []byte) (*listing, error) {
-	type version struct {
+	type named struct {
 		Version string `json:"version"`
 	}
 	var list struct {
 		Groups []struct {
-			Name      string    `json:"name"`
-			Versions  []version `json:"versions"`
-			Preferred version   `json:"preferredVersion"`
+			Name      string  `json:"name"`
+			Versions  []named `json:"versions"`
+			Preferred named   `json:"preferredVersion"`
 		} `json:"groups"`
 	}
 	if err := decode(body, &list); err != nil {
@@ -258,9 +258,9 @@ func parseGroups(body []byte) (*listing, error) {
 	}
 	l := &listing{}
 	for _, g := range list.Groups {
-		versions := make([]Version, 0, len(g.Versions))
+		versions := make([]version, 0, len(g.Versions))
 		for _, v := range g.Versions {
-			versions = append(versions, Version{Name: v.Version})
+			versions = append(versions, version{name: v.Version})
 		}
 		l.add(g.Name, versions, g.Preferred.Version)
 	}
@@ -268,7 +268,7 @@ func parseGroups(body []byte) (*listing, error) {
 }
 
 // parseResources returns a function that parses the old form of one group version's resources.
-func parseResources(gv GroupVersion) func(string, []byte) (any, error) {
+func parseResources(gv meta.GVK) func(string, []byte) (any, error) {
 	return func(_ string, body []byte) (any, error) {
 		var list struct {
 			meta.TypeMeta

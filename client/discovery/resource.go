@@ -7,60 +7,43 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// GroupVersion names a version of an API group; the core group's name is empty.
-type GroupVersion struct{ Group, Version string }
-
-// String returns "group/version", or the version alone for the core group.
-func (v GroupVersion) String() string {
-	return meta.GVK{Group: v.Group, Version: v.Version}.APIVersion()
-}
-
-// path returns the group version's path on the server.
-func (v GroupVersion) path() string { return rootOf(v.Group) + "/" + v.String() }
-
-// rootOf returns the path above the group's versions.
-func rootOf(group string) string {
-	if group == "" {
-		return corePath
+// pathOf returns the path of a group version on the server.
+func pathOf(gv meta.GVK) string {
+	if gv.Group == "" {
+		return corePath + "/" + gv.APIVersion()
 	}
-	return groupsPath
+	return groupsPath + "/" + gv.APIVersion()
 }
 
-// Group is an API group that the server serves.
-type Group struct {
-	// Name is empty for the core group.
-	Name string
-	// Versions are in the server's order of preference, the best first.
-	Versions []Version
-	// Preferred is the default version: the server's choice, or if that is stale the first that is not. It is empty if every
-	// version is stale.
-	Preferred string
+// group is an API group that the server serves.
+type group struct {
+	name      string    // empty for the core group
+	versions  []version // in the server's order of preference, the best first
+	preferred string    // the server's choice, or if that is stale the first that is not; empty if every version is stale
 }
 
-// Version is a version of a group.
-type Version struct {
-	// Name is the version's name, such as "v1".
-	Name string
-	// Stale means that the server could not ask the extension server of the version, so it does not know its resources.
-	Stale bool
+// version is a version of a group.
+type version struct {
+	name  string
+	stale bool // the server could not ask the extension server of the version, so it does not know its resources
 }
 
 // version returns the version called name.
-func (g Group) version(name string) (Version, bool) {
-	i := slices.IndexFunc(g.Versions, func(v Version) bool { return v.Name == name })
+func (g group) version(name string) (version, bool) {
+	i := slices.IndexFunc(g.versions, func(v version) bool { return v.name == name })
 	if i < 0 {
-		return Version{}, false
+		return version{}, false
 	}
-	return g.Versions[i], true
+	return g.versions[i], true
 }
 
 // byPreference returns the versions with the preferred one first.
-func (g Group) byPreference() []Version {
-	i := slices.IndexFunc(g.Versions, func(v Version) bool { return v.Name == g.Preferred })
+func (g group) byPreference() []version {
+	i := slices.IndexFunc(g.versions, func(v version) bool { return v.name == g.preferred })
 	if i <= 0 {
-		return g.Versions
+		return g.versions
 	}
-	return slices.Concat(g.Versions[i:i+1], g.Versions[:i], g.Versions[i+1:])
+	return slices.Concat(g.versions[i:i+1], g.versions[:i], g.versions[i+1:])
 }
 
 // Resource is a resource in one version. Every Resource that a Catalog returns is the caller's own.
@@ -111,12 +94,10 @@ func (r Resource) Subresource(name string) (Subresource, bool) {
 	return r.Subresources[i], true
 }
 
-// Type returns the resource's descriptor for client.For, for objects without a struct.
-func (r Resource) Type() client.Type[*meta.Unstructured] { return TypeOf[*meta.Unstructured](r) }
-
-// TypeOf returns the resource's descriptor for client.For, for objects that are decoded into T.
-func TypeOf[T meta.Object](r Resource) client.Type[T] {
-	return client.Type[T]{Group: r.Group, Version: r.Version, Kind: r.Kind, Resource: r.Name, Scope: r.Scope}
+// Type returns the resource's descriptor for [client.For], for objects without a struct. [client.Retype] turns the handle into
+// one of objects with a struct.
+func (r Resource) Type() client.Type[*meta.Unstructured] {
+	return client.Type[*meta.Unstructured]{Group: r.Group, Version: r.Version, Kind: r.Kind, Resource: r.Name, Scope: r.Scope}
 }
 
 // clone returns a copy that shares nothing with r.

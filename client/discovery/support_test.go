@@ -125,16 +125,11 @@ func names(rs []discovery.Resource) string {
 
 func groupNames(t *testing.T, ctx context.Context, c *discovery.Catalog) string {
 	t.Helper()
-	var all []string
-	for _, g := range must[[]discovery.Group](t)(c.Groups(ctx)) {
-		name := g.Name + "@" + g.Preferred
-		for _, v := range g.Versions {
-			name += " " + v.Name
-			if v.Stale {
-				name += "!"
-			}
-		}
-		all = append(all, name)
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(must[[]string](t)(discovery.GroupsOf(ctx, c)), ", ")
+}
+
+// find returns the best match of Find.
+func find(ctx context.Context, c *discovery.Catalog, name string) (discovery.Resource, error) {
+	best, _, err := c.Find(ctx, name)
+	return best, err
 }

@@ -21,16 +21,15 @@ func TestWhatCannotBeRightIsNotSent(t *testing.T) {
 		{"no client", discovery.New(nil, discovery.Options{}), nil, "discovery.New: the client is nil"},
 		{"the zero catalog", new(discovery.Catalog), nil, "the zero discovery.Catalog has no client; use discovery.New"},
 		{
-			"negative options", discovery.New(r.client, discovery.Options{TTL: -1, MissTTL: -time.Second, MaxDocument: -1}), nil,
-			"discovery.Options: TTL must not be negative, got -1ns\ndiscovery.Options: MissTTL must not be negative, got -1s\n" +
-				"discovery.Options: MaxDocument must not be negative, got -1",
+			"negative options", discovery.New(r.client, discovery.Options{TTL: -1, MissTTL: -time.Second}), nil,
+			"discovery.Options: TTL must not be negative, got -1ns\ndiscovery.Options: MissTTL must not be negative, got -1s",
 		},
 		{"no name", r.catalog, func(c *discovery.Catalog) error {
-			_, err := c.Find(t.Context(), "")
+			_, _, err := c.Find(t.Context(), "")
 			return err
 		}, `discovery: the name must not be empty, or begin with a dot, got ""`},
 		{"no resource in the name", r.catalog, func(c *discovery.Catalog) error {
-			_, err := c.Find(t.Context(), ".apps")
+			_, _, err := c.Find(t.Context(), ".apps")
 			return err
 		}, `discovery: the name must not be empty, or begin with a dot, got ".apps"`},
 		{"no category", r.catalog, func(c *discovery.Catalog) error {
@@ -50,16 +49,15 @@ func TestWhatCannotBeRightIsNotSent(t *testing.T) {
 			calls := []func(*discovery.Catalog) error{test.call}
 			if test.call == nil {
 				calls = []func(*discovery.Catalog) error{
-					func(c *discovery.Catalog) error { _, err := c.Groups(t.Context()); return err },
 					func(c *discovery.Catalog) error { _, err := c.Resources(t.Context()); return err },
 					func(c *discovery.Catalog) error { _, err := c.Preferred(t.Context()); return err },
 					func(c *discovery.Catalog) error { _, err := c.Resource(t.Context(), widget); return err },
-					func(c *discovery.Catalog) error { _, err := c.Find(t.Context(), "x"); return err },
+					func(c *discovery.Catalog) error { _, _, err := c.Find(t.Context(), "x"); return err },
 					func(c *discovery.Catalog) error { _, err := c.Category(t.Context(), "x"); return err },
 					func(c *discovery.Catalog) error { _, err := c.Has(t.Context(), meta.GVK{}); return err },
 					func(c *discovery.Catalog) error { _, err := c.Version(t.Context()); return err },
 					func(c *discovery.Catalog) error {
-						_, err := c.OpenAPI(t.Context(), discovery.GroupVersion{})
+						_, err := c.OpenAPI(t.Context(), meta.GVK{})
 						return err
 					},
 					func(c *discovery.Catalog) error { _, err := c.OpenAPIVersions(t.Context()); return err },

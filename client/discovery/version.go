@@ -11,17 +11,10 @@ type ServerVersion struct {
 	Major string `json:"major"`
 	Minor string `json:"minor"`
 	// GitVersion is the full version, such as "v1.36.3".
-	GitVersion   string `json:"gitVersion"`
-	GitCommit    string `json:"gitCommit"`
-	GitTreeState string `json:"gitTreeState"`
-	BuildDate    string `json:"buildDate"`
-	GoVersion    string `json:"goVersion"`
-	Compiler     string `json:"compiler"`
-	Platform     string `json:"platform"`
+	GitVersion string `json:"gitVersion"`
+	// Platform is the server's system and processor, such as "linux/amd64".
+	Platform string `json:"platform"`
 }
-
-// String returns GitVersion.
-func (v ServerVersion) String() string { return v.GitVersion }
 
 // AtLeast reports whether v is major.minor or later. It is false if the numbers cannot be parsed. Prefer Has and
 // Resource.Can to find out what a server supports.

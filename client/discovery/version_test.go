@@ -24,7 +24,7 @@ func TestVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{})
 		v := must[discovery.ServerVersion](t)(r.catalog.Version(t.Context()))
-		if v.String() != "v1.37.1" || !v.AtLeast(1, 37) || v.AtLeast(1, 38) || v.AtLeast(2, 0) || !v.AtLeast(0, 99) {
+		if v.GitVersion != "v1.37.1" || !v.AtLeast(1, 37) || v.AtLeast(1, 38) || v.AtLeast(2, 0) || !v.AtLeast(0, 99) {
 			t.Errorf("got %+v", v)
 		}
 		must[discovery.ServerVersion](t)(r.catalog.Version(t.Context()))

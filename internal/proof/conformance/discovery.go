@@ -47,7 +47,10 @@ func testDiscovery(t *testing.T, s suite) {
 			t.Run("names", func(t *testing.T) { testDiscoveredNames(t, catalog) })
 			t.Run("groups", func(t *testing.T) { testDiscoveredGroups(t, catalog) })
 			t.Run("a handle", func(t *testing.T) {
-				r := must[discovery.Match](t)(catalog.Find(t.Context(), "cm"))
+				r, _, err := catalog.Find(t.Context(), "cm")
+				if err != nil {
+					t.Fatal(err)
+				}
 				namespace := s.namespace(t)
 				s.configMap(t, namespace, "found", nil)
 				got := must[*meta.Unstructured](t)(client.For(c, r.Type()).Get(t.Context(), meta.Key{Namespace: namespace, Name: "found"}))
@@ -55,7 +58,7 @@ func testDiscovery(t *testing.T, s suite) {
 			})
 			if form == "aggregated" {
 				catalog.Invalidate()
-				must[[]discovery.Group](t)(catalog.Groups(t.Context()))
+				must[[]discovery.Resource](t)(catalog.Resources(t.Context()))
 				equal(t, "answers that nothing has changed, of /api and /apis", codes[http.StatusNotModified], 2)
 			}
 		})
@@ -160,9 +163,9 @@ func testDiscoveredNames(t *testing.T, catalog *discovery.Catalog) {
 		"deploy": "deployments.apps/v1", "deployments.v1.apps": "deployments.apps/v1", "lease": "leases.coordination.k8s.io/v1",
 		"lease.coordination": "leases.coordination.k8s.io/v1", "Deployment.app": "deployments.apps/v1",
 	} {
-		m, err := catalog.Find(t.Context(), name)
-		if err != nil || m.GVR().String() != want {
-			t.Errorf("%q is %s, %v, want %s", name, m.GVR(), err, want)
+		r, _, err := catalog.Find(t.Context(), name)
+		if err != nil || r.GVR().String() != want {
+			t.Errorf("%q is %s, %v, want %s", name, r.GVR(), err, want)
 		}
 	}
 	all := must[[]discovery.Resource](t)(catalog.Category(t.Context(), "all"))
@@ -172,13 +175,13 @@ func testDiscoveredNames(t *testing.T, catalog *discovery.Catalog) {
 }
 
 func testDiscoveredGroups(t *testing.T, catalog *discovery.Catalog) {
-	groups := must[[]discovery.Group](t)(catalog.Groups(t.Context()))
-	equal(t, "the first group", groups[0].Name, "")
-	i := slices.IndexFunc(groups, func(g discovery.Group) bool { return g.Name == "apps" })
+	all := must[[]discovery.Resource](t)(catalog.Resources(t.Context()))
+	equal(t, "the first group", all[0].Group, "")
+	i := slices.IndexFunc(all, func(r discovery.Resource) bool { return r.Group == "apps" })
 	if i < 0 {
 		t.Fatal("there is no group apps")
 	}
-	equal(t, "the preferred version of apps", groups[i].Preferred, "v1")
+	equal(t, "the preferred version of apps", all[i].Version, "v1")
 	seen := map[meta.GVR]bool{}
 	for _, r := range must[[]discovery.Resource](t)(catalog.Preferred(t.Context())) {
 		if r.Version = ""; seen[r.GVR()] {
@@ -223,17 +226,17 @@ func testDiscoveryHeaders(t *testing.T, s suite) {
 
 func testOpenAPI(t *testing.T, s suite) {
 	catalog := discovery.New(s.client, discovery.Options{})
-	apps := discovery.GroupVersion{Group: "apps", Version: "v1"}
+	apps := meta.GVK{Group: "apps", Version: "v1"}
 	doc, err := catalog.OpenAPI(t.Context(), apps)
 	if err != nil || !strings.Contains(string(doc), `"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"`) {
-		t.Errorf("the document of %s has %d bytes, %v", apps, len(doc), err)
+		t.Errorf("the document of %s has %d bytes, %v", apps.APIVersion(), len(doc), err)
 	}
-	_, err = catalog.OpenAPI(t.Context(), discovery.GroupVersion{Group: "conformance.example", Version: "v1"})
-	if !errors.As(err, new(*discovery.NoDocumentError)) {
+	_, err = catalog.OpenAPI(t.Context(), meta.GVK{Group: "conformance.example", Version: "v1"})
+	if !errors.As(err, new(*discovery.NoMatchError)) {
 		t.Errorf("a document that is not there: %v", err)
 	}
-	vs := must[[]discovery.GroupVersion](t)(catalog.OpenAPIVersions(t.Context()))
-	equal(t, "there is one of "+apps.String(), slices.Contains(vs, apps), true)
+	vs := must[[]meta.GVK](t)(catalog.OpenAPIVersions(t.Context()))
+	equal(t, "there is one of "+apps.APIVersion(), slices.Contains(vs, apps), true)
 	// A path with an old hash redirects to the present one.
 	resp := must[*http.Response](t)(s.client.Raw(t.Context(), client.RawRequest{
 		Path: "/openapi/v3/apis/apps/v1", Query: map[string][]string{"hash": {"0"}},

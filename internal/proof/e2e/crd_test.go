@@ -158,7 +158,10 @@ func TestACustomResourceThatComesAndGoesIsNoticed(t *testing.T) {
 	for range 2 {
 		made := install(t, c, group)
 		served(true)
-		match := must(catalog.Find(t.Context(), "kn."+group))(t)
+		match, _, err := catalog.Find(t.Context(), "kn."+group)
+		if err != nil {
+			t.Fatal(err)
+		}
 		equal(t, "what the short name means", match.GVR(), meta.GVR{Group: group, Version: "v1", Resource: "knots"})
 		found := despiteOthers(catalog.Category(t.Context(), "ropework"))(t)
 		if !slices.ContainsFunc(found, func(r discovery.Resource) bool { return r.Group == group }) {
@@ -167,7 +170,7 @@ func TestACustomResourceThatComesAndGoesIsNoticed(t *testing.T) {
 		older := must(catalog.ResourceOf(t.Context(), meta.GVR{Group: group, Version: "v1alpha1", Resource: "knots"}))(t)
 		k := &knot{ObjectMeta: meta.ObjectMeta{Namespace: ns, Name: "bowline"}}
 		k.Spec.Rope = "hemp"
-		created := must(client.For(c, discovery.TypeOf[*knot](older)).Create(t.Context(), k))(t)
+		created := must(client.Retype[*knot](client.For(c, older.Type())).Create(t.Context(), k))(t)
 		if created.UID == last {
 			t.Errorf("the uid is %s again", last)
 		}
