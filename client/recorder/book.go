@@ -21,7 +21,10 @@ const (
 // Each record is counted in exactly one of these: settled as sent, dropped by a cause, or unsent in one series.
 type book struct {
 	o      Options
-	most   int  // series
+	most   int // series
+	queued int // of them, those that the server does not have
+	maxAge time.Duration
+	refill time.Duration
 	ending bool // Run sends everything at once, because it ends
 	ended  bool // Run has ended
 
@@ -42,15 +45,18 @@ type book struct {
 
 	recorded, sent, cut int
 	dropped             map[Cause]int
-	untold              map[Cause]*DropInfo
-	untoldCut           *CutError
+	untold              map[Cause]*DropError
+	untoldCut           *cutError
 	told                time.Time // when somebody was last told
 	changed             bool      // Run has to look again
 }
 
 // newBook returns an empty book.
 func newBook(o Options) *book {
-	b := &book{o: o.withDefaults(), most: maxSeries, dropped: make(map[Cause]int), untold: make(map[Cause]*DropInfo), names: newNameSource()}
+	b := &book{
+		o: o.withDefaults(), most: maxSeries, queued: queued, maxAge: maxAge, refill: refill,
+		dropped: make(map[Cause]int), untold: make(map[Cause]*DropError), names: newNameSource(),
+	}
 	b.forgetAll()
 	return b
 }
@@ -66,7 +72,7 @@ func (b *book) forgetAll() {
 // add takes a record that is valid and fits.
 func (b *book) add(now time.Time, r Record) {
 	if b.ended {
-		b.drop(DropInfo{Cause: Stopped, Count: 1, Record: r})
+		b.drop(DropError{Cause: Stopped, Count: 1, Record: r})
 		return
 	}
 	k := keyOf(r)
@@ -107,12 +113,12 @@ func (b *book) series(now time.Time, k key) *series {
 
 // begin makes a series, or drops the record.
 func (b *book) begin(now time.Time, k key, r Record) *series {
-	if b.fresh >= b.o.QueueLength || b.total >= b.most && b.idle.Len() == 0 {
-		b.drop(DropInfo{Cause: QueueFull, Count: 1, Record: r})
+	if b.fresh >= b.queued || b.total >= b.most && b.idle.Len() == 0 {
+		b.drop(DropError{Cause: QueueFull, Count: 1, Record: r})
 		return nil
 	}
-	if b.o.Burst > 0 && !b.buckets.get(sourceOf(r)).take(now, b.o.Burst, b.o.Refill) {
-		b.drop(DropInfo{Cause: Spam, Count: 1, Record: r})
+	if b.o.Burst > 0 && !b.buckets.get(sourceOf(r)).take(now, b.o.Burst, b.refill) {
+		b.drop(DropError{Cause: Spam, Count: 1, Record: r})
 		return nil
 	}
 	if b.total >= b.most {
@@ -169,11 +175,11 @@ func (b *book) push(s *series, at time.Time) {
 }
 
 // drop counts records that are dropped, until somebody is told.
-func (b *book) drop(d DropInfo) {
+func (b *book) drop(d DropError) {
 	b.dropped[d.Cause] += d.Count
 	told := b.untold[d.Cause]
 	if told == nil {
-		told = &DropInfo{Cause: d.Cause}
+		told = &DropError{Controller: b.o.Controller, Cause: d.Cause}
 		b.untold[d.Cause] = told
 	}
 	told.Count += d.Count
@@ -187,11 +193,11 @@ func (b *book) drop(d DropInfo) {
 func (b *book) shorten(r Record, err error) {
 	b.cut++
 	if b.untoldCut == nil {
-		b.untoldCut = &CutError{}
+		b.untoldCut = new(cutError)
 	}
-	b.untoldCut.Count++
-	b.untoldCut.Record, b.untoldCut.Err = r, err
-	if b.untoldCut.Count == 1 {
+	b.untoldCut.count++
+	b.untoldCut.about, b.untoldCut.err = r.Regarding, err
+	if b.untoldCut.count == 1 {
 		b.changed = true
 	}
 }
@@ -200,7 +206,7 @@ func (b *book) shorten(r Record, err error) {
 const tellEvery = time.Second
 
 // tell returns what nobody has been told of, or the time until it does. A negative time means that there is nothing.
-func (b *book) tell(now time.Time) (drops []DropInfo, cut *CutError, wait time.Duration) {
+func (b *book) tell(now time.Time) (drops []*DropError, cut *cutError, wait time.Duration) {
 	if len(b.untold) == 0 && b.untoldCut == nil {
 		return nil, nil, -1
 	}
@@ -210,7 +216,7 @@ func (b *book) tell(now time.Time) (drops []DropInfo, cut *CutError, wait time.D
 	b.told = now
 	for _, cause := range causes() {
 		if told := b.untold[cause]; told != nil {
-			drops = append(drops, *told)
+			drops = append(drops, told)
 			delete(b.untold, cause)
 		}
 	}
@@ -234,7 +240,7 @@ func (b *book) open() { b.ending, b.ended = false, false }
 // close ends a Run: it drops what has not been sent. No series has a sender any more.
 func (b *book) close() {
 	for _, s := range b.due {
-		b.drop(DropInfo{Cause: Stopped, Count: s.unsent(), Record: s.record, Err: b.err})
+		b.drop(DropError{Cause: Stopped, Count: s.unsent(), Record: s.record, Err: b.err})
 	}
 	b.forgetAll()
 	b.ending, b.ended = false, true

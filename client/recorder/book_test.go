@@ -87,8 +87,9 @@ func TestEachRecordIsCountedOnce(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			chance := rand.New(rand.NewPCG(seed, 2))
 			m := &model{T: t, flying: make(map[*series]task), chance: chance, b: newBook(Options{
-				Burst: 1 + chance.IntN(10), Refill: time.Minute, Similar: 2 + chance.IntN(3), QueueLength: 1 + chance.IntN(8), MaxAge: 20 * time.Minute,
+				Burst: 1 + chance.IntN(10), Similar: 2 + chance.IntN(3),
 			})}
+			m.b.queued, m.b.maxAge, m.b.refill = 1+chance.IntN(8), 20*time.Minute, time.Minute
 			m.b.most = 1 + chance.IntN(12)
 			for step := range 2000 {
 				m.step(fmt.Sprintf("seed %d, step %d", seed, step))

@@ -13,7 +13,7 @@
 // # Guarantees
 //
 //   - Recording never blocks, whatever the server and the program's hooks do, and is safe before, during and after Run.
-//   - Memory is bounded: at most 1000 new records wait (Options.QueueLength), and 4096 are remembered.
+//   - Memory is bounded: at most 1000 new records wait, and 4096 are remembered.
 //   - Every record is counted once: as sent, as waiting, or as dropped with a [Cause] ([Recorder.Status]). Drops are reported to
 //     Options.OnError, or logged.
 //   - A record appears once at the server, also if the server's answer is lost and the request is repeated.
@@ -33,12 +33,12 @@
 // (Options.Similar). Its note is that of the first of them, after "(combined from similar events): ". It goes on until no such
 // record has been made for 10 minutes; after an hour a new one begins, with a current note.
 //
-// An object can have 25 new records at once, and then one more every 5 minutes (Options.Burst and Options.Refill), for each type,
+// An object can have 25 new records at once, and then one more every 5 minutes (Options.Burst), for each type,
 // Normal and Warning. Repetitions do not count. The rest is dropped, with the cause [Spam].
 //
 // # Failures
 //
-//	the network, 401, 408, 409, 429, 5xx      sent again after growing waits of up to a minute, for Options.MaxAge (1 hour)
+//	the network, 401, 408, 409, 429, 5xx      sent again after growing waits of up to a minute, for an hour
 //	403, except of a namespace that ends      sent again like those for half a minute, because a server that has just started may
 //	                                          not know the program's rights yet; then dropped, with the cause Refused
 //	404 of a namespace, 422, other 4xx        dropped, with the cause Refused

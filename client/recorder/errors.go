@@ -8,14 +8,14 @@ type Cause string
 const (
 	// Invalid: the record has no reason, or names no object. It is a mistake of the program.
 	Invalid Cause = "Invalid"
-	// Spam: the object has had as many new records as Options.Burst and Options.Refill allow.
+	// Spam: the object has had as many new records as Options.Burst allows.
 	Spam Cause = "Spam"
-	// QueueFull: as many new records as Options.QueueLength wait for the server.
+	// QueueFull: 1000 new records wait for the server.
 	QueueFull Cause = "QueueFull"
 	// Refused: the server does not take the record, and would not later. Its namespace is gone or ends, or the program may not
 	// create records there.
 	Refused Cause = "Refused"
-	// TooOld: the record could not be sent within Options.MaxAge.
+	// TooOld: the record could not be sent within an hour.
 	TooOld Cause = "TooOld"
 	// Stopped: Run has ended before the record was sent, or before it was made.
 	Stopped Cause = "Stopped"
@@ -41,8 +41,19 @@ func (c Cause) why() string {
 	return "invalid"
 }
 
-// DropError says that records have been dropped.
-type DropError struct{ DropInfo }
+// DropError says that records have been dropped. A repetition of a record counts as a record.
+type DropError struct {
+	// Controller is Options.Controller.
+	Controller string
+	// Cause is the reason.
+	Cause Cause
+	// Count is how many records have been dropped since the last DropError of this cause.
+	Count int
+	// Record is the latest of them.
+	Record Record
+	// Err is the server's error, or what is wrong with the record. It is nil if the cause says it all.
+	Err error
+}
 
 // Error implements error.
 func (e *DropError) Error() string {
@@ -56,23 +67,16 @@ func (e *DropError) Error() string {
 // Unwrap returns the server's error, or what is wrong with the record.
 func (e *DropError) Unwrap() error { return e.Err }
 
-// CutError says that records were longer than the server takes, and have been cut.
-type CutError struct {
-	// Count is how many records have been cut since the last CutError.
-	Count int
-	// Record is the latest of them, after the cut.
-	Record Record
-	// Err says what was too long in it.
-	Err error
+// cutError says that records were longer than the server takes, and have been cut.
+type cutError struct {
+	count int // since the last cutError
+	about Reference
+	err   error // what was too long in the latest of them
 }
 
-// Error implements error.
-func (e *CutError) Error() string {
-	return fmt.Sprintf("cut %s; the latest is about %v: %v", plural(e.Count), e.Record.Regarding, e.Err)
+func (e *cutError) Error() string {
+	return fmt.Sprintf("cut %s; the latest is about %v: %v", plural(e.count), e.about, e.err)
 }
-
-// Unwrap returns what was too long.
-func (e *CutError) Unwrap() error { return e.Err }
 
 func plural(n int) string {
 	if n == 1 {

@@ -145,7 +145,7 @@ func ExampleHooks() {
 		stop()
 		ctx = recorder.WithHooks(ctx, recorder.Hooks{
 			Sent:    func(_ context.Context, i recorder.SentInfo) { fmt.Println("sent:", i.Record.Reason, i.Count) },
-			Dropped: func(_ context.Context, i recorder.DropInfo) { fmt.Println("dropped:", i.Cause, i.Count) },
+			Dropped: func(_ context.Context, e *recorder.DropError) { fmt.Println("dropped:", e.Cause, e.Count) },
 		})
 		silent := func(error) {} // the hook says it all
 		rec := recorder.New(c, recorder.Options{Controller: "example.com/page-controller", Burst: 1, OnError: silent})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/hooks"
 )
 
@@ -17,13 +16,11 @@ type Hooks struct {
 	// Sent is called after each request by which the server has taken a record.
 	Sent func(ctx context.Context, i SentInfo)
 	// Dropped is called when records have been dropped: at once, and then at most once a second, with how many there were.
-	Dropped func(ctx context.Context, i DropInfo)
+	Dropped func(ctx context.Context, e *DropError)
 }
 
 // RunInfo describes a recorder that runs.
 type RunInfo struct {
-	// Name is the recorder's String.
-	Name string
 	// Controller is Options.Controller.
 	Controller string
 	// Status is the method of the recorder.
@@ -36,30 +33,12 @@ type SentInfo struct {
 	Controller string
 	// Record is the record as it was sent.
 	Record Record
-	// Key is the record's own key at the server.
-	Key meta.Key
 	// New says that the request has created the record. Otherwise it has updated the count.
 	New bool
 	// Count is how often the record has been made, as the server has it now.
 	Count int
-	// Attempts is how many requests it took.
-	Attempts int
 	// Waited is how long the oldest occurrence that the server did not know had waited.
 	Waited time.Duration
-}
-
-// DropInfo describes records that have been dropped. A repetition of a record counts as a record.
-type DropInfo struct {
-	// Controller is Options.Controller.
-	Controller string
-	// Cause is the reason.
-	Cause Cause
-	// Count is how many records have been dropped since the last DropInfo of this cause.
-	Count int
-	// Record is the latest of them.
-	Record Record
-	// Err is the server's error, or what is wrong with the record. It is nil if the cause says it all.
-	Err error
 }
 
 // WithHooks returns a context in which the recorders that run with it call the functions of h, as well as those of Options.Hooks and

@@ -23,13 +23,13 @@ func TestHooksSeeRunsRecordsAndDrops(t *testing.T) {
 	hooks := func(name string) recorder.Hooks {
 		return recorder.Hooks{
 			Run: func(_ context.Context, r recorder.RunInfo) func() {
-				see("%s: %s of %s begins, %t", name, r.Name, r.Controller, r.Status().Running)
+				see("%s: %s begins, %t", name, r.Controller, r.Status().Running)
 				return func() { see("%s: ends, %v", name, r.Status()) }
 			},
 			Sent: func(_ context.Context, i recorder.SentInfo) {
-				see("%s: sent %s of %s, new %t, attempt %d, %v", name, i.Record.Reason, i.Controller, i.New, i.Attempts, strings.HasPrefix(i.Key.String(), "default/a."))
+				see("%s: sent %s of %s, new %t, %d", name, i.Record.Reason, i.Controller, i.New, i.Count)
 			},
-			Dropped: func(_ context.Context, i recorder.DropInfo) {
+			Dropped: func(_ context.Context, i *recorder.DropError) {
 				see("%s: dropped %d of %s, %s", name, i.Count, i.Controller, i.Cause)
 			},
 		}
@@ -51,10 +51,10 @@ func TestHooksSeeRunsRecordsAndDrops(t *testing.T) {
 		}
 	})
 	want := []string{
-		`options: recorder "example.com/pages" of example.com/pages begins, true`,
-		`outer: recorder "example.com/pages" of example.com/pages begins, true`,
-		"options: sent A of example.com/pages, new true, attempt 1, true",
-		"outer: sent A of example.com/pages, new true, attempt 1, true",
+		`options: example.com/pages begins, true`,
+		`outer: example.com/pages begins, true`,
+		"options: sent A of example.com/pages, new true, 1",
+		"outer: sent A of example.com/pages, new true, 1",
 		"options: dropped 1 of example.com/pages, Invalid",
 		"outer: dropped 1 of example.com/pages, Invalid",
 		"outer: ends, recorded 2, sent 1, waiting 0, dropped 1 (Invalid)",

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -22,18 +23,11 @@ type Options struct {
 	Instance string
 
 	// Burst is how many new records of one object, and of one type, may be made at once. A repetition of a record is not a new
-	// record. 0 means 25, and a negative number means no limit.
+	// record. After that the object may have one more every 5 minutes. 0 means 25, and a negative number means no limit.
 	Burst int
-	// Refill is the time after which the object may have one more. 0 means 5 minutes.
-	Refill time.Duration
 	// Similar is how many records that differ only in their notes may come within ten minutes before they are combined: that
 	// one and the later ones are one record. 0 means 10, and a negative number means that they are never combined.
 	Similar int
-	// QueueLength is how many new records may wait for the server, also before Run. 0 means 1000.
-	QueueLength int
-	// MaxAge is how long a record may wait for the server, which may be away. 0 means an hour, after which servers forget records
-	// too.
-	MaxAge time.Duration
 	// Grace is how long Run goes on after its context has ended, to send what waits. 0 means 5 s, and a negative duration means
 	// that Run drops what waits.
 	Grace time.Duration
@@ -42,7 +36,7 @@ type Options struct {
 	//
 	//   - an error of the server, which is retried;
 	//   - a *DropError, when records have been dropped;
-	//   - a *CutError, when records have been cut.
+	//   - one that says how many records have been cut, and why.
 	//
 	// Only Run calls it, so it may block without delaying those who record; records are sent later then. Errors of the server
 	// may come from several goroutines at once.
@@ -60,11 +54,12 @@ type Options struct {
 // The defaults and fixed limits.
 const (
 	defaultBurst   = 25
-	defaultRefill  = 5 * time.Minute
 	defaultSimilar = 10
-	defaultQueue   = 1000
-	defaultMaxAge  = time.Hour
 	defaultGrace   = 5 * time.Second
+
+	refill = 5 * time.Minute // the time after which an object may have one more record than Burst
+	queued = 1000            // how many new records may wait for the server, also before Run
+	maxAge = time.Hour       // how long a record may wait for the server, which forgets records after an hour too
 )
 
 // validate returns every reason why o cannot be used.
@@ -84,33 +79,16 @@ func (o Options) validate() error {
 	case !utf8.ValidString(o.Instance):
 		bad("Instance must be valid UTF-8, got %q", o.Instance)
 	}
-	if o.Refill < 0 {
-		bad("Refill must be 0 (5 minutes) or more, got %v", o.Refill)
-	}
 	if o.Similar == 1 {
 		bad("Similar must be 0 (10), negative (never) or at least 2, got 1")
-	}
-	if o.QueueLength < 0 {
-		bad("QueueLength must be 0 (%d) or more, got %d", defaultQueue, o.QueueLength)
-	}
-	if o.MaxAge < 0 {
-		bad("MaxAge must be 0 (an hour) or more, got %v", o.MaxAge)
 	}
 	return errors.Join(errs...)
 }
 
 // withDefaults returns o with defaults for its zero values, but for Instance.
 func (o Options) withDefaults() Options {
-	o.Burst, o.Similar, o.QueueLength = orDefault(o.Burst, defaultBurst), orDefault(o.Similar, defaultSimilar), orDefault(o.QueueLength, defaultQueue)
-	o.Refill, o.MaxAge, o.Grace = orDefault(o.Refill, defaultRefill), orDefault(o.MaxAge, defaultMaxAge), orDefault(o.Grace, defaultGrace)
+	o.Burst, o.Similar, o.Grace = cmp.Or(o.Burst, defaultBurst), cmp.Or(o.Similar, defaultSimilar), cmp.Or(o.Grace, defaultGrace)
 	return o
-}
-
-func orDefault[T ~int | ~int64](v, otherwise T) T {
-	if v == 0 {
-		return otherwise
-	}
-	return v
 }
 
 // instance returns the name of this replica.

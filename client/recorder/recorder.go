@@ -45,7 +45,7 @@ func (r *Recorder) String() string {
 //   - A record without a reason, or about an object without a name, is dropped.
 //   - A text that is longer than the server allows is cut and ends in "...": a note after 1024 bytes, a reason and an action
 //     after 128.
-//   - Before Run, records wait, up to Options.QueueLength.
+//   - Before Run, records wait, up to 1000 new ones.
 //   - After Run has ended, records are dropped and only counted; the next Run, if there is one, reports them.
 func (r *Recorder) Record(rec Record) {
 	if r == nil {
@@ -59,7 +59,7 @@ func (r *Recorder) Record(rec Record) {
 	b.recorded++
 	switch {
 	case invalid != nil:
-		b.drop(DropInfo{Cause: Invalid, Count: 1, Record: rec, Err: invalid})
+		b.drop(DropError{Cause: Invalid, Count: 1, Record: rec, Err: invalid})
 	default:
 		if cuts != nil {
 			b.shorten(rec, cuts)

@@ -24,7 +24,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	defer r.log.Stop()
 	carried, _ := hooks.In[Hooks](ctx)
 	run := &run{Recorder: r, instance: instance, hooks: r.o.Hooks.and(carried)}
-	defer hooks.Run(ctx, run.hooks.Run, RunInfo{Name: r.String(), Controller: r.o.Controller, Status: r.Status})()
+	defer hooks.Run(ctx, run.hooks.Run, RunInfo{Controller: r.o.Controller, Status: r.Status})()
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // outlives ctx by the grace period
 	defer cancel()
 	run.loop(ctx, work)
@@ -120,7 +120,7 @@ func (r *run) loop(ctx, work context.Context) {
 func (r *run) finish(ctx context.Context, t task, err error) {
 	o := outcomeOf(t.create, err)
 	r.mu.Lock()
-	attempts, now := t.s.attempts+1, time.Now()
+	now := time.Now()
 	taken := r.book.settle(now, t, o, err)
 	r.mu.Unlock()
 	switch {
@@ -133,9 +133,7 @@ func (r *run) finish(ctx context.Context, t task, err error) {
 		rec := t.s.record
 		r.log.Logger().V(4).Info("recorded", "object", rec.Regarding.String(), "warning", rec.Warning, "reason", rec.Reason, "note", rec.Note, "count", t.count)
 		if hook := r.hooks.Sent; hook != nil {
-			hook(ctx, SentInfo{
-				Controller: r.o.Controller, Record: rec, Key: t.s.at, New: t.create, Count: t.count, Attempts: attempts, Waited: now.Sub(t.since),
-			})
+			hook(ctx, SentInfo{Controller: r.o.Controller, Record: rec, New: t.create, Count: t.count, Waited: now.Sub(t.since)})
 		}
 	}
 	r.wake()
@@ -148,11 +146,10 @@ func (r *run) tell(ctx context.Context) time.Duration {
 	drops, cut, again := r.book.tell(time.Now())
 	r.mu.Unlock()
 	for _, d := range drops {
-		d.Controller = r.o.Controller
 		if hook := r.hooks.Dropped; hook != nil {
 			hook(ctx, d)
 		}
-		r.report(string(d.Cause), "records are dropped", &DropError{d})
+		r.report(string(d.Cause), "records are dropped", d)
 	}
 	if cut != nil {
 		r.report("cut", "records are cut", cut)

@@ -34,10 +34,7 @@ func TestWrongOptionsEndRunAtOnce(t *testing.T) {
 		{"a controller that is no name", recorder.Options{Controller: "a b"}, `recorder.Options: Controller must have the form of a label key: label key "a b"`},
 		{"a long instance", recorder.Options{Controller: "a", Instance: strings.Repeat("x", 129)}, "recorder.Options: Instance must have at most 128 bytes, got 129"},
 		{"an instance that is no text", recorder.Options{Controller: "a", Instance: "\xff"}, `recorder.Options: Instance must be valid UTF-8, got "\xff"`},
-		{"a negative refill", recorder.Options{Controller: "a", Refill: -1}, "recorder.Options: Refill must be 0 (5 minutes) or more, got -1ns"},
 		{"one similar record", recorder.Options{Controller: "a", Similar: 1}, "recorder.Options: Similar must be 0 (10), negative (never) or at least 2, got 1"},
-		{"a negative queue", recorder.Options{Controller: "a", QueueLength: -1}, "recorder.Options: QueueLength must be 0 (1000) or more, got -1"},
-		{"a negative age", recorder.Options{Controller: "a", MaxAge: -1}, "recorder.Options: MaxAge must be 0 (an hour) or more, got -1ns"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := recorder.New(c, test.o)
@@ -68,7 +65,8 @@ func TestTheInstanceIsTheHostName(t *testing.T) {
 
 // behaviour 348
 func TestWhatIsRecordedBeforeRunIsSent(t *testing.T) {
-	bubble(t, recorder.Options{QueueLength: 3}, func(r *rig) {
+	bubble(t, recorder.Options{}, func(r *rig) {
+		recorder.SetLimits(r.recorder, 3, 0, 0)
 		for _, name := range []string{"a", "b", "c", "d", "a", "e"} {
 			r.pages.Normal(page(name), "A", "")
 			time.Sleep(time.Second)
@@ -240,7 +238,7 @@ func TestRecordingNeverBlocks(t *testing.T) {
 	var release chan struct{} // made within the bubble
 	bubble(t, recorder.Options{
 		Controller: "a", Instance: "a", OnError: func(error) { <-release },
-		Hooks: recorder.Hooks{Sent: func(context.Context, recorder.SentInfo) { <-release }, Dropped: func(context.Context, recorder.DropInfo) { <-release }},
+		Hooks: recorder.Hooks{Sent: func(context.Context, recorder.SentInfo) { <-release }, Dropped: func(context.Context, *recorder.DropError) { <-release }},
 	}, func(r *rig) {
 		release = make(chan struct{})
 		stop := r.start()
@@ -274,7 +272,7 @@ func TestRecordingNeverBlocks(t *testing.T) {
 func TestManyDropsAreToldInSums(t *testing.T) {
 	var drops []string
 	began := time.Time{}
-	o := recorder.Options{Burst: 1, Hooks: recorder.Hooks{Dropped: func(_ context.Context, d recorder.DropInfo) {
+	o := recorder.Options{Burst: 1, Hooks: recorder.Hooks{Dropped: func(_ context.Context, d *recorder.DropError) {
 		drops = append(drops, fmt.Sprintf("%v:%s:%d", time.Since(began), d.Cause, d.Count))
 	}}}
 	bubble(t, o, func(r *rig) {

@@ -40,7 +40,7 @@ func (b *book) take(now time.Time) (t task, wait time.Duration, ok bool) {
 		switch {
 		case s.when.After(now):
 			return t, s.when.Sub(now), false
-		case !b.ending && now.Sub(s.due()) >= b.o.MaxAge:
+		case !b.ending && now.Sub(s.due()) >= b.maxAge:
 			heap.Pop(&b.due)
 			b.giveUp(s, TooOld, b.err)
 			continue
@@ -181,7 +181,7 @@ func (b *book) retry(now time.Time, s *series, err error) {
 
 // giveUp drops what a series has to send.
 func (b *book) giveUp(s *series, cause Cause, err error) {
-	b.drop(DropInfo{Cause: cause, Count: s.unsent(), Record: s.record, Err: err})
+	b.drop(DropError{Cause: cause, Count: s.unsent(), Record: s.record, Err: err})
 	s.settled, s.attempts, s.backoff, s.denied = s.count, 0, nil, time.Time{}
 	if s.created {
 		b.rest(s) // a later occurrence updates it

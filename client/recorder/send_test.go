@@ -71,7 +71,8 @@ func TestARecordIsSentAgainAfterAFailure(t *testing.T) {
 }
 
 func TestAServerThatCannotBeReachedGetsFewRequests(t *testing.T) {
-	bubble(t, recorder.Options{MaxAge: 24 * time.Hour}, func(r *rig) {
+	bubble(t, recorder.Options{}, func(r *rig) {
+		recorder.SetLimits(r.recorder, 0, 24*time.Hour, 0)
 		attempts := 0
 		r.server.Refuse(syscall.ECONNREFUSED)
 		stop := r.start()
@@ -134,7 +135,8 @@ func TestABrokenNamespaceDelaysNoOther(t *testing.T) {
 }
 
 func TestARecordThatIsTooOldIsDropped(t *testing.T) {
-	bubble(t, recorder.Options{MaxAge: 10 * time.Minute}, func(r *rig) {
+	bubble(t, recorder.Options{}, func(r *rig) {
+		recorder.SetLimits(r.recorder, 0, 10*time.Minute, 0)
 		r.pages.Normal(page("early"), "A", "") // before Run
 		after(11 * time.Minute)
 		r.start()
@@ -213,8 +215,8 @@ func TestARefusedRecordIsDroppedAtOnce(t *testing.T) {
 				if creates, _ := r.writes(); creates != 1 {
 					r.Errorf("%d requests", creates)
 				}
-				if s := r.recorder.Status(); s.Known != 0 {
-					r.Errorf("%d records are remembered", s.Known)
+				if n := recorder.Known(r.recorder); n != 0 {
+					r.Errorf("%d records are remembered", n)
 				}
 			})
 		})
@@ -346,13 +348,12 @@ func TestErrorsSayWhatAndWhy(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Spam, Count: 1, Record: about}}, `dropped 1 record (too many about one object); the latest is about Page "default/a"`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.QueueFull, Count: 2, Record: about}}, `dropped 2 records (too many waiting for the server); the latest is about Page "default/a"`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Refused, Count: 1, Record: about, Err: apierrors.Forbidden}}, `dropped 1 record (refused by the server); the latest is about Page "default/a": Forbidden`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.TooOld, Count: 1, Record: about}}, `dropped 1 record (not sent in time); the latest is about Page "default/a"`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Stopped, Count: 1, Record: about}}, `dropped 1 record (the recorder has stopped); the latest is about Page "default/a"`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Invalid, Count: 1, Err: errors.New("why")}}, `dropped 1 record (invalid); the latest is about object "": why`},
-		{&recorder.CutError{Count: 3, Record: about, Err: errors.New("Note is long")}, `cut 3 records; the latest is about Page "default/a": Note is long`},
+		{&recorder.DropError{Cause: recorder.Spam, Count: 1, Record: about}, `dropped 1 record (too many about one object); the latest is about Page "default/a"`},
+		{&recorder.DropError{Cause: recorder.QueueFull, Count: 2, Record: about}, `dropped 2 records (too many waiting for the server); the latest is about Page "default/a"`},
+		{&recorder.DropError{Cause: recorder.Refused, Count: 1, Record: about, Err: apierrors.Forbidden}, `dropped 1 record (refused by the server); the latest is about Page "default/a": Forbidden`},
+		{&recorder.DropError{Cause: recorder.TooOld, Count: 1, Record: about}, `dropped 1 record (not sent in time); the latest is about Page "default/a"`},
+		{&recorder.DropError{Cause: recorder.Stopped, Count: 1, Record: about}, `dropped 1 record (the recorder has stopped); the latest is about Page "default/a"`},
+		{&recorder.DropError{Cause: recorder.Invalid, Count: 1, Err: errors.New("why")}, `dropped 1 record (invalid); the latest is about object "": why`},
 	} {
 		if got := test.err.Error(); got != test.want {
 			t.Errorf("the error is\n%s, want\n%s", got, test.want)

@@ -170,7 +170,7 @@ func TestACombinedRecordIsRenewed(t *testing.T) {
 		}
 		after(6 * time.Minute)
 		r.want("a A x1 0", "a A x60 (combined from similar events): 1", "a A x60 (combined from similar events): 61", "a A x29 (combined from similar events): 121")
-		if s := r.recorder.Status(); s.Known > 4 || s.Waiting != 0 {
+		if s := r.recorder.Status(); recorder.Known(r.recorder) > 4 || s.Waiting != 0 {
 			r.Errorf("the status is %+v", s)
 		}
 	})
@@ -250,7 +250,8 @@ func TestAnObjectHasABurstOfRecords(t *testing.T) {
 }
 
 func TestTheLimitsOfAnObjectCanBeSet(t *testing.T) {
-	bubble(t, recorder.Options{Burst: 2, Refill: time.Second}, func(r *rig) {
+	bubble(t, recorder.Options{Burst: 2}, func(r *rig) {
+		recorder.SetLimits(r.recorder, 0, 0, time.Second)
 		r.start()
 		for i := range 10 {
 			r.pages.Normal(page("a"), fmt.Sprint("R", i), "")
@@ -311,14 +312,14 @@ func TestStateIsBounded(t *testing.T) {
 			record(i)
 		}
 		s := r.recorder.Status()
-		if s.Known > 4096 || s.Recorded != n || s.Waiting != 1000 || s.Sent+s.Waiting+s.Dropped[recorder.QueueFull] != n {
+		if recorder.Known(r.recorder) > 4096 || s.Recorded != n || s.Waiting != 1000 || s.Sent+s.Waiting+s.Dropped[recorder.QueueFull] != n {
 			r.Errorf("the status is %+v", s)
 		}
 		if grown := int64(heap()) - int64(before); grown > 4<<20 {
 			r.Errorf("%d objects took %d bytes", n, grown)
 		}
 		stop()
-		if s := r.recorder.Status(); s.Known != 0 || s.Waiting != 0 || s.Dropped[recorder.Stopped] != 1000 {
+		if s := r.recorder.Status(); recorder.Known(r.recorder) != 0 || s.Waiting != 0 || s.Dropped[recorder.Stopped] != 1000 {
 			r.Errorf("the status after the end is %+v", s)
 		}
 	})

@@ -21,8 +21,6 @@ type Status struct {
 	Dropped map[Cause]int
 	// Cut is how many were longer than the server takes. They are counted above too.
 	Cut int
-	// Known is how many distinct records the recorder remembers, to count their repetitions: at most 4096.
-	Known int
 	// Err is the error of the last request. It is nil if that succeeded.
 	Err error
 }
@@ -36,8 +34,7 @@ func (r *Recorder) Status() Status {
 	defer r.mu.Unlock()
 	b := r.book
 	return Status{
-		Running: r.running, Recorded: b.recorded, Sent: b.sent, Waiting: b.waiting(), Dropped: maps.Clone(b.dropped), Cut: b.cut,
-		Known: b.total, Err: b.err,
+		Running: r.running, Recorded: b.recorded, Sent: b.sent, Waiting: b.waiting(), Dropped: maps.Clone(b.dropped), Cut: b.cut, Err: b.err,
 	}
 }
 

@@ -47,7 +47,7 @@ func (r *recorders) hooks() recorder.Hooks {
 			r.sent.WithLabelValues(i.Controller, result).Inc()
 			r.wait.WithLabelValues(i.Controller).Observe(i.Waited.Seconds())
 		},
-		Dropped: func(_ context.Context, i recorder.DropInfo) {
+		Dropped: func(_ context.Context, i *recorder.DropError) {
 			r.dropped.WithLabelValues(i.Controller, string(i.Cause)).Add(float64(i.Count))
 		},
 	}
