@@ -90,7 +90,7 @@ func (c Change) namespace(docs []*document, before *merged, context string) erro
 	}
 	s := before.contexts[name]
 	if _, deleted := c.Contexts[name]; deleted || s == nil {
-		return &NotFoundError{What: "context", Name: name, File: strings.Join(before.files(), ", ")}
+		return &NotFoundError{What: "context", Name: name, file: strings.Join(before.files(), ", ")}
 	}
 	return owner(docs, s.src).set(contexts, name, []field{{name: "namespace", value: stringNode(c.Namespace)}})
 }
@@ -150,7 +150,7 @@ func (c Change) check(after *merged) error {
 			continue
 		}
 		cluster, user := s.text("cluster"), s.text("user")
-		refers := &NotFoundError{What: "cluster", Name: cluster, File: s.src.name, Stanza: s.path}
+		refers := &NotFoundError{What: "cluster", Name: cluster, file: s.src.name, stanza: s.path}
 		switch {
 		case cluster == "":
 			s.fail("cluster", errors.New("is not set"))
@@ -165,7 +165,7 @@ func (c Change) check(after *merged) error {
 		}
 	}
 	if c.Current != "" && after.contexts[c.Current] == nil {
-		return &NotFoundError{What: "context", Name: c.Current, File: strings.Join(after.files(), ", ")}
+		return &NotFoundError{What: "context", Name: c.Current, file: strings.Join(after.files(), ", ")}
 	}
 	return nil
 }

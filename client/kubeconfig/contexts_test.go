@@ -46,7 +46,7 @@ contexts:
 	if want := "kubeconfig " + broken + ": is not YAML: line 1: did not find expected node content"; err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
-	if f := (*FieldError)(nil); !errors.As(err, &f) || f.File != broken {
+	if f := (*FieldError)(nil); !errors.As(err, &f) || f.file != broken {
 		t.Errorf("error is %#v, want a FieldError of the file", err)
 	}
 	reasons := map[string]string{

@@ -12,12 +12,17 @@
 // [Load] uses the first of these:
 //
 //  1. Options.Path. The file must exist, and nothing is merged with it.
-//  2. The files that the environment variable KUBECONFIG lists. Missing files are skipped (see Loaded.Skipped); one that
+//  2. The files that the environment variable KUBECONFIG lists. Missing files are skipped, with a line in Loaded.Warnings; one that
 //     cannot be read is an error. If KUBECONFIG names any file, ~/.kube/config is not used.
 //  3. ~/.kube/config, if it exists.
-//  4. The service account of the pod that the program runs in (see [InCluster]), if 2 and 3 found nothing at all: no file,
-//     or only files without a context, a cluster, a user and a current context. It is not used if Options.Context names a
-//     context.
+//  4. The service account of the pod that the program runs in, if 2 and 3 found nothing at all: no file, or only files
+//     without a context, a cluster, a user and a current context. It is not used if Options.Context names a context.
+//
+// In a pod the configuration has the API server that KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, the
+// account's token file, which the client reads repeatedly, the cluster's CA, and the pod's namespace. A pod without a CA
+// file trusts the system's certificates, with a line in Loaded.Warnings; one without a namespace file has the namespace
+// "default". If the service account is not mounted (automountServiceAccountToken: false) the error names the token file
+// and matches fs.ErrNotExist.
 //
 // Loaded.Origin says which source was used. This package reads only these environment variables: KUBECONFIG, HOME (on
 // Windows USERPROFILE), KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, and PATH for credential plugins. Nothing is
@@ -94,7 +99,6 @@
 //   - [*EmptyError]: there is no configuration at all.
 //   - [*NotInClusterError]: the program does not run in a pod.
 //   - [*PluginError]: a credential plugin returned no credential. Requests fail with it, not Load.
-//   - [*LockedError]: Write cannot write a file because another program holds its lock.
 //
 // The error of Load, Parse and Contexts also names the unknown fields, such as misspelt ones: those outside the stanzas, and
 // those of the stanzas that were used.

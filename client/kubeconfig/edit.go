@@ -73,7 +73,7 @@ func (d *document) root() *yaml.Node {
 
 // fail returns an error about a part of the file.
 func (d *document) fail(stanza, field string, err error) error {
-	return &FieldError{File: d.src.name, Stanza: stanza, Field: field, Err: err}
+	return &FieldError{file: d.src.name, stanza: stanza, field: field, err: err}
 }
 
 // setCurrent makes name the current context.

@@ -194,7 +194,7 @@ users:
 `)
 	_, err := kubeconfig.Parse(data, kubeconfig.Options{
 		Context: "prod",
-		Plugins: kubeconfig.Plugins{Policy: kubeconfig.Allowlist, Allowed: []string{"aws", "/usr/bin/kubelogin"}},
+		Plugins: kubeconfig.Plugins{Restricted: true, Allowed: []string{"aws", "/usr/bin/kubelogin"}},
 	})
 	fmt.Println(err)
 	fmt.Println("may not run:", errors.Is(err, fs.ErrPermission))

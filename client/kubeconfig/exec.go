@@ -28,10 +28,11 @@ import (
 // arguments that have no meaning to that shell. Processes that a plugin starts are ended when it ends, unless they have
 // left the plugin's process group, or the plugin is interactive, or there are no process groups, as on Windows.
 type Plugins struct {
-	// Policy says which plugins may run.
-	Policy PluginPolicy
+	// Restricted says that only the plugins of Allowed may run, with the variables of AllowedEnv. If Allowed is empty, none may.
+	// Otherwise any plugin may run, and both lists must be nil.
+	Restricted bool
 
-	// Allowed are the plugins that may run with the policy Allowlist. An entry is a clean absolute path, such as
+	// Allowed are the plugins that may run if Restricted is set. An entry is a clean absolute path, such as
 	// "/usr/bin/aws", or a bare name, such as "aws", which stands for the file of that name in PATH. It is compared with the
 	// file that would be executed, as the kubeconfig or PATH names it. So an entry does not allow a symbolic link to its
 	// file, and an entry that is a link allows its target. Case is significant on every system.
@@ -41,8 +42,8 @@ type Plugins struct {
 	// process, which all plugins get, with its PATH, is trusted.
 	Allowed []string
 
-	// AllowedEnv are the names of the variables that a kubeconfig may set for a plugin (env) with the policy Allowlist, such
-	// as "AWS_PROFILE", whatever their values. Nil means none: a kubeconfig that sets any other is refused when it is loaded.
+	// AllowedEnv are the names of the variables that a kubeconfig may set for a plugin (env) if Restricted is set, such as
+	// "AWS_PROFILE", whatever their values. Nil means none: a kubeconfig that sets any other is refused when it is loaded.
 	//
 	// Many variables make a program run something else, so allow only those that you know to be harmless. Never allow one
 	// from which the loader, a language or the program takes a file or an option: LD_PRELOAD and the others of LD_ and DYLD_,

@@ -156,7 +156,7 @@ func TestAPluginBesideOtherWaysToAuthenticate(t *testing.T) {
 		`client-certificate-data: ` + base(cert) + `, client-key-data: ` + base(key): "exec excludes client-certificate-data",
 	} {
 		// It does not run, so it need not be allowed.
-		l, err := Parse([]byte(one(someServer, user+`, exec: {`+somePlugin+`}`)), Options{Plugins: Plugins{Policy: DenyAll}})
+		l, err := Parse([]byte(one(someServer, user+`, exec: {`+somePlugin+`}`)), Options{Plugins: Plugins{Restricted: true}})
 		want = `kubeconfig: users["u"]: ` + want + `: only one authentication method is allowed: the plugin is not used`
 		if err != nil || l.Config.Credentials != nil || !slices.Equal(l.Warnings, []string{want}) {
 			t.Errorf("%s: parsed %v, %v", user, l, err)

@@ -16,31 +16,25 @@ import (
 //   - [fs.ErrPermission] if Options.Plugins or the system does not allow the plugin to run;
 //   - [exec.ErrNotFound] or [fs.ErrNotExist] if the plugin is missing;
 //   - [os.ErrDeadlineExceeded] if it took too long;
+//   - [*exec.ExitError] if it ended with an exit code other than 0;
 //   - the error of the context if that ended it.
 type PluginError struct {
-	File    string // the file that names the plugin
-	Stanza  string // the part of it, such as users["admin"].exec
 	Command string // the plugin: an absolute path, or a name in PATH
-
-	// ExitCode is the plugin's exit code if that is what went wrong, and -1 otherwise.
-	ExitCode int
 
 	// Hint is the kubeconfig's advice on how to install the plugin, if it is missing or cannot be started.
 	Hint string
 
-	// Stderr is the end of the standard error of a plugin that failed, at most 4 KiB, without text that could harm a
-	// terminal. The values of the stanza's env, and of those arguments whose flags name a secret, are replaced. It is empty
-	// if the plugin wrote directly to a terminal.
-	Stderr string
-
-	Err error // the cause
+	file, stanza string // where the plugin is named
+	stderr       string // empty if the plugin wrote directly to a terminal
+	err          error
 }
 
-// Error implements error.
+// Error shows the end of the standard error of a plugin that failed, at most 4 KiB, without text that could harm a terminal. The
+// values of the stanza's env, and of those arguments whose flags name a secret, are replaced.
 func (e *PluginError) Error() string {
-	text := fmt.Sprintf("%s: run %q: %v", where(e.File, e.Stanza), e.Command, e.Err)
-	if e.Stderr != "" {
-		text += ": " + e.Stderr
+	text := fmt.Sprintf("%s: run %q: %v", where(e.file, e.stanza), e.Command, e.err)
+	if e.stderr != "" {
+		text += ": " + e.stderr
 	}
 	if e.Hint != "" {
 		text += "; to install it: " + e.Hint
@@ -48,12 +42,12 @@ func (e *PluginError) Error() string {
 	return text
 }
 
-// Unwrap returns Err.
-func (e *PluginError) Unwrap() error { return e.Err }
+// Unwrap returns the cause.
+func (e *PluginError) Unwrap() error { return e.err }
 
 // fail wraps err in an error of the plugin.
 func (p *plugin) fail(err error) *PluginError {
-	return &PluginError{File: p.file, Stanza: p.stanza, Command: p.command, ExitCode: -1, Err: err}
+	return &PluginError{Command: p.command, file: p.file, stanza: p.stanza, err: err}
 }
 
 // missing is fail for a plugin that may have to be installed.

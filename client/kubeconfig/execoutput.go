@@ -135,12 +135,12 @@ func printedError(err error) error {
 	if !errors.As(err, &f) {
 		return err
 	}
-	field := f.Stanza
-	if f.Field != "" && field != "" {
+	field := f.stanza
+	if f.field != "" && field != "" {
 		field += "."
 	}
-	if field += f.Field; field != "" {
+	if field += f.field; field != "" {
 		field += " "
 	}
-	return fmt.Errorf("printed an ExecCredential that cannot be used: %s%w", field, f.Err)
+	return fmt.Errorf("printed an ExecCredential that cannot be used: %s%w", field, f.err)
 }

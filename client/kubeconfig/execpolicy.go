@@ -11,47 +11,17 @@ import (
 	"strings"
 )
 
-// PluginPolicy says which credential plugins may run. A value that is none of the constants allows none.
-type PluginPolicy int
-
-// The policies. They are those of kubectl's kuberc (KEP-3104).
-const (
-	// AllowAll runs any plugin that the kubeconfig names. It is the zero value.
-	AllowAll PluginPolicy = iota
-	// DenyAll runs no plugin.
-	DenyAll
-	// Allowlist runs the plugins of Plugins.Allowed, with the variables of Plugins.AllowedEnv.
-	Allowlist
-)
-
-// String returns the name of the policy.
-func (p PluginPolicy) String() string {
-	switch p {
-	case AllowAll:
-		return "AllowAll"
-	case DenyAll:
-		return "DenyAll"
-	case Allowlist:
-		return "Allowlist"
-	}
-	return fmt.Sprintf("PluginPolicy(%d)", int(p))
-}
-
-// validate returns why o is invalid. It checks a policy even if no plugin is in use: with a mistake here the program is
+// validate returns why o is invalid. It checks the lists even if no plugin is in use: with a mistake here the program is
 // less safe than its author thinks.
 func (o Plugins) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("kubeconfig.Options: Plugins."+format, args...)
 	}
 	switch {
-	case o.Policy != AllowAll && o.Policy != DenyAll && o.Policy != Allowlist:
-		return bad("Policy must be AllowAll, DenyAll or Allowlist, got %v", o.Policy)
-	case o.Policy == Allowlist && len(o.Allowed) == 0:
-		return bad("Allowed is empty; Allowlist needs an entry, and DenyAll is the policy that allows none")
-	case o.Policy != Allowlist && o.Allowed != nil:
-		return bad("Allowed needs the policy Allowlist, got %v", o.Policy)
-	case o.Policy != Allowlist && o.AllowedEnv != nil:
-		return bad("AllowedEnv needs the policy Allowlist, got %v", o.Policy)
+	case !o.Restricted && o.Allowed != nil:
+		return bad("Allowed must be nil unless Restricted is set")
+	case !o.Restricted && o.AllowedEnv != nil:
+		return bad("AllowedEnv must be nil unless Restricted is set")
 	case o.Timeout < 0:
 		return bad("Timeout must not be negative, got %v", o.Timeout)
 	}
@@ -79,31 +49,23 @@ func (r refused) Error() string { return string(r) }
 
 func (r refused) Is(target error) bool { return target == fs.ErrPermission }
 
-var errDenied = refused("is not allowed: Options.Plugins.Policy is DenyAll")
-
 func notListed(command string) error {
 	return refused(fmt.Sprintf("is not allowed: Options.Plugins.Allowed has no %q", command))
 }
 
 // permits returns why a command may never run, without looking at the file system.
 func (o Plugins) permits(command string) error {
-	switch o.Policy {
-	case AllowAll:
+	if !o.Restricted || slices.ContainsFunc(o.Allowed, func(entry string) bool {
+		return entry == command || isBare(entry) != isBare(command) && program(entry) == program(command)
+	}) {
 		return nil
-	case Allowlist:
-		if slices.ContainsFunc(o.Allowed, func(entry string) bool {
-			return entry == command || isBare(entry) != isBare(command) && program(entry) == program(command)
-		}) {
-			return nil
-		}
-		return notListed(command)
 	}
-	return errDenied
+	return notListed(command)
 }
 
 // permitsEnv returns why a kubeconfig may not set a variable of this name for a plugin.
 func (o Plugins) permitsEnv(name string) error {
-	if o.Policy != Allowlist || slices.ContainsFunc(o.AllowedEnv, func(entry string) bool {
+	if !o.Restricted || slices.ContainsFunc(o.AllowedEnv, func(entry string) bool {
 		return entry == name || runtime.GOOS == "windows" && strings.EqualFold(entry, name)
 	}) {
 		return nil
@@ -119,25 +81,22 @@ func program(path string) string {
 
 // allows returns why the file at a clean absolute path may not run now.
 func (o Plugins) allows(path string) error {
-	switch o.Policy {
-	case AllowAll:
+	if !o.Restricted {
 		return nil
-	case Allowlist:
-		for _, entry := range o.Allowed {
-			if isBare(entry) {
-				found, err := find(entry)
-				if err != nil {
-					continue
-				}
-				entry = found
-			}
-			if entry == path {
-				return nil
-			}
-		}
-		return notListed(path)
 	}
-	return errDenied
+	for _, entry := range o.Allowed {
+		if isBare(entry) {
+			found, err := find(entry)
+			if err != nil {
+				continue
+			}
+			entry = found
+		}
+		if entry == path {
+			return nil
+		}
+	}
+	return notListed(path)
 }
 
 // find returns the absolute path of a command, which is a name or an absolute path. It looks for a name in the absolute

@@ -19,58 +19,46 @@ func TestAPolicyThatCannotBeMeantIsAnError(t *testing.T) {
 		o    Plugins
 		want string
 	}{
-		{"an unknown policy", Plugins{Policy: 3}, "Policy must be AllowAll, DenyAll or Allowlist, got PluginPolicy(3)"},
-		{"a negative policy", Plugins{Policy: -1}, "Policy must be AllowAll, DenyAll or Allowlist, got PluginPolicy(-1)"},
-		{"no list", Plugins{Policy: Allowlist}, "Allowed is empty; Allowlist needs an entry, and DenyAll is the policy that allows none"},
-		{
-			"an empty list",
-			Plugins{Policy: Allowlist, Allowed: []string{}},
-			"Allowed is empty; Allowlist needs an entry, and DenyAll is the policy that allows none",
-		},
-		{"a list without its policy", Plugins{Allowed: []string{"aws"}}, "Allowed needs the policy Allowlist, got AllowAll"},
-		{
-			"a list beside another policy",
-			Plugins{Policy: DenyAll, Allowed: []string{}},
-			"Allowed needs the policy Allowlist, got DenyAll",
-		},
+		{"a list without Restricted", Plugins{Allowed: []string{"aws"}}, "Allowed must be nil unless Restricted is set"},
+		{"an empty list without Restricted", Plugins{Allowed: []string{}}, "Allowed must be nil unless Restricted is set"},
 		{
 			"an empty entry",
-			Plugins{Policy: Allowlist, Allowed: []string{"aws", ""}},
+			Plugins{Restricted: true, Allowed: []string{"aws", ""}},
 			`Allowed[1] must be a name or an absolute path, got ""`,
 		},
 		{
 			"a folder",
-			Plugins{Policy: Allowlist, Allowed: []string{".."}},
+			Plugins{Restricted: true, Allowed: []string{".."}},
 			`Allowed[0] must be a name or an absolute path, got ".."`,
 		},
 		{
 			"a relative path",
-			Plugins{Policy: Allowlist, Allowed: []string{"bin/aws"}},
+			Plugins{Restricted: true, Allowed: []string{"bin/aws"}},
 			`Allowed[0] must be a name or an absolute path that is clean, got "bin/aws"`,
 		},
 		{
 			"a path that is not clean",
-			Plugins{Policy: Allowlist, Allowed: []string{"/usr/bin/../bin/aws"}},
+			Plugins{Restricted: true, Allowed: []string{"/usr/bin/../bin/aws"}},
 			`Allowed[0] must be a name or an absolute path that is clean, got "/usr/bin/../bin/aws"`,
 		},
 		{
-			"variables without the policy",
+			"variables without Restricted",
 			Plugins{AllowedEnv: []string{"A"}},
-			"AllowedEnv needs the policy Allowlist, got AllowAll",
+			"AllowedEnv must be nil unless Restricted is set",
 		},
 		{
 			"a variable without a name",
-			Plugins{Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{"A", ""}},
+			Plugins{Restricted: true, Allowed: []string{"aws"}, AllowedEnv: []string{"A", ""}},
 			`AllowedEnv[1] must be the name of a variable, got ""`,
 		},
 		{
 			"a variable with its value",
-			Plugins{Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{"A=b"}},
+			Plugins{Restricted: true, Allowed: []string{"aws"}, AllowedEnv: []string{"A=b"}},
 			`AllowedEnv[0] must be the name of a variable, got "A=b"`,
 		},
 		{
 			"a pattern",
-			Plugins{Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{"AWS_*"}},
+			Plugins{Restricted: true, Allowed: []string{"aws"}, AllowedEnv: []string{"AWS_*"}},
 			`AllowedEnv[0] must be the name of a variable, got "AWS_*"`,
 		},
 		{"a negative timeout", Plugins{Timeout: -time.Second}, "Timeout must not be negative, got -1s"},
@@ -92,7 +80,7 @@ func TestAPolicyThatCannotBeMeantIsAnError(t *testing.T) {
 // Under an allow-list, a kubeconfig could make the program that is allowed run anything: with LD_PRELOAD, for instance.
 func TestAnAllowlistIsAlsoOneOfVariables(t *testing.T) {
 	const plugin = "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: aws, env: [{name: AWS_PROFILE, value: a}, {name: %s, value: s3cr3t}]}"
-	some := Plugins{Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{"AWS_PROFILE"}}
+	some := Plugins{Restricted: true, Allowed: []string{"aws"}, AllowedEnv: []string{"AWS_PROFILE"}}
 	for _, name := range []string{
 		"LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "PATH", "PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS", "BASH_ENV", "HOME",
 		"AWS_CONFIG_FILE", "AWS_PROFILE2", "AWS_PROFIL", "aws_profile", "KUBERNETES_EXEC_INFO",
@@ -106,12 +94,12 @@ func TestAnAllowlistIsAlsoOneOfVariables(t *testing.T) {
 		if err == nil || err.Error() != want || !errors.Is(err, fs.ErrPermission) || l.Config.Credentials != nil {
 			t.Errorf("loaded %v, %v, want %s", l, err, want)
 		}
-		for _, all := range []Plugins{{}, {Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{name, "AWS_PROFILE"}}} {
+		for _, all := range []Plugins{{}, {Restricted: true, Allowed: []string{"aws"}, AllowedEnv: []string{name, "AWS_PROFILE"}}} {
 			if l, err := Parse(data, Options{Path: "/c", Plugins: all}); err != nil || l.Config.Credentials == nil {
 				t.Errorf("with %+v loaded %v, %v", all, l, err)
 			}
 		}
-		all := Plugins{Policy: Allowlist, Allowed: []string{"aws"}} // the zero value admits none
+		all := Plugins{Restricted: true, Allowed: []string{"aws"}} // the zero value admits none
 		if _, err := Parse(data, Options{Path: "/c", Plugins: all}); err == nil || !strings.Contains(err.Error(), `env[0]: name "AWS_PROFILE" is not allowed`) {
 			t.Errorf("without AllowedEnv the error is %v", err)
 		}
@@ -120,16 +108,16 @@ func TestAnAllowlistIsAlsoOneOfVariables(t *testing.T) {
 
 // behaviour 120
 func TestAPolicyIsAskedWhenAKubeconfigIsLoaded(t *testing.T) {
-	const denied = "is not allowed: Options.Plugins.Policy is DenyAll"
 	const notListed = `is not allowed: Options.Plugins.Allowed has no "%s"`
-	list := func(allowed ...string) Plugins { return Plugins{Policy: Allowlist, Allowed: allowed} }
+	list := func(allowed ...string) Plugins { return Plugins{Restricted: true, Allowed: allowed} }
 	for _, test := range []struct {
 		name, command string
 		o             Plugins
 		want          string
 	}{
 		{"all", "aws", Plugins{}, ""},
-		{"none", "aws", Plugins{Policy: DenyAll}, denied},
+		{"none", "aws", Plugins{Restricted: true}, notListed},
+		{"an empty list", "aws", list(), notListed},
 		{"a name that is listed", "aws", list("gke", "aws"), ""},
 		{"a name that is not", "aws", list("gke"), notListed},
 		{"a name in other letters", "AWS", list("aws"), notListed},
@@ -177,7 +165,7 @@ func TestAPolicyIsAskedAgainBeforeAPluginRuns(t *testing.T) {
 	}
 	first, second := link("first", "get-token"), link("second", "get-token")
 	t.Setenv("PATH", filepath.Dir(first)+string(os.PathListSeparator)+filepath.Dir(second))
-	list := func(allowed ...string) Plugins { return Plugins{Policy: Allowlist, Allowed: allowed} }
+	list := func(allowed ...string) Plugins { return Plugins{Restricted: true, Allowed: allowed} }
 	for _, test := range []struct {
 		name, command string
 		o             Plugins
@@ -204,16 +192,14 @@ func TestAPolicyIsAskedAgainBeforeAPluginRuns(t *testing.T) {
 				return
 			}
 			failed := (*PluginError)(nil)
-			if !errors.As(err, &failed) || !errors.Is(err, fs.ErrPermission) || failed.Err != notListed(test.command) && failed.Err != notListed(first) {
+			if !errors.As(err, &failed) || !errors.Is(err, fs.ErrPermission) || failed.err != notListed(test.command) && failed.err != notListed(first) {
 				t.Errorf("fetched %v, %v", c, err)
 			}
 		})
 	}
 	p := pluginOf(t, someServer, stanzaOf(t, "print", "", printToken(v1, "abc")), Plugins{})
-	for _, policy := range []PluginPolicy{DenyAll, -1, 3} {
-		if p.plugins.Policy = policy; !errors.Is(p.plugins.allows(first), fs.ErrPermission) || p.plugins.permits("x") == nil {
-			t.Errorf("%v allows a plugin", policy)
-		}
+	if p.plugins.Restricted = true; !errors.Is(p.plugins.allows(first), fs.ErrPermission) || p.plugins.permits("x") == nil {
+		t.Error("without a list a plugin is allowed")
 	}
 }
 

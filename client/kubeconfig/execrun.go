@@ -171,12 +171,11 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 	}
 	if err != nil {
 		failed := p.fail(err)
-		failed.Stderr = p.withoutSecrets(string(said.b), said.cut)
+		failed.stderr = p.withoutSecrets(string(said.b), said.cut)
 		if cause := context.Cause(ctx); cause != nil {
-			failed.Err = cause
+			failed.err = cause
 		} else if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			failed.ExitCode = exit.ExitCode()
-			failed.Err = fmt.Errorf("ended with %w", exit)
+			failed.err = fmt.Errorf("ended with %w", exit)
 		}
 		return nil, failed
 	}

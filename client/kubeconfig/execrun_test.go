@@ -115,7 +115,11 @@ func TestAPluginThatFailsSaysWhy(t *testing.T) {
 				t.Fatalf("error is\n%v, want\n%v", err, want)
 			}
 			failed := (*PluginError)(nil)
-			if !errors.As(err, &failed) || failed.ExitCode != test.code || failed.Command != test.command || c.Token != "" {
+			code := -1
+			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+				code = exit.ExitCode()
+			}
+			if !errors.As(err, &failed) || code != test.code || failed.Command != test.command || c.Token != "" {
 				t.Errorf("fetched %v, %#v", c, err)
 			}
 			if test.is != nil && !errors.Is(err, test.is) {

@@ -70,8 +70,8 @@ func TestAPodsServiceAccountIsAConfiguration(t *testing.T) {
 func TestOutsideAPodTheErrorIsTyped(t *testing.T) {
 	environment(t)
 	for _, variable := range []string{"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"} {
-		_, err := InCluster()
-		if e := (*NotInClusterError)(nil); !errors.As(err, &e) || e.Variable != variable {
+		_, err := inCluster(serviceAccount)
+		if e := (*NotInClusterError)(nil); !errors.As(err, &e) || e.variable != variable {
 			t.Errorf("error is %v, want a NotInClusterError for %s", err, variable)
 		}
 		if want := "not in a cluster: " + variable + " is not set"; err.Error() != want {

@@ -42,13 +42,11 @@ type Loaded struct {
 	// Origin is the file that declares the context, as Options.Path or KUBECONFIG names it, or "in-cluster".
 	Origin string
 
-	// Skipped are the files that KUBECONFIG names and that do not exist.
-	Skipped []string
-
 	// Warnings are findings that are not errors but should be looked at, each in one line without credentials:
 	//
 	//   - an unknown field, such as a misspelt one, in a used stanza (at most 20 of a stanza);
 	//   - a file with a credential that others than its owner may read (not on Windows);
+	//   - a file that KUBECONFIG names and that does not exist;
 	//   - an entry without a name, which nothing can refer to (at most 20 of a file);
 	//   - what kubectl takes although it is unwise, as the package's documentation lists it;
 	//   - a pod without a CA file.
@@ -94,33 +92,30 @@ func load(o Options, account string) (Loaded, error) {
 		switch {
 		case err == nil:
 			all.add(m)
+		case errors.Is(err, fs.ErrNotExist) && listed:
+			missing = append(missing, where(file, "")+" does not exist, and was skipped")
 		case errors.Is(err, fs.ErrNotExist):
-			missing = append(missing, file)
 		default:
 			return Loaded{}, err
 		}
 	}
-	if !listed {
-		missing = nil
-	}
-
 	var l Loaded
 	var err error
 	switch {
 	case !all.empty():
 		l, err = all.pick(o.Context, o.Plugins)
 	case o.Context != "":
-		err = all.explain(&EmptyError{Files: files, Err: &NotFoundError{What: "context", Name: o.Context}})
+		err = all.explain(&EmptyError{files: files, err: &NotFoundError{What: "context", Name: o.Context}})
 	default:
 		if l, err = inCluster(account); err != nil {
-			err = all.explain(&EmptyError{Files: files, Err: err})
+			err = all.explain(&EmptyError{files: files, err: err})
 		}
 		l.Warnings = slices.Concat(all.ignored, l.Warnings)
 	}
 	if err != nil {
 		return Loaded{}, err
 	}
-	l.Skipped = missing
+	l.Warnings = slices.Concat(missing, l.Warnings)
 	return l, nil
 }
 
@@ -175,7 +170,7 @@ type source struct {
 func (s *source) locate(file string) error {
 	abs, err := filepath.Abs(file)
 	if err != nil {
-		return &FieldError{File: s.name, Err: fmt.Errorf("cannot be located: %w", err)}
+		return &FieldError{file: s.name, err: fmt.Errorf("cannot be located: %w", err)}
 	}
 	s.dir = filepath.Dir(abs)
 	return nil
@@ -189,7 +184,7 @@ func readFile(file string) (*merged, error) {
 	}
 	data, info, err := readAll(file)
 	if err != nil {
-		return nil, &FieldError{File: file, Err: fmt.Errorf("cannot be read: %w", withoutPath(err))}
+		return nil, &FieldError{file: file, err: fmt.Errorf("cannot be read: %w", withoutPath(err))}
 	}
 	src.mode = info.Mode()
 	return parse(src, data)

@@ -102,8 +102,14 @@ func TestTheFirstPlaceWithAConfigurationIsUsed(t *testing.T) {
 			if l.Origin != origin || l.Config.Server != test.server {
 				t.Errorf("loaded %s from %s, want %s from %s", l.Config.Server, l.Origin, test.server, origin)
 			}
-			if !reflect.DeepEqual(l.Skipped, within(test.skipped...)) {
-				t.Errorf("skipped %q, want %q", l.Skipped, test.skipped)
+			var skipped []string
+			for _, warning := range l.Warnings {
+				if file, is := strings.CutSuffix(warning, " does not exist, and was skipped"); is {
+					skipped = append(skipped, strings.TrimPrefix(file, "kubeconfig "))
+				}
+			}
+			if !reflect.DeepEqual(skipped, within(test.skipped...)) {
+				t.Errorf("skipped %q, want %q; the warnings are %q", skipped, test.skipped, l.Warnings)
 			}
 		})
 	}
@@ -158,7 +164,7 @@ func TestAFileThatCannotBeReadIsAnErrorThatNamesIt(t *testing.T) {
 			if want := "kubeconfig " + file + ": " + test.says; !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("error is %q, want %q", err, want)
 			}
-			if f := (*FieldError)(nil); !errors.As(err, &f) || f.File != file {
+			if f := (*FieldError)(nil); !errors.As(err, &f) || f.file != file {
 				t.Errorf("error is %#v, want a FieldError of the file", err)
 			}
 			if test.is != nil && !errors.Is(err, test.is) {
@@ -224,7 +230,7 @@ func TestWithoutAnyConfigurationTheErrorSaysWhereItWasLookedFor(t *testing.T) {
 			if err == nil || err.Error() != test.text {
 				t.Fatalf("error is\n%v, want\n%v", err, test.text)
 			}
-			if e := (*EmptyError)(nil); !errors.As(err, &e) || len(e.Files) != test.files {
+			if e := (*EmptyError)(nil); !errors.As(err, &e) || len(e.files) != test.files {
 				t.Errorf("error is %#v, want an EmptyError with %d files", err, test.files)
 			}
 			if test.as != nil && !errors.As(err, test.as) {

@@ -10,24 +10,22 @@ import (
 	"time"
 )
 
-// LockedError says that a kubeconfig could not be written because its lock is held. The lock is a file that a writer
-// creates, and removes afterwards. If a program was killed and left its lock behind, remove it by hand.
-type LockedError struct {
-	Lock string // the lock's file
-	Err  error  // why the wait ended: the error of the context; nil after 10 s
+// lockedError says that a kubeconfig could not be written because its lock is held. The lock is a file that a writer
+// creates, and removes afterwards.
+type lockedError struct {
+	lock string
+	err  error // why the wait ended: the error of the context; nil after 10 s
 }
 
-// Error implements error.
-func (e *LockedError) Error() string {
-	text := fmt.Sprintf("write a kubeconfig: the lock %s is held; if no program holds it any longer, remove it", printable(e.Lock))
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
+func (e *lockedError) Error() string {
+	text := fmt.Sprintf("write a kubeconfig: the lock %s is held; if no program holds it any longer, remove it", printable(e.lock))
+	if e.err != nil {
+		text += ": " + e.err.Error()
 	}
 	return text
 }
 
-// Unwrap returns Err.
-func (e *LockedError) Unwrap() error { return e.Err }
+func (e *lockedError) Unwrap() error { return e.err }
 
 const (
 	lockWait  = 10 * time.Second      // the maximum wait for a lock
@@ -91,8 +89,8 @@ func lockOne(ctx context.Context, name string) error {
 			retry.Stop()
 		}
 		if context.Cause(ctx) == errWaited {
-			return &LockedError{Lock: name}
+			return &lockedError{lock: name}
 		}
-		return &LockedError{Lock: name, Err: ctx.Err()}
+		return &lockedError{lock: name, err: ctx.Err()}
 	}
 }

@@ -76,7 +76,7 @@ func unify(src *source, docs []*yaml.Node) (*merged, error) {
 
 // documents returns the documents in data, and whether it is JSON, which is always one document.
 func documents(src *source, data []byte) (docs []*yaml.Node, isJSON bool, err error) {
-	bad := func(err error) ([]*yaml.Node, bool, error) { return nil, false, &FieldError{File: src.name, Err: err} }
+	bad := func(err error) ([]*yaml.Node, bool, error) { return nil, false, &FieldError{file: src.name, err: err} }
 	if len(data) > maxSize {
 		return bad(errTooLarge)
 	}

@@ -156,7 +156,7 @@ func TestAFileOfTheWrongShapeIsAnErrorThatSaysWhere(t *testing.T) {
 			if err == nil || err.Error() != "kubeconfig /c: "+test.want {
 				t.Errorf("error is\n%v, want\nkubeconfig /c: %v", err, test.want)
 			}
-			if f := (*FieldError)(nil); !errors.As(err, &f) || f.File != "/c" {
+			if f := (*FieldError)(nil); !errors.As(err, &f) || f.file != "/c" {
 				t.Errorf("error is %#v, want a FieldError of the file", err)
 			}
 		})

@@ -102,16 +102,16 @@ func (m *merged) explain(err error, more ...string) error {
 // choose is pick without the unknown fields. It adds the stanzas that it reads to used.
 func (m *merged) choose(name string, o Plugins, used *[]*stanza) (Loaded, error) {
 	if m.empty() {
-		return Loaded{}, &EmptyError{Files: m.files()}
+		return Loaded{}, &EmptyError{files: m.files()}
 	}
-	missing := &NotFoundError{What: "context", Name: name, File: strings.Join(m.files(), ", "), Ignored: strings.Join(m.lost, "; ")}
+	missing := &NotFoundError{What: "context", Name: name, file: strings.Join(m.files(), ", "), ignored: strings.Join(m.lost, "; ")}
 	if name == "" {
 		if m.current == "" {
 			err := errors.New("is not set, and no context was asked for")
-			return Loaded{}, &FieldError{File: missing.File, Field: "current-context", Err: err}
+			return Loaded{}, &FieldError{file: missing.file, field: "current-context", err: err}
 		}
 		name = m.current
-		missing = &NotFoundError{What: "context", Name: name, File: m.currentSource.name, Stanza: "current-context", Ignored: strings.Join(m.lost, "; ")}
+		missing = &NotFoundError{What: "context", Name: name, file: m.currentSource.name, stanza: "current-context", ignored: strings.Join(m.lost, "; ")}
 	}
 	context := m.contexts[name].clone()
 	if context == nil {
@@ -130,7 +130,7 @@ func (m *merged) choose(name string, o Plugins, used *[]*stanza) (Loaded, error)
 	if context.err != nil {
 		return Loaded{}, context.err
 	}
-	refers := NotFoundError{File: context.src.name, Stanza: context.path, Ignored: strings.Join(m.lost, "; ")}
+	refers := NotFoundError{file: context.src.name, stanza: context.path, ignored: strings.Join(m.lost, "; ")}
 	cluster := m.clusters[clusterName].clone()
 	if cluster == nil {
 		refers.What, refers.Name = "cluster", clusterName
@@ -399,7 +399,7 @@ func (s *stanza) token(c *client.Config) {
 		s.err = files.err
 		return
 	}
-	s.unwise("tokenFile", fault.Err, "the token is used")
+	s.unwise("tokenFile", fault.err, "the token is used")
 }
 
 var errToken = errors.New("has a space or a control character in it")

@@ -378,7 +378,7 @@ func TestWhatCannotBeMeantIsAnErrorThatNamesStanzaAndField(t *testing.T) {
 				}
 			}
 			f := (*FieldError)(nil)
-			if !errors.As(err, &f) || f.Stanza == "" || f.Field == "" {
+			if !errors.As(err, &f) || f.stanza == "" || f.field == "" {
 				t.Errorf("error is %#v, want a FieldError with stanza and field", err)
 			}
 			if errors.Is(err, errors.ErrUnsupported) {
@@ -406,7 +406,7 @@ func TestAUserWithAnUnsupportedFieldIsNeverUsedWithoutIt(t *testing.T) {
 			if !errors.As(err, &f) || !errors.Is(err, errors.ErrUnsupported) {
 				t.Fatalf("parsed %v, %v; want a FieldError that is ErrUnsupported", l, err)
 			}
-			if f.File != "/c" || f.Stanza != `users["u"]` || f.Field != test.field {
+			if f.file != "/c" || f.stanza != `users["u"]` || f.field != test.field {
 				t.Errorf("error is %#v, want it to name %s", f, test.field)
 			}
 			if want := `kubeconfig /c: users["u"]: ` + test.field + " " + test.want; err.Error() != want {

@@ -40,7 +40,7 @@ func (s *stanza) clone() *stanza {
 // fail records the error of a field, unless there is an earlier error.
 func (s *stanza) fail(field string, err error) {
 	if s.err == nil {
-		s.err = &FieldError{File: s.src.name, Stanza: s.path, Field: field, Err: err}
+		s.err = &FieldError{file: s.src.name, stanza: s.path, field: field, err: err}
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *stanza) unwise(field string, fault error, instead string) {
 	case s.strict:
 		s.fail(field, fault)
 	default:
-		e := FieldError{File: s.src.name, Stanza: s.path, Field: field, Err: fault}
+		e := FieldError{file: s.src.name, stanza: s.path, field: field, err: fault}
 		s.within = append(s.within, e.Error()+": "+instead)
 	}
 }

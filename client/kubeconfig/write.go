@@ -27,7 +27,8 @@ import (
 // of the file (hard links) keep the old content.
 //
 // During the change Write holds a lock: the file's name with ".lock" added, as Kubernetes' own tools do. It waits for
-// another program's lock until ctx ends, at most 10 s; then the error is a [*LockedError].
+// another program's lock until ctx ends, at most 10 s; then the error names the lock. If a program was
+// killed and left its lock behind, remove it by hand.
 //
 // Write returns an error, and changes nothing, if Load would refuse the result; the error is that of Load. It also refuses
 // to write a file that is in UTF-16 or would lose a comment, and a stanza with anchors, aliases or merge keys of YAML.
@@ -113,7 +114,7 @@ func readDocument(file string) (*document, error) {
 		d.data, d.info, err = readAll(d.path)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &FieldError{File: file, Err: fmt.Errorf("cannot be changed: %w", withoutPath(err))}
+		return nil, &FieldError{file: file, err: fmt.Errorf("cannot be changed: %w", withoutPath(err))}
 	}
 	return d, d.open()
 }

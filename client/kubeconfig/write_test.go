@@ -169,7 +169,7 @@ func TestWhereOneFileCannotBeWrittenNoneIs(t *testing.T) {
 // What Write writes is what Load reads.
 func TestAPluginThatIsWrittenIsLoaded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
-	o := Options{Path: file, Plugins: Plugins{Policy: Allowlist, Allowed: []string{"get-token"}, AllowedEnv: []string{"B", "A"}}}
+	o := Options{Path: file, Plugins: Plugins{Restricted: true, Allowed: []string{"get-token"}, AllowedEnv: []string{"B", "A"}}}
 	err := Write(t.Context(), o, Change{
 		Clusters: map[string]*Cluster{"c": {Server: "https://s"}},
 		Users: map[string]*User{"u": {As: "anna", Exec: Exec{
@@ -307,7 +307,7 @@ func TestALockIsWaitedForAndNamed(t *testing.T) {
 		text := "write a kubeconfig: the lock " + lock + " is held; if no program holds it any longer, remove it"
 
 		err := Write(t.Context(), Options{Path: file}, change)
-		if e := (*LockedError)(nil); !errors.As(err, &e) || e.Lock != lock || err.Error() != text {
+		if e := (*lockedError)(nil); !errors.As(err, &e) || e.lock != lock || err.Error() != text {
 			t.Errorf("error is %v, want %s", err, text)
 		}
 
@@ -363,7 +363,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 				change.Clusters = map[string]*Cluster{"b": {Server: "https://b", ServerName: name}}
 			}
 			err := Write(t.Context(), o, change)
-			for errors.As(err, new(*LockedError)) { // the disk is slow: 10 s were not enough for all others
+			for errors.As(err, new(*lockedError)) { // the disk is slow: 10 s were not enough for all others
 				err = Write(t.Context(), o, change)
 			}
 			if err != nil {
