@@ -112,7 +112,7 @@ func (d disk) private() error {
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o022 != 0 {
 		return fmt.Errorf("%q must not be writable by others, its mode is %o", d.dir, mode)
 	}
-	if !own(info) {
+	if !regular.Owned(info) {
 		return fmt.Errorf("%q must not be another user's", d.dir)
 	}
 	return nil
@@ -182,7 +182,7 @@ func (d disk) load(p page) (file, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if mode := info.Mode(); runtime.GOOS != "windows" && mode.Perm()&0o022 != 0 || !own(info) {
+	if mode := info.Mode(); runtime.GOOS != "windows" && mode.Perm()&0o022 != 0 || !regular.Owned(info) {
 		return fail(fmt.Errorf("%q must be a file of the user's own that others cannot write, its mode is %o", name, mode.Perm()))
 	}
 	sum, rest, _ := bytes.Cut(all, []byte("\n"))

@@ -6,13 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/bowline-go/bowline/internal/regular"
 )
 
 // trusted reports whether a symbolic link is root's or the user's own. Another user's link may point to anything, at any
 // time.
 func trusted(link fs.FileInfo) bool {
 	s, ok := link.Sys().(*syscall.Stat_t)
-	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid())
+	return ok && s.Uid == 0 || regular.Owned(link)
 }
 
 // keepOwner gives f the user and the group of the file of this info.
