@@ -50,7 +50,7 @@ func TestAProtocolThatWasNotOffered(t *testing.T) {
 	}{
 		"exec":    {"base64.channel.k8s.io", remote.Command(r.pods, web, "x").Run},
 		"attach":  {"v6.channel.k8s.io", remote.Attach(r.pods, web).Run},
-		"forward": {"v5.channel.k8s.io", func(ctx context.Context) error { _, err := remote.Dial(ctx, r.pods, web, 80); return err }},
+		"forward": {"v5.channel.k8s.io", func(ctx context.Context) error { _, err := dial(ctx, r.pods, web, 80); return err }},
 	} {
 		r.Intercept(answers(t, tc.protocol, "", func(c net.Conn) { _, _ = io.WriteString(c, opening+frame(2, "\x03"+`{"status":"Success"}`)+closing) }))
 		t.Run(name, func(t *testing.T) {

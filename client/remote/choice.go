@@ -26,7 +26,7 @@ type portChoice struct {
 
 // portCandidate is a pod that fits.
 type portCandidate struct {
-	Addr
+	addr
 	created time.Time
 }
 
@@ -54,7 +54,7 @@ func (c portChoice) take(p *podWithPorts, s *podCount) (portCandidate, bool) {
 		}
 		port = found
 	}
-	return portCandidate{Addr{meta.Key{Namespace: c.namespace, Name: p.Name}, port}, p.CreationTimestamp.Time}, true
+	return portCandidate{addr{meta.Key{Namespace: c.namespace, Name: p.Name}, port}, p.CreationTimestamp.Time}, true
 }
 
 func (c portChoice) none(s podCount) error {

@@ -28,18 +28,17 @@ type Cmd struct {
 	// the server after the end of Stdin, unless the command has ended by itself.
 	Stdin io.Reader
 	// Stdout and Stderr get what the command writes; nil drops it. If both are the same value, which can be compared, at most one
-	// goroutine at a time calls Write. A Write that is slow does not hold up the other stream, until Buffer is full. An error of
-	// Write ends the connection, and is the error of the call.
+	// goroutine at a time calls Write. A Write that is slow does not hold up the other stream, until 1 MiB waits for it. An error of
+	// Write ends the connection, and is the error of the call. Once 1 MiB waits, nothing more is read from the server until there is
+	// room, also not the other output.
 	Stdout, Stderr io.Writer
 	// TTY gives the command a terminal, which has one output: Stderr must be nil.
 	TTY bool
 	// Sizes has the sizes of the terminal's window: the first one, and each change. It needs TTY. The call reads from it until the
 	// command has ended or Sizes is closed; a send after that blocks.
 	Sizes <-chan Size
-	// Buffer is how many bytes of each output are held while Write takes its time; 0 means 1 MiB. Once they are held, nothing more
-	// is read from the server until there is room, also not the other output.
-	Buffer int
 
+	buffer int    // how many bytes of each output are held while Write takes its time; 0 means outputBuffer
 	what   string // of errors: "exec" or "attach"
 	argv   []string
 	key    meta.Key
@@ -236,8 +235,6 @@ func (c *Cmd) validate() error {
 		return errors.New("remote.Cmd: Stderr must be nil with TTY: a terminal has one output, which is Stdout")
 	case c.Sizes != nil && !c.TTY:
 		return errors.New("remote.Cmd: Sizes needs TTY")
-	case c.Buffer < 0:
-		return fmt.Errorf("remote.Cmd: Buffer must be 0 or more, got %d", c.Buffer)
 	}
 	return nil
 }
@@ -260,12 +257,7 @@ func (c *Cmd) query() url.Values {
 }
 
 // fail returns the error of a call.
-func (c *Cmd) fail(err error) error {
-	if err == nil || errors.As(err, new(*client.OpError)) || errors.As(err, new(*client.WaitError)) {
-		return err
-	}
-	return &client.OpError{Verb: "connect", Resource: c.gvr, Subresource: c.what, Key: c.key, Err: err}
-}
+func (c *Cmd) fail(err error) error { return failed("connect", c.gvr, c.what, c.key, err) }
 
 // tail keeps the last bytes that are written to it.
 type tail struct{ kept []byte }

@@ -173,7 +173,6 @@ func TestRefusals(t *testing.T) {
 		},
 		{name: "TTY with Stderr", edit: func(c *remote.Cmd) { c.TTY, c.Stderr = true, io.Discard }, want: []string{"Stderr must be nil with TTY"}},
 		{name: "Sizes without TTY", edit: func(c *remote.Cmd) { c.Sizes = make(chan remote.Size) }, want: []string{"Sizes needs TTY"}},
-		{name: "Buffer", edit: func(c *remote.Cmd) { c.Buffer = -1 }, want: []string{"Buffer must be 0 or more, got -1"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := &containers.Server{Run: programs}
@@ -281,7 +280,7 @@ func TestTheEndOfTheContext(t *testing.T) {
 		"sleeps":         func(*remote.Cmd, blocked) {},
 		"blocked Reader": func(c *remote.Cmd, b blocked) { c.Stdin = b },
 		"blocked Writer": func(c *remote.Cmd, b blocked) { c.Stdin, c.Stdout = strings.NewReader("x"), b },
-		"full buffer":    func(c *remote.Cmd, b blocked) { c.Buffer, c.Stdout = 10, b },
+		"full buffer":    func(c *remote.Cmd, b blocked) { remote.SetBuffer(c, 10); c.Stdout = b },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

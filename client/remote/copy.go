@@ -48,22 +48,19 @@ type CopyOptions struct {
 	MaxBytes int64
 	// MaxFiles is how many files, folders and links there may be together; 0 means 1,000,000. More fail the copy.
 	MaxFiles int
-	// Progress is called with the progress of the copy, at most ten times a second and once at the end of a copy that succeeds. No
-	// two calls are at the same time. The copy waits for it to return.
-	Progress func(CopyProgress)
+	// Progress is called with the progress of the copy, at most ten times a second and once at the end of a copy that succeeds: the
+	// name of the file that is being copied, with slashes and relative to the folder into which it is copied, and empty at the end;
+	// how many files are copied, without folders and links; and the bytes of files, including those of that file. No two calls are at
+	// the same time. The copy waits for it to return.
+	Progress func(name string, files int, bytes int64)
 }
 
-// CopyProgress is how far a copy has come.
-type CopyProgress struct {
-	// Name is the file that is being copied, with slashes and relative to the folder into which it is copied; at the end it is empty.
-	Name string
-	// Files counts the files that are copied, without folders and links.
-	Files int
-	// Bytes counts the bytes of files, including those of the file that is being copied.
-	Bytes int64
-}
-
-// CopyResult says what has been copied.
+// CopyResult says what has been copied. With an error, it is what had been copied before; a copy from a container keeps nothing of
+// that, unless the failure came after all had arrived.
+//
+// The error matches an [*ExitError] if a program in the container has failed, a *client.OpError for the server's refusals and broken
+// connections, a *client.UsageError for arguments that are wrong, and errors of package os or of the caller's Reader, Writer or FS. If
+// one file, folder or link must not be copied, the error names it.
 type CopyResult struct {
 	// Files, Folders and Links count what has been copied. A hard link counts as a file.
 	Files, Folders, Links int
@@ -78,50 +75,39 @@ type CopyResult struct {
 	Stderr string
 }
 
-// CopyError is the error of a copy that has failed.
-type CopyError struct {
-	// Before counts what had been copied before the failure. A copy from a container keeps nothing of it, unless the failure came
-	// after all had arrived.
-	Before CopyResult
-	// Err is the cause. It is an [*ExitError] if a program in the container has failed, an [*EntryError] if a file must not be
-	// copied, a *client.OpError for the server's refusals and broken connections, a *client.UsageError for arguments that are
-	// wrong, or an error of package os or of the caller's Reader, Writer or FS.
-	Err error
-
-	what string
-	kept string // says what becomes of Before
+// copyError is the error of a copy that has failed.
+type copyError struct {
+	what   string
+	before CopyResult
+	kept   string // says what becomes of before
+	err    error
 }
 
-// Error implements error.
-func (e *CopyError) Error() string {
-	text := e.what + ": " + e.Err.Error()
-	if b := e.Before; b.Files+b.Folders+b.Links > 0 || b.Bytes > 0 {
+func (e *copyError) Error() string {
+	text := e.what + ": " + e.err.Error()
+	if b := e.before; b.Files+b.Folders+b.Links > 0 || b.Bytes > 0 {
 		text += fmt.Sprintf(" (after %d files, %d folders, %d links and %d bytes%s)", b.Files, b.Folders, b.Links, b.Bytes, e.kept)
 	}
 	return text
 }
 
-// Unwrap returns the cause.
-func (e *CopyError) Unwrap() error { return e.Err }
+func (e *copyError) Unwrap() error { return e.err }
 
-// EntryError says that a file, folder or link must not be copied, or not with these options.
-type EntryError struct {
-	// Name is its name, as the source has it.
-	Name string
-	// Err says why.
-	Err error
+// entryError says that a file, folder or link must not be copied, or not with these options.
+type entryError struct {
+	name string // as the source has it
+	err  error
 }
 
 // Error implements error. The text does not have the whole of a name that is long or has control characters.
-func (e *EntryError) Error() string {
-	return brief(e.Name) + ": " + shown.Text(e.Err.Error())
+func (e *entryError) Error() string {
+	return brief(e.name) + ": " + shown.Text(e.err.Error())
 }
 
 // brief returns a name of a container for an error.
 func brief(name string) string { return strconv.Quote(shown.Clean(name, 256)) }
 
-// Unwrap returns the reason.
-func (e *EntryError) Unwrap() error { return e.Err }
+func (e *entryError) Unwrap() error { return e.err }
 
 const (
 	defaultMaxBytes = 10 << 30
@@ -152,8 +138,15 @@ type copying struct {
 	mu     sync.Mutex // guards the rest, which a stream of the caller may reach when the copy has given it up
 	over   bool
 	result CopyResult
-	now    CopyProgress
+	now    progress
 	told   time.Time // of the last call of Progress
+}
+
+// progress has the arguments of CopyOptions.Progress.
+type progress struct {
+	name  string
+	files int
+	bytes int64
 }
 
 // newCopying returns the copy that an exported function makes.
@@ -198,11 +191,10 @@ func (c *copying) done(what string, kept string, err error) (CopyResult, error) 
 	defer c.mu.Unlock()
 	c.over = true
 	if err != nil {
-		return c.result, &CopyError{Before: c.result, Err: err, what: what + " " + c.command("").place(), kept: kept}
+		return c.result, &copyError{what: what + " " + c.command("").place(), before: c.result, kept: kept, err: err}
 	}
 	if c.Progress != nil {
-		c.now.Name = ""
-		c.Progress(c.now)
+		c.Progress("", c.now.files, c.now.bytes)
 	}
 	return c.result, nil
 }
@@ -259,7 +251,7 @@ func (c *copying) room(size int64) error {
 // leaveOut notes what CopyOptions.LeaveOut leaves out; without it, it returns why.
 func (c *copying) leaveOut(name string, why error) error {
 	if !c.LeaveOut {
-		return &EntryError{name, why}
+		return &entryError{name, why}
 	}
 	if len(c.result.LeftOut) < maxLeftOut {
 		c.result.LeftOut = append(c.result.LeftOut, name)
@@ -271,7 +263,7 @@ var errShrunk = errors.New("it became shorter while it was read")
 
 // carry copies size bytes of a file, or all that there are if size is negative, and tells of the progress.
 func (c *copying) carry(w io.Writer, r io.Reader, name string, size int64) error {
-	c.now.Name = name
+	c.now.name = name
 	if size < 0 {
 		n, err := io.CopyBuffer(&tell{c, w}, io.LimitReader(r, c.MaxBytes), c.buffer)
 		if err != nil || n < c.MaxBytes {
@@ -311,11 +303,11 @@ func (c *copying) add(n int) {
 		return
 	}
 	c.result.Bytes += int64(n)
-	c.now.Bytes += int64(n)
+	c.now.bytes += int64(n)
 	if c.Progress == nil || time.Since(c.told) < progressInterval {
 		return
 	}
-	c.Progress(c.now)
+	c.Progress(c.now.name, c.now.files, c.now.bytes)
 	c.told = time.Now()
 }
 
@@ -419,8 +411,8 @@ type sum struct {
 	sum  [sha256.Size]byte
 }
 
-// failed gives the error of a script its reason.
-func failed(err error) error {
+// explained gives the error of a script its reason.
+func explained(err error) error {
 	if exit := (*ExitError)(nil); errors.As(err, &exit) && exit.Code == copyscript.Exists {
 		return &existsError{err}
 	}

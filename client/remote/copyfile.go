@@ -21,10 +21,10 @@ import (
 // ReadFile writes a file of a container to w. If the file is a symbolic link, it is the file that the link leads to. It may be a file
 // without a size, such as one in /proc. The container must have sh and cat.
 //
-// If ReadFile returns nil, w has got the whole file. Otherwise it has got the first part of it, as CopyError.Before says; with
+// If ReadFile returns nil, w has got the whole file. Otherwise it has got the first part of it, as the returned CopyResult says; with
 // CopyOptions.Verify, it may have got other bytes. At the end of ctx, ReadFile does not wait for a Write that blocks.
 //
-// The error is a [*CopyError].
+// See [CopyResult] for the error.
 func ReadFile[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, name string, w io.Writer, o CopyOptions) (CopyResult, error) {
 	c := newCopying(pods, key, o)
 	return c.done(fmt.Sprintf("copy %q from", name), "", c.readFile(ctx, name, w))
@@ -53,7 +53,7 @@ func (c *copying) readFile(ctx context.Context, name string, w io.Writer) error 
 	if err != nil {
 		return err
 	}
-	c.result.Files, c.result.Program, c.now.Files = 1, "sh", 1
+	c.result.Files, c.result.Program, c.now.files = 1, "sh", 1
 	if c.Verify {
 		all.Sum(file.sum[:0])
 		parent, base := splitPath(name)
@@ -99,7 +99,7 @@ func (m *marked) Read(p []byte) (int, error) {
 // It then removes the temporary file if it still can, for which it takes up to 10 s. At the end of ctx, it does not wait for a Read
 // that blocks.
 //
-// The error is a [*CopyError].
+// See [CopyResult] for the error.
 func WriteFile[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, name string, r io.Reader, o CopyOptions) (CopyResult, error) {
 	c := newCopying(pods, key, o)
 	return c.done(fmt.Sprintf("copy %q to", name), "", c.writeFile(ctx, name, r))
@@ -164,7 +164,7 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 			return err
 		})
 	if err != nil {
-		return failed(err)
+		return explained(err)
 	}
 	in := bufio.NewReader(&said)
 	line, err := in.ReadString('\n')
@@ -179,7 +179,7 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 			err = file.check(line)
 		}
 		if err != nil {
-			return fmt.Errorf("verify: %w", &EntryError{name, err})
+			return fmt.Errorf("verify: %w", &entryError{name, err})
 		}
 	}
 	mode := ""
@@ -187,9 +187,9 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 		mode = strconv.FormatUint(uint64(c.Perm), 8)
 	}
 	if _, err := c.run(ctx, script(copyscript.Commit(), temporary, name, c.replace(), mode), nil, discard); err != nil {
-		return failed(err)
+		return explained(err)
 	}
-	c.result.Files, c.result.Program, c.now.Files = 1, "sh", 1
+	c.result.Files, c.result.Program, c.now.files = 1, "sh", 1
 	return nil
 }
 

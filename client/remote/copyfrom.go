@@ -43,7 +43,7 @@ import (
 // The container must have tar; or sh, cat, readlink, and head, stat and wc as far as it has them. Without stat, the only thing that
 // is kept is whether a file can be executed. Without tar, a file that becomes shorter while it is read fails the copy.
 //
-// The error is a [*CopyError].
+// See [CopyResult] for the error.
 func CopyFrom[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, src, dir string, o CopyOptions) (CopyResult, error) {
 	c := newCopying(pods, key, o)
 	return c.done(fmt.Sprintf("copy %q from", src), ", of which nothing is kept", c.from(ctx, src, dir))

@@ -293,7 +293,7 @@ func TestVerifyFindsOtherBytes(t *testing.T) {
 			_, read := remote.ReadFile(t.Context(), r.pods, web, there+"/src/precious", io.Discard, remote.CopyOptions{Verify: true})
 			_, write := remote.WriteFile(t.Context(), r.pods, web, there+"/precious", strings.NewReader("all of it"), remote.CopyOptions{Verify: true})
 			for i, err := range []error{from, to, read, write} {
-				if entry := (*remote.EntryError)(nil); !errors.As(err, &entry) || !strings.HasSuffix(entry.Name, "precious") || !strings.Contains(err.Error(), "verify: ") {
+				if err == nil || !strings.Contains(err.Error(), `precious": `) || !strings.Contains(err.Error(), "verify: ") {
 					t.Errorf("%d: %v", i, err)
 				}
 			}
@@ -340,10 +340,15 @@ func TestProgress(t *testing.T) {
 			_, _ = p.Stdout.Write(make([]byte, 1024))
 			return 0
 		}}, clienttest.Options{})
-		var all []remote.CopyProgress
+		type call struct {
+			name  string
+			files int
+			bytes int64
+		}
+		var all []call
 		var times []time.Time
-		_, err := remote.CopyFrom(t.Context(), r.pods, web, "/x/.", t.TempDir(), remote.CopyOptions{Progress: func(p remote.CopyProgress) {
-			all, times = append(all, p), append(times, time.Now())
+		_, err := remote.CopyFrom(t.Context(), r.pods, web, "/x/.", t.TempDir(), remote.CopyOptions{Progress: func(name string, files int, bytes int64) {
+			all, times = append(all, call{name, files, bytes}), append(times, time.Now())
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -352,11 +357,11 @@ func TestProgress(t *testing.T) {
 			t.Errorf("Progress was called %d times in 2 s", n)
 		}
 		for i := 1; i < len(all)-1; i++ {
-			if times[i].Sub(times[i-1]) < 100*time.Millisecond || all[i].Bytes <= all[i-1].Bytes || all[i].Name != "second" || all[i].Files != 1 {
+			if times[i].Sub(times[i-1]) < 100*time.Millisecond || all[i].bytes <= all[i-1].bytes || all[i].name != "second" || all[i].files != 1 {
 				t.Errorf("call %d is %+v, %v after %+v", i, all[i], times[i].Sub(times[i-1]), all[i-1])
 			}
 		}
-		if end := all[len(all)-1]; end != (remote.CopyProgress{Files: 2, Bytes: 100<<16 + 3}) {
+		if end := all[len(all)-1]; end != (call{"", 2, 100<<16 + 3}) {
 			t.Errorf("the last call is %+v", end)
 		}
 	})
@@ -457,7 +462,7 @@ func TestCopiesAtOnce(t *testing.T) {
 	for range 4 { // tar refuses a file that another tar has just made, and CopyTo says so
 		all.Go(func() {
 			err := onto()
-			if failed := (*remote.CopyError)(nil); err != nil && (!errors.As(err, &failed) || !strings.Contains(err.Error(), "File exists")) {
+			if err != nil && !strings.Contains(err.Error(), "File exists") {
 				t.Error(err)
 			}
 		})

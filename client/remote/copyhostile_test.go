@@ -249,7 +249,7 @@ func TestNothingIsWrittenOutsideOfTheFolder(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
 					t.Errorf("CopyFrom: %+v, %v, want %q", res, err, tc.want)
 				}
-				if refused := (*remote.CopyError)(nil); !errors.As(err, &refused) || !strings.HasPrefix(err.Error(), `copy "/x/." from pod default/web: `) {
+				if err == nil || !strings.HasPrefix(err.Error(), `copy "/x/." from pod default/web: `) {
 					t.Errorf("the error is a %T: %v", err, err)
 				}
 				unchanged(t, parent, before)

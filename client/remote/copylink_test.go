@@ -2,7 +2,6 @@ package remote_test
 
 import (
 	"archive/tar"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -66,8 +65,8 @@ func TestALinkThroughALinkThatWasThere(t *testing.T) {
 				}
 				before := shoot(t, parent)
 				res, err := remote.CopyFrom(t.Context(), r.pods, web, "/x/", dst, remote.CopyOptions{Overwrite: true, LeaveOut: leave})
-				if entry := (*remote.EntryError)(nil); tc.left != nil && !leave {
-					if wantText(t, err, tc.why); !errors.As(err, &entry) || entry.Name != tc.left[0] {
+				if tc.left != nil && !leave {
+					if wantText(t, err, tc.why); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q: ", tc.left[0])) {
 						t.Errorf("CopyFrom: %v", err)
 					}
 					unchanged(t, parent, before)

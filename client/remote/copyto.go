@@ -33,7 +33,7 @@ import (
 // replaced, and something of the same name is there, CopyTo copies nothing. If several copies go to the same place at the same
 // time, some may fail, because tar refuses a file that another tar has just made.
 //
-// The error is a [*CopyError].
+// See [CopyResult] for the error.
 func CopyTo[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, src fs.FS, dst string, o CopyOptions) (CopyResult, error) {
 	c := newCopying(pods, key, o)
 	return c.done(fmt.Sprintf("copy to %q in", dst), " had been sent", c.to(ctx, src, dst))
@@ -50,7 +50,7 @@ func (c *copying) to(ctx context.Context, src fs.FS, dst string) error {
 	c.result.Program = "tar"
 	err := c.toTar(ctx, s, programPath(dst))
 	if isMissing("tar", err) {
-		c.result, c.now, s.sums = CopyResult{Program: "sh"}, CopyProgress{}, nil
+		c.result, c.now, s.sums = CopyResult{Program: "sh"}, progress{}, nil
 		err = c.toUnpack(ctx, s, programPath(dst))
 		if isMissing("sh", err) {
 			return fmt.Errorf("the container has neither tar nor sh: %w", err)
@@ -77,7 +77,7 @@ func (c *copying) toTar(ctx context.Context, s *sentTree, dst string) error {
 func (c *copying) prepare(ctx context.Context, s *sentTree, dst string) error {
 	_, err := c.run(ctx, script(copyscript.Check(), dst, c.nonce, c.replace()), s.sendNames, c.end)
 	if !isMissing("sh", err) {
-		return failed(err)
+		return explained(err)
 	}
 	if !c.Overwrite {
 		return fmt.Errorf("the container has no sh, which is needed unless CopyOptions.Overwrite is set: %w", hidden{err})
@@ -105,7 +105,7 @@ func (c *copying) toUnpack(ctx context.Context, s *sentTree, dst string) error {
 	if err == nil {
 		c.result.Stderr = stderr
 	}
-	return failed(err)
+	return explained(err)
 }
 
 // sentTree reads what is copied to a container.
@@ -143,7 +143,7 @@ func (s *sentTree) each(visit func(e entry) error) error {
 // entry returns an entry, which is empty if it is left out.
 func (s *sentTree) entry(name string, d fs.DirEntry) (entry, error) {
 	if _, err := entryName(name); err != nil {
-		return entry{}, &EntryError{name, err}
+		return entry{}, &entryError{name, err}
 	}
 	info, err := d.Info()
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *sentTree) entry(name string, d fs.DirEntry) (entry, error) {
 // file copies the bytes of a file.
 func (s *sentTree) file(w io.Writer, e entry) error {
 	if err := s.c.room(e.size); err != nil {
-		return &EntryError{e.name, err}
+		return &entryError{e.name, err}
 	}
 	f, err := s.fsys.Open(e.name)
 	if err != nil {
@@ -194,13 +194,13 @@ func (s *sentTree) file(w io.Writer, e entry) error {
 		return err
 	}
 	if err != nil {
-		return &EntryError{e.name, err}
+		return &entryError{e.name, err}
 	}
 	if s.c.Verify {
 		s.sums = append(s.sums, sum{e.name, [sha256.Size]byte(all.Sum(nil))})
 	}
 	s.c.result.Files++
-	s.c.now.Files++
+	s.c.now.files++
 	return nil
 }
 
@@ -269,7 +269,7 @@ func (s *sentTree) named(e entry, err error) error {
 	if errors.Is(err, errTaken) {
 		return err
 	}
-	return &EntryError{e.name, err}
+	return &entryError{e.name, err}
 }
 
 // sendPacked writes the input of copyscript.Unpack.

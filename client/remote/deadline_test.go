@@ -64,7 +64,7 @@ func TestCloseSaysThatBytesWereNotSent(t *testing.T) {
 					time.Sleep(time.Millisecond)
 					tc.serves(c)
 				}))
-				c, err := remote.Dial(t.Context(), r.pods, web, 80)
+				c, err := dial(t.Context(), r.pods, web, 80)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -187,8 +187,7 @@ func TestTailOfAPodThatGoesWhileTheLoopIsSlow(t *testing.T) {
 		}()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 		defer cancel()
-		o := tailed
-		o.Buffer = 1
+		o := remote.WithBuffer(tailed, 1)
 		var got []string
 		for l, err := range remote.Tail(ctx, n.pods, o) {
 			if err != nil {

@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -144,12 +143,8 @@ func started(obj *meta.Raw, name string) (met bool, state string, err error) {
 			}
 		}
 	}
-	text, err := obj.MarshalJSON()
-	if err == nil {
-		err = json.Unmarshal(text, &pod)
-	}
-	if err != nil {
-		return false, "", fmt.Errorf("read the pod: %w", err)
+	if err := readRaw(obj, &pod); err != nil {
+		return false, "", err
 	}
 	there := false
 	for _, c := range pod.Spec.EphemeralContainers {

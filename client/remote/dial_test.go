@@ -66,7 +66,7 @@ func TestAPortCarriesBytesBothWays(t *testing.T) {
 			if !bytes.Equal(got, data) {
 				t.Error("the bytes that came back are others")
 			}
-			if a := c.RemoteAddr(); a != (remote.Addr{Pod: web, Port: 80}) || a.Network() != "portforward" || a.String() != "default/web:80" || c.LocalAddr() != a {
+			if a := c.RemoteAddr(); a.Network() != "portforward" || a.String() != "default/web:80" || c.LocalAddr() != a {
 				t.Errorf("the addresses are %v and %v", a, c.LocalAddr())
 			}
 		})
@@ -124,7 +124,7 @@ func TestErrorsOfAPort(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, &containers.Server{Dial: tc.dial}, clienttest.Options{})
-				c, err := remote.Dial(t.Context(), r.pods, web, 80)
+				c, err := dial(t.Context(), r.pods, web, 80)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -183,8 +183,8 @@ func TestDialIsRefused(t *testing.T) {
 			w.Header().Set("Upgrade", "SPDY/3.1")
 			w.WriteHeader(http.StatusSwitchingProtocols)
 		}, want: "breaks the rules of WebSockets"},
-		{name: "port 0", port: -1, want: "port must be from 1 to 65535, got -1"},
-		{name: "a large port", port: 65536, want: "port must be from 1 to 65535, got 65536"},
+		{name: "port 0", port: -1, want: `port must be a number from 1 to 65535 or the name of a port, got "-1"`},
+		{name: "a large port", port: 65536, want: `port must be a number from 1 to 65535 or the name of a port, got "65536"`},
 		{name: "an odd name", key: meta.Key{Namespace: "default", Name: "a/b"}, want: "a/b"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestDialIsRefused(t *testing.T) {
 			if port == 0 {
 				port = 80
 			}
-			c, err := remote.Dial(t.Context(), r.pods, key, port)
+			c, err := dial(t.Context(), r.pods, key, port)
 			if c != nil || err == nil || !strings.Contains(err.Error(), tc.want) || tc.is != nil && !errors.Is(err, tc.is) {
 				t.Fatalf("Dial: %v, %v, want %q", c, err, tc.want)
 			}
@@ -212,7 +212,7 @@ func TestDialIsRefused(t *testing.T) {
 		r := newPortRig(t, echo, clienttest.Options{})
 		nodes := client.For(r.client, client.Type[*pod]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster})
 		for name, pods := range map[string]client.Resource[*pod]{"zero": {}, "of nodes": nodes} {
-			if c, err := remote.Dial(t.Context(), pods, web, 80); c != nil || !errors.As(err, new(*client.UsageError)) {
+			if c, err := dial(t.Context(), pods, web, 80); c != nil || !errors.As(err, new(*client.UsageError)) {
 				t.Errorf("%s: %v, %v", name, c, err)
 			}
 		}
@@ -299,7 +299,7 @@ func TestTheContextGovernsTheDialOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newPortRig(t, echo, clienttest.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
-		c, err := remote.Dial(ctx, r.pods, web, 80)
+		c, err := dial(ctx, r.pods, web, 80)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func TestTheContextGovernsTheDialOnly(t *testing.T) {
 		if got, err := roundTrip(c, "hello"); err != nil || got != "hello" {
 			t.Errorf("after the end of the context: %q, %v", got, err)
 		}
-		if c, err := remote.Dial(ctx, r.pods, web, 80); c != nil || !errors.Is(err, context.Canceled) {
+		if c, err := dial(ctx, r.pods, web, 80); c != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("Dial: %v, %v", c, err)
 		}
 		r.Intercept(func(*http.Request) http.HandlerFunc {
@@ -318,7 +318,7 @@ func TestTheContextGovernsTheDialOnly(t *testing.T) {
 		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start := time.Now()
-		if c, err := remote.Dial(ctx, r.pods, web, 80); c != nil || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
+		if c, err := dial(ctx, r.pods, web, 80); c != nil || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
 			t.Errorf("Dial: %v, %v after %v", c, err, time.Since(start))
 		}
 	})
@@ -647,7 +647,7 @@ func TestManyConnectionsLeaveNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newPortRig(t, echo, clienttest.Options{TLS: true})
 		one := func() {
-			c, err := remote.Dial(t.Context(), r.pods, web, 80)
+			c, err := dial(t.Context(), r.pods, web, 80)
 			if err != nil {
 				t.Error(err)
 				return
@@ -674,7 +674,7 @@ func TestManyConnectionsLeaveNothing(t *testing.T) {
 func TestAConnectionThatHasEndedHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newPortRig(t, func(*memnet.Conn) {}, clienttest.Options{})
-		c, err := remote.Dial(t.Context(), r.pods, web, 80)
+		c, err := dial(t.Context(), r.pods, web, 80)
 		if err != nil {
 			t.Fatal(err)
 		}

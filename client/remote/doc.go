@@ -16,15 +16,15 @@
 // # What a connection costs
 //
 // A running command has one connection and two goroutines, and one more for each of Stdin, Sizes, Stdout and Stderr that is set. Its
-// memory is about 60 KB, and up to Cmd.Buffer for each output whose Write takes its time. Nothing of it is left when Run, or Wait, has
+// memory is about 60 KB, and up to 1 MiB for each output whose Write takes its time. Nothing of it is left when Run, or Wait, has
 // returned, with one exception: a goroutine that is in a call of the caller's Read or Write at the end of the context ends with that
 // call.
 //
 // # Ports
 //
-// [Dial] returns a net.Conn to a TCP port of a pod. A [Target] is a pod, or one of the ready pods of a Service or of a label selector,
-// and has the DialContext that an http.Transport, a database driver or gRPC takes. [Forward] lets every program of this machine
-// connect, through a listener that the caller has made:
+// A [Target] is a port of a pod, or of one of the ready pods of a Service or of a label selector. Its Dial returns a net.Conn, and its
+// DialContext is what an http.Transport, a database driver or gRPC takes. [Forward] lets every program of this machine connect,
+// through a listener that the caller has made:
 //
 //	transport := &http.Transport{DialContext: remote.ToService(pods, services, key, "http").DialContext}
 //	err := remote.Forward(ctx, listener, remote.ToPod(pods, key, "5432"), remote.ForwardOptions{})
@@ -58,6 +58,7 @@
 //	_, err := remote.CopyFrom(ctx, pods, key, "/app/report.txt", ".", remote.CopyOptions{OneFile: true}) // ./report.txt
 //	_, err = remote.CopyFrom(ctx, pods, key, "/var/log", ".", remote.CopyOptions{})                      // the folder ./log
 //	_, err = remote.CopyFrom(ctx, pods, key, "/var/log/", "logs", remote.CopyOptions{})                  // what is in it, in the folder logs
+//	_, err = remote.CopyFrom(ctx, pods, key, "/etc", ".", remote.CopyOptions{LeaveOut: true})            // all of it that may be copied
 //	_, err = remote.CopyTo(ctx, pods, key, os.DirFS("conf"), "/etc/app", remote.CopyOptions{Overwrite: true})
 //
 // They run tar in the container, or sh and a few more where there is no tar. They trust nothing that a container sends: whatever it

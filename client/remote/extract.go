@@ -110,7 +110,7 @@ func (t *tree) add(e entry) error {
 		err = errors.New("the container was asked for a file or folder, and sends neither")
 	}
 	if err != nil {
-		return &EntryError{e.name, err}
+		return &entryError{e.name, err}
 	}
 	if err := t.make(name, e); err != nil {
 		return t.named(e.name, err)
@@ -129,10 +129,10 @@ func (t *tree) within(name string) (string, error) {
 
 // named says which entry an error is about, unless the output of the container has ended, or the error does so already.
 func (t *tree) named(name string, err error) error {
-	if entry := (*EntryError)(nil); errors.As(err, &entry) || early(err) {
+	if entry := (*entryError)(nil); errors.As(err, &entry) || early(err) {
 		return err
 	}
-	return &EntryError{name, err}
+	return &entryError{name, err}
 }
 
 func (t *tree) make(name string, e entry) error {
@@ -257,7 +257,7 @@ func (t *tree) file(name string, e entry) error {
 		return err
 	}
 	t.made[name] = aFile
-	t.c.now.Files++
+	t.c.now.files++
 	return t.c.count(&t.c.result.Files)
 }
 
@@ -333,7 +333,7 @@ func (t *tree) hardLink(name string, e entry) error {
 		return err
 	}
 	t.made[name] = aFile
-	t.c.now.Files++
+	t.c.now.files++
 	return nil
 }
 

@@ -23,8 +23,7 @@ type ForwardOptions struct {
 	MaxConnections int
 	// OnError is called with every error that Forward does not return, which concern single connections:
 	//
-	//   - an error of the dial, see [Target.Dial];
-	//   - an error of a connection to a pod, see [Dial];
+	//   - an error of the dial, or of a connection to a pod, see [Target.Dial];
 	//   - an error of the listener that goes away by itself, such as too many open files.
 	//
 	// A client that resets its connection is not an error. Several goroutines may call OnError at once, and the connection waits for

@@ -591,7 +591,7 @@ func TestAPortThroughAProxy(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			conn, err := remote.Dial(t.Context(), client.For(c, pods), web, 80)
+			conn, err := dial(t.Context(), client.For(c, pods), web, 80)
 			if err != nil {
 				t.Fatal(err)
 			}

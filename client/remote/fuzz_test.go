@@ -37,7 +37,7 @@ func FuzzChannels(f *testing.F) {
 		if ends {
 			frames = append(frames, 0x88, 2, 0x03, 0xe8) // code 1000
 		}
-		c := &Cmd{what: "exec", argv: []string{"x"}, TTY: terminal, Buffer: 64}
+		c := &Cmd{what: "exec", argv: []string{"x"}, TTY: terminal, buffer: 64}
 		c.open = func(_ context.Context, _ url.Values, h http.Header) (io.ReadWriteCloser, http.Header, error) {
 			sum := sha1.Sum([]byte(h.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // RFC 6455, section 4.2.2
 			return &sends{bytes.NewReader(frames)}, http.Header{

@@ -34,4 +34,12 @@ func createPermission(err error, subresource string) error {
 	return &explained
 }
 
+// failed returns the error of a call, unless err says already which call it is about.
+func failed(verb string, gvr meta.GVR, subresource string, key meta.Key, err error) error {
+	if err == nil || errors.As(err, new(*client.OpError)) || errors.As(err, new(*client.WaitError)) {
+		return err
+	}
+	return &client.OpError{Verb: verb, Resource: gvr, Subresource: subresource, Key: key, Err: err}
+}
+
 func usage(err error) error { return &client.UsageError{Err: err} }

@@ -23,12 +23,12 @@ type Line struct {
 	// Text is the line without its end ("\n"). It has the bytes that the container has written, which need not be UTF-8 and may end
 	// in "\r".
 	Text string
-	// Continues says that the line is longer than [MaxLine], and goes on with the Text of the next Line of the same log.
+	// Continues says that the line is longer than 1 MiB, and goes on with the Text of the next Line of the same log.
 	Continues bool
 }
 
-// MaxLine is the largest number of bytes in a Line. A longer line becomes several.
-const MaxLine = 1 << 20
+// maxLine is the largest number of bytes in a Line. A longer line becomes several.
+const maxLine = 1 << 20
 
 // Lines iterates over the lines of the log of one container; see [Logs] for its errors. An error is final. Leaving the loop closes
 // the log, and another loop reads it anew. The last line counts as one if it does not end in "\n" and is not empty. Lines holds at
@@ -52,7 +52,7 @@ func Lines[T meta.Object](ctx context.Context, pods client.Resource[T], key meta
 			case err != nil:
 				yield(Line{}, source.fail(key, err))
 				return
-			case !l.Time.IsZero() && l.Time.Before(o.SinceTime):
+			case !l.Time.IsZero() && l.Time.Before(o.Since):
 				continue
 			}
 			l.Pod, l.Container = key, o.Container
@@ -69,10 +69,10 @@ type scanned struct {
 	open bool // the log has ended, or its connection is cut, before the end of the line
 }
 
-// lineScanner takes a log with timestamps apart. It holds at most MaxLine bytes and what bufio.Reader reads at once.
+// lineScanner takes a log with timestamps apart. It holds at most maxLine bytes and what bufio.Reader reads at once.
 type lineScanner struct {
 	r      *bufio.Reader
-	max    int       // MaxLine
+	max    int       // maxLine
 	text   []byte    // of the line that is being read
 	time   time.Time // of that line
 	within bool      // the line has begun in an earlier Line
@@ -87,7 +87,7 @@ const (
 )
 
 func newLineScanner(r io.Reader) *lineScanner {
-	return &lineScanner{r: bufio.NewReaderSize(r, scanBuffer), max: MaxLine}
+	return &lineScanner{r: bufio.NewReaderSize(r, scanBuffer), max: maxLine}
 }
 
 // next returns the next line, or the error of the reader once everything before it has been returned.

@@ -91,7 +91,7 @@ func TestLinesBegin(t *testing.T) {
 	r := newRig(t, &containers.Server{Logs: logs.Serve}, clienttest.Options{})
 	logs.Of(many, "sidecar").Add(entry(1.25, "a"), entry(1.5, "b"), entry(1.75, "c"))
 	var got []string
-	for l, err := range remote.Lines(t.Context(), r.pods, many, remote.LogOptions{Container: "sidecar", SinceTime: at(1.5)}) {
+	for l, err := range remote.Lines(t.Context(), r.pods, many, remote.LogOptions{Container: "sidecar", Since: at(1.5)}) {
 		if err != nil || l.Pod != many || l.Container != "sidecar" {
 			t.Errorf("got %+v, %v", l, err)
 		}

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -24,33 +23,18 @@ type LogOptions struct {
 	Follow bool
 	// Previous reads the log of the container's previous run, before its last restart. A container that has had none is an error.
 	Previous bool
-	// Since leaves out what is older than that, by the node's clock. It is rounded up to whole seconds. Since and SinceTime exclude
-	// each other; zero leaves out nothing.
-	Since time.Duration
-	// SinceTime leaves out what was written before. The server cuts off fractions of a second, so [Logs] may begin with lines up to
-	// a second older; [Lines] leaves them out.
-	SinceTime time.Time
+	// Since leaves out what was written before, such as time.Now().Add(-time.Hour), by the node's clock; zero leaves out nothing. The
+	// server cuts off fractions of a second, so [Logs] may begin with lines up to a second older; [Lines] leaves them out.
+	Since time.Time
 	// Tail is how many lines at the end of the present log are read; 0 reads all, and -1 none, which is of use only with Follow.
-	// Since and SinceTime may leave out some of them.
+	// Since may leave out some of them.
 	Tail int
 	// Limit is the number of bytes after which the log is cut off, perhaps within a line; 0 is no limit. The timestamps count.
 	Limit int64
 	// Timestamps puts the time at which a line was written before the line, in the format of time.RFC3339Nano, and a space. It is
 	// for [Logs]; [Lines] always has the time.
 	Timestamps bool
-	// Stream reads one of the container's outputs; empty reads both. Tail and Stream exclude each other. Only servers with the
-	// feature PodLogsQuerySplitStreams (KEP-3288) can do it, and others refuse the request.
-	Stream Stream
 }
-
-// Stream is an output of a container.
-type Stream string
-
-// The outputs.
-const (
-	Stdout Stream = "Stdout"
-	Stderr Stream = "Stderr"
-)
 
 // Logs returns the log of one container as the container has written it. The caller closes it; a second Close does nothing, and a
 // Read after Close fails. With Follow, a Read waits for as long as the container writes nothing; the end of ctx ends it, and so
@@ -86,29 +70,16 @@ func (l logSource) open(ctx context.Context, key meta.Key, o LogOptions) (io.Rea
 }
 
 // fail returns the error of a call.
-func (l logSource) fail(key meta.Key, err error) error {
-	if op := (*client.OpError)(nil); errors.As(err, &op) {
-		return err
-	}
-	return &client.OpError{Verb: "get", Resource: l.gvr, Subresource: "log", Key: key, Err: err}
-}
+func (l logSource) fail(key meta.Key, err error) error { return failed("get", l.gvr, "log", key, err) }
 
 func (o LogOptions) validate() error {
-	switch year := o.SinceTime.UTC().Year(); {
-	case o.Since < 0:
-		return fmt.Errorf("remote.LogOptions: Since must be 0 or more, got %v", o.Since)
-	case o.Since > 0 && !o.SinceTime.IsZero():
-		return errors.New("remote.LogOptions: Since and SinceTime exclude each other")
+	switch year := o.Since.UTC().Year(); {
 	case year < 1 || year > 9999:
-		return fmt.Errorf("remote.LogOptions: SinceTime must be in a year from 1 to 9999, got %d", year)
+		return fmt.Errorf("remote.LogOptions: Since must be in a year from 1 to 9999, got %d", year)
 	case o.Tail < -1:
 		return fmt.Errorf("remote.LogOptions: Tail must be a number of lines, 0 for all or -1 for none, got %d", o.Tail)
 	case o.Limit < 0:
 		return fmt.Errorf("remote.LogOptions: Limit must be 0 or more, got %d", o.Limit)
-	case o.Stream != "" && o.Stream != Stdout && o.Stream != Stderr:
-		return fmt.Errorf("remote.LogOptions: Stream must be %q, %q or empty, got %q", Stdout, Stderr, o.Stream)
-	case o.Stream != "" && o.Tail != 0:
-		return errors.New("remote.LogOptions: Stream and Tail exclude each other")
 	}
 	return nil
 }
@@ -124,24 +95,14 @@ func (o LogOptions) query() url.Values {
 	if o.Container != "" {
 		q.Set("container", o.Container)
 	}
-	if o.Since > 0 {
-		seconds := int64(o.Since / time.Second)
-		if o.Since%time.Second > 0 {
-			seconds++
-		}
-		q.Set("sinceSeconds", strconv.FormatInt(seconds, 10))
-	}
-	if !o.SinceTime.IsZero() {
-		q.Set("sinceTime", o.SinceTime.UTC().Format(time.RFC3339)) // which has no fractions
+	if !o.Since.IsZero() {
+		q.Set("sinceTime", o.Since.UTC().Format(time.RFC3339)) // which has no fractions
 	}
 	if o.Tail != 0 {
 		q.Set("tailLines", strconv.Itoa(max(o.Tail, 0)))
 	}
 	if o.Limit > 0 {
 		q.Set("limitBytes", strconv.FormatInt(o.Limit, 10))
-	}
-	if o.Stream != "" {
-		q.Set("stream", string(o.Stream))
 	}
 	return q
 }

@@ -39,7 +39,7 @@ func (c *copying) receivePacked(ctx context.Context, t *tree, src string) error 
 	if err == nil {
 		c.result.Stderr = stderr
 	}
-	return failed(err)
+	return explained(err)
 }
 
 // readPacked reads the output of copyscript.Pack() to its end, and gives its entries to add.

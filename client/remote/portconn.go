@@ -35,17 +35,15 @@ const (
 	maxPortError = 64 << 10
 )
 
-// Addr is the address of a connection to a port of a pod.
-type Addr struct {
+// addr is the address of a connection to a port of a pod. It implements net.Addr.
+type addr struct {
 	Pod  meta.Key
 	Port int
 }
 
-// Network returns "portforward".
-func (Addr) Network() string { return "portforward" }
+func (addr) Network() string { return "portforward" }
 
-// String returns, for example, "default/web:8080".
-func (a Addr) String() string { return a.Pod.String() + ":" + strconv.Itoa(a.Port) }
+func (a addr) String() string { return a.Pod.String() + ":" + strconv.Itoa(a.Port) }
 
 // PortError is what the node says of a connection that it cannot carry on: the port refuses connections, say, or the process in the
 // pod has reset the connection.
@@ -62,7 +60,7 @@ func (e *PortError) Error() string { return fmt.Sprintf("port %d: %s", e.Port, s
 // with the connection, whether or not somebody calls Close.
 type portConn struct {
 	ws   *wsmux.Conn
-	addr Addr
+	addr addr
 	gvr  meta.GVR // of pods
 
 	in, out *portBuffer
@@ -72,8 +70,8 @@ type portConn struct {
 	receiving sync.WaitGroup
 }
 
-func newPortConn(ws *wsmux.Conn, gvr meta.GVR, addr Addr) *portConn {
-	c := &portConn{ws: ws, addr: addr, gvr: gvr, in: newPortBuffer(), out: newPortBuffer(), sent: make(chan struct{})}
+func newPortConn(ws *wsmux.Conn, gvr meta.GVR, to addr) *portConn {
+	c := &portConn{ws: ws, addr: to, gvr: gvr, in: newPortBuffer(), out: newPortBuffer(), sent: make(chan struct{})}
 	go c.send()
 	c.receiving.Go(c.receive)
 	return c
@@ -172,7 +170,7 @@ func (c *portConn) Write(p []byte) (int, error) {
 	return n, c.fail("write", err)
 }
 
-// Close implements net.Conn. It fails if bytes were not sent that Write has taken; see [Dial].
+// Close implements net.Conn. It fails if bytes were not sent that Write has taken; see [Target.Dial].
 func (c *portConn) Close() error { return c.close(closeGrace) }
 
 // abort closes the connection, and throws away what has not been sent.
@@ -198,10 +196,10 @@ func (c *portConn) close(grace time.Duration) error {
 	return c.fail("close", c.out.unused())
 }
 
-// LocalAddr returns the [Addr] of the other end: this one has no port.
+// LocalAddr returns the address of the other end: this one has no port.
 func (c *portConn) LocalAddr() net.Addr { return c.addr }
 
-// RemoteAddr returns an [Addr].
+// RemoteAddr returns the pod and the port.
 func (c *portConn) RemoteAddr() net.Addr { return c.addr }
 
 // SetDeadline implements net.Conn.

@@ -7,9 +7,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/containers"
 	"github.com/bowline-go/bowline/client/meta"
@@ -54,7 +56,7 @@ func newPortRig(t testing.TB, serve func(c *memnet.Conn), o clienttest.Options) 
 // dial connects to port 80 of the pod web, and closes the connection at the end of the test.
 func (p *portRig) dial(t testing.TB) net.Conn {
 	t.Helper()
-	c, err := remote.Dial(t.Context(), p.pods, web, 80)
+	c, err := dial(t.Context(), p.pods, web, 80)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,3 +100,8 @@ var (
 	opening = frame(2, "\x00\x50\x00") + frame(2, "\x01\x50\x00")
 	closing = frame(8, "\x03\xe8")
 )
+
+// dial connects to a port of a pod.
+func dial[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, port int) (net.Conn, error) {
+	return remote.ToPod(pods, key, strconv.Itoa(port)).Dial(ctx)
+}

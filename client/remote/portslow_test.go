@@ -87,7 +87,7 @@ func TestAPortThatIsReachedAfterTheClientIsGoneGetsWhatItHasSent(t *testing.T) {
 			ended <- ctx.Err()
 			return nil, ctx.Err()
 		}}, clienttest.Options{})
-		c, err := remote.Dial(t.Context(), r.pods, web, 80)
+		c, err := dial(t.Context(), r.pods, web, 80)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestAPortThatIsReachedAfterTheClientIsGoneGetsWhatItHasSent(t *testing.T) {
 		}
 
 		// For a client that has sent nothing, nobody goes on connecting.
-		c, err = remote.Dial(t.Context(), r.pods, web, 81)
+		c, err = dial(t.Context(), r.pods, web, 81)
 		if err != nil {
 			t.Fatal(err)
 		}

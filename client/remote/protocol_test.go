@@ -129,7 +129,7 @@ func TestAnySizes(t *testing.T) {
 			}}, clienttest.Options{})
 			for _, read := range []int{1 << 10, 32 << 10, 128 << 10} {
 				c := remote.Command(r.pods, web, "x")
-				c.Buffer = read
+				remote.SetBuffer(c, read)
 				out, err := c.StdoutPipe()
 				if err != nil {
 					t.Fatal(err)

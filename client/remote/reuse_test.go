@@ -71,11 +71,12 @@ func TestACmdMayBeMended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, &containers.Server{Run: programs}, clienttest.Options{})
 		c := remote.Command(r.pods, web, "echo", "x")
-		c.Buffer = -1
+		sizes := make(chan remote.Size)
+		c.Sizes = sizes // without TTY
 		if _, err := c.Output(t.Context()); !errors.As(err, new(*client.UsageError)) {
 			t.Errorf("Output: %v", err)
 		}
-		c.Buffer = 0
+		c.Sizes = nil
 		if out, err := c.Output(t.Context()); err != nil || string(out) != "x\n" {
 			t.Errorf("Output: %q, %v", out, err)
 		}

@@ -34,8 +34,8 @@ const (
 )
 
 const (
-	// defaultBuffer is the size of a spool if Cmd.Buffer is 0.
-	defaultBuffer = 1 << 20
+	// outputBuffer is how many bytes of each output are held while Write takes its time.
+	outputBuffer = 1 << 20
 	// minInput is how much of Stdin is read at once, until it has had more.
 	minInput = 1 << 10
 	// linger is how long the server may be silent between the status of the command's end and the end of its outputs. The status may
@@ -68,7 +68,7 @@ func newSession(c *Cmd, conn *wsmux.Conn) *session {
 	s := &session{c: c, conn: conn, over: make(chan struct{})}
 	for i, w := range []io.Writer{c.Stdout, c.Stderr} {
 		if w != nil && w != io.Discard {
-			s.outputs[i] = wsmux.NewSpool(cmp.Or(c.Buffer, defaultBuffer))
+			s.outputs[i] = wsmux.NewSpool(cmp.Or(c.buffer, outputBuffer))
 		}
 	}
 	return s

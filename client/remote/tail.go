@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,26 +26,22 @@ type TailOptions struct {
 	// goroutine at a time, which is not the caller's.
 	Containers func(pod meta.Key, container string) bool
 
-	// Since, SinceTime and Tail leave out old lines of the containers that have started when Tail begins; see [LogOptions]. Tail
+	// Since and Tail leave out old lines of the containers that have started when Tail begins; see [LogOptions]. Tail
 	// counts for each container. Containers that start later are read from the beginning.
-	Since     time.Duration
-	SinceTime time.Time
-	Tail      int
-	// Stream reads one of the outputs; see [LogOptions].
-	Stream Stream
+	Since time.Time
+	Tail  int
 
 	// Window is how long a line may wait for earlier lines of other containers: two lines of logs that are being read come in
 	// order of time if they arrive within Window. 0 means 1 s. A line does not wait if no other log can have an earlier one.
+	// Lines of one container that have more than 256 KiB within Window do not wait for containers that have been silent for as long.
 	Window time.Duration
-	// Buffer is how many bytes of the lines of each container are held; 0 means 256 KiB. One line is held whatever its size. If the
-	// lines of one container fill it within Window, they do not wait for containers that have been silent for as long.
-	Buffer int
+
+	buffer int // how many bytes of the lines of each container are held; one line is held whatever its size. 0 means tailBuffer
 }
 
-// The defaults of TailOptions.
 const (
-	defaultWindow     = time.Second
-	defaultTailBuffer = 256 << 10
+	defaultWindow = time.Second
+	tailBuffer    = 256 << 10
 )
 
 // LogError says that the log of one container cannot be read now, or that the pods cannot be. In the iteration of [Tail] it is the
@@ -53,23 +50,23 @@ type LogError struct {
 	// Pod and Container name the log. Without a Container, it is about the pod; without a Pod, about the list or watch of pods.
 	Pod       meta.Key
 	Container string
-	// Err is the cause.
-	Err error
+
+	err error
 }
 
 // Error implements error.
 func (e *LogError) Error() string {
 	switch {
 	case e.Pod == meta.Key{}:
-		return fmt.Sprintf("follow pods: %v", e.Err)
+		return fmt.Sprintf("follow pods: %v", e.err)
 	case e.Container == "":
-		return fmt.Sprintf("follow pod %s: %v", e.Pod, e.Err)
+		return fmt.Sprintf("follow pod %s: %v", e.Pod, e.err)
 	}
-	return fmt.Sprintf("follow the log of pod %s, container %s: %v", e.Pod, e.Container, e.Err)
+	return fmt.Sprintf("follow the log of pod %s, container %s: %v", e.Pod, e.Container, e.err)
 }
 
 // Unwrap returns the cause.
-func (e *LogError) Unwrap() error { return e.Err }
+func (e *LogError) Unwrap() error { return e.err }
 
 // Tail follows the logs of containers as one, also of pods and containers that come later, until the caller leaves the loop or ctx
 // ends. The client needs the permissions list and watch on pods, and get on pods/log.
@@ -86,7 +83,7 @@ func (e *LogError) Unwrap() error { return e.Err }
 //
 // Lines of different containers come in order of their time within TailOptions.Window. A slow loop stops the reading; nothing is
 // dropped. Each container costs a goroutine, a request and a connection's stream while its log is open, and at most
-// TailOptions.Buffer and two lines of memory beside the buffers of net/http.
+// 256 KiB and two lines of memory beside the buffers of net/http.
 //
 // An error is final, except a [*LogError]. Tail reports a container's refusal at once, and a broken connection after three attempts
 // in a row that failed, each once until something works again. The end of ctx is an error that wraps ctx.Err(). When the loop has
@@ -103,29 +100,17 @@ func Tail[T meta.Object](ctx context.Context, pods client.Resource[T], o TailOpt
 			yield(Line{}, logs.fail(meta.Key{Namespace: o.Namespace}, usage(err)))
 			return
 		}
-		if t.o.Window == 0 {
-			t.o.Window = defaultWindow
-		}
-		if t.o.Buffer == 0 {
-			t.o.Buffer = defaultTailBuffer
-		}
 		t.pods = client.Retype[*podState](pods)
-		t.merge = newMerger(t.o.Window, t.o.Buffer)
+		t.merge = newMerger(cmp.Or(o.Window, defaultWindow), cmp.Or(o.buffer, tailBuffer))
 		t.run(ctx, yield)
 	}
 }
 
 func (o TailOptions) validate() error {
-	if err := (LogOptions{Since: o.Since, SinceTime: o.SinceTime, Tail: o.Tail, Stream: o.Stream}).validate(); err != nil {
-		return err
-	}
-	switch {
-	case o.Window < 0:
+	if o.Window < 0 {
 		return fmt.Errorf("remote.TailOptions: Window must be 0 or more, got %v", o.Window)
-	case o.Buffer < 0:
-		return fmt.Errorf("remote.TailOptions: Buffer must be 0 or more, got %d", o.Buffer)
 	}
-	return nil
+	return LogOptions{Since: o.Since, Tail: o.Tail}.validate()
 }
 
 // tailing is one loop over Tail. The goroutines are that of the pods, and one for each container; run waits for all of them.
@@ -184,7 +169,7 @@ func (t *tailing) run(ctx context.Context, yield func(Line, error) bool) {
 // report hands on an error that is not final.
 func (t *tailing) report(ctx context.Context, q *queue, pod meta.Key, container string, err error) {
 	if ctx.Err() == nil {
-		_ = t.merge.push(ctx, q, queued{err: &LogError{Pod: pod, Container: container, Err: err}}) // fails with ctx only
+		_ = t.merge.push(ctx, q, queued{err: &LogError{Pod: pod, Container: container, err: err}}) // fails with ctx only
 	}
 }
 

@@ -238,7 +238,6 @@ func TestTailIsRefused(t *testing.T) {
 		"zero handle":   {client.Resource[*pod]{}, tailed, "the handle on pods is the zero Resource"},
 		"other objects": {client.For(n.client, client.Type[*pod]{Version: "v1", Kind: "Node", Resource: "nodes"}), tailed, "must be one on core v1 pods"},
 		"window":        {n.pods, remote.TailOptions{Window: -1}, "remote.TailOptions: Window must be 0 or more, got -1ns"},
-		"buffer":        {n.pods, remote.TailOptions{Buffer: -1}, "remote.TailOptions: Buffer must be 0 or more, got -1"},
 		"tail":          {n.pods, remote.TailOptions{Tail: -2}, "Tail must be a number of lines"},
 		"a selector":    {n.pods, remote.TailOptions{LabelSelector: "=="}, "BadRequest"},
 		"a namespace":   {n.pods, remote.TailOptions{Namespace: "a/b"}, "namespace"},
@@ -272,11 +271,10 @@ func TestTailOptions(t *testing.T) {
 			o    remote.TailOptions
 			want []string
 		}{
-			"one pod":      {remote.TailOptions{FieldSelector: "metadata.name=a", Tail: 1}, []string{"a/app: 3", "a/sidecar: 3"}},
-			"since":        {remote.TailOptions{SinceTime: at(0.5), FieldSelector: "metadata.name=a"}, []string{"a/app: 2", "a/sidecar: 2", "a/app: 3", "a/sidecar: 3"}},
-			"a stream":     {remote.TailOptions{Stream: remote.Stderr}, []string{"a/app: 3", "a/sidecar: 3", "b/app: 3", "b/sidecar: 3"}},
-			"a duration":   {remote.TailOptions{Since: time.Hour, Tail: 1}, []string{"a/app: 3", "a/sidecar: 3", "b/app: 3", "b/sidecar: 3"}},
-			"some of them": {remote.TailOptions{Tail: 2, Containers: func(pod meta.Key, c string) bool { return pod.Name == "b" && c == "app" }}, []string{"b/app: 2", "b/app: 3"}},
+			"one pod":          {remote.TailOptions{FieldSelector: "metadata.name=a", Tail: 1}, []string{"a/app: 3", "a/sidecar: 3"}},
+			"since":            {remote.TailOptions{Since: at(0.5), FieldSelector: "metadata.name=a"}, []string{"a/app: 2", "a/sidecar: 2", "a/app: 3", "a/sidecar: 3"}},
+			"since and a tail": {remote.TailOptions{Since: at(-3600), Tail: 1}, []string{"a/app: 3", "a/sidecar: 3", "b/app: 3", "b/sidecar: 3"}},
+			"some of them":     {remote.TailOptions{Tail: 2, Containers: func(pod meta.Key, c string) bool { return pod.Name == "b" && c == "app" }}, []string{"b/app: 2", "b/app: 3"}},
 		} {
 			got := take(t, len(tc.want), remote.Tail(t.Context(), n.pods, tc.o))
 			slices.Sort(got)
@@ -454,8 +452,7 @@ func TestTheEndsOfTail(t *testing.T) {
 			n.logs.Of(key(fmt.Sprint("p", i)), "app").Add(entry(1, strings.Repeat("x", 1000)))
 		}
 		for i := range histories.Count(160) {
-			o := tailed
-			o.Buffer = 1 // readers that are blocked
+			o := remote.WithBuffer(tailed, 1) // readers that are blocked
 			if i%2 == 0 {
 				if got := take(t, 1+i%3, remote.Tail(t.Context(), n.pods, o)); len(got) != 1+i%3 {
 					t.Fatalf("got %d lines", len(got))

@@ -154,7 +154,7 @@ func (s *source) follow(ctx context.Context) {
 		from := s.at.clone()
 		o := s.options()
 		r := s.read(ctx, o, s.at.skip(), &s.at)
-		whole := o.Tail == 0 && o.Since == 0 && o.SinceTime.IsZero() // nothing is left out
+		whole := o.Tail == 0 && o.Since.IsZero() // nothing is left out
 		if r.added > 0 && !r.anchored && (from.any || whole) {
 			s.gaps.add(from, r.first)
 		}
@@ -175,12 +175,12 @@ func (s *source) follow(ctx context.Context) {
 
 // options returns what to ask for.
 func (s *source) options() LogOptions {
-	o := LogOptions{Container: s.container, Follow: true, Timestamps: true, Stream: s.t.o.Stream}
+	o := LogOptions{Container: s.container, Follow: true, Timestamps: true}
 	switch {
 	case s.at.any:
-		o.SinceTime = s.at.time.Truncate(time.Second)
+		o.Since = s.at.time.Truncate(time.Second)
 	case s.old && s.ended == "":
-		o.Since, o.SinceTime, o.Tail = s.t.o.Since, s.t.o.SinceTime, s.t.o.Tail
+		o.Since, o.Tail = s.t.o.Since, s.t.o.Tail
 	}
 	return o
 }
@@ -262,9 +262,9 @@ func (s *source) catchUp(ctx context.Context, previous string) bool {
 		if ctx.Err() != nil || now.previous != previous {
 			return false
 		}
-		o := LogOptions{Container: s.container, Previous: true, Timestamps: true, Stream: s.t.o.Stream}
+		o := LogOptions{Container: s.container, Previous: true, Timestamps: true}
 		if s.at.any {
-			o.SinceTime = s.at.time.Truncate(time.Second)
+			o.Since = s.at.time.Truncate(time.Second)
 		}
 		r := s.read(ctx, o, s.at.skip(), &s.at)
 		if r.whole && !r.anchored && len(s.gaps) > 0 {
@@ -282,8 +282,8 @@ func (s *source) catchUp(ctx context.Context, previous string) bool {
 
 // fill reads those lines of the previous log that are in a gap. r is the answer with the lines that are in none.
 func (s *source) fill(ctx context.Context, o LogOptions, r reading) reading {
-	if o.SinceTime = (time.Time{}); s.gaps[0].from.any {
-		o.SinceTime = s.gaps[0].from.time.Truncate(time.Second)
+	if o.Since = (time.Time{}); s.gaps[0].from.any {
+		o.Since = s.gaps[0].from.time.Truncate(time.Second)
 	}
 	filled := s.read(ctx, o, &gapSkipper{gaps: s.gaps, skips: map[*gap]*skipper{}}, nil)
 	filled.added += r.added
@@ -363,10 +363,10 @@ func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor
 			continue
 		case !l.Time.IsZero():
 			when, stamped = l.Time, true
-		case !stamped && !o.SinceTime.IsZero():
+		case !stamped && !o.Since.IsZero():
 			continue // the rest of a line that began before
 		}
-		if when.Before(o.SinceTime) || skip.seen(when, l.Text) {
+		if when.Before(o.Since) || skip.seen(when, l.Text) {
 			continue
 		}
 		if r.err = s.hand(ctx, l.Line, when, at); r.err != nil {

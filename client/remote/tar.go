@@ -54,9 +54,9 @@ func readTar(r io.Reader, add func(entry) error) error {
 		case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
 			e.kind = aDevice
 		case tar.TypeXGlobalHeader:
-			return &EntryError{h.Name, errors.New("it is a header for all entries, which no tar writes that reads files")}
+			return &entryError{h.Name, errors.New("it is a header for all entries, which no tar writes that reads files")}
 		default:
-			return &EntryError{h.Name, fmt.Errorf("it is of the type %q, which is not known", h.Typeflag)}
+			return &entryError{h.Name, fmt.Errorf("it is of the type %q, which is not known", h.Typeflag)}
 		}
 		if err := add(e); err != nil {
 			return err

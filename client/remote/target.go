@@ -36,11 +36,11 @@ type Target struct {
 	pods   client.Resource[*meta.Raw]
 	refuse error // why it cannot be used
 	// look returns the pods that there are, the best one first; none if it fails.
-	look func(ctx context.Context) ([]Addr, error)
+	look func(ctx context.Context) ([]addr, error)
 	none func(err error) error // the error of a look
 
 	turn   chan struct{} // has room for one, who may look and use the rest
-	known  []Addr        // what the last look has found
+	known  []addr        // what the last look has found
 	failed error         // of the last look
 	until  time.Time     // what it has found holds; zero if it does not
 	last   meta.Key      // the pod of the connection before
@@ -62,9 +62,9 @@ func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *T
 	t := newTarget(pods, fmt.Sprintf("pod %s, port %s", key, port))
 	number, named := t.port("remote.ToPod", port)
 	t.none = func(err error) error { return t.dialer.fail(key, err) }
-	t.look = func(ctx context.Context) ([]Addr, error) {
+	t.look = func(ctx context.Context) ([]addr, error) {
 		if !named {
-			return []Addr{{key, number}}, nil
+			return []addr{{key, number}}, nil
 		}
 		obj, err := t.pods.Get(ctx, key)
 		if err != nil {
@@ -78,7 +78,7 @@ func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *T
 		if !ok {
 			return nil, fmt.Errorf("the pod has no TCP port named %q", port)
 		}
-		return []Addr{{key, found}}, nil
+		return []addr{{key, found}}, nil
 	}
 	return t
 }
@@ -99,7 +99,7 @@ func ToSelector[T meta.Object](pods client.Resource[T], namespace, selector, por
 		t.refuse = errors.New("remote.ToSelector: selector must be a label selector, got nothing")
 	}
 	t.none = func(err error) error { return t.dialer.fail(meta.Key{Namespace: namespace}, err) }
-	t.look = func(ctx context.Context) ([]Addr, error) {
+	t.look = func(ctx context.Context) ([]addr, error) {
 		return t.list(ctx, portChoice{namespace: namespace, selector: selector, number: number, named: named, port: port})
 	}
 	return t
@@ -119,13 +119,8 @@ func ToService[P, S meta.Object](pods client.Resource[P], services client.Resour
 		t.refuse = checkHandle(services, "services")
 	}
 	t.port("remote.ToService", port)
-	t.none = func(err error) error {
-		if op := (*client.OpError)(nil); errors.As(err, &op) {
-			return err
-		}
-		return &client.OpError{Verb: "connect", Resource: services.GVR(), Key: key, Err: err}
-	}
-	t.look = func(ctx context.Context) ([]Addr, error) {
+	t.none = func(err error) error { return failed("connect", services.GVR(), "", key, err) }
+	t.look = func(ctx context.Context) ([]addr, error) {
 		obj, err := client.Retype[*meta.Raw](services).Get(ctx, key)
 		if err != nil {
 			return nil, err
@@ -162,8 +157,24 @@ func (t *Target) port(caller, text string) (number int, named bool) {
 // String names the target, as in "service default/web, port http".
 func (t *Target) String() string { return t.name }
 
-// Dial connects to a pod. See the function [Dial] for the connection and its errors. If there is no pod to connect to, the error says
-// why.
+// Dial connects to a port of a pod, where a process listens on the pod's loopback address or on all. If there is no pod to connect
+// to, the error says why. ctx governs the dial only: its end does not affect the connection, as with a net.Dialer.
+//
+// Dial returns once the pod's node has accepted the request, which is before the node has connected to the port. So if the port
+// refuses connections, the first Read or Write says so, with a [*PortError]. Read returns io.EOF once the pod's side has ended in
+// good order. Every other error of the server and of the network is a *client.OpError; the errors of this end, such as
+// os.ErrDeadlineExceeded and net.ErrClosed, come in a *net.OpError, as those of package net.
+//
+// A deadline that has passed does not break the connection: the call can be repeated once the deadline is moved. Write returns when
+// the bytes have been taken to be sent, of which the connection holds up to 256 KiB, and as many that have arrived. Close waits up to
+// 5 s until they have been sent and the server has ended the connection as well, unless the write deadline has passed. If some of
+// the bytes that Write has taken were not sent, Close returns an error: os.ErrDeadlineExceeded if the 5 s or the write deadline were
+// too short, or else the reason why the connection had ended. Bytes that were sent may still be lost on their way to the pod, as
+// with TCP. After Close, the calls of the connection return net.ErrClosed, a second Close too.
+//
+// The protocol cannot close one direction alone, so the connection has no CloseWrite, and to close it ends both directions. Its
+// addresses name the pod and the port, as in "default/web:8080". A node closes a connection that has carried nothing for four hours,
+// if it is a kubelet with the default streamingConnectionIdleTimeout.
 func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
 	c, err := t.dial(ctx)
 	if err != nil {
@@ -217,12 +228,12 @@ func (t *Target) usable() error {
 
 // choose returns the pod to connect to. It returns a pod that was tried before only if there is no other. After a failed try, it looks
 // again.
-func (t *Target) choose(ctx context.Context, tried []meta.Key) (Addr, error) {
+func (t *Target) choose(ctx context.Context, tried []meta.Key) (addr, error) {
 	select {
 	case t.turn <- struct{}{}:
 		defer func() { <-t.turn }()
 	case <-ctx.Done():
-		return Addr{}, internalconn.ContextError(ctx)
+		return addr{}, internalconn.ContextError(ctx)
 	}
 	if len(tried) > 0 && slices.Contains(tried, t.last) {
 		t.until = time.Time{}
@@ -230,12 +241,12 @@ func (t *Target) choose(ctx context.Context, tried []meta.Key) (Addr, error) {
 	if !time.Now().Before(t.until) {
 		known, err := t.look(ctx)
 		if ctx.Err() != nil {
-			return Addr{}, internalconn.ContextError(ctx)
+			return addr{}, internalconn.ContextError(ctx)
 		}
 		t.known, t.failed, t.until = known, err, time.Now().Add(targetKnows)
 	}
 	if t.failed != nil {
-		return Addr{}, t.failed
+		return addr{}, t.failed
 	}
 	best := t.known[0]
 	for _, a := range t.known {
@@ -264,7 +275,7 @@ func mayBeThePod(err error) bool {
 }
 
 // list returns the pods of a choice that are ready, the newest first.
-func (t *Target) list(ctx context.Context, c portChoice) ([]Addr, error) {
+func (t *Target) list(ctx context.Context, c portChoice) ([]addr, error) {
 	var found []portCandidate
 	var seen podCount
 	for obj, err := range t.pods.All(ctx, client.ListOptions{Namespace: c.namespace, LabelSelector: c.selector}) {
@@ -283,9 +294,9 @@ func (t *Target) list(ctx context.Context, c portChoice) ([]Addr, error) {
 		return nil, c.none(seen)
 	}
 	slices.SortFunc(found, portCandidate.compare)
-	addrs := make([]Addr, len(found))
+	addrs := make([]addr, len(found))
 	for i, f := range found {
-		addrs[i] = f.Addr
+		addrs[i] = f.addr
 	}
 	return addrs, nil
 }

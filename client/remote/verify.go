@@ -34,7 +34,7 @@ func (c *copying) verify(ctx context.Context, folder string, sums []sum) error {
 					return err
 				}
 				if err := s.check(line); err != nil {
-					return &EntryError{s.name, err}
+					return &entryError{s.name, err}
 				}
 			}
 			return c.end(in)

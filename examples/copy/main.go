@@ -39,7 +39,7 @@ var pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 
 // download copies a folder of the container to one on disk.
 func download(ctx context.Context, r client.Resource[*Pod], pod meta.Key, from, to string, o remote.CopyOptions, out io.Writer) error {
-	o.Progress = func(p remote.CopyProgress) { fmt.Fprintf(out, "%d files, %d bytes\n", p.Files, p.Bytes) }
+	o.Progress = func(_ string, files int, bytes int64) { fmt.Fprintf(out, "%d files, %d bytes\n", files, bytes) }
 	res, err := remote.CopyFrom(ctx, r, pod, from, to, o)
 	if err != nil {
 		return err

@@ -141,9 +141,8 @@ func TestLogs(t *testing.T) {
 			"tail":     {remote.LogOptions{Tail: 1}, url.Values{"tailLines": {"1"}}, "line 2\n"},
 			"no tail":  {remote.LogOptions{Tail: -1}, url.Values{"tailLines": {"0"}}, ""},
 			"limit":    {remote.LogOptions{Limit: 8}, url.Values{"limitBytes": {"8"}}, "line 0\nl"},
-			"since":    {remote.LogOptions{Since: 1500 * time.Millisecond}, url.Values{"sinceSeconds": {"2"}}, "line 0\nline 1\nline 2\n"},
 			"since a time": {
-				remote.LogOptions{SinceTime: noon.Add(1500 * time.Millisecond)}, url.Values{"sinceTime": {"2026-05-01T12:00:01Z"}}, "line 1\nline 2\n",
+				remote.LogOptions{Since: noon.Add(1500 * time.Millisecond)}, url.Values{"sinceTime": {"2026-05-01T12:00:01Z"}}, "line 1\nline 2\n",
 			},
 			"timestamps": {
 				remote.LogOptions{Timestamps: true, Tail: 1}, url.Values{"timestamps": {"true"}, "tailLines": {"1"}}, "2026-05-01T12:00:02.000000001Z line 2\n",
@@ -185,12 +184,11 @@ func TestLogs(t *testing.T) {
 			is   error
 			want string
 		}{
-			"no container":     {key, remote.LogOptions{}, apierrors.BadRequest, "choose one of: [app sidecar]"},
-			"not one":          {key, remote.LogOptions{Container: "x"}, apierrors.BadRequest, "container x is not valid"},
-			"not started":      {key, remote.LogOptions{Container: "sidecar"}, apierrors.BadRequest, "is waiting to start: ContainerCreating"},
-			"no previous":      {key, remote.LogOptions{Container: "sidecar", Previous: true}, apierrors.BadRequest, `previous terminated container "sidecar" in pod`},
-			"no pod":           {meta.Key{Namespace: "default", Name: "none"}, remote.LogOptions{}, apierrors.NotFound, `pods "none" not found`},
-			"a stream, though": {key, remote.LogOptions{Container: "app", Stream: remote.Stdout}, apierrors.Invalid, "stream: Forbidden: may not be specified"},
+			"no container": {key, remote.LogOptions{}, apierrors.BadRequest, "choose one of: [app sidecar]"},
+			"not one":      {key, remote.LogOptions{Container: "x"}, apierrors.BadRequest, "container x is not valid"},
+			"not started":  {key, remote.LogOptions{Container: "sidecar"}, apierrors.BadRequest, "is waiting to start: ContainerCreating"},
+			"no previous":  {key, remote.LogOptions{Container: "sidecar", Previous: true}, apierrors.BadRequest, `previous terminated container "sidecar" in pod`},
+			"no pod":       {meta.Key{Namespace: "default", Name: "none"}, remote.LogOptions{}, apierrors.NotFound, `pods "none" not found`},
 		} {
 			if _, err := remote.Logs(t.Context(), r, tc.key, tc.o); !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%s: %v, want %q", name, err, tc.want)

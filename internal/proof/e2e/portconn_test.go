@@ -29,7 +29,7 @@ func TestAForwardedPortIsANetConn(t *testing.T) {
 	r := client.For(c, pods)
 	pod := create(t, r, "default", `{"metadata": {"name": "web"}, "spec": {"containers": [{"name": "app", "image": "none"}]}}`)
 	nettest.TestConn(t, func() (here, there net.Conn, stop func(), err error) {
-		if here, err = remote.Dial(t.Context(), r, meta.KeyOf(pod), 80); err != nil {
+		if here, err = remote.ToPod(r, meta.KeyOf(pod), "80").Dial(t.Context()); err != nil {
 			return nil, nil, nil, err
 		}
 		if there, err = listener.Accept(); err != nil {

@@ -198,7 +198,7 @@ func TestPortForward(t *testing.T) {
 		closed := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 		port := closed.Addr().(*net.TCPAddr).Port
 		_ = closed.Close()
-		c := must(remote.Dial(t.Context(), r, key, port))(t)
+		c := must(remote.ToPod(r, key, strconv.Itoa(port)).Dial(t.Context()))(t)
 		defer c.Close()
 		_, err := c.Read(make([]byte, 1))
 		refused, op := (*remote.PortError)(nil), (*client.OpError)(nil)
@@ -267,7 +267,7 @@ func TestPortForward(t *testing.T) {
 		}
 	})
 	t.Run("refusals", func(t *testing.T) {
-		if c, err := remote.Dial(t.Context(), r, meta.Key{Namespace: "default", Name: "none"}, 80); c != nil || !errors.Is(err, apierrors.NotFound) {
+		if c, err := remote.ToPod(r, meta.Key{Namespace: "default", Name: "none"}, "80").Dial(t.Context()); c != nil || !errors.Is(err, apierrors.NotFound) {
 			t.Errorf("Dial: %v, %v", c, err)
 		}
 		c := must(client.New(adminConfig()))(t)
@@ -282,7 +282,7 @@ func TestPortForward(t *testing.T) {
 			u := must(client.New(userConfig(t, user)))(t)
 			defer u.Close()
 			eventually(t, func() error { // the authorizer learns of it by a watch
-				_, err := remote.Dial(t.Context(), client.For(u, pods), key, 80)
+				_, err := remote.ToPod(client.For(u, pods), key, "80").Dial(t.Context())
 				if !errors.Is(err, apierrors.Forbidden) || !strings.Contains(err.Error(), want) {
 					return fmt.Errorf("with %s: %w, want %s", verb, err, want)
 				}

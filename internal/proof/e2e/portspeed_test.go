@@ -29,7 +29,7 @@ const forwardedBytes = 256 << 20
 
 // BenchmarkForwardedConnection measures one connection to a port of a pod through the real server: how fast it is in each direction,
 // and the time from its beginning to the first byte that the pod sends. Client-go's connection is the one that its
-// SPDY-over-WebSocket dialer makes, without a local listener; Bowline's is that of remote.Dial. The kubelet is part of this
+// SPDY-over-WebSocket dialer makes, without a local listener; Bowline's is that of remote.Target. The kubelet is part of this
 // process. The contenders take turns, and each figure is the median of its times.
 //
 //	go test -run '^$' -bench ForwardedConnection -benchtime 9x -timeout 30m
