@@ -183,7 +183,7 @@ func TestAFailureIsRememberedOnlyIfItWouldBeTheSame(t *testing.T) {
 				})
 				asked := func() bool {
 					t.Helper()
-					if _, err := r.catalog.Resources(t.Context(), "example.dev"); !errors.As(err, new(*discovery.DownError)) {
+					if _, err := r.catalog.Resources(t.Context(), "example.dev"); !errors.As(err, new(*discovery.DownError)) || errors.Is(err, apierrors.NotFound) {
 						t.Fatalf("error is %v", err)
 					}
 					return strings.Contains(r.requests(), path)
@@ -191,6 +191,12 @@ func TestAFailureIsRememberedOnlyIfItWouldBeTheSame(t *testing.T) {
 				if !asked() {
 					t.Error("the first call did not ask")
 				}
+				// A group version that is gone since it was listed has no kinds.
+				if _, err := r.catalog.Resource(t.Context(), widget); errors.Is(err, apierrors.NotFound) != (test.code == 404) ||
+					errors.As(err, new(*discovery.NoMatchError)) != (test.code == 404) {
+					t.Errorf("the kind: %v", err)
+				}
+				r.requests()
 				if got := asked(); got != test.again {
 					t.Errorf("the second call asks: %t, want %t", got, test.again)
 				}

@@ -78,7 +78,7 @@ func TestADocumentOfManyElements(t *testing.T) {
 			r.answer(path, "application/json", body)
 			_, err := r.catalog.Resources(t.Context())
 			if path == "/openapi/v3" {
-				_, err = r.catalog.OpenAPIVersions(t.Context())
+				_, err = r.catalog.OpenAPI(t.Context(), exampleV1)
 			}
 			if want := "read " + path + ": it has more than 1048576 elements"; !strings.Contains(fmt.Sprint(err), want) {
 				t.Errorf("error is %.200v, want %s", err, want)

@@ -203,7 +203,7 @@ func TestAFailureOfTheWholeIsNotAMiss(t *testing.T) {
 			func() error { _, err := r.catalog.Has(t.Context(), widget); return err },
 			func() error { _, err := r.catalog.Category(t.Context(), "all"); return err },
 			func() error { _, err := r.catalog.Preferred(t.Context()); return err },
-			func() error { _, err := r.catalog.OpenAPIVersions(t.Context()); return err },
+			func() error { _, err := r.catalog.OpenAPI(t.Context(), exampleV1); return err },
 		} {
 			if err := call(); !errors.Is(err, apierrors.Forbidden) || errors.As(err, new(*discovery.NoMatchError)) {
 				t.Errorf("error is %v", err)

@@ -1,12 +1,10 @@
 package discovery
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +25,8 @@ func hashIn(serverRelativeURL string) string {
 
 // OpenAPI returns the OpenAPI v3 document of a group version, as the server wrote it. It downloads each document once: the
 // server's index, which is requested again after Options.TTL, has a hash of each, and only a document with another hash is
-// fetched again. The bytes are shared and must not be changed. The Kind of gv does not matter. The error is a [*NoMatchError] if
-// there is no document.
+// fetched again. The bytes are shared and must not be changed. The Kind of gv does not matter, so it may be that of an object for
+// patch.SchemaFromOpenAPI. The error is a [*NoMatchError] if there is no document.
 func (c *Catalog) OpenAPI(ctx context.Context, gv meta.GVK) (json.RawMessage, error) {
 	key := strings.TrimPrefix(pathOf(gv), "/")
 	for _, maxAge := range []time.Duration{c.maxAge(), c.missAge()} {
@@ -59,29 +57,6 @@ func (c *Catalog) OpenAPI(ctx context.Context, gv meta.GVK) (json.RawMessage, er
 		return doc.value.(json.RawMessage), nil
 	}
 	return nil, noDocument(gv, nil)
-}
-
-// OpenAPIVersions returns the group versions, without a Kind, for which the server has an OpenAPI v3 document, the core group
-// first and the rest by name.
-func (c *Catalog) OpenAPIVersions(ctx context.Context) ([]meta.GVK, error) {
-	x, err := c.index(ctx, c.maxAge())
-	if err != nil {
-		return nil, err
-	}
-	var vs []meta.GVK
-	for key := range x {
-		parts := strings.Split(key, "/")
-		switch {
-		case len(parts) == 2 && parts[0] == "api":
-			vs = append(vs, meta.GVK{Version: parts[1]})
-		case len(parts) == 3 && parts[0] == "apis":
-			vs = append(vs, meta.GVK{Group: parts[1], Version: parts[2]})
-		}
-	}
-	slices.SortFunc(vs, func(a, b meta.GVK) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
-	})
-	return vs, nil
 }
 
 func (c *Catalog) index(ctx context.Context, maxAge time.Duration) (index, error) {

@@ -60,7 +60,6 @@ func TestWhatCannotBeRightIsNotSent(t *testing.T) {
 						_, err := c.OpenAPI(t.Context(), meta.GVK{})
 						return err
 					},
-					func(c *discovery.Catalog) error { _, err := c.OpenAPIVersions(t.Context()); return err },
 				}
 			}
 			for i, call := range calls {

@@ -235,8 +235,6 @@ func testOpenAPI(t *testing.T, s suite) {
 	if !errors.As(err, new(*discovery.NoMatchError)) {
 		t.Errorf("a document that is not there: %v", err)
 	}
-	vs := must[[]meta.GVK](t)(catalog.OpenAPIVersions(t.Context()))
-	equal(t, "there is one of "+apps.APIVersion(), slices.Contains(vs, apps), true)
 	// A path with an old hash redirects to the present one.
 	resp := must[*http.Response](t)(s.client.Raw(t.Context(), client.RawRequest{
 		Path: "/openapi/v3/apis/apps/v1", Query: map[string][]string{"hash": {"0"}},
