@@ -43,7 +43,7 @@ func serveContainer(c *call) error {
 			return err
 		}
 	}
-	c.options.Containers.ServeContainer(c.w, c.r, Container{Pod: c.Key, Name: wanted, Subresource: c.Subresource})
+	c.options.Containers.ServeContainer(c.w, c.r, wanted)
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/meta"
 )
 
 // Options say what a server serves and how. The zero value is a server in memory with the built-in resources.
@@ -131,16 +130,8 @@ const (
 // Containers say what happens in the containers of the server's pods, which nothing runs. Package
 // client/clienttest/containers has them.
 type Containers interface {
-	// ServeContainer answers a request for a subresource of a pod that its node would answer. The user may make it, the pod is there,
-	// and it has the container.
-	ServeContainer(w http.ResponseWriter, r *http.Request, c Container)
-}
-
-// Container is a container in which something happens.
-type Container struct {
-	Pod meta.Key
-	// Name is empty if Subresource is "portforward", which is for all containers of a pod.
-	Name string
-	// Subresource is "exec", "attach", "log" or "portforward".
-	Subresource string
+	// ServeContainer answers a request for the subresource exec, attach, log or portforward of a pod, which its node would answer.
+	// [RequestOf] tells the pod and the subresource. The user may make the request, the pod is there, and it has the container, whose
+	// name is empty for portforward.
+	ServeContainer(w http.ResponseWriter, r *http.Request, container string)
 }

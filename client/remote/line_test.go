@@ -11,12 +11,13 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/containers"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
 )
 
 // raw serves a text as a log.
 func raw(text string) *containers.Server {
-	return &containers.Server{Logs: func(_ context.Context, _ containers.LogRequest, w io.Writer) error {
+	return &containers.Server{Logs: func(_ context.Context, _ meta.Key, _ remote.LogOptions, w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}}

@@ -238,9 +238,8 @@ func TestALogThatIsNone(t *testing.T) {
 
 func TestALogThatIsCut(t *testing.T) {
 	logs := new(containers.Logs)
-	r := newRig(t, &containers.Server{Logs: func(ctx context.Context, q containers.LogRequest, w io.Writer) error {
-		return logs.Serve(ctx, q, containers.CutAfter(w, 40))
-	}}, clienttest.Options{})
+	r := newRig(t, &containers.Server{Logs: logs.Serve}, clienttest.Options{})
+	r.Intercept(func(*http.Request) http.HandlerFunc { return r.CutBody(40) })
 	logs.Of(web, "app").Add(entry(0, "first"), entry(1, "second"))
 	text, err := read(remote.Logs(t.Context(), r.pods, web, remote.LogOptions{Timestamps: true}))
 	op := (*client.OpError)(nil)

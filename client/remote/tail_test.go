@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -29,9 +30,9 @@ type node struct {
 
 	mu       sync.Mutex // guards the rest
 	statuses map[meta.Key][]map[string]any
-	cut      func(q containers.LogRequest) (after int, clean bool) // after < 0 is no cut
-	drop     chan struct{}                                         // closed to cut all logs that are open
-	requests []containers.LogRequest
+	cut      func(pod meta.Key) (after int, clean bool) // after < 0 is no cut
+	drop     chan struct{}                              // closed to cut all logs that are open
+	requests []string
 }
 
 func newNode(t testing.TB, o clienttest.Options) *node {
@@ -42,9 +43,9 @@ func newNode(t testing.TB, o clienttest.Options) *node {
 }
 
 // serve answers requests for logs, with the cuts of the test.
-func (n *node) serve(ctx context.Context, q containers.LogRequest, w io.Writer) error {
+func (n *node) serve(ctx context.Context, pod meta.Key, o remote.LogOptions, w io.Writer) error {
 	n.mu.Lock()
-	n.requests = append(n.requests, q)
+	n.requests = append(n.requests, fmt.Sprintf("%v: %+v", pod, o))
 	cut, drop := n.cut, n.drop
 	n.mu.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
@@ -58,21 +59,41 @@ func (n *node) serve(ctx context.Context, q containers.LogRequest, w io.Writer) 
 	}()
 	after, clean := -1, false
 	if cut != nil {
-		after, clean = cut(q)
+		after, clean = cut(pod)
 	}
 	if after >= 0 {
-		w = containers.CutAfter(w, after)
+		w = &cutWriter{w, after}
 	}
-	err := n.logs.Serve(ctx, q, w)
+	err := n.logs.Serve(ctx, pod, o, w)
 	select {
 	case <-drop:
-		return containers.ErrCut
+		return http.ErrAbortHandler
 	default:
 	}
-	if clean && errors.Is(err, containers.ErrCut) { // as an API server whose connection to the node breaks
+	if clean && errors.Is(err, http.ErrAbortHandler) { // as an API server whose connection to the node breaks
 		return nil
 	}
 	return err
+}
+
+// cutWriter breaks the connection after a number of bytes.
+type cutWriter struct {
+	w    io.Writer
+	left int
+}
+
+func (c *cutWriter) Write(p []byte) (int, error) {
+	n := min(len(p), c.left)
+	if n > 0 || len(p) == 0 {
+		var err error
+		if n, err = c.w.Write(p[:n]); err != nil {
+			return n, err
+		}
+	}
+	if c.left -= n; n < len(p) {
+		return n, http.ErrAbortHandler
+	}
+	return n, nil
 }
 
 // dropLogs cuts all logs that are open.
@@ -83,14 +104,14 @@ func (n *node) dropLogs() {
 	n.drop = make(chan struct{})
 }
 
-func (n *node) setCut(cut func(containers.LogRequest) (int, bool)) {
+func (n *node) setCut(cut func(pod meta.Key) (int, bool)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.cut = cut
 }
 
 // asked returns the requests for logs since the last call.
-func (n *node) asked() []containers.LogRequest {
+func (n *node) asked() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	requests := n.requests
@@ -240,7 +261,7 @@ func TestTailMergesFiftyContainersOverCuts(t *testing.T) {
 					defer mu.Unlock()
 					return random.IntN(k)
 				}
-				n.setCut(func(containers.LogRequest) (int, bool) {
+				n.setCut(func(meta.Key) (int, bool) {
 					if pick(4) == 0 {
 						return -1, false
 					}
@@ -416,14 +437,14 @@ func TestTailResumesAfterACutAtAnyByte(t *testing.T) {
 					n.report(name, "app", 0, false)
 					names, cuts[name] = append(names, name), after
 				}
-				n.setCut(func(q containers.LogRequest) (int, bool) {
+				n.setCut(func(pod meta.Key) (int, bool) {
 					mu.Lock()
 					defer mu.Unlock()
-					after, ok := cuts[q.Pod.Name]
+					after, ok := cuts[pod.Name]
 					if !ok {
 						return -1, false
 					}
-					delete(cuts, q.Pod.Name)
+					delete(cuts, pod.Name)
 					return after, clean
 				})
 				g := n.tail(tailed)
@@ -453,7 +474,7 @@ func TestTailReadsTheRestOfTheRunBefore(t *testing.T) {
 		"the status comes after the restart": {
 			func(n *node, log *containers.Log) { log.Add(entry(1, "first")) },
 			func(n *node, log *containers.Log) {
-				n.setCut(func(containers.LogRequest) (int, bool) { return 0, false }) // what is written now is not seen
+				n.setCut(func(meta.Key) (int, bool) { return 0, false }) // what is written now is not seen
 				n.dropLogs()
 			},
 			func(n *node, log *containers.Log) { log.Add(entry(2, "last words")) },
@@ -464,7 +485,7 @@ func TestTailReadsTheRestOfTheRunBefore(t *testing.T) {
 		"the new run is read before the status comes": {
 			func(n *node, log *containers.Log) { log.Add(entry(1, "first")) },
 			func(n *node, log *containers.Log) {
-				n.setCut(func(containers.LogRequest) (int, bool) { return 0, false })
+				n.setCut(func(meta.Key) (int, bool) { return 0, false })
 				n.dropLogs()
 			},
 			func(n *node, log *containers.Log) { log.Add(entry(2, "last words")) },

@@ -91,7 +91,7 @@ func TestTailGoesOnAfterARotation(t *testing.T) {
 		n, log, g := newTail(t, clienttest.Options{})
 		log.Add(entry(1, "a"), entry(2.1, "b"), entry(2.2, "c"))
 		g.expect(t, time.Minute, "a", "b", "c")
-		n.setCut(func(containers.LogRequest) (int, bool) { return 0, false })
+		n.setCut(func(meta.Key) (int, bool) { return 0, false })
 		n.dropLogs()
 		log.Add(entry(2.3, "lost"), entry(2.4, "d"), entry(3, "e"))
 		log.Rotate(4)
@@ -483,8 +483,8 @@ func TestTailDoesNotTakeACutForTheEnd(t *testing.T) {
 		n, log, g := newTail(t, clienttest.Options{})
 		log.Add(entry(1, "a"))
 		g.expect(t, time.Minute, "a")
-		cuts := func(more *atomic.Int64) func(containers.LogRequest) (int, bool) {
-			return func(containers.LogRequest) (int, bool) {
+		cuts := func(more *atomic.Int64) func(meta.Key) (int, bool) {
+			return func(meta.Key) (int, bool) {
 				if more.Add(-1) >= 0 {
 					return 0, true
 				}

@@ -87,7 +87,7 @@ var imports = map[string][]string{
 		"client/clienttest/internal/status",
 	},
 
-	"client/clienttest/containers": {"client/clienttest", "client/meta", "internal/copyscript", "internal/wsmux"},
+	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
 	"client/clienttest/internal/jsontree":  {"internal/directive"},

@@ -22,6 +22,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/remote"
 )
 
 // Server serves exec and attach over WebSockets, in the protocols v5.channel.k8s.io and v4.channel.k8s.io, portforward in the
@@ -30,11 +31,11 @@ type Server struct {
 	// Run is what every command does. It returns the exit code, which is an int32. ctx ends when the client has gone. Several
 	// goroutines may call it at once. Nil answers that no program can be found.
 	Run func(ctx context.Context, p *Process) (code int)
-	// Logs writes the log that r asks for to w, which sends each Write at once; with r.Follow, until the container ends. ctx ends when
-	// the client has gone. An error before the first Write is the server's refusal (400), and later ones are sent as text, as a
-	// kubelet does; [ErrCut] breaks the connection. Several goroutines may call it at once. The type [Logs] keeps logs. Nil
-	// answers 404.
-	Logs func(ctx context.Context, r LogRequest, w io.Writer) error
+	// Logs writes the log of a container of a pod to w, which sends each Write at once; with o.Follow, until the container ends. o has
+	// been validated: it names the container, and has SinceTime in place of Since. ctx ends when the client has gone. An error before
+	// the first Write is the server's refusal (400), and later ones are sent as text, as a kubelet does; http.ErrAbortHandler breaks
+	// the connection. Several goroutines may call it at once. The type [Logs] keeps logs. Nil answers 404.
+	Logs func(ctx context.Context, pod meta.Key, o remote.LogOptions, w io.Writer) error
 	// OnlyV4 makes it a server before Kubernetes 1.30, which does not tell a command that its input has ended.
 	OnlyV4 bool
 	// Dial connects to what listens on a port of a pod; a net.Dialer, one end of a net.Pipe or a listener in memory will do. The
@@ -47,15 +48,15 @@ type Server struct {
 }
 
 // ServeContainer implements clienttest.Containers.
-func (s *Server) ServeContainer(w http.ResponseWriter, r *http.Request, c clienttest.Container) {
-	switch c.Subresource {
+func (s *Server) ServeContainer(w http.ResponseWriter, r *http.Request, container string) {
+	switch q := clienttest.RequestOf(r); q.Subresource {
 	case "exec", "attach":
-		s.serveProcess(w, r, c)
+		s.serveProcess(w, r, q.Key, container)
 	case "portforward":
-		s.servePorts(w, r, c)
+		s.servePorts(w, r, q.Key)
 	case "log":
-		s.serveLog(w, r, c)
+		s.serveLog(w, r, q.Key, container)
 	default:
-		http.Error(w, "the containers of this server have no "+c.Subresource, http.StatusNotFound)
+		http.Error(w, "the containers of this server have no "+q.Subresource, http.StatusNotFound)
 	}
 }

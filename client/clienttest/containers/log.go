@@ -15,36 +15,18 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/remote"
 )
 
-// LogRequest is a request for the log of a container. Its options have been validated.
-type LogRequest struct {
-	Pod       meta.Key
-	Container string
-	// Follow, Previous and Timestamps are the options of the API.
-	Follow, Previous, Timestamps bool
-	// Since leaves out what is older; zero leaves out nothing.
-	Since time.Time
-	// Tail is the number of lines at the end of the present log; -1 is all of them.
-	Tail int
-	// Limit is the number of bytes of the answer; 0 is no limit.
-	Limit int
-	// Stream is "Stdout" or "Stderr"; empty is both.
-	Stream string
-}
-
-// ErrCut is the error of a log whose connection breaks. A Server ends the connection without the end of the answer.
-var ErrCut = errors.New("the connection is cut")
-
 // serveLog answers a request for a log.
-func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, c clienttest.Container) {
+func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, pod meta.Key, container string) {
 	if s.Logs == nil {
 		http.Error(w, "the containers of this server have no log", http.StatusNotFound)
 		return
 	}
 	out := &logWriter{w: w}
-	switch err := s.Logs(r.Context(), logRequest(c, r.URL.Query()), out); {
-	case errors.Is(err, ErrCut):
+	switch err := s.Logs(r.Context(), pod, logOptions(container, r.URL.Query()), out); {
+	case errors.Is(err, http.ErrAbortHandler):
 		panic(http.ErrAbortHandler)
 	case err == nil || r.Context().Err() != nil:
 		out.begin()
@@ -55,28 +37,30 @@ func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, c clienttest.C
 	}
 }
 
-func logRequest(c clienttest.Container, q url.Values) LogRequest {
-	number := func(name string, none int) int {
-		if n, err := strconv.Atoi(q.Get(name)); err == nil {
-			return n
-		}
-		return none
+// logOptions reads the options of the API, which have been validated.
+func logOptions(container string, q url.Values) remote.LogOptions {
+	number := func(name string) int64 {
+		n, _ := strconv.ParseInt(q.Get(name), 10, 64)
+		return n
 	}
 	is := func(name string) bool { return q.Get(name) == "true" || q.Get(name) == "1" }
-	r := LogRequest{
-		Pod: c.Pod, Container: c.Name, Follow: is("follow"), Previous: is("previous"), Timestamps: is("timestamps"),
-		Tail: number("tailLines", -1), Limit: number("limitBytes", 0),
+	o := remote.LogOptions{
+		Container: container, Follow: is("follow"), Previous: is("previous"), Timestamps: is("timestamps"),
+		Tail: int(number("tailLines")), Limit: number("limitBytes"),
+	}
+	if q.Get("tailLines") == "0" {
+		o.Tail = -1
 	}
 	if stream := q.Get("stream"); stream != "All" {
-		r.Stream = stream
+		o.Stream = remote.Stream(stream)
 	}
-	if seconds := number("sinceSeconds", 0); seconds > 0 {
-		r.Since = time.Now().Add(-time.Duration(seconds) * time.Second)
+	if seconds := number("sinceSeconds"); seconds > 0 {
+		o.SinceTime = time.Now().Add(-time.Duration(seconds) * time.Second)
 	}
 	if since, err := time.Parse(time.RFC3339, q.Get("sinceTime")); err == nil {
-		r.Since = since.Truncate(time.Second) // the API server passes on whole seconds
+		o.SinceTime = since.Truncate(time.Second) // the API server passes on whole seconds
 	}
-	return r
+	return o
 }
 
 // logWriter sends what is written at once.
@@ -102,28 +86,6 @@ func (l *logWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// CutAfter returns a Writer that fails with [ErrCut] after n bytes.
-func CutAfter(w io.Writer, n int) io.Writer { return &cutWriter{w, n} }
-
-type cutWriter struct {
-	w    io.Writer
-	left int
-}
-
-func (c *cutWriter) Write(p []byte) (int, error) {
-	n := min(len(p), c.left)
-	if n > 0 || len(p) == 0 {
-		var err error
-		if n, err = c.w.Write(p[:n]); err != nil {
-			return n, err
-		}
-	}
-	if c.left -= n; n < len(p) {
-		return n, ErrCut
-	}
-	return n, nil
-}
-
 // Logs are the logs of containers, kept as a kubelet keeps them. The zero value has none. It is safe for use by several goroutines
 // at once. Its method Serve is for Server.Logs.
 type Logs struct {
@@ -146,9 +108,9 @@ func (l *Logs) Of(pod meta.Key, container string) *Log {
 	return l.m[name]
 }
 
-// Serve answers a request from the log that it is for.
-func (l *Logs) Serve(ctx context.Context, r LogRequest, w io.Writer) error {
-	return l.Of(r.Pod, r.Container).Serve(ctx, r, w)
+// Serve writes the part of a log that o asks for. Its errors before the first Write are those of a kubelet.
+func (l *Logs) Serve(ctx context.Context, pod meta.Key, o remote.LogOptions, w io.Writer) error {
+	return l.Of(pod, o.Container).serve(ctx, pod, o, w)
 }
 
 // Log is the log of one container, and that of its run before. Make it with [Logs.Of].
@@ -232,22 +194,22 @@ func (l *Log) change(f func()) {
 	l.changed = make(chan struct{})
 }
 
-// Serve writes the part of the log that a request asks for. Its errors before the first Write are those of a kubelet.
-func (l *Log) Serve(ctx context.Context, r LogRequest, w io.Writer) error {
+// serve is [Logs.Serve] for the log of one container.
+func (l *Log) serve(ctx context.Context, pod meta.Key, o remote.LogOptions, w io.Writer) error {
 	l.mu.Lock()
 	run := l.run
-	if r.Previous {
+	if o.Previous {
 		run = l.previous
 	}
 	l.mu.Unlock()
 	switch {
-	case run == nil && r.Previous:
-		return fmt.Errorf("previous terminated container %q in pod %q not found", r.Container, r.Pod.Name)
+	case run == nil && o.Previous:
+		return fmt.Errorf("previous terminated container %q in pod %q not found", o.Container, pod.Name)
 	case run == nil:
-		return fmt.Errorf("container %q in pod %q is waiting to start: ContainerCreating", r.Container, r.Pod.Name)
+		return fmt.Errorf("container %q in pod %q is waiting to start: ContainerCreating", o.Container, pod.Name)
 	}
-	out := &entryWriter{r: r, w: w, left: r.Limit, fresh: true}
-	if r.Stream != "Stderr" { // a kubelet says at once that the log begins, but not for this stream
+	out := &entryWriter{o: o, w: w, left: o.Limit, fresh: true}
+	if o.Stream != remote.Stderr { // a kubelet says at once that the log begins, but not for this stream
 		if _, err := w.Write(nil); err != nil {
 			return err
 		}
@@ -257,8 +219,8 @@ func (l *Log) Serve(ctx context.Context, r LogRequest, w io.Writer) error {
 		entries, ended, changed := run.entries[min(max(at-run.dropped, 0), len(run.entries)):], run.ended, l.changed
 		at = run.dropped + len(run.entries)
 		l.mu.Unlock()
-		if first && r.Tail >= 0 {
-			entries = entries[max(len(entries)-r.Tail, 0):]
+		if first && o.Tail != 0 {
+			entries = entries[max(len(entries)-max(o.Tail, 0), 0):]
 		}
 		for _, e := range entries {
 			if err := out.write(e); err == errLimit {
@@ -267,7 +229,7 @@ func (l *Log) Serve(ctx context.Context, r LogRequest, w io.Writer) error {
 				return err
 			}
 		}
-		if !r.Follow || ended {
+		if !o.Follow || ended {
 			return nil
 		}
 		select {
@@ -282,34 +244,34 @@ var errLimit = errors.New("the limit is reached")
 
 // entryWriter writes entries as a kubelet does.
 type entryWriter struct {
-	r     LogRequest
+	o     remote.LogOptions
 	w     io.Writer
-	left  int  // of the limit, if there is one
-	fresh bool // the next entry begins a line
+	left  int64 // of the limit, if there is one
+	fresh bool  // the next entry begins a line
 }
 
-func (o *entryWriter) write(e Entry) error {
-	fresh := o.fresh
-	o.fresh = !e.Partial
-	if e.Time.Before(o.r.Since) || o.r.Stream != "" && (o.r.Stream == "Stderr") != e.Stderr {
+func (e *entryWriter) write(v Entry) error {
+	fresh := e.fresh
+	e.fresh = !v.Partial
+	if v.Time.Before(e.o.SinceTime) || e.o.Stream != "" && (e.o.Stream == remote.Stderr) != v.Stderr {
 		return nil
 	}
-	text := e.Text
-	if !e.Partial {
+	text := v.Text
+	if !v.Partial {
 		text += "\n"
 	}
-	if o.r.Timestamps && fresh {
-		text = e.Time.Format("2006-01-02T15:04:05.000000000Z07:00") + " " + text
+	if e.o.Timestamps && fresh {
+		text = v.Time.Format("2006-01-02T15:04:05.000000000Z07:00") + " " + text
 	}
-	limited := o.r.Limit > 0
+	limited := e.o.Limit > 0
 	if limited {
-		text = text[:min(len(text), o.left)]
-		o.left -= len(text)
+		text = text[:min(int64(len(text)), e.left)]
+		e.left -= int64(len(text))
 	}
-	if _, err := io.WriteString(o.w, text); err != nil {
+	if _, err := io.WriteString(e.w, text); err != nil {
 		return err
 	}
-	if limited && o.left == 0 {
+	if limited && e.left == 0 {
 		return errLimit
 	}
 	return nil

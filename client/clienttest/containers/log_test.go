@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/containers"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/remote"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
@@ -121,7 +122,7 @@ func TestALogIsKeptAsByAKubelet(t *testing.T) {
 
 func TestAnErrorOfLogs(t *testing.T) {
 	for _, begun := range []bool{false, true} {
-		c, _ := newServer(t, &containers.Server{Logs: func(_ context.Context, _ containers.LogRequest, w io.Writer) error {
+		c, _ := newServer(t, &containers.Server{Logs: func(_ context.Context, _ meta.Key, _ remote.LogOptions, w io.Writer) error {
 			if begun {
 				fmt.Fprintln(w, "a")
 			}

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
@@ -21,7 +20,7 @@ import (
 // the number of the port, in two bytes.
 
 // servePorts answers portforward: it connects to each port of the request, and carries the bytes until one side ends.
-func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, c clienttest.Container) {
+func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, pod meta.Key) {
 	if !wsmux.IsHandshake(r) {
 		http.Error(w, "unable to upgrade: the server speaks WebSocket, and the request does not ask for it", http.StatusBadRequest)
 		return
@@ -40,7 +39,7 @@ func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, c clienttest
 	defer stop()
 	ports := make([]*port, len(numbers))
 	for i, number := range numbers {
-		ports[i] = &port{pod: c.Pod, number: number, conn: conn, data: byte(2 * i), from: wsmux.NewSpool(1 << 20)}
+		ports[i] = &port{pod: pod, number: number, conn: conn, data: byte(2 * i), from: wsmux.NewSpool(1 << 20)}
 		ports[i].dialing, ports[i].leave = context.WithCancel(r.Context())
 		defer ports[i].leave()
 		prefix := binary.LittleEndian.AppendUint16(nil, uint16(number))
@@ -62,7 +61,7 @@ func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, c clienttest
 	for _, p := range ports {
 		all.Go(func() {
 			if err := p.serve(r.Context(), gone, s.Dial); err != nil {
-				text := fmt.Sprintf("error forwarding port %d to pod %s, uid : %v", p.number, c.Pod.Name, err)
+				text := fmt.Sprintf("error forwarding port %d to pod %s, uid : %v", p.number, pod.Name, err)
 				_ = conn.Send(p.data+1, []byte(text))
 			}
 		})

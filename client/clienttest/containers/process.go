@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/remote"
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
@@ -27,7 +27,7 @@ type Process struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	// Sizes has the sizes of the terminal. It is closed when the client has gone.
-	Sizes <-chan Size
+	Sizes <-chan remote.Size
 
 	cut func()
 }
@@ -35,9 +35,6 @@ type Process struct {
 // Cut breaks the connection to the client, within the protocol and without the status of an end, as a node or an API server does
 // that dies. Then ctx ends.
 func (p *Process) Cut() { p.cut() }
-
-// Size is the size of a terminal, in characters.
-type Size struct{ Width, Height uint16 }
 
 // The channels of the protocols.
 const (
@@ -53,7 +50,7 @@ const (
 const maxWait = 10 * time.Second
 
 // serveProcess answers exec and attach.
-func (s *Server) serveProcess(w http.ResponseWriter, r *http.Request, c clienttest.Container) {
+func (s *Server) serveProcess(w http.ResponseWriter, r *http.Request, pod meta.Key, container string) {
 	if !wsmux.IsHandshake(r) {
 		http.Error(w, "unable to upgrade: the server speaks WebSocket, and the request does not ask for it", http.StatusBadRequest)
 		return
@@ -74,9 +71,9 @@ func (s *Server) serveProcess(w http.ResponseWriter, r *http.Request, c clientte
 	defer stop()
 	stdin := wsmux.NewSpool(1 << 20)
 	stdinReader, stdinWriter := io.Pipe()
-	sizes := make(chan Size)
+	sizes := make(chan remote.Size)
 	p := &Process{
-		Pod: c.Pod, Container: c.Name, Args: query["command"], TTY: query.Get("tty") == "true",
+		Pod: pod, Container: container, Args: query["command"], TTY: query.Get("tty") == "true",
 		Stdin: stdinReader, Stdout: io.Discard, Stderr: io.Discard, Sizes: sizes,
 		cut: func() {
 			conn.Abort(errCut)
@@ -146,7 +143,7 @@ var errCut = errors.New("the test has cut the connection")
 var errProtocol = errors.New("the client breaks the protocol")
 
 // listen takes what the client sends, until it has gone. Done ends the waiting for somebody to take a size.
-func listen(conn *wsmux.Conn, stdin *wsmux.Spool, sizes chan<- Size, done <-chan struct{}) error {
+func listen(conn *wsmux.Conn, stdin *wsmux.Spool, sizes chan<- remote.Size, done <-chan struct{}) error {
 	for {
 		channel, data, err := conn.Next()
 		if err != nil {
@@ -162,7 +159,7 @@ func listen(conn *wsmux.Conn, stdin *wsmux.Spool, sizes chan<- Size, done <-chan
 		case channel == closeChannel && len(part) == 1 && part[0] == stdinChannel:
 			stdin.End()
 		case channel == resizeChannel:
-			var size Size
+			var size remote.Size
 			if err := json.Unmarshal(part, &size); err != nil {
 				return err
 			}

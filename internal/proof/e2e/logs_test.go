@@ -54,32 +54,53 @@ func (k *keptLogs) serve(w http.ResponseWriter, r *http.Request, pod meta.Key, c
 		cut = k.cut()
 	}
 	k.mu.Unlock()
-	number := func(name string, none int) int {
-		if n, err := strconv.Atoi(q.Get(name)); err == nil {
-			return n
-		}
-		return none
+	number := func(name string) int {
+		n, _ := strconv.Atoi(q.Get(name))
+		return n
 	}
-	request := containers.LogRequest{
-		Pod: pod, Container: container, Follow: q.Get("follow") == "true", Previous: q.Get("previous") == "true",
-		Timestamps: q.Get("timestamps") == "true", Tail: number("tailLines", -1), Limit: number("limitBytes", 0),
+	request := remote.LogOptions{
+		Container: container, Follow: q.Get("follow") == "true", Previous: q.Get("previous") == "true",
+		Timestamps: q.Get("timestamps") == "true", Tail: number("tailLines"), Limit: int64(number("limitBytes")),
+	}
+	if q.Get("tailLines") == "0" {
+		request.Tail = -1
 	}
 	if since, err := time.Parse(time.RFC3339, q.Get("sinceTime")); err == nil {
-		request.Since = since
+		request.SinceTime = since
 	}
 	out := &flushed{w: w}
 	var to io.Writer = out
 	if cut >= 0 {
-		to = containers.CutAfter(out, cut)
+		to = &cutWriter{out, cut}
 	}
-	switch err := k.Serve(r.Context(), request, to); {
-	case errors.Is(err, containers.ErrCut):
+	switch err := k.Serve(r.Context(), pod, request, to); {
+	case errors.Is(err, http.ErrAbortHandler):
 		panic(http.ErrAbortHandler)
 	case err != nil && !out.begun: // as a kubelet
 		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, err)
 	}
+}
+
+// cutWriter breaks the connection after a number of bytes.
+type cutWriter struct {
+	w    io.Writer
+	left int
+}
+
+func (c *cutWriter) Write(p []byte) (int, error) {
+	n := min(len(p), c.left)
+	if n > 0 || len(p) == 0 {
+		var err error
+		if n, err = c.w.Write(p[:n]); err != nil {
+			return n, err
+		}
+	}
+	if c.left -= n; n < len(p) {
+		return n, http.ErrAbortHandler
+	}
+	return n, nil
 }
 
 // flushed sends each Write at once.
