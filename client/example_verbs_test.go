@@ -180,7 +180,14 @@ func ExampleEvict() {
 		if err := evict(ctx, c, "web-0"); err != nil {
 			return err
 		}
-		srv.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.DisruptionBudget("web", 3) })
+		srv.Intercept(func(*http.Request) http.HandlerFunc {
+			return clienttest.Answer(meta.Status{
+				Code: http.StatusTooManyRequests, Reason: "TooManyRequests", Message: "Cannot evict pod as it would violate the pod's disruption budget.",
+				Details: &meta.StatusDetails{Causes: []meta.StatusCause{{
+					Reason: apierrors.CauseDisruptionBudget, Message: "The disruption budget web needs 3 healthy pods and has 3 currently",
+				}}},
+			})
+		})
 		return evict(ctx, c, "web-1")
 	})
 	// Output:

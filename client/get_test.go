@@ -38,7 +38,7 @@ func TestHowFreshAnObjectMustBe(t *testing.T) {
 				r := client.For(dial(t, cfg), pods)
 				first := must[*ConfigMap](t)(r.Create(t.Context(), &ConfigMap{ObjectMeta: key.ObjectMeta()})).ResourceVersion
 				cache := server.Replica(0)
-				cache.SetLag(clienttest.Lag{Versions: math.MaxInt})
+				cache.SetLag(math.MaxInt, 0)
 				last := must[*ConfigMap](t)(r.Modify(t.Context(), key, func(o *ConfigMap) error {
 					o.Labels = map[string]string{"new": "yes"}
 					return nil
@@ -51,7 +51,7 @@ func TestHowFreshAnObjectMustBe(t *testing.T) {
 				if got, err := get(t.Context(), r, last); !apierrors.IsTooLargeResourceVersion(err) {
 					t.Errorf("from a cache that stays behind: %q, %v", got, err)
 				}
-				time.AfterFunc(time.Second, func() { cache.SetLag(clienttest.Lag{}) })
+				time.AfterFunc(time.Second, func() { cache.SetLag(0, 0) })
 				if got, err := get(t.Context(), r, last); err != nil || got != last {
 					t.Errorf("from a cache that comes to the version: %q, %v", got, err)
 				}

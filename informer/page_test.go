@@ -1,9 +1,12 @@
 package informer_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -64,6 +67,32 @@ func TestTokensThatExpireInTheMiddleOfPaging(t *testing.T) {
 	}
 }
 
+// truncatedGzip gives the usual answer, compressed and without its last bytes.
+func truncatedGzip(s *clienttest.Server, missing int) http.HandlerFunc {
+	return s.Rewrite(func(h http.Header, body []byte) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write(body)
+		_ = z.Close()
+		h.Set("Content-Encoding", "gzip")
+		return b.Bytes()[:max(0, b.Len()-missing)]
+	})
+}
+
+// wrongLength gives the usual answer, with a length that differs by so many bytes.
+func wrongLength(s *clienttest.Server, by int) http.HandlerFunc {
+	return s.Rewrite(func(h http.Header, body []byte) []byte {
+		length := max(0, len(body)+by)
+		h.Set("Content-Length", strconv.Itoa(length))
+		return body[:min(len(body), length)]
+	})
+}
+
+// trailing gives the usual answer, and more after it.
+func trailing(s *clienttest.Server, more string) http.HandlerFunc {
+	return s.Rewrite(func(_ http.Header, body []byte) []byte { return append(body, more...) })
+}
+
 // faults F1, F23, F24: an answer that is spoiled is never a short list, in the first list and in a relist; and F25, F43, F31:
 // nor is none at all.
 func TestASpoiledListIsNoList(t *testing.T) {
@@ -72,10 +101,10 @@ func TestASpoiledListIsNoList(t *testing.T) {
 		spoil func(s *clienttest.Server) http.HandlerFunc
 		err   string
 	}{
-		{"truncated gzip (fault F23)", func(s *clienttest.Server) http.HandlerFunc { return s.TruncatedGzip(20) }, "configmaps"},
-		{"a longer Content-Length (fault F24)", func(s *clienttest.Server) http.HandlerFunc { return s.WrongLength(10) }, "configmaps"},
-		{"a shorter Content-Length (fault F24)", func(s *clienttest.Server) http.HandlerFunc { return s.WrongLength(-10) }, "configmaps"},
-		{"garbage after the list (fault F24)", func(s *clienttest.Server) http.HandlerFunc { return s.Trailing("garbage") }, "configmaps"},
+		{"truncated gzip (fault F23)", func(s *clienttest.Server) http.HandlerFunc { return truncatedGzip(s, 20) }, "configmaps"},
+		{"a longer Content-Length (fault F24)", func(s *clienttest.Server) http.HandlerFunc { return wrongLength(s, 10) }, "configmaps"},
+		{"a shorter Content-Length (fault F24)", func(s *clienttest.Server) http.HandlerFunc { return wrongLength(s, -10) }, "configmaps"},
+		{"garbage after the list (fault F24)", func(s *clienttest.Server) http.HandlerFunc { return trailing(s, "garbage") }, "configmaps"},
 		{"a reset in the middle (fault F1)", func(s *clienttest.Server) http.HandlerFunc { return s.ResetBody(300) }, "configmaps"},
 		{"silence in the middle (fault F26)", func(s *clienttest.Server) http.HandlerFunc { return s.Stall(300) }, "server stalled: "},
 		{"a byte in ten seconds (fault F26)", func(s *clienttest.Server) http.HandlerFunc { return s.Drip(1, 10*time.Second) }, "configmaps"},

@@ -168,7 +168,7 @@ func TestServersThatLag(t *testing.T) {
 		t.Run(fmt.Sprint("AllowStale: ", stale), func(t *testing.T) {
 			modes(t, func(t *testing.T, mode informer.Mode) {
 				bubbleOf(t, clienttest.Options{Replicas: 2}, func(r *rig) {
-					lag := func() { r.server.Replica(1).SetLag(clienttest.Lag{Versions: 5}) }
+					lag := func() { r.server.Replica(1).SetLag(5, 0) }
 					if stale {
 						lag()
 					}
@@ -186,7 +186,7 @@ func TestServersThatLag(t *testing.T) {
 						}
 						r.pass(time.Second)
 					}
-					r.server.Replica(1).SetLag(clienttest.Lag{})
+					r.server.Replica(1).SetLag(0, 0)
 					r.within(70*time.Second, "current", func() bool { return i.difference() == "" })
 					if e := i.rollback(); e != nil || i.Status().Resets != 0 {
 						r.Errorf("it reported %v", e)

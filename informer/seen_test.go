@@ -21,8 +21,8 @@ import (
 func lagging(t *testing.T, f func(r *rig, lag, release func())) {
 	t.Helper()
 	bubbleOf(t, clienttest.Options{Replicas: 1}, func(r *rig) {
-		f(r, func() { synctest.Wait(); r.server.Replica(0).SetLag(clienttest.Lag{Versions: math.MaxInt}) },
-			func() { r.server.Replica(0).SetLag(clienttest.Lag{}); synctest.Wait() })
+		f(r, func() { synctest.Wait(); r.server.Replica(0).SetLag(math.MaxInt, 0) },
+			func() { r.server.Replica(0).SetLag(0, 0); synctest.Wait() })
 	})
 }
 

@@ -456,7 +456,7 @@ func TestStreamingNeverFallsBack(t *testing.T) {
 
 // behaviours 199, 206: what changes until the end bookmark belongs to the list, which appears at once.
 func TestWhatChangesWhileAStreamingListComesBelongsToIt(t *testing.T) {
-	bubbleOf(t, clienttest.Options{EndBookmarkAfter: 20 * time.Second}, func(r *rig) {
+	bubbleOf(t, clienttest.Options{StreamingLists: clienttest.StreamingEndless}, func(r *rig) {
 		r.put("same")
 		r.put("changed")
 		r.put("gone")
@@ -469,6 +469,7 @@ func TestWhatChangesWhileAStreamingListComesBelongsToIt(t *testing.T) {
 		r.Cleanup(i.stop)
 		list := func() {
 			r.Helper()
+			time.AfterFunc(20*time.Second, func() { r.server.Bookmark() })
 			r.pass(time.Second)
 			before := i.held()
 			r.put("changed", "v", time.Now().String())

@@ -231,7 +231,7 @@ func (w *world) step(s step) {
 	case goAway:
 		w.server.GoAway()
 	case lag:
-		w.server.Replica(1).SetLag(clienttest.Lag{Versions: []int{0, 1, 5, 1000}[s.b%4]})
+		w.server.Replica(1).SetLag([]int{0, 1, 5, 1000}[s.b%4], 0)
 	case rollback:
 		w.rollBack(s)
 	case vanish:
@@ -386,7 +386,7 @@ func (w *world) truth(resource int) map[meta.Key]*meta.Unstructured {
 func (w *world) settle() {
 	w.weather(0)
 	w.appear()
-	w.server.Replica(1).SetLag(clienttest.Lag{})
+	w.server.Replica(1).SetLag(0, 0)
 	w.server.MuteBookmarks(false)
 	w.writer.Close()
 	// A wait of 30 s may have begun just before the healing, and after relists in a row there may be two: one to learn that
@@ -518,9 +518,9 @@ func (w *world) misfortune(watch bool) http.HandlerFunc {
 		return silences[dice.IntN(len(silences))]()
 	}
 	lists := []func() http.HandlerFunc{
-		func() http.HandlerFunc { return w.server.TruncatedGzip(1 + kilobytes%30) },
-		func() http.HandlerFunc { return w.server.WrongLength(1 + kilobytes%100) },
-		func() http.HandlerFunc { return w.server.Trailing("<!-- bye -->") },
+		func() http.HandlerFunc { return truncatedGzip(w.server, 1+kilobytes%30) },
+		func() http.HandlerFunc { return wrongLength(w.server, 1+kilobytes%100) },
+		func() http.HandlerFunc { return trailing(w.server, "<!-- bye -->") },
 		func() http.HandlerFunc {
 			return failure(410, "Expired", `The provided continue parameter is too old`)
 		},

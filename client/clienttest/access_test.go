@@ -139,24 +139,6 @@ func TestTokensOfServiceAccountsExpire(t *testing.T) {
 	})
 }
 
-func TestAnEvictionThatABudgetDoesNotAllow(t *testing.T) {
-	h := newHarness(t, clienttest.Options{})
-	h.server.Intercept(func(r *http.Request) http.HandlerFunc {
-		if clienttest.RequestOf(r).Subresource != "eviction" {
-			return nil
-		}
-		return clienttest.DisruptionBudget("web", 2)
-	})
-	got := h.do(t, "POST", "/api/v1/namespaces/default/pods/a/eviction", `{"metadata":{"name":"a"}}`)
-	status := got.status(t)
-	if got.code != 429 || got.header.Get("Retry-After") != "" || status.Reason != "TooManyRequests" ||
-		status.Message != "Cannot evict pod as it would violate the pod's disruption budget." || len(status.Details.Causes) != 1 ||
-		status.Details.Causes[0].Reason != "DisruptionBudget" ||
-		status.Details.Causes[0].Message != "The disruption budget web needs 2 healthy pods and has 2 currently" {
-		t.Errorf("got %d %s", got.code, got.body)
-	}
-}
-
 func TestSubresourcesThatAreNotThere(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	const pod = "/api/v1/namespaces/default/pods/a"

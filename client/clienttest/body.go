@@ -2,7 +2,6 @@ package clienttest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"maps"
 	"net/http"
@@ -110,50 +109,22 @@ func (s *Server) Drip(n int, every time.Duration) http.HandlerFunc {
 	}
 }
 
-// WrongLength returns a handler that gives the server's whole usual answer, with a declared length that is too large by so many
-// bytes. If by is negative, the declared length is too small, and the answer ends there. The answer to a watch comes when the
-// watch has ended.
-func (s *Server) WrongLength(by int) http.HandlerFunc {
-	return s.rewrite(func(_ http.Header, body []byte) ([]byte, int) {
-		length := max(0, len(body)+by)
-		return body[:min(len(body), length)], length
-	})
-}
-
-// TruncatedGzip returns a handler that gives the server's usual answer, compressed with gzip and without the last bytes of the
-// compressed data, in a body that ends properly: only the decompression shows that something is missing. The answer to a watch
-// comes when the watch has ended.
-func (s *Server) TruncatedGzip(missing int) http.HandlerFunc {
-	return s.rewrite(func(h http.Header, body []byte) ([]byte, int) {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, _ = z.Write(body)
-		_ = z.Close()
-		h.Set("Content-Encoding", "gzip")
-		short := b.Bytes()[:max(0, b.Len()-missing)]
-		return short, len(short)
-	})
-}
-
-// Trailing returns a handler that gives the server's usual answer, and more after it, in a body that ends properly. The answer to
-// a watch comes when the watch has ended.
-func (s *Server) Trailing(more string) http.HandlerFunc {
-	return s.rewrite(func(_ http.Header, body []byte) ([]byte, int) {
-		body = append(body, more...)
-		return body, len(body)
-	})
-}
-
-// rewrite calls change with the uncompressed usual answer, and sends the body and the declared length that change returns.
-func (s *Server) rewrite(change func(h http.Header, body []byte) ([]byte, int)) http.HandlerFunc {
+// Rewrite returns a handler that calls change with the body of the server's usual answer, which is not compressed, and with its headers,
+// and sends the body that change returns. The declared length is that of this body, unless change sets a Content-Length. So the answer
+// may be followed by garbage, lack the end of its gzip, or be of another length than it says. The answer to a watch comes when the watch
+// has ended.
+func (s *Server) Rewrite(change func(h http.Header, body []byte) []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r = r.Clone(r.Context())
 		r.Header.Del("Accept-Encoding")
 		rec := &recorder{header: http.Header{}, code: http.StatusOK}
 		s.ServeHTTP(rec, r)
-		body, length := change(rec.header, rec.body.Bytes())
+		rec.header.Del("Content-Length")
+		body := change(rec.header, rec.body.Bytes())
 		maps.Copy(w.Header(), rec.header)
-		w.Header().Set("Content-Length", strconv.Itoa(length))
+		if w.Header().Get("Content-Length") == "" {
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		}
 		w.WriteHeader(rec.code)
 		_, _ = w.Write(body)
 	}

@@ -124,9 +124,9 @@ func TestStreamingLists(t *testing.T) {
 }
 
 // Changes between the initial events and the bookmark that ends them come before it, and it has their version.
-func TestEndBookmarkAfter(t *testing.T) {
+func TestABookmarkEndsAStreamingListLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, clienttest.Options{EndBookmarkAfter: time.Hour})
+		h := newHarness(t, clienttest.Options{StreamingLists: clienttest.StreamingEndless})
 		h.create(t, "a")
 		path := configMaps + strings.TrimPrefix(strings.ReplaceAll(streaming, "&timeoutSeconds=200", "&timeoutSeconds=7200"), "")
 		var ws []*stream
@@ -151,7 +151,7 @@ func TestEndBookmarkAfter(t *testing.T) {
 				t.Errorf("got %s %s", e.Type, e.Object)
 			}
 		}
-		h.server.Bookmark() // or as soon as it is wanted
+		h.server.Bookmark()
 		start := time.Now()
 		check(ws[0])
 		check(ws[1])
@@ -163,6 +163,7 @@ func TestEndBookmarkAfter(t *testing.T) {
 		if got := s.next(t).brief(); got != "ADDED b" {
 			t.Errorf("got %s", got)
 		}
+		time.AfterFunc(time.Hour, func() { h.server.Bookmark() })
 		if e := s.next(t); e.Type != "BOOKMARK" || time.Since(start) != time.Hour {
 			t.Errorf("got %s after %s, want the bookmark after an hour", e.Type, time.Since(start))
 		}

@@ -30,7 +30,7 @@ func completeRequest(d *object.Draft, by User) {
 	for _, name := range []string{"username", "uid", "groups", "extra"} {
 		delete(spec, name)
 	}
-	maps.Copy(spec, jsontree.Of(userInfo(by)).(jsontree.Object))
+	maps.Copy(spec, jsontree.Of(by).(jsontree.Object))
 	d.Content["spec"], d.Content["status"] = spec, jsontree.Object{}
 }
 

@@ -99,13 +99,13 @@
 //	admission                           refuses missing and ending namespaces; no other plugin, no webhook, no policy
 //	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs them
 //	tokens                              not signed; they do not end with the object that they are bound to
-//	evictions                           no disruption budgets; DisruptionBudget makes the answer of one
+//	evictions                           no disruption budgets; Server.Intercept can answer as one, see client.Evict
 //	errors about selectors              the texts differ; the codes are the same
 //	shard selectors                     without the rare forms of strings and names of CEL, such as r'0x00' and escapes
 //	strategic merge patches             the texts of errors differ, and a list of scalars to delete must be a list
 //	lists that must be current          answered from the store at once; a real server waits for its watch cache
 //	bookmarks                           sent by the clock, also if nothing has happened
-//	410                                 only from Server.Compact, Options.HistoryAge and HistoryLength
+//	410                                 only from Server.Compact, Options.HistoryAge and after 10,000 changes of a resource
 //	sizes                               a request has 3 MiB at most; no kind has a limit of its own
 //
 //	NOT SUPPORTED
@@ -126,8 +126,8 @@
 // kubelet does. Until then the pod also keeps its namespace. A pod without a node, or one that has succeeded or failed, is
 // deleted at once.
 //
-// The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless [Options.EndBookmarkAfter]
-// is set.
+// The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless [Options.StreamingLists] says
+// otherwise.
 //
 // # Waits that never end
 //

@@ -160,18 +160,18 @@ func TestGoAwayBeforeRun(t *testing.T) {
 
 func TestMaxStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, clienttest.Options{HTTP2: true, MaxStreams: 3})
-		for range 7 {
+		h := newHarness(t, clienttest.Options{HTTP2: true})
+		for range 2*250 + 1 {
 			h.watch(t, configMaps)
 		}
 		h.must(t, http.MethodGet, configMaps, "")
 		synctest.Wait()
 		if n := h.server.Connections(); n != 3 {
-			t.Errorf("7 watches and a list, 3 to a connection, use %d connections, want 3", n)
+			t.Errorf("501 watches and a list, 250 to a connection, use %d connections, want 3", n)
 		}
 		h.create(t, "a")
-		if n := h.server.Watches(); n != 7 {
-			t.Errorf("%d watches run, want 7", n)
+		if n := h.server.Watches(); n != 2*250+1 {
+			t.Errorf("%d watches run, want 501", n)
 		}
 	})
 }

@@ -99,7 +99,7 @@ func Example_faults() {
 
 	server.Intercept(func(r *http.Request) http.HandlerFunc {
 		if clienttest.RequestOf(r).Verb == "watch" {
-			return clienttest.Frames(false, clienttest.ErrorFrame(meta.Status{Code: 410, Reason: "Expired", Message: "too old"}))
+			return clienttest.Frames(false, `{"type":"ERROR","object":{"kind":"Status","status":"Failure","code":410,"reason":"Expired"}}`)
 		}
 		return nil
 	})

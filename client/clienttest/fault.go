@@ -33,10 +33,9 @@ func (s *Server) Watches() int { return s.store.Watches() }
 // function returns a handler, that handler answers the request; if it returns nil, the server does. Many goroutines call the
 // function at once. It should not read the request's body.
 //
-// [RequestOf] parses a request. [Answer], [TooManyRequests], [DisruptionBudget], [Conflict], [Frames], [HTML], [Raw], [Reset] and
-// [Hang] make handlers that answer in the server's place. [Server.CutBody], [Server.ResetBody], [Server.Stall], [Server.Drip],
-// [Server.WrongLength], [Server.TruncatedGzip] and [Server.Trailing] damage the usual answer. A custom handler calls
-// [Server.ServeHTTP] for the usual answer.
+// [RequestOf] parses a request. [Answer], [TooManyRequests], [Conflict], [Frames], [HTML], [Raw], [Reset] and [Hang] make
+// handlers that answer in the server's place. [Server.CutBody], [Server.ResetBody], [Server.Stall], [Server.Drip] and
+// [Server.Rewrite] damage the usual answer. A custom handler calls [Server.ServeHTTP] for the usual answer.
 func (s *Server) Intercept(f func(*http.Request) http.HandlerFunc) {
 	if f == nil {
 		s.hook.Store(nil)
@@ -83,7 +82,7 @@ func Conflict() http.HandlerFunc {
 
 // Frames returns a handler that answers 200 with these lines, as a watch with these events. They may be events that a server
 // should not send, such as an object of another kind, a version that goes back, or half a frame. The answer then ends properly,
-// or, if hold is true, stays open until the client leaves. [ErrorFrame] makes the line of an ERROR event.
+// or, if hold is true, stays open until the client leaves. [Server.FailWatches] sends an ERROR event.
 func Frames(hold bool, lines ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", mediaJSON)
@@ -96,11 +95,6 @@ func Frames(hold bool, lines ...string) http.HandlerFunc {
 			<-r.Context().Done()
 		}
 	}
-}
-
-// ErrorFrame returns an ERROR event with a Status, as a line of a watch. The fields that every failure has may be left out.
-func ErrorFrame(status meta.Status) string {
-	return `{"type":"ERROR","object":` + string(encoded(inFull(status))) + `}`
 }
 
 // HTML returns a handler that answers 200 with a page, like a captive portal or a proxy that asks for a login.

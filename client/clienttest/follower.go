@@ -18,7 +18,7 @@ type follower struct {
 	sel   *selection
 	o     watchOptions
 
-	timeout, bookmark, last, end <-chan time.Time
+	timeout, bookmark, last <-chan time.Time
 
 	ending bool // the bookmark that ends the initial events is still to be sent
 	due    bool // a bookmark is to be sent
@@ -48,9 +48,6 @@ func (f *follower) run(ctx context.Context, objects store.Snapshot) error {
 		if f.o.timeout > lastBookmark {
 			f.last = start(f.o.timeout - lastBookmark)
 		}
-	}
-	if f.ending {
-		f.end = start(f.options.EndBookmarkAfter)
 	}
 	for !f.gone {
 		if over := f.wait(ctx); over {
@@ -83,7 +80,7 @@ func (f *follower) initial(objects store.Snapshot) error {
 			}
 		}
 	}
-	if f.ending = f.o.endMark && f.options.EndBookmarkAfter > 0; f.o.endMark && !f.ending {
+	if f.ending = f.o.endMark && f.o.endless; f.o.endMark && !f.ending {
 		if err := f.sendBookmark(objects.Version, true); err != nil {
 			return err
 		}
@@ -108,8 +105,6 @@ func (f *follower) wait(ctx context.Context) (over bool) {
 		f.due = f.due || !f.ending && !f.muted.Load()
 	case <-f.last:
 		f.due = f.due || !f.ending && !f.muted.Load()
-	case <-f.end:
-		f.due = f.due || f.ending
 	case <-f.watch.Demand():
 		f.due = true
 	}

@@ -358,7 +358,7 @@ func TestVersionsOfTheFuture(t *testing.T) {
 }
 
 func TestHistoryIsBounded(t *testing.T) {
-	h := newHarness(t, clienttest.Options{HistoryLength: 3})
+	h := newHarness(t, clienttest.Options{}.Bounded(3, 0))
 	var versions []string
 	for i := range 6 {
 		versions = append(versions, at(h.create(t, fmt.Sprint("a", i)), "metadata", "resourceVersion"))

@@ -25,9 +25,6 @@ type Options struct {
 	// HTTP2 serves HTTP/2 to clients that offer it in the TLS handshake, as client's do. It implies TLS.
 	HTTP2 bool
 
-	// MaxStreams is the maximum number of concurrent requests on an HTTP/2 connection; 0 means 250, the default of net/http.
-	MaxStreams int
-
 	// Replicas is the number of replicas of one store behind the address, which take connections in turn; 0 means one. See
 	// Server.Replica.
 	Replicas int
@@ -61,31 +58,21 @@ type Options struct {
 	// 1.37.
 	DropManagedFields bool
 
-	// EndBookmarkAfter is the time between the initial events and the bookmark that ends them; 0 means at once. Events that
-	// happen meanwhile come before the bookmark, as they may on older servers.
-	EndBookmarkAfter time.Duration
-
 	// HistoryAge is how long the server keeps its history: the maximum age of a resource version that a watch may start at, and
 	// of a continue token. 0 means 5 minutes, as on a real server. Only changes make a version old: the present version is never
-	// too old.
+	// too old. Of one resource the server keeps 10,000 changes at most.
 	HistoryAge time.Duration
 
-	// HistoryLength is the maximum number of changes of one resource that the server keeps; 0 means 10,000.
-	HistoryLength int
-
-	// WatchLag is the number of changes of its resource that a watch may fall behind, because its client does not read, before
-	// the server cuts it; 0 means 10,000. A real server is less patient.
-	WatchLag int
+	// history is how many changes of a resource are kept, and lag how many a watch may fall behind, because its client does not read,
+	// before the server cuts it; a real server is less patient. 0 means 10,000. Tests of this package set them.
+	history, lag int
 }
 
 // validate returns every reason why o cannot be used.
 func (o Options) validate() error {
 	var errs []error
-	names := []string{"BookmarkEvery", "HistoryAge", "HistoryLength", "WatchLag", "MaxStreams", "Replicas", "EndBookmarkAfter"}
-	for i, v := range []int64{
-		int64(o.BookmarkEvery), int64(o.HistoryAge), int64(o.HistoryLength), int64(o.WatchLag), int64(o.MaxStreams), int64(o.Replicas),
-		int64(o.EndBookmarkAfter),
-	} {
+	names := []string{"BookmarkEvery", "HistoryAge", "Replicas"}
+	for i, v := range []int64{int64(o.BookmarkEvery), int64(o.HistoryAge), int64(o.Replicas)} {
 		if v < 0 {
 			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative", names[i]))
 		}
@@ -109,7 +96,8 @@ const (
 	StreamingRefused
 	// StreamingIgnored ignores the parameters, as servers do that do not know them.
 	StreamingIgnored
-	// StreamingEndless sends the initial events and the later ones, but never a bookmark.
+	// StreamingEndless sends the initial events and the later ones, but no bookmark until Server.Bookmark sends the one that ends them.
+	// Events that happen before it come before it, as they may on older servers.
 	StreamingEndless
 )
 

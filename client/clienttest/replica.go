@@ -10,16 +10,6 @@ import (
 // Replicas are servers that share one store, each with its own watch cache, behind one address. Writes, and reads that must be
 // current, go to the store. A read that may be older is answered from the cache of the replica that the client has reached.
 
-// Lag is how far the watch cache of a replica is behind the store; the zero value means not at all. If both fields are set, both
-// hold.
-type Lag struct {
-	// Versions is the number of resource versions that the cache is behind. A number that is never reached, such as math.MaxInt,
-	// stops the cache at its present version.
-	Versions int
-	// Time is the age of the cache's state.
-	Time time.Duration
-}
-
 // Replica is one of several servers that share a store. Its methods may be called by several goroutines at once.
 //
 // If its cache lags, a Replica behaves like a kube-apiserver whose cache lags behind etcd:
@@ -40,5 +30,7 @@ type Replica struct {
 // spread requests over replicas, at random for instance.
 func (p *Replica) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.api.answer(w, r, p.cache) }
 
-// SetLag sets how far the replica's cache is behind from now on. The cache keeps the versions that it already has.
-func (p *Replica) SetLag(l Lag) { p.cache.SetLag(l.Versions, l.Time) }
+// SetLag sets how many resource versions, and how long, the replica's cache is behind the store from now on; both hold, and 0 is not
+// at all. A number of versions that is never reached, such as math.MaxInt, stops the cache at its present version. The cache keeps the
+// versions that it already has.
+func (p *Replica) SetLag(versions int, age time.Duration) { p.cache.SetLag(versions, age) }

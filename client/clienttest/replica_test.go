@@ -14,17 +14,20 @@ import (
 
 // fault F33: what a replica whose cache is behind answers.
 func TestALaggingReplica(t *testing.T) {
-	for name, lag := range map[string]clienttest.Lag{
-		"by versions": {Versions: 2},
-		"by time":     {Time: 10 * time.Minute},
-		"by both":     {Versions: 2, Time: time.Minute},
+	for name, lag := range map[string]struct {
+		versions int
+		age      time.Duration
+	}{
+		"by versions": {2, 0},
+		"by time":     {0, 10 * time.Minute},
+		"by both":     {2, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHarness(t, clienttest.Options{})
 				h.create(t, "a")
 				before := h.version(t) // 4
-				h.server.Replica(0).SetLag(lag)
+				h.server.Replica(0).SetLag(lag.versions, lag.age)
 				h.create(t, "b")
 				h.create(t, "c")
 				now := h.version(t)
@@ -82,7 +85,7 @@ func TestALaggingReplica(t *testing.T) {
 					t.Errorf("got %s %s, want a bookmark of what the cache has", e.Type, e.Object)
 				}
 				<-time.After(10 * time.Minute)
-				if lag.Versions > 0 {
+				if lag.versions > 0 {
 					h.create(t, "d")
 					h.create(t, "e")
 					<-time.After(10 * time.Minute)
@@ -109,7 +112,7 @@ func TestALagThatEndsReleasesWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{})
 		r := h.server.Replica(0)
-		r.SetLag(clienttest.Lag{Versions: math.MaxInt})
+		r.SetLag(math.MaxInt, 0)
 		w := h.watch(t, configMaps+"?resourceVersion="+h.version(t))
 		h.create(t, "a")
 		listed := make(chan string)
@@ -117,12 +120,12 @@ func TestALagThatEndsReleasesWhatWaits(t *testing.T) {
 			listed <- fmt.Sprint(names(t, h.must(t, http.MethodGet, configMaps+"?resourceVersion="+h.version(t), "")))
 		}()
 		<-time.After(2 * time.Second)
-		r.SetLag(clienttest.Lag{})
+		r.SetLag(0, 0)
 		if got := <-listed + w.next(t).brief(); got != "[a]ADDED a" {
 			t.Errorf("got %s", got)
 		}
 		// What it has, it keeps.
-		r.SetLag(clienttest.Lag{Versions: 3, Time: time.Minute})
+		r.SetLag(3, time.Minute)
 		if list := h.must(t, http.MethodGet, configMaps+"?resourceVersion=0", ""); at(list, "metadata", "resourceVersion") != h.version(t) {
 			t.Errorf("the cache went back: %s", list)
 		}
@@ -132,7 +135,7 @@ func TestALagThatEndsReleasesWhatWaits(t *testing.T) {
 func TestConnectionsLeadToReplicasInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{Replicas: 3})
-		h.server.Replica(1).SetLag(clienttest.Lag{Versions: math.MaxInt})
+		h.server.Replica(1).SetLag(math.MaxInt, 0)
 		h.create(t, "a") // on the first connection
 		var got []int
 		for range 6 {

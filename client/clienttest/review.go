@@ -236,6 +236,6 @@ func reviewRules(c *call, b *reviewBody) error {
 // reviewUser answers with the sender of the request.
 func reviewUser(c *call, b *reviewBody) error {
 	b.Spec, b.Metadata = nil, meta.ObjectMeta{CreationTimestamp: timestamp()}
-	b.Status = map[string]userInfo{"userInfo": userInfo(c.user)}
+	b.Status = map[string]User{"userInfo": c.user}
 	return nil
 }

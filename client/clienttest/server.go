@@ -41,15 +41,15 @@ type Server struct {
 // Run, but Config can be used at once: requests wait. If the options are invalid, Run returns the error.
 func New(o Options) *Server {
 	errs := []error{o.validate()}
+	o.history, o.lag = cmp.Or(o.history, 10_000), cmp.Or(o.lag, 10_000)
 	o.BookmarkEvery = cmp.Or(max(0, o.BookmarkEvery), time.Minute)
-	o.WatchLag = cmp.Or(max(0, o.WatchLag), 10_000)
 	listener := o.Listener
 	if listener == nil {
 		listener = memnet.Listen()
 	}
 	s := &Server{calls: map[Call]int{}, door: network.NewDoor(listener, cmp.Or(max(0, o.Replicas), 1)), api: &api{
 		options: o, address: listener.Addr().String(), validator: object.NewValidator(),
-		store: store.New(cmp.Or(max(0, o.HistoryAge), 5*time.Minute), cmp.Or(max(0, o.HistoryLength), 10_000)),
+		store: store.New(cmp.Or(max(0, o.HistoryAge), 5*time.Minute), o.history),
 	}}
 	if o.TLS || o.HTTP2 {
 		s.authority = network.NewAuthority(listener.Addr(), o.HTTP2)
@@ -136,7 +136,6 @@ func (s *Server) newHTTPServer(ctx context.Context, work *network.Traffic, conns
 				conns.Done()
 			}
 		},
-		HTTP2:     &http.HTTP2Config{MaxConcurrentStreams: s.options.MaxStreams},
 		Protocols: new(http.Protocols),
 		ErrorLog:  log.New(io.Discard, "", 0),
 	}

@@ -50,7 +50,7 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("says what is wrong with the options", func(t *testing.T) {
 		s := clienttest.New(clienttest.Options{
-			HistoryLength: -1, MaxStreams: -1, Replicas: -1, EndBookmarkAfter: -1, StreamingLists: 9,
+			HistoryAge: -1, BookmarkEvery: -1, Replicas: -1, StreamingLists: 9,
 			Resources: []clienttest.Resource{
 				{Version: "v1", Kind: "Pod", Resource: "pods"},
 				{Version: "v1/x", Kind: "X"},
@@ -59,8 +59,8 @@ func TestRun(t *testing.T) {
 		})
 		err := s.Run(t.Context())
 		for _, want := range []string{
-			"HistoryLength must not be negative", "MaxStreams must not be negative", "Replicas must not be negative",
-			"EndBookmarkAfter must not be negative", "StreamingLists is 9", `"pods": pods.v1 is registered already`, `Version must be one path segment`,
+			"HistoryAge must not be negative", "BookmarkEvery must not be negative", "Replicas must not be negative",
+			"StreamingLists is 9", `"pods": pods.v1 is registered already`, `Version must be one path segment`,
 			"Resource must not be empty", "SelectableFields must be paths outside of metadata",
 		} {
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -304,7 +304,7 @@ func TestStart(t *testing.T) {
 		return r, s
 	}
 	t.Run("fails the test at once when the options are wrong", func(t *testing.T) {
-		if r, s := start(clienttest.Options{WatchLag: -1}); !r.failed || s != nil {
+		if r, s := start(clienttest.Options{HistoryAge: -1}); !r.failed || s != nil {
 			t.Errorf("got failed = %v, server %v", r.failed, s)
 		}
 	})

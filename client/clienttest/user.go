@@ -4,11 +4,11 @@ package clienttest
 type User struct {
 	// Name is "admin" for a request without a credential and for one with Options.Token, the subject of a client certificate,
 	// "system:serviceaccount:NAMESPACE:NAME" for a token of the token subresource, or the value of an Impersonate-User header.
-	Name string
+	Name string `json:"username,omitempty"`
 	// UID, Groups and Extra are further information about the user.
-	UID    string
-	Groups []string
-	Extra  map[string][]string
+	UID    string              `json:"uid,omitempty"`
+	Groups []string            `json:"groups,omitempty"`
+	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
 // Access is an operation that Options.Authorize decides about.
@@ -31,12 +31,4 @@ const (
 
 func accountGroups(namespace string) []string {
 	return []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
-}
-
-// userInfo is a User as the API shows it.
-type userInfo struct {
-	Name   string              `json:"username,omitempty"`
-	UID    string              `json:"uid,omitempty"`
-	Groups []string            `json:"groups,omitempty"`
-	Extra  map[string][]string `json:"extra,omitempty"`
 }

@@ -60,7 +60,7 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 			return frames.sendFailure(err)
 		}
 	}
-	watch := &store.Watch{Limit: uint64(c.options.WatchLag), Bookmarks: o.bookmarks, End: func(cause error) {
+	watch := &store.Watch{Limit: uint64(c.options.lag), Bookmarks: o.bookmarks, End: func(cause error) {
 		cancel(cause)
 		if isCut(cause) {
 			_ = frames.conn.SetWriteDeadline(time.Now().Add(cutGrace)) // a blocked write must end, too

@@ -379,7 +379,7 @@ func TestCompactLeavesRunningWatchesAlone(t *testing.T) {
 
 func TestASlowWatchIsCutAndDelaysNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, clienttest.Options{WatchLag: 10})
+		h := newHarness(t, clienttest.Options{}.Bounded(0, 10))
 		pad := strings.Repeat("x", 60_000)
 		slow := h.watch(t, configMaps)
 		fast := h.watch(t, configMaps)

@@ -16,6 +16,7 @@ type watchOptions struct {
 	current   bool // not older than the present version, which only the store knows
 	initial   bool // send the present objects first
 	endMark   bool // and then a bookmark that ends them,
+	endless   bool // but not until it is asked for
 	bookmarks bool
 	timeout   time.Duration
 }
@@ -52,9 +53,7 @@ func (c *call) watchOptions(sel *selection) (o watchOptions, err error) {
 	o.current = version == "" && (streams || send)
 	o.bookmarks = isTrue(c.query, "allowWatchBookmarks")
 	o.endMark = o.initial && o.bookmarks && streams
-	if o.endMark && mode == StreamingEndless {
-		o.endMark, o.bookmarks = false, false
-	}
+	o.endless = mode == StreamingEndless
 	return o, nil
 }
 

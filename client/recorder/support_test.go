@@ -77,7 +77,7 @@ type rig struct {
 func bubble(t *testing.T, o recorder.Options, f func(r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server := clienttest.Start(t, clienttest.Options{HistoryLength: 100})
+		server := clienttest.Start(t, clienttest.Options{})
 		config := server.Config()
 		config.Retry.Attempts = 1
 		c, err := client.New(config)

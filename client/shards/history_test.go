@@ -359,8 +359,8 @@ func (s *stage) do(step step) {
 		_ = leases.Delete(s.Context(), lease, client.DeleteOptions{})
 	case "lag":
 		r := s.server.Replica(step.who % max(s.h.options.Replicas, 1))
-		r.SetLag(clienttest.Lag{Time: step.by.Abs() % (10 * time.Second)})
-		heal(func() { r.SetLag(clienttest.Lag{}) })
+		r.SetLag(0, step.by.Abs()%(10*time.Second))
+		heal(func() { r.SetLag(0, 0) })
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // instead of Fresh it would count from the same number several times.
 func ExampleFresh() {
 	server := clienttest.New(clienttest.Options{Replicas: 1})
-	server.Replica(0).SetLag(clienttest.Lag{Time: 50 * time.Millisecond})
+	server.Replica(0).SetLag(0, 50*time.Millisecond)
 	c, err := client.New(server.Config())
 	if err != nil {
 		fmt.Println(err)

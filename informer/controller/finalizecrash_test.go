@@ -188,7 +188,7 @@ func (c *crashing) act(act, who int) {
 
 func (c *crashing) play() {
 	c.server = clienttest.Start(c.t, clienttest.Options{Replicas: 2, HistoryAge: time.Hour})
-	c.server.Replica(1).SetLag(clienttest.Lag{Time: time.Duration(c.random.IntN(100)) * time.Millisecond})
+	c.server.Replica(1).SetLag(0, time.Duration(c.random.IntN(100))*time.Millisecond)
 	connection, err := client.New(c.server.Config())
 	if err != nil {
 		c.t.Fatal(err)

@@ -76,11 +76,11 @@ func (b *behind) run(i informer.Runner) (stop func()) {
 func (b *behind) lag(d time.Duration) {
 	b.Helper()
 	synctest.Wait()
-	l := clienttest.Lag{Time: d}
+	versions := 0
 	if d == forever {
-		l = clienttest.Lag{Versions: math.MaxInt}
+		versions, d = math.MaxInt, 0
 	}
-	b.server.Replica(0).SetLag(l)
+	b.server.Replica(0).SetLag(versions, d)
 	synctest.Wait()
 }
 

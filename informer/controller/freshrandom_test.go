@@ -133,9 +133,9 @@ func (h *history) play() {
 	for range 60 {
 		switch h.n(12) {
 		case 0:
-			h.server.Replica(0).SetLag(clienttest.Lag{Time: time.Duration(h.n(3000)) * time.Millisecond})
+			h.server.Replica(0).SetLag(0, time.Duration(h.n(3000))*time.Millisecond)
 		case 1:
-			h.server.Replica(0).SetLag(clienttest.Lag{Versions: h.n(6)})
+			h.server.Replica(0).SetLag(h.n(6), 0)
 		case 2:
 			h.server.DropWatches()
 		case 3:
@@ -155,7 +155,7 @@ func (h *history) play() {
 			time.Sleep(time.Duration(h.n(1500)) * time.Millisecond)
 		}
 	}
-	h.server.Replica(0).SetLag(clienttest.Lag{})
+	h.server.Replica(0).SetLag(0, 0)
 	time.Sleep(5 * time.Minute)
 	s := c.Status()
 	h.waits = s.Waits

@@ -372,13 +372,13 @@ func TestMetricsOfFreshReads(t *testing.T) {
 			_, err := maps.Create(ctx, &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: fmt.Sprint("a", runs)}})
 			return controller.Result{RequeueAfter: time.Nanosecond}, err
 		}
-		server.Replica(0).SetLag(clienttest.Lag{Time: 20 * time.Second})
+		server.Replica(0).SetLag(0, 20*time.Second)
 		stop := w.run(controller.New("c", controller.Options{FreshTimeout: 30 * time.Second, OnError: func(error) {}}, fn,
 			controller.Fresh[string](inf), controller.Every(time.Hour, "key")))
 		<-time.After(time.Second)
 		w.has(map[string]float64{`bowline_controller_held_keys{controller="c"}`: 1})
 		<-time.After(30 * time.Second)
-		server.Replica(0).SetLag(clienttest.Lag{Versions: 1000})
+		server.Replica(0).SetLag(1000, 0)
 		<-time.After(2 * time.Minute)
 		w.has(map[string]float64{
 			`bowline_controller_held_keys{controller="c"}`:              0,

@@ -29,7 +29,7 @@ func serve(lag time.Duration) error {
 		return err
 	}
 	s := clienttest.New(clienttest.Options{Listener: listener})
-	s.Replica(0).SetLag(clienttest.Lag{Time: lag})
+	s.Replica(0).SetLag(0, lag)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
 		_, err := io.Copy(io.Discard, os.Stdin)
