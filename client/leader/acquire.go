@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/retry"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // step is what a contender does next.
@@ -33,7 +34,7 @@ func (l *lock) step() (do step, wait time.Duration, err error) {
 		}
 		return stepClaim, 0, nil
 	case l.rec.strategy != "":
-		return 0, 0, &CoordinatedError{Lease: l.e.key, Strategy: l.rec.strategy}
+		return 0, 0, l.e.coordinated(l.rec.strategy)
 	case l.mine():
 		if l.held.sent.until(now) < l.e.config.RenewDeadline/2 {
 			return stepLead, 0, nil
@@ -42,7 +43,7 @@ func (l *lock) step() (do step, wait time.Duration, err error) {
 	case free(l.rec):
 		return stepClaim, 0, nil
 	case l.foreign > 2: // the first is what an earlier process may have left, and one may have been on its way
-		return 0, 0, &IdentityError{Lease: l.e.key, Identity: l.e.config.Identity}
+		return 0, 0, l.e.shared()
 	}
 	if wait := left(); wait > 0 {
 		return stepWait, wait, nil
@@ -69,7 +70,12 @@ func (l *lock) excluded(wait time.Duration) {
 		l.e.works(aboutDuration)
 		return
 	}
-	err := &DurationError{Lease: l.e.key, Holder: l.seen.holder, Duration: term, Silent: term - wait, Deleted: l.lease == nil}
+	helps := "remove spec.holderIdentity from the lease"
+	if l.lease == nil { // its holder may not know it yet, so the duration still counts
+		helps = "start this process again, as the lease is deleted"
+	}
+	err := fmt.Errorf("lead by lease %q: %q has not renewed it for %v, and its spec.leaseDurationSeconds keeps all others waiting for %v more; if the holder has ended, %s",
+		l.e.key, shown.Text(l.seen.holder), (term - wait).Round(time.Second), wait.Round(time.Second), helps)
 	l.e.waits(err)
 	if now := l.e.clock.mono(); now-l.reported >= l.pause {
 		l.reported, l.pause = now, report.Next(l.pause)

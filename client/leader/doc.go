@@ -49,11 +49,11 @@
 //	wall clock set back                       no effect
 //	etcd restored from a backup               the leader loses the lease; the one that takes it next has waited until it would
 //	                                          have run out
-//	another process with the same Identity    *IdentityError, or a *LostError around it in the one that leads
+//	another process with the same Identity    ErrShared, within a *LostError in the one that leads
 //	no duration in the lease                  Options.LeaseDuration counts
-//	spec.strategy set                         *CoordinatedError: the server chooses the holder of such a lease (KEP-4355)
+//	spec.strategy set                         ErrCoordinated: the server chooses the holder of such a lease (KEP-4355)
 //	403, or no such namespace                 reported at once, and tried again after growing waits of up to a minute
-//	lead does not return                      a *HangError at growing intervals; Live fails once the lease is lost for Grace
+//	lead does not return                      reported at growing intervals; Live fails once the lease is lost for Grace
 //	lead panics                               the lease is released, and the panic goes on
 //
 // # Permissions

@@ -31,7 +31,7 @@ type Elector struct {
 	term     *term      // of lead, while it runs
 	status   Status     // without what Status fills in
 	observed record     // that status.Observed is of
-	long     error      // a *DurationError while that keeps this process waiting, or nil
+	long     error      // why this process waits for long, or nil
 }
 
 // New returns an Elector. It does no I/O. Run, not New, reports invalid Options.
@@ -55,9 +55,6 @@ func Run(ctx context.Context, c *client.Client, config Options, lead func(ctx co
 	return New(c, config).Run(ctx, lead)
 }
 
-// Identity returns the identity of this process: that of the Options, or the one that was made for it.
-func (e *Elector) Identity() string { return e.config.Identity }
-
 // String names the lease.
 func (e *Elector) String() string { return fmt.Sprintf("leader election by lease %q", e.key) }
 
@@ -66,7 +63,7 @@ func (e *Elector) String() string { return fmt.Sprintf("leader election by lease
 //
 //   - nil if ctx has ended and lead returned nil or the error of ctx, or if ctx ended before lead was called;
 //   - a *LostError if the lease was lost; it also wraps the error of lead, unless that is the error of the context;
-//   - an *IdentityError or a *CoordinatedError if the lease cannot be contended for;
+//   - an error that is [ErrShared] or [ErrCoordinated] if the lease cannot be contended for;
 //   - otherwise the error of lead, which may be nil.
 //
 // Run returns an error at once if the Options or lead cannot be used, or if the Elector runs already.
@@ -76,7 +73,7 @@ func (e *Elector) String() string { return fmt.Sprintf("leader election by lease
 // term.
 //
 // When ctx ends, Run goes on renewing the lease until lead has returned: no other process leads while this one finishes. When the
-// lease is lost, Run waits for lead too; meanwhile it reports a [*HangError] at growing intervals, and [Elector.Live] fails after
+// lease is lost, Run waits for lead too; meanwhile it reports at growing intervals what runs, and [Elector.Live] fails after
 // Options.Grace. An informer.Group says itself what does not end, so there Run reports only a hang after a loss.
 //
 // If lead panics or calls runtime.Goexit, Run releases the lease and lets that go on.
@@ -94,7 +91,7 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	defer e.log.Stop()
 	rider, rides := election.RiderOf(ctx)
 	if !rides { // otherwise nobody elects a leader
-		defer hooks.Run(ctx, e.hooks(ctx).Run, RunInfo{Lease: e.key, Identity: e.config.Identity, Status: e.Status})()
+		defer hooks.Run(ctx, e.hooks(ctx).Run, RunInfo{Lease: e.key, Status: e.Status})()
 	}
 
 	var running sync.WaitGroup
@@ -142,7 +139,7 @@ func (e *Elector) end() {
 
 // lead calls work while the lease is renewed, and releases the lease. It also does so if work does not return, but panics.
 func (e *Elector) lead(ctx context.Context, l *lock, w *watcher, work func(ctx context.Context) error) error {
-	t, leads := newTerm(ctx, e, Term{Number: l.rec.transitions, UID: l.lease.GetUID(), Identity: e.config.Identity, Since: l.held.record.acquired}, l.held.sent)
+	t, leads := newTerm(ctx, e, Term{Number: l.rec.transitions, UID: l.lease.GetUID(), Identity: e.config.Identity}, l.held.sent)
 	k := &keeper{lock: l, w: w, term: t}
 	if k.name, k.told = election.LeadOf(ctx); !k.told {
 		k.name = runtime.FuncForPC(reflect.ValueOf(work).Pointer()).Name()

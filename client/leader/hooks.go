@@ -18,10 +18,9 @@ type Hooks struct {
 	Leader func(ctx context.Context, i LeaderInfo)
 	// Renewed is called after each renewal by this process.
 	Renewed func(ctx context.Context, i RenewalInfo)
-	// Slow is called once for each renewal that has not succeeded when half of Options.RenewDeadline has passed.
-	Slow func(ctx context.Context, i SlowInfo)
-	// Lost is called when this process has lost the lease, while lead may still run.
-	Lost func(ctx context.Context, i LostInfo)
+	// Lost is called when this process has lost the lease, while lead may still run. err is the cause of the end of lead's context,
+	// unless that had ended before.
+	Lost func(ctx context.Context, err *LostError)
 	// Released is called when this process has given the lease back after lead has returned, or could not.
 	Released func(ctx context.Context, i ReleaseInfo)
 }
@@ -38,7 +37,6 @@ func (h Hooks) and(other Hooks) Hooks {
 		Run:      hooks.BothRuns(h.Run, other.Run),
 		Leader:   hooks.Both(h.Leader, other.Leader),
 		Renewed:  hooks.Both(h.Renewed, other.Renewed),
-		Slow:     hooks.Both(h.Slow, other.Slow),
 		Lost:     hooks.Both(h.Lost, other.Lost),
 		Released: hooks.Both(h.Released, other.Released),
 	}
@@ -59,9 +57,8 @@ func tell[I any](ctx context.Context, hook func(context.Context, I), info I) {
 
 // RunInfo describes an Elector that runs.
 type RunInfo struct {
-	// Lease is the lease, and Identity the identity of this process.
-	Lease    meta.Key
-	Identity string
+	// Lease is the lease.
+	Lease meta.Key
 	// Status is the method of the Elector.
 	Status func() Status
 }
@@ -94,28 +91,10 @@ type RenewalInfo struct {
 	Left time.Duration
 }
 
-// SlowInfo describes a renewal that takes long.
-type SlowInfo struct {
-	// Lease is the lease.
-	Lease meta.Key
-	// Left is the time until the lease is lost.
-	Left time.Duration
-	// Err is the error of the last attempt; nil if the first one is still under way.
-	Err error
-}
-
-// LostInfo describes a loss.
-type LostInfo struct {
-	// Err says how the lease was lost. It is the cause of the end of lead's context, unless that had ended before.
-	Err *LostError
-}
-
 // ReleaseInfo describes a release.
 type ReleaseInfo struct {
 	// Lease is the lease.
 	Lease meta.Key
-	// Duration is how long the release took.
-	Duration time.Duration
 	// Err says why the lease could not be given back; it then runs out by itself. It is nil if the lease is free, or another
 	// process has it.
 	Err error

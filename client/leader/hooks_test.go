@@ -33,8 +33,7 @@ func TestTheHooksOfTheContextAreCalledAfterThoseOfTheConfig(t *testing.T) {
 			return leader.Hooks{
 				Leader:   func(ctx context.Context, _ leader.LeaderInfo) { add(ctx, "Leader") },
 				Renewed:  func(ctx context.Context, _ leader.RenewalInfo) { add(ctx, "Renewed") },
-				Slow:     func(ctx context.Context, _ leader.SlowInfo) { add(ctx, "Slow") },
-				Lost:     func(ctx context.Context, _ leader.LostInfo) { add(ctx, "Lost") },
+				Lost:     func(ctx context.Context, _ *leader.LostError) { add(ctx, "Lost") },
 				Released: func(ctx context.Context, _ leader.ReleaseInfo) { add(ctx, "Released") },
 			}
 		}
@@ -63,7 +62,7 @@ func TestTheHooksOfTheContextAreCalledAfterThoseOfTheConfig(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		for _, hook := range []string{"Leader", "Renewed", "Slow", "Lost", "Released"} {
+		for _, hook := range []string{"Leader", "Renewed", "Lost", "Released"} {
 			if want := []string{"config", "context"}; !slices.Equal(seen[hook], want) {
 				t.Errorf("%s was called for %q, want %q", hook, seen[hook], want)
 			}

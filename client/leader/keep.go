@@ -92,13 +92,10 @@ func (k *keeper) renew(stop context.Context) {
 		began   = time.Now()
 		backoff = retry.New(retry.Policy{Base: k.e.config.RetryPeriod / 2, Max: k.e.config.RetryPeriod})
 		info    = RenewalInfo{Lease: k.e.key}
-		failure error
-		slow    = time.NewTimer(k.term.left() - k.e.config.RenewDeadline/2)
 	)
-	defer slow.Stop()
 	for stop.Err() == nil && k.term.open() == nil {
 		info.Attempts++
-		err := k.during(stop, slow.C, failure, func() error { return k.once(stop, &info) })
+		err := k.once(stop, &info)
 		lost := (*LostError)(nil)
 		switch {
 		case err == nil && k.rider.Stored != nil && k.term.open() != nil:
@@ -114,32 +111,10 @@ func (k *keeper) renew(stop context.Context) {
 		case stop.Err() != nil:
 			return
 		}
-		failure = err
 		k.term.failed(err)
 		k.e.renewConnections(err)
 		k.e.leaseFailed(err)
-		wait := min(backoff.Next(0), max(k.term.left(), 0))
-		_ = k.during(stop, slow.C, failure, func() error { return retry.Sleep(stop, wait) }) // the loop asks stop
-	}
-}
-
-// during calls f, and meanwhile says that a renewal is slow when it is time to.
-func (k *keeper) during(stop context.Context, slow <-chan time.Time, failure error, f func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		err := errors.New("a hook has ended its goroutine (runtime.Goexit)")
-		defer func() { done <- err }()
-		err = f()
-	}()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-slow:
-			if stop.Err() == nil {
-				tell(stop, k.e.hooks(stop).Slow, SlowInfo{Lease: k.e.key, Left: max(k.term.left(), 0), Err: failure})
-			}
-		}
+		_ = retry.Sleep(stop, min(backoff.Next(0), max(k.term.left(), 0))) // the loop asks stop
 	}
 }
 
@@ -190,13 +165,13 @@ func (k *keeper) owned() error {
 	case k.lease.GetUID() != k.term.UID:
 		return lost(Deleted, "somebody has deleted the lease and made it again", nil)
 	case k.rec.strategy != "":
-		return lost(Coordinated, "the server chooses the holder now", &CoordinatedError{Lease: k.e.key, Strategy: k.rec.strategy})
+		return lost(Coordinated, "the server chooses the holder now", k.e.coordinated(k.rec.strategy))
 	case k.mine():
 		return nil
 	case k.rec.holder == k.e.config.Identity && k.restored:
 		return lost(Restored, "the server has an earlier state of the lease: it has been restored from a backup", nil)
 	case k.rec.holder == k.e.config.Identity:
-		return lost(Shared, "another process has written the lease", &IdentityError{Lease: k.e.key, Identity: k.e.config.Identity})
+		return lost(Shared, "another process has written the lease", k.e.shared())
 	case k.rec.holder == "":
 		return lost(Emptied, "somebody has removed the holder from the lease", nil)
 	}
@@ -218,12 +193,17 @@ func (k *keeper) lost(stop context.Context) {
 		return // lead has returned
 	}
 	k.e.log.Logger().Info(k.e.String()+": this process does not lead any more", "reason", loss.Reason, "cause", loss.Error())
-	tell(stop, k.e.hooks(stop).Lost, LostInfo{Err: loss})
+	tell(stop, k.e.hooks(stop).Lost, loss)
 }
 
 // hangs says that lead goes on although its context has ended.
 func (k *keeper) hangs(since time.Duration, cause error) {
-	err := &HangError{Lease: k.e.key, Func: k.name, For: since, Lost: k.term.open() != nil, Err: cause}
+	meanwhile := "the lease is kept meanwhile"
+	if k.term.open() != nil {
+		meanwhile = "another process may lead meanwhile"
+	}
+	err := fmt.Errorf("lead by lease %q: %s still runs %v after its context has ended, and %s: %w",
+		k.e.key, k.name, since.Round(time.Millisecond), meanwhile, cause)
 	if k.e.config.OnError != nil {
 		k.e.config.OnError(err)
 		return

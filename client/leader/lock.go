@@ -35,7 +35,7 @@ type lock struct {
 	restored bool          // the last state of the lease is older than one before
 	foreign  int           // how many records under this identity have been seen that this process did not write
 
-	reported time.Duration // when a *DurationError was, by the monotonic clock
+	reported time.Duration // when a wait for long was, by the monotonic clock
 	pause    time.Duration // before the next one; 0 if the lease does not exclude for long
 }
 

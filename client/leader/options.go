@@ -12,8 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/go-logr/logr"
+
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // Options says which lease decides who leads, and how fast. Namespace and Name must be set; the zero value of every other field
@@ -50,8 +51,9 @@ type Options struct {
 	//
 	//   - an error of a read, a write or a watch of the lease, which is tried again;
 	//   - an error of the release of the lease, when it is given up;
-	//   - a *DurationError, while the lease excludes this process for much longer than LeaseDuration, and nobody renews it;
-	//   - a *HangError, while lead goes on after its context has ended.
+	//   - at growing intervals, that the lease excludes this process for much longer than LeaseDuration, although nobody renews it, as after
+	//     somebody has edited its spec.leaseDurationSeconds;
+	//   - at growing intervals, that lead goes on after its context has ended.
 	//
 	// Several goroutines call it at once. It should return soon, because renewals may wait for it; if it does not, the lease is
 	// lost in time.

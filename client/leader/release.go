@@ -14,14 +14,13 @@ func (l *lock) release(ctx context.Context, most time.Duration) {
 	if !l.mine() && len(l.tries) == 0 {
 		return
 	}
-	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	defer cancel()
 	err := l.free(ctx, most/2)
 	if err != nil {
 		l.e.failed(report.Topic{Key: aboutRelease, Fails: l.e.String() + ": release fails, so the others may wait until the lease runs out"}, err)
 	}
-	tell(ctx, l.e.hooks(ctx).Released, ReleaseInfo{Lease: l.e.key, Duration: time.Since(began), Err: err})
+	tell(ctx, l.e.hooks(ctx).Released, ReleaseInfo{Lease: l.e.key, Err: err})
 }
 
 // free writes a record without a holder, unless the lease is not ours any more.

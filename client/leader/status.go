@@ -28,8 +28,8 @@ type Status struct {
 	Observed time.Time
 	// Left is how long this process leads without another renewal; 0 if it does not lead.
 	Left time.Duration
-	// Err is the error of the last read or write of the lease. If that succeeded, it is a *DurationError while the lease keeps this
-	// process waiting for that reason, and otherwise nil.
+	// Err is the error of the last read or write of the lease. If that succeeded, it says that nobody renews the lease while that keeps
+	// this process waiting for much longer than Options.LeaseDuration, and otherwise it is nil.
 	Err error
 }
 

@@ -22,8 +22,6 @@ type Term struct {
 	UID string
 	// Identity is the identity of this process.
 	Identity string
-	// Since is when this process took the lease, by its own clock.
-	Since time.Time
 }
 
 type termKey struct{}

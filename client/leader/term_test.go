@@ -208,7 +208,7 @@ func TestTermsAreNumbered(t *testing.T) {
 			a := w.contend([]string{"a", "b"}[n%2], nil, nil)
 			err := a.Run(quiet(t), func(ctx context.Context) error {
 				term, ok := leader.TermOf(context.WithoutCancel(ctx))
-				if !ok || term.Number != int64(n) || term.Identity != a.Identity() {
+				if !ok || term.Number != int64(n) || term.Identity != a.Status().Identity {
 					t.Errorf("term %d is %+v", n, term)
 				}
 				return nil

@@ -64,7 +64,7 @@
 //	                                          The server may forget renewals, so two may work on a range for RetryPeriod
 //	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have run out
 //	a lease edited by hand                    its replica writes it again; others take it for as it was, or for everything if they have missed a renewal
-//	another process with the same identity    Run returns a *leader.IdentityError
+//	another process with the same identity    Run returns leader.ErrShared
 //	replicas with another Options.By           those that come later work on nothing until the others have left; all of them report it
 //	more replicas than ranges                 some have none
 //	a follower that never gets ready          its replica gets no range; after LeaseDuration it reports which follower that is

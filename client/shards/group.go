@@ -106,9 +106,6 @@ var leases = client.Type[*lease]{Group: "coordination.k8s.io", Version: "v1", Ki
 // By returns what decides which range an object is in.
 func (g *Group) By() meta.ShardBy { return g.config.By }
 
-// Identity returns the identity of this replica: that of the Options, or the one that was made for it.
-func (g *Group) Identity() string { return g.config.Identity }
-
 // String names the group.
 func (g *Group) String() string {
 	return fmt.Sprintf("shards %q", meta.Key{Namespace: g.config.Namespace, Name: g.config.Name})
@@ -127,7 +124,7 @@ func (g *Group) String() string {
 //
 // Run returns the error of work; nil if ctx has ended and that is nil or the error of its context. It returns nil at once if ctx has ended
 // before, and an error at once if the Options or work cannot be used, or if the Group runs already. It ends work and returns an error if
-// the replica cannot have a lease of its own: another process has the same identity (*leader.IdentityError), or the lease belongs to
+// the replica cannot have a lease of its own: another process has the same identity ([leader.ErrShared]), or the lease belongs to
 // coordinated leader election. If work panics, Run gives everything back, and the panic goes on.
 //
 // When Run returns, nothing of it runs. It may be called again.
@@ -220,8 +217,7 @@ func (g *Group) keepLease(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		clash, lost := (*leader.IdentityError)(nil), (*leader.LostError)(nil)
-		if errors.As(err, &clash) || !errors.As(err, &lost) || lost.Reason == leader.Coordinated {
+		if lost := (*leader.LostError)(nil); !errors.As(err, &lost) || errors.Is(err, leader.ErrShared) || errors.Is(err, leader.ErrCoordinated) {
 			return fmt.Errorf("%v: %w", g, err)
 		}
 		g.failed(report.Topic{

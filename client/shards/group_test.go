@@ -250,7 +250,7 @@ func TestTwoReplicasWithOneIdentity(t *testing.T) {
 		w.pass(time.Second)
 		b := w.replica("same", nil).run()
 		<-b.ended
-		if clash := (*leader.IdentityError)(nil); !errors.As(b.err, &clash) || !strings.Contains(b.err.Error(), `shards "default/web"`) {
+		if !errors.Is(b.err, leader.ErrShared) || !strings.Contains(b.err.Error(), `shards "default/web"`) {
 			t.Errorf("the second one ended with %v", b.err)
 		}
 		w.whole(a)
@@ -451,7 +451,7 @@ func TestReplicasThatShareBySomethingElse(t *testing.T) {
 				t.Errorf("the status is %v, and OnError has got %v", s, r.errs)
 			}
 			if idle := r.WhyIdle(); (idle != nil) != (r == c || r == d) {
-				t.Errorf("%s: Idle says %v", r.Identity(), idle)
+				t.Errorf("%s: Idle says %v", r.Status().Identity, idle)
 			}
 		}
 		// One after the other ends, as in a rolling update.

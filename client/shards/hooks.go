@@ -18,18 +18,16 @@ type Hooks struct {
 
 // RunInfo describes a Group that runs.
 type RunInfo struct {
-	// Group is the name of the group, and Identity that of the replica.
-	Group    meta.Key
-	Identity string
+	// Group is the name of the group.
+	Group meta.Key
 	// Status is the method of the Group.
 	Status func() Status
 }
 
 // ChangedInfo describes a change of the ranges that a replica works on.
 type ChangedInfo struct {
-	// Group is the name of the group, and Identity that of the replica.
-	Group    meta.Key
-	Identity string
+	// Group is the name of the group.
+	Group meta.Key
 	// Gained are the ranges that the replica has got, and Lost those that it has given up or lost. Work that is under way for a range that
 	// was given up may go on for Options.Drain.
 	Gained, Lost meta.Ranges
@@ -54,5 +52,5 @@ func (h Hooks) and(other Hooks) Hooks {
 func (g *Group) tell(ctx context.Context) (ended func()) {
 	carried, _ := hooks.In[Hooks](ctx)
 	key := meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}
-	return hooks.Run(ctx, g.config.Hooks.and(carried).Run, RunInfo{Group: key, Identity: g.config.Identity, Status: g.Status})
+	return hooks.Run(ctx, g.config.Hooks.and(carried).Run, RunInfo{Group: key, Status: g.Status})
 }

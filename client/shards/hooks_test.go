@@ -24,7 +24,7 @@ func TestHooksAreToldOfARunAndItsRanges(t *testing.T) {
 		tells := func(name string) shards.Hooks {
 			return shards.Hooks{
 				Run: func(_ context.Context, r shards.RunInfo) func() {
-					said = append(said, fmt.Sprintf("%s: %v of %v begins, %v", name, r.Identity, r.Group, r.Status().Running))
+					said = append(said, fmt.Sprintf("%s: %v of %v begins, %v", name, r.Status().Identity, r.Group, r.Status().Running))
 					return func() { said = append(said, fmt.Sprintf("%s: ends with %d", name, r.Status().Ranges.Len())) }
 				},
 				Changed: func(_ context.Context, i shards.ChangedInfo) {

@@ -158,7 +158,7 @@ func testReplicas(w *world, by meta.ShardBy) {
 			for obj := range o.cache.Reader().All() {
 				objects++
 				if n := by.Range(meta.Identity{Namespace: obj.Namespace, UID: obj.UID}); !has.Has(n) {
-					w.Errorf("%s: the cache of %s has %v of range %d, which is not its own", what, o.Identity(), obj.Key(), n)
+					w.Errorf("%s: the cache of %s has %v of range %d, which is not its own", what, o.Status().Identity, obj.Key(), n)
 				}
 			}
 		}

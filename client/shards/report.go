@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/hooks"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/retry"
-	"github.com/go-logr/logr"
 )
 
 // Keys of topics.
@@ -138,7 +139,7 @@ func (g *Group) noteChange(ctx context.Context, before meta.Ranges, lost error) 
 	close(g.begun)
 	g.begun = make(chan struct{})
 	g.changes = append(g.changes, change{ctx, ChangedInfo{
-		Group: meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}, Identity: g.config.Identity,
+		Group:  meta.Key{Namespace: g.config.Namespace, Name: g.config.Name},
 		Gained: now.Minus(before), Lost: before.Minus(now), Ranges: now, Err: lost,
 	}})
 }
@@ -156,7 +157,7 @@ func (g *Group) say() {
 		c := g.changes[0]
 		g.changes = g.changes[1:]
 		g.mu.Unlock()
-		details := []any{"identity", c.info.Identity, "ranges", c.info.Ranges.Len()}
+		details := []any{"identity", g.config.Identity, "ranges", c.info.Ranges.Len()}
 		if c.info.Gained.Len() > 0 {
 			details = append(details, "gained", c.info.Gained.Len())
 		}

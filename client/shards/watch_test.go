@@ -20,7 +20,7 @@ import (
 func (w *world) breaks(broken map[*replica]string) {
 	w.server.Intercept(func(q *http.Request) http.HandlerFunc {
 		for r, verbs := range broken {
-			if q.UserAgent() == r.Identity() && strings.Contains(verbs, clienttest.RequestOf(q).Verb) {
+			if q.UserAgent() == r.Status().Identity && strings.Contains(verbs, clienttest.RequestOf(q).Verb) {
 				return clienttest.Reset()
 			}
 		}

@@ -51,9 +51,9 @@ func (l *leaders) hooks() leader.Hooks {
 				l.slowpath.WithLabelValues(i.Lease.Name).Inc()
 			}
 		},
-		Lost: func(_ context.Context, i leader.LostInfo) {
-			l.lost.WithLabelValues(i.Err.Lease.Name).Inc()
-			l.master.WithLabelValues(i.Err.Lease.Name).Set(0)
+		Lost: func(_ context.Context, err *leader.LostError) {
+			l.lost.WithLabelValues(err.Lease.Name).Inc()
+			l.master.WithLabelValues(err.Lease.Name).Set(0)
 		},
 		Released: func(_ context.Context, i leader.ReleaseInfo) { l.master.WithLabelValues(i.Lease.Name).Set(0) },
 	}
