@@ -77,7 +77,7 @@ func (l *lock) excluded(wait time.Duration) {
 	err := fmt.Errorf("lead by lease %q: %q has not renewed it for %v, and its spec.leaseDurationSeconds keeps all others waiting for %v more; if the holder has ended, %s",
 		l.e.key, shown.Text(l.seen.holder), (term - wait).Round(time.Second), wait.Round(time.Second), helps)
 	l.e.waits(err)
-	if now := l.e.clock.mono(); now-l.reported >= l.pause {
+	if now := l.e.clock.Mono(); now-l.reported >= l.pause {
 		l.reported, l.pause = now, report.Next(l.pause)
 		l.e.failed(report.Topic{Key: aboutDuration, Fails: l.e.String() + " waits", Works: l.e.String() + ": the lease does not exclude for so long any more"}, err)
 	}

@@ -42,7 +42,7 @@ func New(c *client.Client, config Options) *Elector {
 	config = config.withDefaults()
 	e := &Elector{
 		c: c, config: config, invalid: config.validate(), key: meta.Key{Namespace: config.Namespace, Name: config.Name},
-		leases: client.For(c, leases), clock: newClock(), log: report.New(config.Logger),
+		leases: client.For(c, leases), clock: clock{election.NewClock()}, log: report.New(config.Logger),
 	}
 	if c == nil {
 		e.invalid = errors.Join(errors.New("leader.New: the client must not be nil"), e.invalid)
@@ -101,8 +101,8 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	w := newWatcher(e)
 	running.Go(func() { w.run(watching) })
 
-	if rider.Mono != nil && rider.Wall != nil {
-		e.clock = clock{mono: rider.Mono, wall: rider.Wall}
+	if rides {
+		e.clock = clock{rider.Clock}
 	}
 	l := newLock(e, e.ours, rider)
 	defer func() { e.ours = l.written() }()

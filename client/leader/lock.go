@@ -67,7 +67,7 @@ func (l *lock) mine() bool {
 
 // take notes the lease as the server has it; nil means that it has none.
 func (l *lock) take(ctx context.Context, lease *meta.Unstructured) {
-	at := l.e.clock.mono() // after the answer: later is safer
+	at := l.e.clock.Mono() // after the answer: later is safer
 	before := l.version()
 	l.lease, l.rec = lease, record{}
 	if lease != nil {

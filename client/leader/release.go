@@ -55,6 +55,6 @@ func (l *lock) free(ctx context.Context, limit time.Duration) error {
 
 // empty returns the record of a lease that nobody holds. It is valid for a second, the shortest time that a lease can have.
 func (l *lock) empty() record {
-	now := toMicro(l.e.clock.wall())
+	now := toMicro(l.e.clock.Wall())
 	return record{duration: time.Second, acquired: now, renewed: now, transitions: l.held.record.transitions}
 }

@@ -66,7 +66,7 @@ func (e *Elector) Live() error {
 
 // saw notes the lease, and says when the holder has changed.
 func (e *Elector) saw(ctx context.Context, l *lock) {
-	now := e.clock.wall()
+	now := e.clock.Wall()
 	e.mu.Lock()
 	previous := e.status.Leader
 	e.status.Leader, e.status.Since = l.rec.holder, l.rec.acquired

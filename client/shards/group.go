@@ -25,8 +25,8 @@ type Group struct {
 	invalid error   // why Run cannot run
 	leases  client.Resource[*lease]
 	elector *leader.Elector // of our own lease
-	clock   clock
-	log     *report.Log // for errors that no hook takes
+	clock   election.Clock  // of the election too
+	log     *report.Log     // for errors that no hook takes
 
 	due     chan struct{} // has an element if the lease is to be written at once
 	changed chan struct{} // has an element if there may be another plan
@@ -61,20 +61,6 @@ type Group struct {
 	blocked   error         // why the work is not shared as it should be
 }
 
-// clock is what package leader believes too.
-type clock struct {
-	mono func() time.Duration // since some moment
-	wall func() time.Time
-}
-
-func newClock() clock {
-	start := time.Now()
-	return clock{
-		mono: func() time.Duration { return time.Since(start) },
-		wall: func() time.Time { return time.Now().Round(0) },
-	}
-}
-
 // New returns a replica's part in a group. It does no I/O. Run, not New, reports invalid Options.
 //
 // A client with a Limiter delays renewals behind its other requests. If that may take seconds, give the Group a client
@@ -83,16 +69,16 @@ func New(c *client.Client, config Options) *Group {
 	config = config.withDefaults()
 	key := config.lease()
 	g := &Group{
-		c: c, config: config, invalid: config.validate(), clock: newClock(), log: report.New(config.Logger),
+		c: c, config: config, invalid: config.validate(), clock: election.NewClock(), log: report.New(config.Logger),
 		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), expected: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
 	}
 	g.table = table{
 		lease: config.LeaseDuration, settling: config.RetryPeriod / 4, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges(),
 	}
 	g.view = newView(key.Name, config.LeaseDuration, config.By)
-	election := config.election()
-	election.OnError = g.electionFailed
-	if g.elector = leader.New(c, election); c == nil {
+	own := config.election()
+	own.OnError = g.electionFailed
+	if g.elector = leader.New(c, own); c == nil {
 		g.invalid = errors.Join(errors.New("shards.New: the client must not be nil"), g.invalid)
 		return g
 	}
@@ -210,7 +196,7 @@ func (g *Group) end() {
 // keepLease keeps a lease until ctx ends, and shares the work while it has it. It returns an error if it cannot have a lease.
 func (g *Group) keepLease(ctx context.Context) error {
 	ctx = election.WithRider(ctx, election.Rider{
-		Annotations: g.annotations, Stored: g.stored, Due: g.due, Mono: g.clock.mono, Wall: g.clock.wall,
+		Annotations: g.annotations, Stored: g.stored, Due: g.due, Clock: g.clock,
 	})
 	for {
 		err := g.elector.Run(quiet(ctx), g.share)
@@ -265,7 +251,7 @@ func (g *Group) share(held context.Context) error {
 
 // advance makes a plan, and carries out what needs no request.
 func (g *Group) advance(held context.Context) plan {
-	now := g.clock.mono()
+	now := g.clock.Mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	before := g.table.works
@@ -395,7 +381,7 @@ func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retr
 	}
 	failures.Reset()
 	g.listWorks()
-	now := g.clock.mono()
+	now := g.clock.Mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.view.listed(list.Items, now)

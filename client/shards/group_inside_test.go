@@ -150,7 +150,7 @@ func TestASecondRunLeavesRangesToTheFirstForALease(t *testing.T) {
 	}
 	var now time.Duration
 	g := New(c, Options{Namespace: "default", Name: "web", Identity: "me"})
-	g.clock.mono = func() time.Duration { return now }
+	g.clock.Mono = func() time.Duration { return now }
 	run := func(at time.Duration) {
 		now = at
 		if err := g.begin(func(context.Context) error { return nil }); err != nil {

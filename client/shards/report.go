@@ -93,7 +93,7 @@ func (g *Group) notReady() (names []string) {
 
 // sayBlocked reports why the work is not shared as it should be, once in LeaseDuration; said is when it has done so last.
 func (g *Group) sayBlocked(said *time.Duration) {
-	now := g.clock.mono()
+	now := g.clock.Mono()
 	g.mu.Lock()
 	why := g.blocked
 	g.mu.Unlock()

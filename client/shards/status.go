@@ -66,7 +66,7 @@ type Member struct {
 
 // Status returns what the replica knows at the moment.
 func (g *Group) Status() Status {
-	now, election := g.clock.mono(), g.elector.Status()
+	now, election := g.clock.Mono(), g.elector.Status()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := &g.table

@@ -129,7 +129,7 @@ func (g *Group) watchOnce(outer context.Context, course *course) error {
 			return event.Err
 		}
 		course.barren = 0
-		now := g.clock.mono()
+		now := g.clock.Mono()
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.heard(event, now)
@@ -155,7 +155,7 @@ func (g *Group) watchOnce(outer context.Context, course *course) error {
 // learn notes the list before a watch. It returns the version that the watch is to begin after, and the names of the leases that this
 // replica is to delete.
 func (g *Group) learn(list meta.List[*lease], restored bool, course *course) (from string, old map[string]bool) {
-	now := g.clock.mono()
+	now := g.clock.Mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	v, r := g.view, &g.table.reach

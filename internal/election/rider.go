@@ -1,10 +1,7 @@
 // Package election has what a leader election learns from packages that run one for their own purposes, by its context.
 package election
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Rider makes the lease of a leader election carry more than the election: a process that shares work with others holds a lease of its
 // own, whose annotations say what it has taken.
@@ -16,9 +13,8 @@ type Rider struct {
 	Stored func(version string, annotations map[string]string)
 	// Due asks for a renewal at once, because the annotations have changed.
 	Due <-chan struct{}
-	// Mono and Wall replace the clocks of the election, unless they are nil: those who ride on it have to believe the same ones.
-	Mono func() time.Duration
-	Wall func() time.Time
+	// Clock is what the election believes: those who ride on it have to believe the same.
+	Clock Clock
 }
 
 type riderKey struct{}

@@ -67,7 +67,7 @@ func (v Validator) name(t *Type, field, name string, prefix bool) []meta.StatusC
 	default:
 		why = append(why, rule)
 	}
-	var causes []meta.StatusCause
+	var causes status.Causes
 	for _, w := range why {
 		causes = append(causes, status.InvalidValue(field, name, w))
 	}
@@ -121,16 +121,14 @@ func segmentRules(name string) (why []string) {
 
 // metadata returns what is wrong with the parts of metadata that clients write.
 func (v Validator) metadata(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
-	var causes []meta.StatusCause
-	if m.Generation < 0 {
-		causes = append(causes, status.InvalidValue("metadata.generation", m.Generation, "must be greater than or equal to 0"))
-	}
+	var causes status.Causes
+	causes.If(m.Generation < 0, status.InvalidValue("metadata.generation", m.Generation, "must be greater than or equal to 0"))
 	return slices.Concat(causes, v.descriptions(m), v.finalizers(t, m))
 }
 
 // descriptions returns what is wrong with labels, annotations and owners.
 func (v Validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
-	var causes []meta.StatusCause
+	var causes status.Causes
 	for _, k := range slices.Sorted(maps.Keys(m.Labels)) {
 		for _, why := range v.Qualified(k) {
 			causes = append(causes, status.InvalidValue("metadata.labels", k, why))
@@ -150,18 +148,16 @@ func (v Validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
 		}
 		size += len(k) + len(m.Annotations[k])
 	}
-	if size > annotationsMax {
-		causes = append(causes, meta.StatusCause{
-			Reason: "FieldValueTooLong", Field: "metadata.annotations",
-			Message: fmt.Sprintf("Too long: may not be more than %d bytes", annotationsMax),
-		})
-	}
+	causes.If(size > annotationsMax, meta.StatusCause{
+		Reason: "FieldValueTooLong", Field: "metadata.annotations",
+		Message: fmt.Sprintf("Too long: may not be more than %d bytes", annotationsMax),
+	})
 	return append(causes, v.owners(m.OwnerReferences)...)
 }
 
 // owners returns what is wrong with the owners of an object.
 func (v Validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
-	var causes []meta.StatusCause
+	var causes status.Causes
 	controller := "" // the first
 	for i, o := range owners {
 		at := fmt.Sprintf("metadata.ownerReferences[%d]", i)
@@ -171,13 +167,9 @@ func (v Validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
 		for _, f := range []struct{ name, value string }{
 			{"apiVersion", o.APIVersion}, {"kind", o.Kind}, {"name", o.Name}, {"uid", o.UID},
 		} {
-			if f.value == "" {
-				causes = append(causes, status.RequiredValue(at+"."+f.name, "must not be empty"))
-			}
+			causes.If(f.value == "", status.RequiredValue(at+"."+f.name, "must not be empty"))
 		}
-		if o.APIVersion == "v1" && o.Kind == "Event" {
-			causes = append(causes, status.InvalidValue(at, o, "/v1, Kind=Event is disallowed from being an owner"))
-		}
+		causes.If(o.APIVersion == "v1" && o.Kind == "Event", status.InvalidValue(at, o, "/v1, Kind=Event is disallowed from being an owner"))
 	}
 	for _, o := range owners {
 		if o.Controller == nil || !*o.Controller {
@@ -195,20 +187,16 @@ func (v Validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
 
 // finalizers returns what is wrong with the finalizers of an object.
 func (v Validator) finalizers(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
-	var causes []meta.StatusCause
+	var causes status.Causes
 	for i, f := range m.Finalizers {
 		for _, why := range v.Qualified(f) {
 			causes = append(causes, status.InvalidValue("metadata.finalizers", f, why))
 		}
-		if t.Builtin && Unqualified(f) {
-			causes = append(causes, status.InvalidValue(fmt.Sprintf("metadata.finalizers[%d]", i), f,
-				"name is neither a standard finalizer name nor is it fully qualified"))
-		}
+		causes.If(t.Builtin && Unqualified(f), status.InvalidValue(fmt.Sprintf("metadata.finalizers[%d]", i), f,
+			"name is neither a standard finalizer name nor is it fully qualified"))
 	}
-	if slices.Contains(m.Finalizers, FinalizerOrphan) && slices.Contains(m.Finalizers, FinalizerForeground) {
-		causes = append(causes, status.InvalidValue("metadata.finalizers", m.Finalizers,
-			"finalizer orphan and foregroundDeletion cannot be both set"))
-	}
+	causes.If(slices.Contains(m.Finalizers, FinalizerOrphan) && slices.Contains(m.Finalizers, FinalizerForeground),
+		status.InvalidValue("metadata.finalizers", m.Finalizers, "finalizer orphan and foregroundDeletion cannot be both set"))
 	return causes
 }
 
@@ -219,7 +207,7 @@ func Unqualified(f string) bool {
 
 // Object returns everything that is wrong with the metadata of a new object.
 func (v Validator) Object(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
-	var causes []meta.StatusCause
+	var causes status.Causes
 	if m.GenerateName != "" {
 		causes = append(causes, v.name(t, "metadata.generateName", m.GenerateName, true)...)
 	}
@@ -248,22 +236,16 @@ func (v Validator) Update(t *Type, m, old *meta.ObjectMeta) error {
 
 // change returns what is wrong with m's changes of immutable fields.
 func (v Validator) change(m, old *meta.ObjectMeta) []meta.StatusCause {
-	var causes []meta.StatusCause
+	var causes status.Causes
 	if old.DeletionTimestamp != nil {
 		added := slices.DeleteFunc(slices.Sorted(slices.Values(m.Finalizers)), func(f string) bool {
 			return slices.Contains(old.Finalizers, f)
 		})
-		if len(added) > 0 {
-			causes = append(causes, status.ForbiddenValue("metadata.finalizers", fmt.Sprintf(
-				"no new finalizers can be added if the object is being deleted, found new finalizers %#v", added)))
-		}
+		causes.If(len(added) > 0, status.ForbiddenValue("metadata.finalizers", fmt.Sprintf(
+			"no new finalizers can be added if the object is being deleted, found new finalizers %#v", added)))
 	}
-	if m.UID != old.UID {
-		causes = append(causes, status.InvalidValue("metadata.uid", m.UID, "field is immutable"))
-	}
-	if old.DeletionTimestamp == nil && m.DeletionTimestamp != nil {
-		causes = append(causes, status.InvalidValue("metadata.deletionTimestamp", m.DeletionTimestamp, "field is immutable"))
-	}
+	causes.If(m.UID != old.UID, status.InvalidValue("metadata.uid", m.UID, "field is immutable"))
+	causes.If(old.DeletionTimestamp == nil && m.DeletionTimestamp != nil, status.InvalidValue("metadata.deletionTimestamp", m.DeletionTimestamp, "field is immutable"))
 	if is, was := m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds; is != nil && (was == nil || *is != *was) {
 		causes = append(causes, status.InvalidValue("metadata.deletionGracePeriodSeconds", *is, "field is immutable"))
 	}
