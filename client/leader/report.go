@@ -17,7 +17,6 @@ const (
 	aboutLease    = "lease"
 	aboutWatch    = "watch"
 	aboutRelease  = "release"
-	aboutHang     = "hang"
 	aboutDuration = "duration"
 )
 

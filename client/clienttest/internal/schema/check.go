@@ -24,7 +24,7 @@ func (s *Shape) Check(v any, path string) []string {
 	}
 	switch v := v.(type) {
 	case jsontree.Object:
-		if s.typ != "" && s.typ != "object" {
+		if !s.takes("object") {
 			return wrong("%s", s.mismatch(v))
 		}
 		var all []string
@@ -37,7 +37,7 @@ func (s *Shape) Check(v any, path string) []string {
 		}
 		return all
 	case []any:
-		if s.typ != "" && s.typ != "array" {
+		if !s.takes("array") {
 			return wrong("%s", s.mismatch(v))
 		}
 		var all []string
@@ -58,21 +58,24 @@ func (s *Shape) Check(v any, path string) []string {
 			all = append(all, s.Item().Check(e, path+at)...)
 		}
 		return all
+	}
+	fits := true
+	switch v.(type) {
 	case string:
-		if s.typ != "" && s.typ != "string" {
-			return wrong("%s", s.mismatch(v))
-		}
+		fits = s.takes("string")
 	case json.Number:
-		if s.typ != "" && s.typ != "integer" && s.typ != "number" && !s.anyScalar() {
-			return wrong("%s", s.mismatch(v))
-		}
+		fits = s.takes("integer") || s.takes("number") || s.anyScalar()
 	case bool:
-		if s.typ != "" && s.typ != "boolean" && !s.anyScalar() {
-			return wrong("%s", s.mismatch(v))
-		}
+		fits = s.takes("boolean") || s.anyScalar()
+	}
+	if !fits {
+		return wrong("%s", s.mismatch(v))
 	}
 	return nil
 }
+
+// takes reports whether a value may have a type.
+func (s *Shape) takes(typ string) bool { return s.typ == "" || s.typ == typ }
 
 // anyScalar reports whether a string may also be a number or a boolean, as a string with a format may.
 func (s *Shape) anyScalar() bool { return s.typ == "string" && s.format != "" && s.format != "byte" }

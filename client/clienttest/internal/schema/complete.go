@@ -48,22 +48,14 @@ func (s *Shape) Complete(v any) {
 	if s == nil {
 		return
 	}
-	switch v := v.(type) {
-	case jsontree.Object:
+	if m, ok := v.(jsontree.Object); ok {
 		for name, value := range s.defaults {
-			if was, found := v[name]; !found || was == nil && s.members[name].notNull {
-				v[name] = jsontree.Clone(value) // its own members are added below
+			if was, found := m[name]; !found || was == nil && s.members[name].notNull {
+				m[name] = jsontree.Clone(value) // its own members are added below
 			}
 		}
-		for name, m := range v {
-			inner, _ := s.Field(name)
-			inner.Complete(m)
-		}
-	case []any:
-		for _, e := range v {
-			s.elements.Complete(e)
-		}
 	}
+	s.each(v, (*Shape).Complete)
 }
 
 // DropNulls removes null members, which a compiled-in type does not keep. A null in a map or a list becomes the empty value.
@@ -71,10 +63,8 @@ func (s *Shape) DropNulls(v any) {
 	switch v := v.(type) {
 	case jsontree.Object:
 		for name, m := range v {
-			inner, named := s.Field(name)
-			switch {
+			switch inner, named := s.Field(name); {
 			case m != nil:
-				inner.DropNulls(m)
 			case named:
 				delete(v, name)
 			default:
@@ -86,9 +76,9 @@ func (s *Shape) DropNulls(v any) {
 			if e == nil {
 				v[i] = s.Item().empty()
 			}
-			s.Item().DropNulls(e)
 		}
 	}
+	s.each(v, (*Shape).DropNulls)
 }
 
 // empty returns the value of a null where a compiled-in type must have a value.

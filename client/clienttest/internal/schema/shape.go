@@ -65,6 +65,21 @@ func (s *Shape) Item() *Shape {
 	return s.elements
 }
 
+// each calls f for the members of an object, or the elements of a list, with their shapes.
+func (s *Shape) each(v any, f func(*Shape, any)) {
+	switch v := v.(type) {
+	case jsontree.Object:
+		for name, m := range v {
+			inner, _ := s.Field(name)
+			f(inner, m)
+		}
+	case []any:
+		for _, e := range v {
+			f(s.Item(), e)
+		}
+	}
+}
+
 // KeyOf returns the key of an element in a list that is not atomic. An element that no valid list can have has no key.
 func (s *Shape) KeyOf(element any) (string, bool) {
 	if s.list == listSet {

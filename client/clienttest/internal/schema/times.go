@@ -26,22 +26,17 @@ func (s *Shape) SetTimes(v any) {
 	if s == nil {
 		return
 	}
-	switch v := v.(type) {
-	case jsontree.Object:
-		for name, m := range v {
+	if object, ok := v.(jsontree.Object); ok {
+		for name, m := range object {
 			inner, _ := s.Field(name)
 			text, isText := m.(string)
 			if !isText || inner == nil || inner.layout() == "" {
-				inner.SetTimes(m)
 				continue
 			}
 			if t, err := time.Parse(inner.layout(), text); err == nil { // otherwise Misfit has said so
-				v[name] = t.UTC().Format(inner.layout())
+				object[name] = t.UTC().Format(inner.layout())
 			}
 		}
-	case []any:
-		for _, e := range v {
-			s.Item().SetTimes(e)
-		}
 	}
+	s.each(v, (*Shape).SetTimes)
 }

@@ -35,7 +35,7 @@ func (s *Shape) Misfit(v any, in, path string) error {
 	switch v := v.(type) {
 	case jsontree.Object:
 		switch {
-		case s.typ != "" && s.typ != "object":
+		case !s.takes("object"):
 			return bad("object")
 		case s.members == nil:
 			for _, k := range slices.Sorted(maps.Keys(v)) {
@@ -51,7 +51,7 @@ func (s *Shape) Misfit(v any, in, path string) error {
 			}
 		}
 	case []any:
-		if s.typ != "" && s.typ != "array" {
+		if !s.takes("array") {
 			return bad("array")
 		}
 		for _, e := range v {
@@ -74,7 +74,7 @@ func (s *Shape) Misfit(v any, in, path string) error {
 			return bad("number")
 		}
 	case string:
-		if s.typ != "" && s.typ != "string" {
+		if !s.takes("string") {
 			return bad("string")
 		}
 		var corrupt base64.CorruptInputError
@@ -87,7 +87,7 @@ func (s *Shape) Misfit(v any, in, path string) error {
 			}
 		}
 	case bool:
-		if s.typ != "" && s.typ != "boolean" {
+		if !s.takes("boolean") {
 			return bad("bool")
 		}
 	}
