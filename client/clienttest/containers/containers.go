@@ -32,7 +32,7 @@ type Server struct {
 	// goroutines may call it at once. Nil answers that no program can be found.
 	Run func(ctx context.Context, p *Process) (code int)
 	// Logs writes the log of a container of a pod to w, which sends each Write at once; with o.Follow, until the container ends. o has
-	// been validated: it names the container, and has SinceTime in place of Since. ctx ends when the client has gone. An error before
+	// been validated, and names the container. ctx ends when the client has gone. An error before
 	// the first Write is the server's refusal (400), and later ones are sent as text, as a kubelet does; http.ErrAbortHandler breaks
 	// the connection. Several goroutines may call it at once. The type [Logs] keeps logs. Nil answers 404.
 	Logs func(ctx context.Context, pod meta.Key, o remote.LogOptions, w io.Writer) error

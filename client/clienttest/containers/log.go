@@ -24,8 +24,9 @@ func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, pod meta.Key, 
 		http.Error(w, "the containers of this server have no log", http.StatusNotFound)
 		return
 	}
-	out := &logWriter{w: w}
-	switch err := s.Logs(r.Context(), pod, logOptions(container, r.URL.Query()), out); {
+	out, query := &logWriter{w: w}, r.URL.Query()
+	ctx := context.WithValue(r.Context(), streamKey{}, query.Get("stream"))
+	switch err := s.Logs(ctx, pod, logOptions(container, query), out); {
 	case errors.Is(err, http.ErrAbortHandler):
 		panic(http.ErrAbortHandler)
 	case err == nil || r.Context().Err() != nil:
@@ -36,6 +37,10 @@ func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, pod meta.Key, 
 		clienttest.Answer(meta.Status{Code: http.StatusBadRequest, Reason: "BadRequest", Message: err.Error()})(w, r)
 	}
 }
+
+// streamKey is the key of the output that a request wants: "Stdout", "Stderr", or something else for both. [remote.LogOptions] do not have
+// it, because few servers can select one.
+type streamKey struct{}
 
 // logOptions reads the options of the API, which have been validated.
 func logOptions(container string, q url.Values) remote.LogOptions {
@@ -51,14 +56,11 @@ func logOptions(container string, q url.Values) remote.LogOptions {
 	if q.Get("tailLines") == "0" {
 		o.Tail = -1
 	}
-	if stream := q.Get("stream"); stream != "All" {
-		o.Stream = remote.Stream(stream)
-	}
 	if seconds := number("sinceSeconds"); seconds > 0 {
-		o.SinceTime = time.Now().Add(-time.Duration(seconds) * time.Second)
+		o.Since = time.Now().Add(-time.Duration(seconds) * time.Second)
 	}
 	if since, err := time.Parse(time.RFC3339, q.Get("sinceTime")); err == nil {
-		o.SinceTime = since.Truncate(time.Second) // the API server passes on whole seconds
+		o.Since = since.Truncate(time.Second) // the API server passes on whole seconds
 	}
 	return o
 }
@@ -208,8 +210,9 @@ func (l *Log) serve(ctx context.Context, pod meta.Key, o remote.LogOptions, w io
 	case run == nil:
 		return fmt.Errorf("container %q in pod %q is waiting to start: ContainerCreating", o.Container, pod.Name)
 	}
-	out := &entryWriter{o: o, w: w, left: o.Limit, fresh: true}
-	if o.Stream != remote.Stderr { // a kubelet says at once that the log begins, but not for this stream
+	stream, _ := ctx.Value(streamKey{}).(string)
+	out := &entryWriter{o: o, stream: stream, w: w, left: o.Limit, fresh: true}
+	if stream != "Stderr" { // a kubelet says at once that the log begins, but not for this stream
 		if _, err := w.Write(nil); err != nil {
 			return err
 		}
@@ -244,16 +247,17 @@ var errLimit = errors.New("the limit is reached")
 
 // entryWriter writes entries as a kubelet does.
 type entryWriter struct {
-	o     remote.LogOptions
-	w     io.Writer
-	left  int64 // of the limit, if there is one
-	fresh bool  // the next entry begins a line
+	o      remote.LogOptions
+	stream string // see streamKey
+	w      io.Writer
+	left   int64 // of the limit, if there is one
+	fresh  bool  // the next entry begins a line
 }
 
 func (e *entryWriter) write(v Entry) error {
 	fresh := e.fresh
 	e.fresh = !v.Partial
-	if v.Time.Before(e.o.SinceTime) || e.o.Stream != "" && (e.o.Stream == remote.Stderr) != v.Stderr {
+	if v.Time.Before(e.o.Since) || v.Stderr && e.stream == "Stdout" || !v.Stderr && e.stream == "Stderr" {
 		return nil
 	}
 	text := v.Text
