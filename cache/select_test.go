@@ -40,7 +40,7 @@ func TestSelect(t *testing.T) {
 		{"n>7", "f"},
 		{"n=8,app=mail", "f"},
 		{"other=1", ""},
-		{meta.SelectNothing().String(), ""},
+		{"bowline.dev/nothing,!bowline.dev/nothing", ""},
 	} {
 		t.Run(test.selector, func(t *testing.T) {
 			sel, err := meta.ParseSelector(test.selector)
@@ -59,7 +59,7 @@ func TestSelect(t *testing.T) {
 			}
 		})
 	}
-	web, err := meta.SelectorFromMap(map[string]string{"app": "web"})
+	web, err := meta.ParseSelector("app=web")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (r request) selected() url.Values {
 		return r.query
 	}
 	// A name that is a path segment can always be written in a selector.
-	only, _ := meta.NewFieldSelector(meta.FieldEquals("metadata.name", r.name))
+	only, _ := meta.NewFieldSelector(meta.FieldTerm{Field: "metadata.name", Value: r.name})
 	query := maps.Clone(r.query)
 	if query == nil {
 		query = url.Values{}

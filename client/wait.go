@@ -142,7 +142,7 @@ func (w *wait) validate() error {
 	if _, err := q.path(); err != nil {
 		return err
 	}
-	selector, err := meta.NewFieldSelector(meta.FieldEquals("metadata.name", w.key.Name))
+	selector, err := meta.NewFieldSelector(meta.FieldTerm{Field: "metadata.name", Value: w.key.Name})
 	w.selector = selector.String()
 	return err
 }

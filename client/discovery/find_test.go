@@ -174,10 +174,10 @@ func TestType(t *testing.T) {
 		r := newRig(t, discovery.Options{}, widgets("v1"))
 		res := must[discovery.Resource](t)(r.catalog.ResourceOf(t.Context(), meta.GVR{Group: "example.dev", Resource: "widgets"}))
 		obj := &meta.Unstructured{}
-		if err := obj.SetNested("w", "metadata", "name"); err != nil {
+		if err := meta.SetNested(obj, "w", "metadata", "name"); err != nil {
 			t.Fatal(err)
 		}
-		if err := obj.SetNested("default", "metadata", "namespace"); err != nil {
+		if err := meta.SetNested(obj, "default", "metadata", "namespace"); err != nil {
 			t.Fatal(err)
 		}
 		must[*meta.Unstructured](t)(client.For(r.client, res.Type()).Create(t.Context(), obj))

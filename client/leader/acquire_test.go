@@ -13,12 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/go-logr/logr"
 )
 
 // heldBy is the spec of a lease, as its holder has written it at a moment that the contender's clock cannot confirm.
@@ -143,7 +144,7 @@ func TestALeaseThatExcludesForYearsIsReported(t *testing.T) {
 					if n := len(a.errors()); n < 7 || n > 10 { // after 5 s, 15 s, 45 s and so on to a quarter of an hour
 						t.Errorf("%d reports in an hour", n)
 					}
-					w.edit(func(l *meta.Unstructured) { _ = l.SetNested("", "spec", "holderIdentity") }) // as the error says
+					w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "", "spec", "holderIdentity") }) // as the error says
 					w.until(w.since() + time.Second)
 				} else {
 					if n := len(a.errors()); n == 0 {
@@ -171,7 +172,9 @@ func TestALongLeaseThatIsRenewedLateIsReportedAgain(t *testing.T) {
 		for n := range 2 {
 			w.until(w.since() + time.Hour)
 			before := len(a.errors())
-			w.edit(func(l *meta.Unstructured) { _ = l.SetNested(meta.MicroTime{Time: time.Now()}, "spec", "renewTime") })
+			w.edit(func(l *meta.Unstructured) {
+				_ = meta.SetNested(l, meta.MicroTime{Time: time.Now()}, "spec", "renewTime")
+			})
 			w.until(w.since() + 5*time.Second)
 			if err := a.Status().Err; err != nil {
 				t.Errorf("the lease has been renewed, and status has the error %v", err)
@@ -194,7 +197,9 @@ func TestALongLeaseThatIsRenewedIsNotReported(t *testing.T) {
 		a := w.contend("a", nil, nil).run()
 		for n := range 20 {
 			w.until(time.Duration(n+1) * 10 * time.Second)
-			w.edit(func(l *meta.Unstructured) { _ = l.SetNested(meta.MicroTime{Time: time.Now()}, "spec", "renewTime") })
+			w.edit(func(l *meta.Unstructured) {
+				_ = meta.SetNested(l, meta.MicroTime{Time: time.Now()}, "spec", "renewTime")
+			})
 		}
 		if errs := a.errors(); len(errs) > 0 || a.Status().Err != nil {
 			t.Errorf("errors %v, status %v", errs, a.Status().Err)
@@ -234,7 +239,7 @@ func TestALeaseThatIsRenewedIsNotTaken(t *testing.T) {
 		for n := range 20 {
 			w.until(time.Duration(n+1) * 14900 * time.Millisecond)
 			w.edit(func(l *meta.Unstructured) {
-				_ = l.SetNested(meta.MicroTime{Time: w.start.Add(-time.Duration(n+1) * time.Hour)}, "spec", "renewTime")
+				_ = meta.SetNested(l, meta.MicroTime{Time: w.start.Add(-time.Duration(n+1) * time.Hour)}, "spec", "renewTime")
 			})
 		}
 		at := time.Now()
@@ -256,9 +261,9 @@ func TestWritesOfOthersDoNotKeepALeaseAlive(t *testing.T) {
 		for n := range 15 {
 			w.until(time.Duration(n)*time.Second + 500*time.Millisecond)
 			w.edit(func(l *meta.Unstructured) {
-				l.SetAnnotations(map[string]string{"n": string(rune('a' + n))})
-				l.SetLabels(map[string]string{"theirs": "x"})
-				_ = l.SetNested("theirs", "spec", "preferredHolder")
+				_ = meta.SetNested(l, map[string]string{"n": string(rune('a' + n))}, "metadata", "annotations")
+				_ = meta.SetNested(l, map[string]string{"theirs": "x"}, "metadata", "labels")
+				_ = meta.SetNested(l, "theirs", "spec", "preferredHolder")
 			})
 		}
 		w.until(15*time.Second + 100*time.Millisecond)

@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
-	"github.com/go-logr/logr/funcr"
 )
 
 func TestOneOfThreeLeadsAndAReleasePassesTheLeaseAtOnce(t *testing.T) {
@@ -51,7 +52,7 @@ func TestRunReturns(t *testing.T) {
 	errOwn := errors.New("own")
 	errStop := errors.New("stop")
 	lose := func(w *world) {
-		w.edit(func(l *meta.Unstructured) { _ = l.SetNested("other", "spec", "holderIdentity") })
+		w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "other", "spec", "holderIdentity") })
 	}
 	end := func(*world) {}
 	for _, tc := range []struct {
@@ -174,7 +175,7 @@ func TestAGroupReportsALeadThatHangsItself(t *testing.T) {
 		if errs := a.errors(); len(errs) > 0 {
 			t.Errorf("errors: %v", errs)
 		}
-		w.edit(func(l *meta.Unstructured) { _ = l.SetNested("other", "spec", "holderIdentity") })
+		w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "other", "spec", "holderIdentity") })
 		<-ended
 		errs := a.errors()
 		if len(errs) == 0 || !strings.Contains(errs[0].Error(), ": a Runner of the Group still runs ") {
@@ -193,7 +194,7 @@ func TestALeadThatHangsIsReported(t *testing.T) {
 				a.run()
 				w.until(20 * time.Second)
 				if lost {
-					w.edit(func(l *meta.Unstructured) { _ = l.SetNested("other", "spec", "holderIdentity") })
+					w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "other", "spec", "holderIdentity") })
 				} else {
 					a.cancel()
 				}
@@ -349,7 +350,7 @@ func TestTheHookOfLeadersTellsEachChange(t *testing.T) {
 		w.put(heldBy("other", w.start))
 		b := w.contend("b", watch, nil).run()
 		w.until(30 * time.Second)
-		w.edit(func(l *meta.Unstructured) { _ = l.SetNested("third", "spec", "holderIdentity") })
+		w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "third", "spec", "holderIdentity") })
 		_ = b.wait()
 		want := []string{`"other" after "", term 7, self false`, `"b" after "other", term 8, self true`, `"third" after "b", term 8, self false`}
 		if got := strings.Join(seen, "\n"); got != strings.Join(want, "\n") {

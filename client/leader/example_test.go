@@ -8,6 +8,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // One process leads at a time. When it has finished, the next one leads at once.
@@ -60,7 +61,7 @@ func ExampleElector_Run() {
 		if err != nil {
 			return err
 		}
-		if err := lease.SetNested("", "spec", "holderIdentity"); err != nil {
+		if err := meta.SetNested(lease, "", "spec", "holderIdentity"); err != nil {
 			return err
 		}
 		_, err = leases.Update(ctx, lease)

@@ -44,7 +44,9 @@ func TestARenewalIsOneUpdate(t *testing.T) {
 
 		// behaviour 346: the conflict leads to a read, and to another update within the same attempt.
 		renewals = nil
-		w.edit(func(l *meta.Unstructured) { l.SetAnnotations(map[string]string{"a": "b"}) })
+		w.edit(func(l *meta.Unstructured) {
+			_ = meta.SetNested(l, map[string]string{"a": "b"}, "metadata", "annotations")
+		})
 		w.until(time.Minute + 3*time.Second)
 		if len(renewals) != 1 || !renewals[0].Reread || renewals[0].Attempts != 1 {
 			t.Errorf("the renewals are %+v, want one that has read the lease", renewals)
@@ -167,9 +169,11 @@ func TestALeaseIsLostWhenAnotherWriteSaysSo(t *testing.T) {
 		text   string
 	}{
 		{"taken", func(w *world) {
-			w.edit(func(l *meta.Unstructured) { _ = l.SetNested("other", "spec", "holderIdentity") })
+			w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "other", "spec", "holderIdentity") })
 		}, leader.Taken, `lost: "other" has taken the lease`},
-		{"emptied", func(w *world) { w.edit(func(l *meta.Unstructured) { _ = l.SetNested("", "spec", "holderIdentity") }) }, leader.Emptied, "somebody has removed the holder"},
+		{"emptied", func(w *world) {
+			w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "", "spec", "holderIdentity") })
+		}, leader.Emptied, "somebody has removed the holder"},
 		{"holder removed", func(w *world) {
 			w.edit(func(l *meta.Unstructured) { meta.RemoveNested(l.Object, "spec", "holderIdentity") })
 		}, leader.Emptied, "somebody has removed the holder"},
@@ -184,17 +188,17 @@ func TestALeaseIsLostWhenAnotherWriteSaysSo(t *testing.T) {
 			if err := w.leases.Delete(w.Context(), leaseKey, client.DeleteOptions{}); err != nil {
 				w.Error(err)
 			}
-			lease.SetResourceVersion("")
-			lease.SetUID("")
+			meta.RemoveNested(lease, "metadata", "resourceVersion")
+			meta.RemoveNested(lease, "metadata", "uid")
 			if _, err := w.leases.Create(w.Context(), lease); err != nil {
 				w.Error(err)
 			}
 		}, leader.Deleted, "somebody has deleted the lease"},
 		{"shared", func(w *world) {
-			w.edit(func(l *meta.Unstructured) { _ = l.SetNested(meta.MicroTime{Time: w.start}, "spec", "renewTime") })
+			w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, meta.MicroTime{Time: w.start}, "spec", "renewTime") })
 		}, leader.Shared, "another process renews the lease under the same identity"},
 		{"coordinated", func(w *world) {
-			w.edit(func(l *meta.Unstructured) { _ = l.SetNested("OldestEmulationVersion", "spec", "strategy") })
+			w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "OldestEmulationVersion", "spec", "strategy") })
 		}, leader.Coordinated, `its spec.strategy is "OldestEmulationVersion"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -262,7 +266,7 @@ func TestAChangedDurationIsPutRight(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		a := w.contend("a", nil, nil).run()
 		w.until(20*time.Second + 500*time.Millisecond)
-		w.edit(func(l *meta.Unstructured) { _ = l.SetNested(1, "spec", "leaseDurationSeconds") })
+		w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, 1, "spec", "leaseDurationSeconds") })
 		w.until(20*time.Second + 520*time.Millisecond)
 		if got := field[int](w, w.lease(), "leaseDurationSeconds"); got != 15 || a.cause() != nil {
 			t.Errorf("the duration is %d, and the cause is %v", got, a.cause())
@@ -358,7 +362,9 @@ func TestARenewalSurvivesAStormOfWrites(t *testing.T) {
 		w.until(time.Second)
 		for n := range 600 {
 			w.until(time.Second + time.Duration(n)*100*time.Millisecond)
-			w.edit(func(l *meta.Unstructured) { l.SetAnnotations(map[string]string{"n": time.Now().String()}) })
+			w.edit(func(l *meta.Unstructured) {
+				_ = meta.SetNested(l, map[string]string{"n": time.Now().String()}, "metadata", "annotations")
+			})
 		}
 		if a.cause() != nil || len(a.errors()) > 0 {
 			t.Errorf("the cause is %v; errors: %v", a.cause(), a.errors())

@@ -61,7 +61,7 @@ func (r record) setIn(lease *meta.Unstructured) error {
 		{"renewTime", meta.MicroTime{Time: r.renewed}},
 		{"leaseTransitions", r.transitions},
 	} {
-		if err := lease.SetNested(f.value, "spec", f.name); err != nil {
+		if err := meta.SetNested(lease, f.value, "spec", f.name); err != nil {
 			return err
 		}
 	}

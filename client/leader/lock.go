@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -211,21 +210,17 @@ func (l *lock) write(ctx context.Context, r record) error {
 }
 
 func (l *lock) fill(lease *meta.Unstructured, r record) error {
-	if len(l.e.config.Labels) > 0 {
-		labels := lease.GetLabels()
-		if labels == nil {
-			labels = make(map[string]string)
+	for key, value := range l.e.config.Labels {
+		if err := meta.SetNested(lease, value, "metadata", "labels", key); err != nil {
+			return err
 		}
-		maps.Copy(labels, l.e.config.Labels)
-		lease.SetLabels(labels)
 	}
 	if l.rider.Annotations != nil {
-		annotations := lease.GetAnnotations()
-		if annotations == nil {
-			annotations = make(map[string]string)
+		for key, value := range l.rider.Annotations() {
+			if err := meta.SetNested(lease, value, "metadata", "annotations", key); err != nil {
+				return err
+			}
 		}
-		maps.Copy(annotations, l.rider.Annotations())
-		lease.SetAnnotations(annotations)
 	}
 	return r.setIn(lease)
 }

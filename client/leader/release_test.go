@@ -86,7 +86,9 @@ func TestAReleaseThatFails(t *testing.T) {
 			if n > 1 {
 				return nil
 			}
-			w.edit(func(l *meta.Unstructured) { l.SetAnnotations(map[string]string{"a": "b"}) })
+			w.edit(func(l *meta.Unstructured) {
+				_ = meta.SetNested(l, map[string]string{"a": "b"}, "metadata", "annotations")
+			})
 			return nil
 		}, time.Second, "", nil},
 		{"made, and the answer lost", func(w *world, n int) http.HandlerFunc {
@@ -171,7 +173,7 @@ func TestALeaseOfAnotherIsNotReleased(t *testing.T) {
 			c.Hooks.Released = func(context.Context, leader.ReleaseInfo) { released++ }
 		}, nil).run()
 		w.until(20 * time.Second)
-		w.edit(func(l *meta.Unstructured) { _ = l.SetNested("other", "spec", "holderIdentity") })
+		w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "other", "spec", "holderIdentity") })
 		before := w.lease().GetResourceVersion()
 		_ = a.wait()
 		if w.lease().GetResourceVersion() != before || released != 0 {

@@ -162,7 +162,7 @@ func TestARequestThatWaitsIsNotSentAfterTheTerm(t *testing.T) {
 			lease.SetNamespace("default")
 			lease.SetName("late")
 			time.AfterFunc(5*time.Second, func() {
-				w.edit(func(l *meta.Unstructured) { _ = l.SetNested("other", "spec", "holderIdentity") })
+				w.edit(func(l *meta.Unstructured) { _ = meta.SetNested(l, "other", "spec", "holderIdentity") })
 			})
 			_, err = client.For(slow, Leases).Create(ctx, lease)
 			return nil
@@ -277,7 +277,9 @@ func TestALateClaimIsRefused(t *testing.T) {
 		w.until(15*time.Second - time.Millisecond)
 		m.Freeze()
 		w.until(16 * time.Second)
-		w.edit(func(l *meta.Unstructured) { _ = l.SetNested(meta.MicroTime{Time: time.Now()}, "spec", "renewTime") })
+		w.edit(func(l *meta.Unstructured) {
+			_ = meta.SetNested(l, meta.MicroTime{Time: time.Now()}, "spec", "renewTime")
+		})
 		m.Thaw(false)
 		w.until(20 * time.Second)
 		if b.ctx() != nil || w.holder() != "other" {

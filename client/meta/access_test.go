@@ -162,7 +162,9 @@ func TestOwners(t *testing.T) {
 func TestIsDeleting(t *testing.T) {
 	when := meta.Time{Time: time.Unix(1, 0)}
 	unstructured := &meta.Unstructured{}
-	unstructured.SetDeletionTimestamp(&when)
+	if err := meta.SetNested(unstructured, when, "metadata", "deletionTimestamp"); err != nil {
+		t.Fatal(err)
+	}
 	odd := &meta.Unstructured{Object: map[string]any{"metadata": map[string]any{"deletionTimestamp": "soon"}}}
 	lean := &leanPod{}
 	lean.DeletionTimestamp = &when
@@ -207,16 +209,15 @@ func TestIsDeleting(t *testing.T) {
 func TestTheLeanPartsHaveTheMethodsOfObjectMeta(t *testing.T) {
 	type parts interface {
 		meta.Labelled
-		SetLabels(labels map[string]string)
 		GetFinalizers() []string
-		SetFinalizers(finalizers []string)
 		GetDeletionTimestamp() *meta.Time
 		GetOwnerReferences() []meta.OwnerReference
 		SetOwnerReferences(owners []meta.OwnerReference)
 	}
-	for _, obj := range []parts{&leanPod{}, &ownPod{}} {
-		obj.SetLabels(map[string]string{"a": "1"})
-		obj.SetFinalizers([]string{"f"})
+	lean, own := &leanPod{}, &ownPod{}
+	lean.Labels, lean.Finalizers = map[string]string{"a": "1"}, []string{"f"}
+	own.Labels, own.Finalizers = lean.Labels, lean.Finalizers
+	for _, obj := range []parts{lean, own} {
 		obj.SetOwnerReferences([]meta.OwnerReference{{UID: "u"}})
 		if obj.GetLabels()["a"] != "1" || obj.GetFinalizers()[0] != "f" || obj.GetOwnerReferences()[0].UID != "u" {
 			t.Errorf("%T is %+v", obj, obj)

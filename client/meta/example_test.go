@@ -68,13 +68,19 @@ func ExampleParseSelector() {
 }
 
 func ExampleNewSelector() {
-	s, err := meta.NewSelector(meta.LabelEquals("app", "web"), meta.LabelNotIn("tier", "db", "cache"))
+	s, err := meta.NewSelector(
+		meta.Requirement{Key: "app", Operator: meta.OpIn, Values: []string{"web"}},
+		meta.Requirement{Key: "tier", Operator: meta.OpNotIn, Values: []string{"db", "cache"}},
+	)
 	fmt.Println(s, err)
 	// Output: app=web,tier notin (cache,db) <nil>
 }
 
 func ExampleNewFieldSelector() {
-	s, err := meta.NewFieldSelector(meta.FieldNotEquals("metadata.namespace", "a,b"), meta.FieldEquals("metadata.name", "x"))
+	s, err := meta.NewFieldSelector(
+		meta.FieldTerm{Field: "metadata.namespace", Value: "a,b", Differs: true},
+		meta.FieldTerm{Field: "metadata.name", Value: "x"},
+	)
 	fmt.Println(s, err)
 	// Output: metadata.name=x,metadata.namespace!=a\,b <nil>
 }
@@ -92,7 +98,7 @@ func ExampleNested() {
 	_, _, err = meta.Nested[string](obj.Object, "spec", "args", "first")
 	fmt.Println(err)
 
-	if err := obj.SetNested(int32(3), "spec", "replicas"); err != nil {
+	if err := meta.SetNested(&obj, int32(3), "spec", "replicas"); err != nil {
 		fmt.Println(err)
 	}
 	out, err := json.Marshal(obj)

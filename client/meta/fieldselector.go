@@ -16,7 +16,7 @@ type FieldSelector struct {
 	terms []FieldTerm
 }
 
-// FieldTerm is one condition: a field has a value, or does not have it.
+// FieldTerm is one condition: a field has a value, or does not have it. An absent field has the empty value.
 type FieldTerm struct {
 	// Field is the field's path, such as "metadata.name" or "spec.nodeName".
 	Field string
@@ -24,14 +24,6 @@ type FieldTerm struct {
 	Value string
 	// Differs negates the condition: the field must not have the value.
 	Differs bool
-}
-
-// FieldEquals requires the field to have the value. An absent field has the empty value.
-func FieldEquals(field, value string) FieldTerm { return FieldTerm{Field: field, Value: value} }
-
-// FieldNotEquals requires the field not to have the value. An absent field has the empty value.
-func FieldNotEquals(field, value string) FieldTerm {
-	return FieldTerm{Field: field, Value: value, Differs: true}
 }
 
 // NewFieldSelector returns the selector of objects that meet every term. The error names each field that cannot be written
@@ -51,7 +43,8 @@ func NewFieldSelector(terms ...FieldTerm) (FieldSelector, error) {
 
 // ParseFieldSelector parses a field selector in the syntax of the API and of kubectl's --field-selector: terms of the form
 // field=value, field==value or field!=value, separated by commas. In a value, a backslash escapes a backslash, a comma or
-// an equals sign; white space is significant. The error is a [*SelectorError].
+// an equals sign; white space is significant.
+// The error names the place in text, and says what was found and what is allowed.
 func ParseFieldSelector(text string) (FieldSelector, error) {
 	p := fieldParser{text: text}
 	var terms []FieldTerm
@@ -86,11 +79,6 @@ func (s FieldSelector) Matches(value func(field string) (string, bool)) bool {
 
 // Everything reports whether the selector has no terms, and so selects every object.
 func (s FieldSelector) Everything() bool { return len(s.terms) == 0 }
-
-// And returns the selector of objects that both selectors select.
-func (s FieldSelector) And(other FieldSelector) FieldSelector {
-	return fieldSelectorOf(slices.Concat(s.terms, other.terms))
-}
 
 // Terms returns a copy of the terms, in the order in which String prints them.
 func (s FieldSelector) Terms() []FieldTerm { return slices.Clone(s.terms) }
@@ -211,5 +199,5 @@ func (p *fieldParser) value() (string, error) {
 }
 
 func (p *fieldParser) fail(offset int, problem string) error {
-	return &SelectorError{Selector: p.text, Offset: offset, Problem: problem, kind: "field"}
+	return syntaxError("field", p.text, offset, problem)
 }

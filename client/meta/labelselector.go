@@ -13,15 +13,16 @@ type LabelSelector struct {
 	MatchExpressions []Requirement `json:"matchExpressions,omitempty"`
 }
 
-// Selector returns the selector that l describes; it is [SelectNothing] when l is nil. The error names each requirement
-// that the server would refuse, and why.
+// Selector returns the selector that l describes. If l is nil, the selector matches no object, and prints as the
+// contradiction "bowline.dev/nothing,!bowline.dev/nothing", which selects nothing on the server too. The error names each
+// requirement that the server would refuse, and why.
 func (l *LabelSelector) Selector() (Selector, error) {
 	if l == nil {
-		return SelectNothing(), nil
+		return selectNothing(), nil
 	}
 	requirements := make([]Requirement, 0, len(l.MatchLabels)+len(l.MatchExpressions))
 	for key, value := range l.MatchLabels {
-		requirements = append(requirements, LabelEquals(key, value))
+		requirements = append(requirements, Requirement{Key: key, Operator: OpIn, Values: []string{value}})
 	}
 	var errs []error
 	for _, r := range l.MatchExpressions {

@@ -33,23 +33,25 @@ import (
 //
 // Nested finds nothing in a nil object.
 func Nested[V any, O ~map[string]any | *Unstructured | *Raw](obj O, path ...string) (value V, found bool, err error) {
-	switch o := any(obj).(type) {
-	case *Raw:
-		return nestedRaw[V](o, path)
-	case *Unstructured:
-		return nestedMap[V](o.object(), path)
-	case map[string]any:
-		return nestedMap[V](o, path)
+	if raw, ok := any(obj).(*Raw); ok {
+		return nestedRaw[V](raw, path)
 	}
-	return nestedMap[V](reflect.ValueOf(obj).Convert(reflect.TypeFor[map[string]any]()).Interface().(map[string]any), path)
-}
-
-func nestedMap[V any](obj map[string]any, path []string) (value V, found bool, err error) {
-	leaf, found, err := lookup(obj, path)
+	leaf, found, err := lookup(objectOf(obj), path)
 	if !found || err != nil {
 		return value, false, err
 	}
 	return leafAs[V](leaf, path)
+}
+
+// objectOf returns the map of an Unstructured, or obj itself.
+func objectOf(obj any) map[string]any {
+	switch o := obj.(type) {
+	case *Unstructured:
+		return o.object()
+	case map[string]any:
+		return o
+	}
+	return reflect.ValueOf(obj).Convert(reflect.TypeFor[map[string]any]()).Interface().(map[string]any)
 }
 
 // leafAs converts the value found at path to a V.
@@ -64,15 +66,22 @@ func leafAs[V any](leaf any, path []string) (value V, found bool, err error) {
 	return value, true, nil
 }
 
-// SetNested sets the field at path to value, and creates the objects on the way if they are missing or null. It stores the
+// SetNested sets the field at path to value, and creates the objects on the way if they are missing or null, and the Object of
+// an Unstructured if that is nil. It stores the
 // value in the form that decoding would produce: every Go integer as int64 (as [json.Number] beyond its range), every
 // float as float64, and any other value that is not made of JSON's types through its JSON encoding. The stored value is a
 // copy: later changes to value have no effect on it.
 //
 // It returns an error, and changes nothing, if obj is nil, the path is empty, a field on the way is not an object, or the
 // value has no JSON form.
-func SetNested(obj map[string]any, value any, path ...string) error {
-	if obj == nil || len(path) == 0 {
+func SetNested[O ~map[string]any | *Unstructured](obj O, value any, path ...string) error {
+	u, isObject := any(obj).(*Unstructured)
+	at := objectOf(obj)
+	create := isObject && u != nil && at == nil
+	if create {
+		at = map[string]any{}
+	}
+	if at == nil || len(path) == 0 {
 		return fmt.Errorf("set %s: the object must not be nil and the path not empty", pathString(path))
 	}
 	normal, err := normalize(value, 0)
@@ -80,7 +89,7 @@ func SetNested(obj map[string]any, value any, path ...string) error {
 		return fmt.Errorf("set %s: %w", pathString(path), err)
 	}
 	// Missing objects are built separately and attached last, so that an error further down changes nothing.
-	at, depth := obj, 0
+	depth := 0
 	for ; depth < len(path)-1; depth++ {
 		switch next := at[path[depth]].(type) {
 		case map[string]any:
@@ -108,16 +117,18 @@ func SetNested(obj map[string]any, value any, path ...string) error {
 	for i := len(path) - 1; i > depth; i-- {
 		normal = map[string]any{path[i]: normal}
 	}
-	at[path[depth]] = normal
+	if at[path[depth]] = normal; create {
+		u.Object = at
+	}
 	return nil
 }
 
 // RemoveNested removes the field at path, and reports whether it was present. The objects on the way stay, even if empty.
-func RemoveNested(obj map[string]any, path ...string) bool {
+func RemoveNested[O ~map[string]any | *Unstructured](obj O, path ...string) bool {
 	if len(path) == 0 {
 		return false
 	}
-	parent, found, err := lookup(obj, path[:len(path)-1])
+	parent, found, err := lookup(objectOf(obj), path[:len(path)-1])
 	if !found || err != nil {
 		return false
 	}

@@ -277,8 +277,12 @@ func TestSetNestedFailsWithoutAPanicAndWithoutAChange(t *testing.T) {
 			}
 		})
 	}
-	if err := meta.SetNested(nil, 1, "a"); err == nil {
+	if meta.SetNested(map[string]any(nil), 1, "a") == nil || meta.SetNested((*meta.Unstructured)(nil), 1, "a") == nil {
 		t.Error("a nil object is accepted")
+	}
+	var none meta.Unstructured
+	if err := meta.SetNested(&none, make(chan int), "a"); err == nil || none.Object != nil {
+		t.Errorf("an Unstructured was set to %v, %v", none.Object, err)
 	}
 }
 
@@ -340,7 +344,7 @@ func TestRemoveNested(t *testing.T) {
 	if len(obj) != 0 {
 		t.Errorf("left is %v", obj)
 	}
-	if meta.RemoveNested(nil, "a") {
+	if meta.RemoveNested((*meta.Unstructured)(nil), "a") {
 		t.Error("removed from a nil object")
 	}
 }
@@ -365,7 +369,7 @@ func FuzzNested(f *testing.F) {
 			i, u, x, int8(i), uint32(u), float32(x), second, []int64{i}, map[string]uint64{first: u},
 		} {
 			c := meta.Clone(obj)
-			if c.SetNested(value, first, second) != nil {
+			if meta.SetNested(&c, value, first, second) != nil {
 				if !reflect.DeepEqual(c, obj) {
 					t.Fatalf("a failed set changed %v to %v", obj, c)
 				}

@@ -60,24 +60,6 @@ func (m *ObjectMeta) Identity() Identity {
 // Key returns the object's key.
 func (m *ObjectMeta) Key() Key { return Key{Namespace: m.Namespace, Name: m.Name} }
 
-// SetNamespace sets the namespace.
-func (m *ObjectMeta) SetNamespace(namespace string) { m.Namespace = namespace }
-
-// SetName sets the name.
-func (m *ObjectMeta) SetName(name string) { m.Name = name }
-
-// SetResourceVersion sets the resource version.
-func (m *ObjectMeta) SetResourceVersion(version string) { m.ResourceVersion = version }
-
-// SetLabels replaces the labels; the map becomes the object's own.
-func (m *ObjectMeta) SetLabels(labels map[string]string) { m.Labels = labels }
-
-// SetAnnotations replaces the annotations; the map becomes the object's own.
-func (m *ObjectMeta) SetAnnotations(annotations map[string]string) { m.Annotations = annotations }
-
-// SetFinalizers replaces the finalizers; the slice becomes the object's own.
-func (m *ObjectMeta) SetFinalizers(finalizers []string) { m.Finalizers = finalizers }
-
 // SetOwnerReferences replaces the owner references; the slice becomes the object's own.
 func (m *ObjectMeta) SetOwnerReferences(owners []OwnerReference) { m.OwnerReferences = owners }
 

@@ -45,7 +45,7 @@ func TestObjectMetaOnTheWire(t *testing.T) {
 	}
 }
 
-// metadata is what generic code needs of an object that it fills. Both ObjectMeta and Unstructured have it.
+// metadata is what generic code needs of an object. Both ObjectMeta and Unstructured have it.
 type metadata interface {
 	meta.Object
 	GetUID() string
@@ -55,24 +55,20 @@ type metadata interface {
 	GetOwnerReferences() []meta.OwnerReference
 	GetDeletionTimestamp() *meta.Time
 	GetGeneration() int64
-	SetNamespace(string)
-	SetName(string)
-	SetResourceVersion(string)
-	SetLabels(map[string]string)
-	SetAnnotations(map[string]string)
-	SetFinalizers([]string)
 	SetOwnerReferences([]meta.OwnerReference)
 }
 
-func TestObjectMetaAndUnstructuredCanBeSetAlike(t *testing.T) {
+func TestObjectMetaAndUnstructuredReadAlike(t *testing.T) {
 	owners := []meta.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "o", UID: "ou"}}
-	for _, m := range []metadata{&meta.ObjectMeta{}, &meta.Unstructured{}} {
-		m.SetNamespace("ns")
-		m.SetName("n")
-		m.SetResourceVersion("12")
-		m.SetLabels(map[string]string{"a": "1"})
-		m.SetAnnotations(map[string]string{"b": "2"})
-		m.SetFinalizers([]string{"f"})
+	own := &meta.ObjectMeta{
+		Namespace: "ns", Name: "n", ResourceVersion: "12", Finalizers: []string{"f"},
+		Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "2"},
+	}
+	generic := &meta.Unstructured{}
+	if err := meta.SetNested(generic, own, "metadata"); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []metadata{own, generic} {
 		m.SetOwnerReferences(owners)
 		if m.GetNamespace() != "ns" || m.GetName() != "n" || m.GetResourceVersion() != "12" || m.GetLabels()["a"] != "1" ||
 			m.GetAnnotations()["b"] != "2" || !slices.Equal(m.GetFinalizers(), []string{"f"}) ||

@@ -27,9 +27,6 @@ func (m *DeletionMeta) GetDeletionTimestamp() *Time { return m.DeletionTimestamp
 // GetFinalizers returns the finalizers themselves, not a copy.
 func (m *DeletionMeta) GetFinalizers() []string { return m.Finalizers }
 
-// SetFinalizers replaces the finalizers; the slice becomes the object's own.
-func (m *DeletionMeta) SetFinalizers(finalizers []string) { m.Finalizers = finalizers }
-
 // OwnerMeta has the owners of an object. An object with it works with [Owners], [ControllerOf], client.SetController and
 // controller.Owns.
 type OwnerMeta struct {
@@ -50,6 +47,3 @@ type LabelMeta struct {
 
 // GetLabels returns the labels themselves, not a copy.
 func (m *LabelMeta) GetLabels() map[string]string { return m.Labels }
-
-// SetLabels replaces the labels; the map becomes the object's own.
-func (m *LabelMeta) SetLabels(labels map[string]string) { m.Labels = labels }

@@ -38,45 +38,14 @@ const (
 	OpLessThan Operator = "Lt"
 )
 
-// Requirement is one condition on the labels of an object. The functions whose names start with Label make it; as a struct
-// it is also the wire form of an expression in a [LabelSelector].
+// Requirement is one condition on the labels of an object, and the wire form of an expression in a [LabelSelector].
+// [NewSelector] checks it.
 type Requirement struct {
 	Key      string   `json:"key"`
 	Operator Operator `json:"operator"`
-	Values   []string `json:"values,omitempty"`
-}
-
-// LabelEquals requires the label key to be present with this value.
-func LabelEquals(key, value string) Requirement { return LabelIn(key, value) }
-
-// LabelNotEquals requires the label key to be absent or to have another value.
-func LabelNotEquals(key, value string) Requirement { return LabelNotIn(key, value) }
-
-// LabelIn requires the label key to be present with one of the values, of which there must be at least one.
-func LabelIn(key string, values ...string) Requirement {
-	return Requirement{Key: key, Operator: OpIn, Values: values}
-}
-
-// LabelNotIn requires the label key to be absent or to have none of the values, of which there must be at least one.
-func LabelNotIn(key string, values ...string) Requirement {
-	return Requirement{Key: key, Operator: OpNotIn, Values: values}
-}
-
-// LabelExists requires the label key to be present, with any value.
-func LabelExists(key string) Requirement { return Requirement{Key: key, Operator: OpExists} }
-
-// LabelAbsent requires the label key to be absent.
-func LabelAbsent(key string) Requirement { return Requirement{Key: key, Operator: OpDoesNotExist} }
-
-// LabelGreaterThan requires the label key to be present with an integer greater than n, which must not be negative: a
-// label's value cannot start with "-".
-func LabelGreaterThan(key string, n int64) Requirement {
-	return Requirement{Key: key, Operator: OpGreaterThan, Values: []string{strconv.FormatInt(n, 10)}}
-}
-
-// LabelLessThan requires the label key to be present with an integer less than n, which must not be negative.
-func LabelLessThan(key string, n int64) Requirement {
-	return Requirement{Key: key, Operator: OpLessThan, Values: []string{strconv.FormatInt(n, 10)}}
+	// Values are one or more for OpIn and OpNotIn, none for OpExists and OpDoesNotExist, and one integer that is not
+	// negative for OpGreaterThan and OpLessThan.
+	Values []string `json:"values,omitempty"`
 }
 
 // NewSelector returns the selector of objects that meet every requirement. The error names each requirement that the
@@ -98,18 +67,9 @@ func NewSelector(requirements ...Requirement) (Selector, error) {
 	return selectorOf(compiled), nil
 }
 
-// SelectorFromMap returns the selector of objects that have every one of these labels. An empty map selects everything.
-func SelectorFromMap(labels map[string]string) (Selector, error) {
-	requirements := make([]Requirement, 0, len(labels))
-	for key, value := range labels {
-		requirements = append(requirements, LabelEquals(key, value))
-	}
-	return NewSelector(requirements...)
-}
-
-// SelectNothing returns a selector that no object meets. The syntax cannot express it, so it prints as a contradiction
-// that selects nothing on the server too: "bowline.dev/nothing,!bowline.dev/nothing".
-func SelectNothing() Selector {
+// selectNothing returns a selector that no object meets. The syntax cannot express it, so it prints as a contradiction
+// that selects nothing on the server too.
+func selectNothing() Selector {
 	const key = "bowline.dev/nothing"
 	return selectorOf([]requirement{{key: key, op: OpExists}, {key: key, op: OpDoesNotExist}})
 }
@@ -128,11 +88,6 @@ func (s Selector) Matches(labels map[string]string) bool {
 
 // Everything reports whether the selector has no requirements, and so selects every object.
 func (s Selector) Everything() bool { return len(s.requirements) == 0 }
-
-// And returns the selector of objects that both selectors select.
-func (s Selector) And(other Selector) Selector {
-	return selectorOf(slices.Concat(s.requirements, other.requirements))
-}
 
 // Requirements returns a copy of the requirements, in the order in which String prints them.
 func (s Selector) Requirements() []Requirement {

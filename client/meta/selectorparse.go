@@ -5,21 +5,9 @@ import (
 	"strings"
 )
 
-// SelectorError is a syntax error in a selector's text.
-type SelectorError struct {
-	// Selector is the whole text.
-	Selector string
-	// Offset is the position of the error in it, in bytes from 0.
-	Offset int
-	// Problem says what was found and what is allowed.
-	Problem string
-
-	kind string // "label" or "field"
-}
-
-// Error names the position and the problem.
-func (e *SelectorError) Error() string {
-	return fmt.Sprintf("parse %s selector %q: at byte %d: %s", e.kind, clip(e.Selector), e.Offset, e.Problem)
+// syntaxError names the position of a problem in a selector's text.
+func syntaxError(kind, text string, offset int, problem string) error {
+	return fmt.Errorf("parse %s selector %q: at byte %d: %s", kind, clip(text), offset, problem)
 }
 
 // ParseSelector parses a label selector in the syntax of the API and of kubectl's -l: requirements separated by commas,
@@ -31,7 +19,7 @@ func (e *SelectorError) Error() string {
 //	key notin (value, ...)                   key < integer
 //
 // White space between the parts is ignored, a value may be empty, and an empty text selects everything. It accepts what
-// the server accepts. The error is a [*SelectorError].
+// the server accepts. The error names the place in text, and says what was found and what is allowed.
 func ParseSelector(text string) (Selector, error) {
 	p := selectorParser{text: text}
 	var requirements []requirement
@@ -202,5 +190,5 @@ func (p *selectorParser) unexpected(allowed string) error {
 }
 
 func (p *selectorParser) fail(offset int, problem string) error {
-	return &SelectorError{Selector: p.text, Offset: offset, Problem: problem, kind: "label"}
+	return syntaxError("label", p.text, offset, problem)
 }

@@ -16,7 +16,7 @@ import (
 // and fits, a float64 if it has a fraction or an exponent, and a [json.Number] if both would lose precision. So every
 // integer is encoded as it was decoded. Names are case-sensitive.
 //
-// Read other fields with [Nested] and write them with SetNested, which accepts any Go integer. Object can be read and
+// Read other fields with [Nested] and write them with [SetNested], which accepts any Go integer. Object can be read and
 // written freely; the methods accept the types that Go code stores there (int, map[string]string), and treat a field of
 // the wrong type as absent.
 type Unstructured struct {
@@ -56,14 +56,6 @@ func (u *Unstructured) DeepCopy() *Unstructured {
 	return &Unstructured{Object: Clone(u.Object)}
 }
 
-// SetNested sets the field at path as the function [SetNested] does. It creates u.Object if that is nil.
-func (u *Unstructured) SetNested(value any, path ...string) error {
-	if u.Object == nil {
-		u.Object = map[string]any{}
-	}
-	return SetNested(u.Object, value, path...)
-}
-
 // GVK returns the kind that the object's apiVersion and kind fields name.
 func (u *Unstructured) GVK() GVK {
 	return TypeMeta{APIVersion: u.text("apiVersion"), Kind: u.text("kind")}.GVK()
@@ -75,13 +67,6 @@ func (u *Unstructured) SetTypeMeta(apiVersion, kind string) {
 		u.Object = map[string]any{}
 	}
 	u.Object["apiVersion"], u.Object["kind"] = apiVersion, kind
-}
-
-// Identity returns the four fields that identify the object and its state.
-func (u *Unstructured) Identity() Identity {
-	return Identity{
-		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
-	}
 }
 
 // GetNamespace returns the namespace; it is empty for an object of a cluster-wide resource.
@@ -96,23 +81,11 @@ func (u *Unstructured) GetName() string { return u.text("metadata", "name") }
 // SetName sets the name; an empty one removes the field.
 func (u *Unstructured) SetName(name string) { u.setText("name", name) }
 
-// GetGenerateName returns the prefix from which the server generates a name when an object is created without one.
-func (u *Unstructured) GetGenerateName() string { return u.text("metadata", "generateName") }
-
-// SetGenerateName sets the prefix for generated names; an empty one removes the field.
-func (u *Unstructured) SetGenerateName(prefix string) { u.setText("generateName", prefix) }
-
 // GetUID returns the uid that the server gave the object when it was created.
 func (u *Unstructured) GetUID() string { return u.text("metadata", "uid") }
 
-// SetUID sets the uid; an empty one removes the field.
-func (u *Unstructured) SetUID(uid string) { u.setText("uid", uid) }
-
 // GetResourceVersion returns the opaque version of this state of the object.
 func (u *Unstructured) GetResourceVersion() string { return u.text("metadata", "resourceVersion") }
-
-// SetResourceVersion sets the resource version; an empty one removes the field.
-func (u *Unstructured) SetResourceVersion(version string) { u.setText("resourceVersion", version) }
 
 // GetGeneration returns the number that the server increments with each change of the desired state; 0 if it is not set.
 func (u *Unstructured) GetGeneration() int64 {
@@ -123,17 +96,9 @@ func (u *Unstructured) GetGeneration() int64 {
 // GetLabels returns a copy of the labels; nil if there are none.
 func (u *Unstructured) GetLabels() map[string]string { return stringMap(u.metadata()["labels"]) }
 
-// SetLabels replaces the labels by a copy of these; an empty map removes the field.
-func (u *Unstructured) SetLabels(labels map[string]string) { u.setStrings("labels", labels) }
-
 // GetAnnotations returns a copy of the annotations; nil if there are none.
 func (u *Unstructured) GetAnnotations() map[string]string {
 	return stringMap(u.metadata()["annotations"])
-}
-
-// SetAnnotations replaces the annotations by a copy of these; an empty map removes the field.
-func (u *Unstructured) SetAnnotations(annotations map[string]string) {
-	u.setStrings("annotations", annotations)
 }
 
 // GetFinalizers returns a copy of the finalizers.
@@ -151,15 +116,6 @@ func (u *Unstructured) GetFinalizers() []string {
 		return out
 	}
 	return nil
-}
-
-// SetFinalizers replaces the finalizers by a copy of these; an empty slice removes the field.
-func (u *Unstructured) SetFinalizers(finalizers []string) {
-	list := make([]any, len(finalizers))
-	for i, f := range finalizers {
-		list[i] = f
-	}
-	u.setMetadata("finalizers", list, len(list) == 0)
 }
 
 // GetOwnerReferences returns a copy of the owner references.
@@ -198,12 +154,6 @@ func (u *Unstructured) SetOwnerReferences(owners []OwnerReference) {
 	u.setMetadata("ownerReferences", list, len(list) == 0)
 }
 
-// GetCreationTimestamp returns when the object was created; the zero Time if that is absent or not an RFC 3339 time.
-func (u *Unstructured) GetCreationTimestamp() Time {
-	t, _ := parseTime(u.text("metadata", "creationTimestamp"))
-	return t
-}
-
 // GetDeletionTimestamp returns when deletion was requested; nil if it was not, or if the field is not an RFC 3339 time.
 // [IsDeleting] reports whether the field is present at all.
 func (u *Unstructured) GetDeletionTimestamp() *Time {
@@ -212,15 +162,6 @@ func (u *Unstructured) GetDeletionTimestamp() *Time {
 		return nil
 	}
 	return &t
-}
-
-// SetDeletionTimestamp sets when deletion was requested, to the second; nil removes the field.
-func (u *Unstructured) SetDeletionTimestamp(t *Time) {
-	if t == nil || t.IsZero() {
-		u.setMetadata("deletionTimestamp", nil, true)
-		return
-	}
-	u.setMetadata("deletionTimestamp", t.UTC().Format(time.RFC3339), false)
 }
 
 // deleting reports whether the deletion timestamp is present, well-formed or not.
@@ -267,14 +208,6 @@ func (u *Unstructured) setMetadata(field string, value any, remove bool) {
 }
 
 func (u *Unstructured) setText(field, value string) { u.setMetadata(field, value, value == "") }
-
-func (u *Unstructured) setStrings(field string, values map[string]string) {
-	m := make(map[string]any, len(values))
-	for key, value := range values {
-		m[key] = value
-	}
-	u.setMetadata(field, m, len(m) == 0)
-}
 
 func ownerFromMap(m map[string]any) OwnerReference {
 	var o OwnerReference

@@ -129,16 +129,15 @@ func TestUnstructuredMetadata(t *testing.T) {
 	u.SetTypeMeta("apps/v1", "Deployment")
 	u.SetNamespace("ns")
 	u.SetName("n")
-	u.SetGenerateName("n-")
-	u.SetUID("u")
-	u.SetResourceVersion("12")
-	u.SetLabels(map[string]string{"a": "1"})
-	u.SetAnnotations(map[string]string{"b": "2"})
-	u.SetFinalizers([]string{"f"})
 	u.SetOwnerReferences(owners)
-	u.SetDeletionTimestamp(&when)
-	if err := u.SetNested(4, "metadata", "generation"); err != nil {
-		t.Fatal(err)
+	others := map[string]any{
+		"generateName": "n-", "uid": "u", "resourceVersion": "12", "labels": map[string]string{"a": "1"},
+		"annotations": map[string]string{"b": "2"}, "finalizers": []string{"f"}, "deletionTimestamp": when, "generation": 4,
+	}
+	for field, value := range others {
+		if err := meta.SetNested(u, value, "metadata", field); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	out, err := json.Marshal(u)
@@ -155,15 +154,11 @@ func TestUnstructuredMetadata(t *testing.T) {
 	}
 
 	for _, u := range []*meta.Unstructured{u, decode(t, want)} {
-		if id := u.Identity(); id != (meta.Identity{Namespace: "ns", Name: "n", UID: "u", ResourceVersion: "12"}) {
-			t.Errorf("identity %v", id)
+		if meta.KeyOf(u) != (meta.Key{Namespace: "ns", Name: "n"}) || meta.UID(u) != "u" || u.GetResourceVersion() != "12" {
+			t.Errorf("key %v, uid %v, version %q", meta.KeyOf(u), meta.UID(u), u.GetResourceVersion())
 		}
-		if meta.KeyOf(u) != (meta.Key{Namespace: "ns", Name: "n"}) || meta.UID(u) != "u" {
-			t.Errorf("key %v, uid %v", meta.KeyOf(u), meta.UID(u))
-		}
-		if u.GVK() != (meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}) ||
-			u.GetGenerateName() != "n-" || u.GetGeneration() != 4 {
-			t.Errorf("kind %v, generate name %q, generation %d", u.GVK(), u.GetGenerateName(), u.GetGeneration())
+		if u.GVK() != (meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}) || u.GetGeneration() != 4 {
+			t.Errorf("kind %v, generation %d", u.GVK(), u.GetGeneration())
 		}
 		if !reflect.DeepEqual(u.GetLabels(), map[string]string{"a": "1"}) ||
 			!reflect.DeepEqual(u.GetAnnotations(), map[string]string{"b": "2"}) {
@@ -179,15 +174,12 @@ func TestUnstructuredMetadata(t *testing.T) {
 
 	u.SetNamespace("")
 	u.SetName("")
-	u.SetGenerateName("")
-	u.SetUID("")
-	u.SetResourceVersion("")
-	u.SetLabels(nil)
-	u.SetAnnotations(nil)
-	u.SetFinalizers(nil)
 	u.SetOwnerReferences(nil)
-	u.SetDeletionTimestamp(nil)
-	meta.RemoveNested(u.Object, "metadata", "generation")
+	for field := range others {
+		if !meta.RemoveNested(u, "metadata", field) {
+			t.Errorf("there was no %s", field)
+		}
+	}
 	const empty = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}`
 	if out, err := json.Marshal(u); err != nil || string(out) != empty {
 		t.Errorf("emptied it encodes to %s, %v", out, err)
@@ -218,11 +210,11 @@ func TestUnstructuredTreatsWrongTypesAsAbsent(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `{"metadata":null}`, `{"metadata":"x"}`, `{"metadata":[]}`, `{"metadata":{"name":1,"namespace":{},"uid":null,` +
 			`"labels":"x","annotations":[1],"finalizers":{},"ownerReferences":"x","deletionTimestamp":null,"generation":"x"}}`,
-		`{"metadata":{"labels":{"a":1},"finalizers":[1],"ownerReferences":[1],"creationTimestamp":5}}`,
+		`{"metadata":{"labels":{"a":1},"finalizers":[1],"ownerReferences":[1],"deletionTimestamp":null}}`,
 	} {
 		u := decode(t, text)
-		if id := u.Identity(); id != (meta.Identity{}) {
-			t.Errorf("%s: identity %v", text, id)
+		if meta.KeyOf(u) != (meta.Key{}) || meta.UID(u) != "" || u.GetResourceVersion() != "" {
+			t.Errorf("%s: key %v, uid %q, version %q", text, meta.KeyOf(u), meta.UID(u), u.GetResourceVersion())
 		}
 		if l, a := u.GetLabels(), u.GetAnnotations(); len(l) != 0 || len(a) != 0 {
 			t.Errorf("%s: labels %v, annotations %v", text, l, a)
@@ -230,28 +222,27 @@ func TestUnstructuredTreatsWrongTypesAsAbsent(t *testing.T) {
 		if f, o := u.GetFinalizers(), u.GetOwnerReferences(); len(f) != 0 || len(o) != 0 {
 			t.Errorf("%s: finalizers %v, owners %v", text, f, o)
 		}
-		if d, c := u.GetDeletionTimestamp(), u.GetCreationTimestamp(); d != nil || meta.IsDeleting(u) || !c.IsZero() {
-			t.Errorf("%s: deletion %v, creation %v", text, d, c)
+		if d := u.GetDeletionTimestamp(); d != nil || meta.IsDeleting(u) {
+			t.Errorf("%s: deletion %v", text, d)
 		}
 		if n := u.GetGeneration(); n != 0 {
 			t.Errorf("%s: generation %d", text, n)
 		}
-		u.SetName("n")
-		u.SetLabels(map[string]string{"a": "1"})
-		if u.GetName() != "n" || u.GetLabels()["a"] != "1" {
-			t.Errorf("%s: set, it reads %q, %v", text, u.GetName(), u.GetLabels())
+		if u.SetName("n"); u.GetName() != "n" {
+			t.Errorf("%s: set, it reads %q", text, u.GetName())
 		}
 	}
 	var none *meta.Unstructured
 	if none.GetName() != "" || none.GetLabels() != nil || meta.IsDeleting(none) || none.DeepCopy() != nil {
 		t.Error("a nil Unstructured must read as empty")
 	}
-	odd := decode(t, `{"metadata":{"deletionTimestamp":"soon","creationTimestamp":"2024-05-06T07:08:09Z"}}`)
+	odd := decode(t, `{"metadata":{"deletionTimestamp":"soon"}}`)
 	if !meta.IsDeleting(odd) || odd.GetDeletionTimestamp() != nil {
 		t.Error("a malformed deletion timestamp still says that the object is being deleted")
 	}
-	if odd.GetCreationTimestamp().Unix() != 1714979289 {
-		t.Errorf("creation timestamp %v", odd.GetCreationTimestamp())
+	dated := decode(t, `{"metadata":{"deletionTimestamp":"2024-05-06T07:08:09Z"}}`)
+	if when := dated.GetDeletionTimestamp(); when == nil || when.Unix() != 1714979289 {
+		t.Errorf("deletion timestamp %v", when)
 	}
 }
 
@@ -268,7 +259,7 @@ func TestUnstructuredGettersReturnCopies(t *testing.T) {
 
 func TestUnstructuredCanBeSetFromNothing(t *testing.T) {
 	var nested, named meta.Unstructured
-	if err := nested.SetNested(uint8(1), "spec", "replicas"); err != nil {
+	if err := meta.SetNested(&nested, uint8(1), "spec", "replicas"); err != nil {
 		t.Fatal(err)
 	}
 	named.SetName("n")
@@ -299,7 +290,7 @@ func TestUnstructuredDeepCopy(t *testing.T) {
 	if !reflect.DeepEqual(u, c) {
 		t.Fatalf("the copy is %v, want %v", c, u)
 	}
-	c.SetLabels(nil)
+	meta.RemoveNested(c, "metadata", "labels")
 	c.Object["list"].([]any)[0].(map[string]any)["x"].([]any)[0] = "changed"
 	c.Object["go"].(map[string]string)["k"] = "changed"
 	if u.GetLabels()["a"] != "1" || u.Object["list"].([]any)[0].(map[string]any)["x"].([]any)[0] != int64(1) ||
@@ -327,7 +318,7 @@ func FuzzUnstructured(f *testing.F) {
 		if !json.Valid(raw) {
 			t.Fatalf("invalid JSON is accepted: %q", raw)
 		}
-		u.Identity()
+		u.GetLabels()
 		u.GetOwnerReferences()
 		meta.IsDeleting(&u)
 		if c := meta.Clone(&u); !reflect.DeepEqual(c.Object, u.Object) {

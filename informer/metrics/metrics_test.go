@@ -457,7 +457,7 @@ func TestMetricsOfLeaderElections(t *testing.T) {
 				w.Fatal(err)
 			}
 		}
-		edit(func(l *meta.Unstructured) error { l.SetLabels(map[string]string{"a": "b"}); return nil })
+		edit(func(l *meta.Unstructured) error { return meta.SetNested(l, "b", "metadata", "labels", "a") })
 		<-time.After(3 * time.Second)
 		w.has(map[string]float64{`leader_election_slowpath_total{name="lease"}`: 1})
 		stop()
@@ -469,7 +469,7 @@ func TestMetricsOfLeaderElections(t *testing.T) {
 		go func() { ended <- elector("b").Run(w.ctx, lead) }()
 		<-time.After(5 * time.Second)
 		w.has(map[string]float64{`leader_election_master_status{name="lease"}`: 1})
-		edit(func(l *meta.Unstructured) error { return l.SetNested("c", "spec", "holderIdentity") })
+		edit(func(l *meta.Unstructured) error { return meta.SetNested(l, "c", "spec", "holderIdentity") })
 		if err := <-ended; err == nil {
 			w.Error("the lease was not lost")
 		}

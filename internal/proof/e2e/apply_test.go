@@ -288,7 +288,7 @@ func TestFieldsOfClientSideApplyMoveToServerSideApply(t *testing.T) {
 	old := parse(t, applied)
 	old.SetNamespace(ns)
 	old.SetName("web")
-	old.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}"})
+	must(old, meta.SetNested(old, "{}", "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"))(t)
 	must(as(r, "kubectl-client-side-apply").Create(t.Context(), old))(t)
 	must(as(r, "kubectl-edit").Patch(t.Context(), key, patch.Merge(map[string]any{"spec": map[string]any{"minReadySeconds": 5}})))(t)
 

@@ -59,7 +59,7 @@ func scales(n int32) fighter {
 func conditions(status string) fighter {
 	return func(ctx context.Context, r client.Resource[object], key meta.Key) error {
 		_, err := r.Status().Modify(ctx, key, func(d object) error {
-			return d.SetNested([]any{map[string]any{
+			return meta.SetNested(d, []any{map[string]any{
 				"type": "Progressing", "status": status, "lastUpdateTime": time.Now().UTC().Format(time.RFC3339),
 				"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
 			}}, "status", "conditions")
@@ -94,7 +94,7 @@ func TestFights(t *testing.T) {
 		want         string // empty if it is no fight
 	}{
 		"two applies":               {applies(replicated(3)), applies(replicated(5)), `"kube-scaler" and "mirror" both write .spec.replicas`},
-		"an apply and an update":    {applies(replicated(3)), updates(func(d object) error { return d.SetNested(int64(5), "spec", "replicas") }), `"kube-scaler" and "mirror" both write .spec.replicas`},
+		"an apply and an update":    {applies(replicated(3)), updates(func(d object) error { return meta.SetNested(d, int64(5), "spec", "replicas") }), `"kube-scaler" and "mirror" both write .spec.replicas`},
 		"scale and a patch":         {scales(3), merges(replicated(5)), `"kube-scaler" and "mirror" both write .spec.replicas`},
 		"a patch and scale":         {merges(replicated(3)), scales(5), `"kube-scaler" and "mirror" both write .spec.replicas`},
 		"an annotation they remove": {merges(annotated("a")), merges(annotated(nil)), `"mirror" sets .metadata.annotations.example.com/a and another writer removes it`},

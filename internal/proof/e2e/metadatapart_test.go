@@ -63,7 +63,7 @@ func (m manifest) object(t *testing.T, text, prefix, ns string) (object, meta.Ke
 		key.Namespace = ns
 	}
 	for what, value := range map[string]string{"name": key.Name, "namespace": key.Namespace} {
-		if err := made.SetNested(value, "metadata", what); value != "" && err != nil {
+		if err := meta.SetNested(made, value, "metadata", what); value != "" && err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -193,7 +193,7 @@ func TestAPatchHoldsForItsVersion(t *testing.T) {
 func changedReplicas(t *testing.T, obj object) object {
 	t.Helper()
 	obj = obj.DeepCopy()
-	if err := obj.SetNested(int64(3), "spec", "replicas"); err != nil {
+	if err := meta.SetNested(obj, int64(3), "spec", "replicas"); err != nil {
 		t.Fatal(err)
 	}
 	return obj

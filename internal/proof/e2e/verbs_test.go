@@ -43,15 +43,14 @@ func TestADryRunStoresNothing(t *testing.T) {
 	other := parse(t, strings.ReplaceAll(deployment, `"name": "web"`, `"name": "other"`))
 	other.SetNamespace(ns)
 	changed := before.DeepCopy()
-	changed.SetLabels(map[string]string{"app": "web", "new": "label"})
+	must(changed, meta.SetNested(changed, "label", "metadata", "labels", "new"))(t)
 	scale := client.ScaleOf(dryRun(r))
 
 	for name, write := range map[string]func() (object, error){
 		"update": func() (object, error) { return dryRun(r).Update(t.Context(), changed) },
 		"modify": func() (object, error) {
 			return dryRun(r).Modify(t.Context(), key, func(o object) error {
-				o.SetLabels(changed.GetLabels())
-				return nil
+				return meta.SetNested(o, changed.GetLabels(), "metadata", "labels")
 			})
 		},
 		"patch": func() (object, error) {
@@ -129,7 +128,7 @@ func TestFieldValidation(t *testing.T) {
 	withUnknown := func(name string) object {
 		obj := parse(t, deployment)
 		obj.SetNamespace(ns)
-		if err := obj.SetNested("x", "spec", name); err != nil {
+		if err := meta.SetNested(obj, "x", "spec", name); err != nil {
 			t.Fatal(err)
 		}
 		return obj
@@ -223,8 +222,7 @@ func TestTheServerRecordsTheFieldManager(t *testing.T) {
 	must(as("applier").Apply(t.Context(), key, map[string]any{"metadata": map[string]any{"labels": map[string]any{"applied": "x"}}}, client.ApplyOptions{}))(t)
 	must(as("status-writer").Status().Patch(t.Context(), key, patch.Merge(map[string]any{"status": map[string]any{"replicas": 1}})))(t)
 	must(as("modifier").Modify(t.Context(), key, func(o object) error {
-		o.SetAnnotations(map[string]string{"modified": "x"})
-		return nil
+		return meta.SetNested(o, "x", "metadata", "annotations", "modified")
 	}))(t)
 	must(client.ScaleOf(as("scaler")).Modify(t.Context(), key, func(s *client.Scale) error {
 		s.Spec.Replicas = 3
@@ -397,10 +395,10 @@ func TestSubresourcesChangeTheirOwnPart(t *testing.T) {
 	obj := create(t, r, ns, deployment)
 	key := meta.KeyOf(obj)
 	set := func(o object, value int64) error {
-		if err := o.SetNested(value, "spec", "replicas"); err != nil {
+		if err := meta.SetNested(o, value, "spec", "replicas"); err != nil {
 			return err
 		}
-		return o.SetNested(value, "status", "replicas")
+		return meta.SetNested(o, value, "status", "replicas")
 	}
 	replicas := func(o object) [2]int64 {
 		return [2]int64{nested[int64](t, o, "spec", "replicas"), nested[int64](t, o, "status", "replicas")}
