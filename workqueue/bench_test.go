@@ -58,14 +58,14 @@ func BenchmarkHooks(b *testing.B) {
 		hooks hooks
 	}{
 		{"none", hooks{}},
-		{"Add", hooks{Add: func(workqueue.AddInfo[string]) { n++ }}},
-		{"Start", hooks{Start: func(workqueue.StartInfo[string]) { n++ }}},
-		{"Done", hooks{Done: func(workqueue.DoneInfo[string]) { n++ }}},
+		{"Add", hooks{Add: func(workqueue.HookInfo[string]) { n++ }}},
+		{"Start", hooks{Start: func(workqueue.HookInfo[string]) { n++ }}},
+		{"Done", hooks{Done: func(workqueue.HookInfo[string]) { n++ }}},
 		{"all", hooks{
-			Add:   func(workqueue.AddInfo[string]) { n++ },
-			Start: func(workqueue.StartInfo[string]) { n++ },
-			Done:  func(workqueue.DoneInfo[string]) { n++ },
-			Retry: func(workqueue.RetryInfo[string]) { n++ },
+			Add:   func(workqueue.HookInfo[string]) { n++ },
+			Start: func(workqueue.HookInfo[string]) { n++ },
+			Done:  func(workqueue.HookInfo[string]) { n++ },
+			Retry: func(workqueue.HookInfo[string]) { n++ },
 		}},
 	} {
 		b.Run(test.name, func(b *testing.B) {

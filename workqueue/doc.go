@@ -44,7 +44,7 @@
 //
 // # Priorities
 //
-// [Queue.AddWith] gives a run a priority, from [MinPriority] to [MaxPriority]; Add and AddAfter have priority 0. The worker
+// [Queue.AddWith] gives a run a priority, from -100, which is [LowPriority], to 100; Add and AddAfter have priority 0. The worker
 // takes the key for which
 //
 //	the moment at which it became ready - its priority × Options.Ageing

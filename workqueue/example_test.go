@@ -147,11 +147,11 @@ func ExampleQueue_Keys() {
 func ExampleHooks() {
 	retries := 0
 	queue := workqueue.New(workqueue.Options[string]{Hooks: workqueue.Hooks[string]{
-		Start: func(i workqueue.StartInfo[string]) {
-			fmt.Println(i.Key, "waited less than a minute:", i.Waited < time.Minute)
+		Start: func(i workqueue.HookInfo[string]) {
+			fmt.Println(i.Key, "waited less than a minute:", i.Duration < time.Minute)
 		},
-		Done:  func(i workqueue.DoneInfo[string]) { fmt.Println(i.Key, "ended with", i.Err) },
-		Retry: func(workqueue.RetryInfo[string]) { retries++ },
+		Done:  func(i workqueue.HookInfo[string]) { fmt.Println(i.Key, "ended with", i.Err) },
+		Retry: func(workqueue.HookInfo[string]) { retries++ },
 	}})
 	queue.Add("key")
 	_ = queue.Do(context.Background(), func(context.Context, string) error { return errors.New("conflict") })

@@ -12,10 +12,7 @@ import (
 )
 
 // The weights of groups.
-const (
-	MinWeight = 1
-	MaxWeight = 100
-)
+const minWeight, maxWeight = 1, 100
 
 // turn is how far one run moves a group of weight 1 in virtual time.
 const turn = 1 << 16

@@ -186,8 +186,8 @@ func TestGroupsTakeTurns(t *testing.T) {
 		}, "abababab"},
 		{"whatever their priorities", nil, func(q *Queue[string]) {
 			for i := range 10 {
-				q.AddWith("a"+fmt.Sprint(i), AddOptions{Priority: MaxPriority})
-				q.AddWith("b"+fmt.Sprint(i), AddOptions{Priority: MinPriority})
+				q.AddWith("a"+fmt.Sprint(i), AddOptions{Priority: maxPriority})
+				q.AddWith("b"+fmt.Sprint(i), AddOptions{Priority: minPriority})
 			}
 		}, "abababab"},
 	} {
@@ -418,7 +418,7 @@ func TestShrinkingKeepsTheGroups(t *testing.T) {
 		for k := range n {
 			switch {
 			case k%1000 == 1: // in progress all the time, and added again
-				q.AddWith(k, AddOptions{Priority: MaxPriority})
+				q.AddWith(k, AddOptions{Priority: maxPriority})
 				held.Go(func() {
 					_ = q.Do(t.Context(), func(_ context.Context, k int) error {
 						q.Add(k)

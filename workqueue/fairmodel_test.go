@@ -43,7 +43,7 @@ func (f *fairModel) weightOf(name string) int {
 // join notes the weight of the group of b, which is about to enter the queue.
 func (m *model) join(b byte) {
 	if k := m.key(b); m.fair != nil && !k.running && k.pending == never {
-		m.fair.groups[groupOf(b)].weight = min(max(m.fair.weights[groupOf(b)], MinWeight), MaxWeight)
+		m.fair.groups[groupOf(b)].weight = min(max(m.fair.weights[groupOf(b)], minWeight), maxWeight)
 	}
 }
 

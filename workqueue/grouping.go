@@ -12,9 +12,9 @@ type membership struct {
 
 // membership asks the caller's functions, so mu must not be held.
 func (q *Queue[K]) membership(k K) membership {
-	m := membership{q.options.Group(k), MinWeight}
+	m := membership{q.options.Group(k), minWeight}
 	if q.options.Weight != nil {
-		m.weight = int64(min(max(q.options.Weight(m.name), MinWeight), MaxWeight))
+		m.weight = int64(min(max(q.options.Weight(m.name), minWeight), maxWeight))
 	}
 	return m
 }

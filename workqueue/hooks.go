@@ -13,8 +13,8 @@ import "time"
 // The metrics that dashboards of client-go and controller-runtime query, all but the last three with the priority:
 //
 //	adds_total                         calls of Add
-//	queue_duration_seconds             StartInfo.Waited
-//	work_duration_seconds              DoneInfo.Worked
+//	queue_duration_seconds             HookInfo.Duration of Start
+//	work_duration_seconds              HookInfo.Duration of Done
 //	retries_total                      calls of Retry
 //	depth                              [Queue.ReadyByPriority]
 //	unfinished_work_seconds            [Stats].Unfinished
@@ -22,65 +22,34 @@ import "time"
 type Hooks[K comparable] struct {
 	// Add is called when a key becomes ready: at once by Add, when its time has come if it was delayed, and when it is
 	// settled if it was in progress. A request that changes nothing is no event.
-	Add func(AddInfo[K])
+	Add func(HookInfo[K])
 	// Start is called when a worker has taken a key, before it runs the function.
-	Start func(StartInfo[K])
+	Start func(HookInfo[K])
 	// Done is called when a run has ended and its key is settled.
-	Done func(DoneInfo[K])
+	Done func(HookInfo[K])
 	// Retry is called when a failure was counted and its retry was scheduled, by a run that failed or AddRateLimited.
-	Retry func(RetryInfo[K])
+	Retry func(HookInfo[K])
 }
 
-// AddInfo is the event of [Hooks].Add.
-type AddInfo[K comparable] struct {
-	// Key is the key, and Priority that of its pending run.
-	Key      K
+// HookInfo is what a hook is told of a key.
+type HookInfo[K comparable] struct {
+	Key K
+	// Priority is that of the run: of the pending one for Add and Retry, of the present one for Start and Done.
 	Priority int
-}
-
-// StartInfo is the event of [Hooks].Start.
-type StartInfo[K comparable] struct {
-	// Key is the key, and Priority that of the run.
-	Key      K
-	Priority int
-	// Waited is how long the key was ready. It does not count the delay before, or the time in progress.
-	Waited time.Duration
-	// Failures is how often the key has failed in a row before this run.
+	// Failures is how often the key has failed in a row; for Done, this run included.
 	Failures int
-}
-
-// DoneInfo is the event of [Hooks].Done.
-type DoneInfo[K comparable] struct {
-	// Key is the key, and Priority that of the run.
-	Key      K
-	Priority int
-	// Worked is how long the run took.
-	Worked time.Duration
-	// Err is what the function returned. If it panicked or ended its goroutine, Err says so.
-	Err error
-	// Failures is how often the key has failed in a row, this run included.
-	Failures int
-}
-
-// RetryInfo is the event of [Hooks].Retry.
-type RetryInfo[K comparable] struct {
-	// Key is the key, and Priority that of the retry.
-	Key      K
-	Priority int
-	// After is the delay, before Options.RetryRate. It is 0 if the key was added meanwhile, so that it does not wait.
-	After time.Duration
-	// Failures is how often the key has failed in a row.
-	Failures int
-	// Err is the error of the run; nil after AddRateLimited.
+	// Duration is how long the key was ready, for Start, without the delay before and the time in progress; how long the run
+	// took, for Done; and the delay of a Retry, before Options.RetryRate, which is 0 if the key was added meanwhile, so that it
+	// does not wait. It is 0 for Add.
+	Duration time.Duration
+	// Err is what the function returned, for Done and Retry. If it panicked or ended its goroutine, Err says so. It is nil for a
+	// Retry of AddRateLimited.
 	Err error
 }
 
 // notes are the events of one operation.
 type notes[K comparable] struct {
-	added   []AddInfo[K]
-	done    []DoneInfo[K]
-	retried []RetryInfo[K]
-	started []StartInfo[K]
+	added, done, retried, started []HookInfo[K]
 }
 
 // note returns the notes of the present operation.
@@ -95,12 +64,12 @@ func (q *Queue[K]) note() *notes[K] {
 
 func (q *Queue[K]) noteAdd(e *entry[K]) {
 	n := q.note()
-	n.added = append(n.added, AddInfo[K]{e.key, int(e.priority)})
+	n.added = append(n.added, HookInfo[K]{Key: e.key, Priority: int(e.priority), Failures: e.failures()})
 }
 
 func (q *Queue[K]) noteStart(e *entry[K]) {
 	n := q.note()
-	n.started = append(n.started, StartInfo[K]{e.key, int(e.priority), q.now - e.due, e.failures()})
+	n.started = append(n.started, HookInfo[K]{e.key, int(e.priority), e.failures(), q.now - e.due, nil})
 }
 
 func (q *Queue[K]) noteDone(e *entry[K], err error) {
@@ -109,7 +78,7 @@ func (q *Queue[K]) noteDone(e *entry[K], err error) {
 	if err != nil {
 		failures = e.failures()
 	}
-	n.done = append(n.done, DoneInfo[K]{e.key, int(r.priority), q.now - r.started, err, failures})
+	n.done = append(n.done, HookInfo[K]{e.key, int(r.priority), failures, q.now - r.started, err})
 }
 
 func (q *Queue[K]) noteRetry(e *entry[K], d time.Duration, err error) {
@@ -117,7 +86,7 @@ func (q *Queue[K]) noteRetry(e *entry[K], d time.Duration, err error) {
 		d = 0
 	}
 	n := q.note()
-	n.retried = append(n.retried, RetryInfo[K]{e.key, int(e.priority), max(d, 0), e.failures(), err})
+	n.retried = append(n.retried, HookInfo[K]{e.key, int(e.priority), e.failures(), max(d, 0), err})
 }
 
 // tell calls the hooks. Nobody else uses n meanwhile; it is used again afterwards.

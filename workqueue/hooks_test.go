@@ -27,15 +27,15 @@ func (e *events) hooks() workqueue.Hooks[string] {
 		e.all = append(e.all, fmt.Sprintf(format, about...))
 	}
 	return workqueue.Hooks[string]{
-		Add: func(i workqueue.AddInfo[string]) { note("add %s %d", i.Key, i.Priority) },
-		Start: func(i workqueue.StartInfo[string]) {
-			note("start %s %d waited %v failures %d", i.Key, i.Priority, i.Waited, i.Failures)
+		Add: func(i workqueue.HookInfo[string]) { note("add %s %d", i.Key, i.Priority) },
+		Start: func(i workqueue.HookInfo[string]) {
+			note("start %s %d waited %v failures %d", i.Key, i.Priority, i.Duration, i.Failures)
 		},
-		Done: func(i workqueue.DoneInfo[string]) {
-			note("done %s %d worked %v failures %d: %v", i.Key, i.Priority, i.Worked, i.Failures, i.Err)
+		Done: func(i workqueue.HookInfo[string]) {
+			note("done %s %d worked %v failures %d: %v", i.Key, i.Priority, i.Duration, i.Failures, i.Err)
 		},
-		Retry: func(i workqueue.RetryInfo[string]) {
-			note("retry %s %d after %v failures %d: %v", i.Key, i.Priority, i.After, i.Failures, i.Err)
+		Retry: func(i workqueue.HookInfo[string]) {
+			note("retry %s %d after %v failures %d: %v", i.Key, i.Priority, i.Duration, i.Failures, i.Err)
 		},
 	}
 }
@@ -216,14 +216,14 @@ func TestHooksMayCallTheQueue(t *testing.T) {
 		var q *workqueue.Queue[int]
 		block := make(chan struct{})
 		q = workqueue.New(workqueue.Options[int]{Hooks: workqueue.Hooks[int]{
-			Add: func(i workqueue.AddInfo[int]) {
+			Add: func(i workqueue.HookInfo[int]) {
 				if i.Key > 0 {
 					q.Add(i.Key - 1)
 				}
 			},
-			Start: func(workqueue.StartInfo[int]) { _ = q.Stats() },
-			Done:  func(workqueue.DoneInfo[int]) { <-block },
-			Retry: func(i workqueue.RetryInfo[int]) { q.Cancel(i.Key) },
+			Start: func(workqueue.HookInfo[int]) { _ = q.Stats() },
+			Done:  func(workqueue.HookInfo[int]) { <-block },
+			Retry: func(i workqueue.HookInfo[int]) { q.Cancel(i.Key) },
 		}})
 		q.Add(5)
 		for range 6 {

@@ -153,7 +153,7 @@ func TestShrinkingKeepsTheKeysThatAreLeft(t *testing.T) {
 		for k := range n {
 			switch {
 			case k%1000 == 1: // in progress all the time, added again and to be retried
-				q.AddWith(k, AddOptions{Priority: MaxPriority})
+				q.AddWith(k, AddOptions{Priority: maxPriority})
 				held.Go(func() {
 					_ = q.Do(t.Context(), func(context.Context, int) error {
 						q.Add(k)
@@ -167,14 +167,14 @@ func TestShrinkingKeepsTheKeysThatAreLeft(t *testing.T) {
 			case k%1000 == 3:
 				q.AddAfter(k, time.Hour-time.Duration(k)*time.Millisecond)
 			case k%1000 == 4:
-				q.AddWith(k, AddOptions{Priority: MinPriority})
+				q.AddWith(k, AddOptions{Priority: minPriority})
 			default:
 				q.Add(k)
 			}
 		}
 		time.Sleep(2 * time.Second) // all retries are due; one has a token, and the next one soon after
 		for k := 4; k < n; k += 2000 {
-			q.AddWith(k, AddOptions{Priority: MinPriority + 1}) // raised
+			q.AddWith(k, AddOptions{Priority: minPriority + 1}) // raised
 		}
 		shrunk := 0
 		for q.ready.level(0).list.len > 0 {

@@ -59,7 +59,7 @@ func (m *model) isHeld(k *modelKey) bool { return k.held && !m.isReady(k) }
 func (k *modelKey) since() time.Duration { return max(k.pending, k.settledAt) }
 
 func (k *modelKey) request(priority int) {
-	if priority = min(max(priority, MinPriority), MaxPriority); k.pending == never || priority > k.priority {
+	if priority = min(max(priority, minPriority), maxPriority); k.pending == never || priority > k.priority {
 		k.priority = priority
 	}
 }
@@ -358,7 +358,7 @@ func runModel(t *testing.T, program []byte, groups bool) {
 		}()
 		for i := 0; i+2 < len(program); i += 3 {
 			op, k, arg := program[i]%16, program[i+1]%8, time.Duration(program[i+1]/8)
-			priority := [...]int{0, 0, -1, 1, 2, 5, MinPriority, MaxPriority, math.MinInt, math.MaxInt}[program[i+2]%10]
+			priority := [...]int{0, 0, -1, 1, 2, 5, minPriority, maxPriority, math.MinInt, math.MaxInt}[program[i+2]%10]
 			if groups {
 				k += program[i+2] / 128 * 8
 				// Requests of two steps never come due at the same moment, because delays are whole milliseconds, so it is known which

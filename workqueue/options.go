@@ -38,7 +38,7 @@ type Options[K comparable] struct {
 	// AddRateLimited, and its answer counts if the key is not in the queue: a key stays in its group until it has left the
 	// queue. It must be quick and safe for use by several goroutines; a panic goes to the caller of Add, and adds nothing.
 	Group func(k K) string
-	// Weight, if set, returns the weight of a group, from MinWeight to MaxWeight; one beyond them counts as the nearer of the
+	// Weight, if set, returns the weight of a group, from 1 to 100; one beyond them counts as the nearer of the
 	// two, so no group is excluded. It is asked where Group is, and the answer that counts is that for the latest key that has
 	// joined the group. nil = all groups have the same weight. It has no effect without Group.
 	Weight func(group string) int
@@ -47,17 +47,15 @@ type Options[K comparable] struct {
 	Hooks Hooks[K]
 }
 
+// LowPriority is the lowest priority, for keys that nobody waits for, such as all objects of a first list. With the default of
+// Options.Ageing, a key of priority 0 overtakes one of them if it becomes ready less than 50 s after it.
+const LowPriority = minPriority
+
 // The priorities of keys. Add and AddAfter have priority 0.
-const (
-	MinPriority = -100
-	MaxPriority = 100
-	// LowPriority is for keys that nobody waits for, such as all objects of a first list. With the default of Options.Ageing, a
-	// key of priority 0 overtakes one of them if it becomes ready less than 50 s after it.
-	LowPriority = MinPriority
-)
+const minPriority, maxPriority = -100, 100
 
 // clamp returns the priority that p counts as.
-func clamp(p int) int8 { return int8(min(max(p, MinPriority), MaxPriority)) }
+func clamp(p int) int8 { return int8(min(max(p, minPriority), maxPriority)) }
 
 func (o Options[K]) withDefaults() Options[K] {
 	if o.MinBackoff <= 0 {

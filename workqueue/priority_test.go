@@ -64,9 +64,9 @@ func TestAHigherPriorityComesFirst(t *testing.T) {
 			q.AddWith("c", with(1))
 		}, []string{"b", "a", "c"}},
 		{"priorities beyond the range count as its ends", func(q *workqueue.Queue[string]) {
-			q.AddWith("lowest", with(workqueue.MinPriority))
+			q.AddWith("lowest", with(workqueue.LowPriority))
 			q.AddWith("lower still", with(math.MinInt))
-			q.AddWith("highest", with(workqueue.MaxPriority))
+			q.AddWith("highest", with(100))
 			q.AddWith("higher still", with(math.MaxInt))
 		}, []string{"highest", "higher still", "lowest", "lower still"}},
 		{"the shorter delay and the higher priority, asked for apart", func(q *workqueue.Queue[string]) {
@@ -124,7 +124,7 @@ func TestAWaitingKeyAges(t *testing.T) {
 		{time.Minute, time.Minute},
 		{math.MaxInt64, 365 * 24 * time.Hour},
 	} {
-		for _, priorities := range [][2]int{{0, 1}, {-1, 0}, {3, 8}, {workqueue.MinPriority, workqueue.MaxPriority}} {
+		for _, priorities := range [][2]int{{0, 1}, {-1, 0}, {3, 8}, {workqueue.LowPriority, 100}} {
 			for _, early := range []time.Duration{0, 1} {
 				t.Run(fmt.Sprint(test.ageing, priorities, early), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {

@@ -82,7 +82,7 @@ func (q *Queue[K]) AddWith(k K, o AddOptions) { q.add(k, o.After, clamp(o.Priori
 type AddOptions struct {
 	// After is the time until the key becomes ready, as for [Queue.AddAfter]. 0 or less = at once.
 	After time.Duration
-	// Priority is the priority of the run, from MinPriority to MaxPriority; one beyond them counts as the nearer of the two.
+	// Priority is the priority of the run, from -100 to 100; one beyond them counts as the nearer of the two.
 	// If a run is pending already, it keeps the higher of both priorities. A ready key whose priority is raised moves to the
 	// place that it would have, had it become ready with that priority.
 	Priority int

@@ -30,13 +30,13 @@ type level[K comparable] struct {
 
 // nLevels is the number of priorities. The memory for someLevels is made at a time, because there are many groups and few
 // priorities.
-const nLevels, someLevels = MaxPriority - MinPriority + 1, 16
+const nLevels, someLevels = maxPriority - minPriority + 1, 16
 
 func (r *ready[K]) level(priority int8) *level[K] {
 	if priority == 0 {
 		return &r.normal
 	}
-	i := uint8(int(priority) - MinPriority)
+	i := uint8(int(priority) - minPriority)
 	part := &r.others[i/someLevels]
 	if *part == nil {
 		*part = new([someLevels]level[K])
@@ -55,7 +55,7 @@ func (r *ready[K]) levels() iter.Seq2[*level[K], int] {
 				continue
 			}
 			for i := range part {
-				if p := n*someLevels + i + MinPriority; p != 0 && !yield(&part[i], p) {
+				if p := n*someLevels + i + minPriority; p != 0 && !yield(&part[i], p) {
 					return
 				}
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/clusters"
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/bowline-go/bowline/workqueue"
 )
 
 // Namespace has the fields that this program reads.
@@ -85,7 +84,7 @@ func ExampleController_weights() {
 		if cluster == "production" {
 			return 3
 		}
-		return workqueue.MinWeight
+		return 1
 	})
 	fmt.Println(err)
 	// Output: <nil>

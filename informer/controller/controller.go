@@ -32,7 +32,7 @@ type Result struct {
 	// the backoff of a first failure, after that for the backoff of a second one, and so on, and the controller logs that once: a time
 	// that stays in the past keeps no worker busy. It is no failure. A reconcile that succeeds and names no such time ends the row.
 	RequeueAt time.Time
-	// Priority is the priority of that reconcile, from workqueue.MinPriority to workqueue.MaxPriority. It has no effect without
+	// Priority is the priority of that reconcile, from -100 to 100. It has no effect without
 	// RequeueAfter or RequeueAt, or with an error: a retry has the priority of the reconcile that failed. 0 means the priority of the present
 	// reconcile, so a key of the first list or of [EveryObject] keeps its low priority. Keys that sources name because something
 	// has changed have priority 0.

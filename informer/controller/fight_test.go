@@ -300,7 +300,7 @@ func TestHooksOfAFightMayAskForTheStatus(t *testing.T) {
 			s := ctl.Status()
 			a.tell("%s %d %d", of, s.Fighting, s.FightsNoticed)
 		}
-		asks := func(workqueue.AddInfo[any]) { ctl.Status() }
+		asks := func(workqueue.HookInfo[any]) { ctl.Status() }
 		o := controller.Options{
 			OnError: func(err error) {
 				var fight *controller.FightError
@@ -312,8 +312,8 @@ func TestHooksOfAFightMayAskForTheStatus(t *testing.T) {
 				Queue: func(context.Context, controller.RunInfo) workqueue.Hooks[any] {
 					return workqueue.Hooks[any]{
 						Add:   asks,
-						Start: func(workqueue.StartInfo[any]) { ctl.Status() },
-						Done:  func(workqueue.DoneInfo[any]) { ctl.Status() },
+						Start: func(workqueue.HookInfo[any]) { ctl.Status() },
+						Done:  func(workqueue.HookInfo[any]) { ctl.Status() },
 					}
 				},
 				Fight: func(_ context.Context, f *controller.FightError) { note(fmt.Sprint("hook ", f.Over)) },

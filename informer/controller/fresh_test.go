@@ -444,7 +444,7 @@ func TestAHookOfTheQueueAsksForTheStatusOfWaits(t *testing.T) {
 		var c *controller.Controller[string]
 		names := make(chan string)
 		runs := 0
-		added := func(workqueue.AddInfo[any]) {
+		added := func(workqueue.HookInfo[any]) {
 			waiting := c.Status().Waiting
 			mu.Lock()
 			defer mu.Unlock()

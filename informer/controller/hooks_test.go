@@ -128,15 +128,15 @@ func TestTheHookOfTheQueueSeesItsKeys(t *testing.T) {
 		hook := func(of string) controller.Hooks {
 			return controller.Hooks{Queue: func(_ context.Context, r controller.RunInfo) workqueue.Hooks[any] {
 				return workqueue.Hooks[any]{
-					Add: func(i workqueue.AddInfo[any]) { l.add("%s %s add %v %d", of, r.Name, i.Key, i.Priority) },
-					Start: func(i workqueue.StartInfo[any]) {
-						l.add("%s %s start %v %d %v %d", of, r.Name, i.Key, i.Priority, i.Waited, i.Failures)
+					Add: func(i workqueue.HookInfo[any]) { l.add("%s %s add %v %d", of, r.Name, i.Key, i.Priority) },
+					Start: func(i workqueue.HookInfo[any]) {
+						l.add("%s %s start %v %d %v %d", of, r.Name, i.Key, i.Priority, i.Duration, i.Failures)
 					},
-					Done: func(i workqueue.DoneInfo[any]) {
-						l.add("%s %s done %v %d %v %v %d, ready %v", of, r.Name, i.Key, i.Priority, i.Worked, i.Err, i.Failures, r.ReadyByPriority())
+					Done: func(i workqueue.HookInfo[any]) {
+						l.add("%s %s done %v %d %v %v %d, ready %v", of, r.Name, i.Key, i.Priority, i.Duration, i.Err, i.Failures, r.ReadyByPriority())
 					},
-					Retry: func(i workqueue.RetryInfo[any]) {
-						l.add("%s %s retry %v %d %v %d %v", of, r.Name, i.Key, i.Priority, i.After > 0, i.Failures, i.Err)
+					Retry: func(i workqueue.HookInfo[any]) {
+						l.add("%s %s retry %v %d %v %d %v", of, r.Name, i.Key, i.Priority, i.Duration > 0, i.Failures, i.Err)
 					},
 				}
 			}}

@@ -86,7 +86,7 @@ type soon struct{}
 func (soon) Run(context.Context, func(meta.Key), func()) error { panic("RunWith replaces it") }
 
 func (soon) RunWith(ctx context.Context, add func(meta.Key, workqueue.AddOptions), synced func()) error {
-	add(meta.Key{Name: "urgent"}, workqueue.AddOptions{Priority: workqueue.MaxPriority})
+	add(meta.Key{Name: "urgent"}, workqueue.AddOptions{Priority: 100})
 	synced()
 	<-ctx.Done()
 	return nil

@@ -9,28 +9,17 @@ import (
 
 // queueHooks returns h for a queue of keys of type K.
 func queueHooks[K comparable](h workqueue.Hooks[any]) workqueue.Hooks[K] {
-	return workqueue.Hooks[K]{
-		Add: boxed(h.Add, func(i workqueue.AddInfo[K]) workqueue.AddInfo[any] {
-			return workqueue.AddInfo[any]{Key: i.Key, Priority: i.Priority}
-		}),
-		Start: boxed(h.Start, func(i workqueue.StartInfo[K]) workqueue.StartInfo[any] {
-			return workqueue.StartInfo[any]{Key: i.Key, Priority: i.Priority, Waited: i.Waited, Failures: i.Failures}
-		}),
-		Done: boxed(h.Done, func(i workqueue.DoneInfo[K]) workqueue.DoneInfo[any] {
-			return workqueue.DoneInfo[any]{Key: i.Key, Priority: i.Priority, Worked: i.Worked, Err: i.Err, Failures: i.Failures}
-		}),
-		Retry: boxed(h.Retry, func(i workqueue.RetryInfo[K]) workqueue.RetryInfo[any] {
-			return workqueue.RetryInfo[any]{Key: i.Key, Priority: i.Priority, After: i.After, Failures: i.Failures, Err: i.Err}
-		}),
-	}
+	return workqueue.Hooks[K]{Add: boxed[K](h.Add), Start: boxed[K](h.Start), Done: boxed[K](h.Done), Retry: boxed[K](h.Retry)}
 }
 
-// boxed returns a hook that calls f with the result of box; nil if f is nil.
-func boxed[I, A any](f func(A), box func(I) A) func(I) {
+// boxed returns a hook that calls f; nil if f is nil.
+func boxed[K comparable](f func(workqueue.HookInfo[any])) func(workqueue.HookInfo[K]) {
 	if f == nil {
 		return nil
 	}
-	return func(info I) { f(box(info)) }
+	return func(i workqueue.HookInfo[K]) {
+		f(workqueue.HookInfo[any]{Key: i.Key, Priority: i.Priority, Failures: i.Failures, Duration: i.Duration, Err: i.Err})
+	}
 }
 
 // bothQueues returns hooks that call the functions of a and then those of b.

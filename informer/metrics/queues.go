@@ -64,9 +64,9 @@ func (q *queues) hooks(_ context.Context, r controller.RunInfo) workqueue.Hooks[
 	wait := q.wait.WithLabelValues(r.Name, r.Name)
 	q.work.WithLabelValues(r.Name, r.Name)
 	return workqueue.Hooks[any]{
-		Add:   func(workqueue.AddInfo[any]) { adds.Inc() },
-		Start: func(i workqueue.StartInfo[any]) { wait.Observe(i.Waited.Seconds()) },
-		Retry: func(workqueue.RetryInfo[any]) { retries.Inc() },
+		Add:   func(workqueue.HookInfo[any]) { adds.Inc() },
+		Start: func(i workqueue.HookInfo[any]) { wait.Observe(i.Duration.Seconds()) },
+		Retry: func(workqueue.HookInfo[any]) { retries.Inc() },
 	}
 }
 
