@@ -15,7 +15,7 @@ import (
 // not change is written as it was, numbers digit by digit, without white space. Members of objects stay in their place, and new
 // ones follow them. If an object has several members with one name, the last counts.
 //
-// The error is an [*OpError] if an operation is wrong (see [ParseOps]) or does not fit the document: [ErrNotFound] if a
+// The error names the operation if one is wrong (see [ParseOps]) or does not fit the document: it is [ErrNotFound] if a
 // location does not exist, [ErrTestFailed] if a test fails. It is [ErrTooLarge] beyond the bounds of this package; one bound is
 // that the copies of a patch add at most 3 MiB. The cost of an operation on a list is proportional to the list's length.
 func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
@@ -30,7 +30,7 @@ func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
 	a := applier{root: target.Root()}
 	for i := range steps {
 		if err := a.step(&steps[i]); err != nil {
-			return nil, &OpError{i, steps[i].op, a.at, err}
+			return nil, &opError{i, steps[i].op, a.at, err}
 		}
 	}
 	out, err := a.root.AppendTo(make([]byte, 0, len(doc)+len(jsonPatch)), 0)
@@ -59,7 +59,7 @@ func parseSteps(s *tree.Source) ([]step, error) {
 	steps := make([]step, len(items))
 	for i, item := range items {
 		if err := steps[i].parse(item); err != nil {
-			return nil, &OpError{Index: i, Op: steps[i].op, Path: steps[i].path, Err: err}
+			return nil, &opError{Index: i, Op: steps[i].op, Path: steps[i].path, Err: err}
 		}
 		if err := steps[i].check(i); err != nil {
 			return nil, err

@@ -24,10 +24,10 @@ var (
 	ErrNull = tree.ErrNull
 )
 
-// OpError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed], [ErrNotFound],
+// opError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed], [ErrNotFound],
 // [ErrTestFailed] or [ErrTooLarge], or the error of encoding the operation's value. It shows no value of the patch or the
 // document.
-type OpError struct {
+type opError struct {
 	// Index is the operation's place in the patch, from 0.
 	Index int
 	// Op is the operation's name, such as "replace", or empty if it has none.
@@ -38,14 +38,14 @@ type OpError struct {
 	Err error
 }
 
-func (e *OpError) Error() string {
+func (e *opError) Error() string {
 	if e.Op == "" {
 		return fmt.Sprintf("patch: operation %d: %v", e.Index, e.Err)
 	}
 	return fmt.Sprintf("patch: operation %d (%s %s): %v", e.Index, tree.Clip(e.Op), tree.Quote(e.Path), e.Err)
 }
 
-func (e *OpError) Unwrap() error { return e.Err }
+func (e *opError) Unwrap() error { return e.Err }
 
 func malformed(format string, args ...any) error {
 	return tree.Errorf(ErrMalformed, format, args...)

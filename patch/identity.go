@@ -54,7 +54,7 @@ func (p Patch) CheckKey(key meta.Key) error {
 			err = checkPart(&gone, o.from, key, true)
 		}
 		if err != nil {
-			return &OpError{i, o.op, o.path, err}
+			return &opError{i, o.op, o.path, err}
 		}
 	}
 	return nil

@@ -6,7 +6,7 @@ import "fmt"
 const JSONType = "application/json-patch+json"
 
 // JSON returns the JSON patch (RFC 6902) of the operations. The server applies them in order, all or none. [Patch.Body] returns
-// an [*OpError] if an operation is wrong, whatever the object is: a pointer without a leading slash, the zero Op, the removal
+// an error that names the operation if one is wrong, whatever the object is: a pointer without a leading slash, the zero Op, the removal
 // of the whole document, a move of a value into itself, or a value that cannot be encoded. It returns an error that is
 // [ErrTooLarge] if there are more than 10,000 operations, the limit of the API server.
 //

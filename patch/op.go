@@ -57,26 +57,26 @@ func (o Op) hasFrom() bool { return o.op == "move" || o.op == "copy" }
 
 func (o Op) hasValue() bool { return o.op == "add" || o.op == "replace" || o.op == "test" }
 
-// check returns an *OpError if the operation is wrong whatever the document is.
+// check returns an *opError if the operation is wrong whatever the document is.
 func (o Op) check(i int) error {
 	if !o.hasFrom() && !o.hasValue() && o.op != "remove" {
-		return &OpError{Index: i, Err: malformed("op must be add, remove, replace, move, copy or test, got %s", tree.Quote(o.op))}
+		return &opError{Index: i, Err: malformed("op must be add, remove, replace, move, copy or test, got %s", tree.Quote(o.op))}
 	}
 	if err := checkPointer(o.path); err != nil {
-		return &OpError{i, o.op, o.path, err}
+		return &opError{i, o.op, o.path, err}
 	}
 	if o.hasFrom() {
 		if err := checkPointer(o.from); err != nil {
-			return &OpError{i, o.op, o.from, err}
+			return &opError{i, o.op, o.from, err}
 		}
 	}
 	switch {
 	case o.op == "remove" && o.path == "":
-		return &OpError{i, o.op, o.path, malformed("the whole document cannot be removed")}
+		return &opError{i, o.op, o.path, malformed("the whole document cannot be removed")}
 	case o.hasValue() && gotype.Unnamed(reflect.TypeOf(o.value)) != nil:
-		return &OpError{i, o.op, o.path, gotype.Unnamed(reflect.TypeOf(o.value))}
+		return &opError{i, o.op, o.path, gotype.Unnamed(reflect.TypeOf(o.value))}
 	case o.op == "move" && leadsInto(o.path, o.from):
-		return &OpError{i, o.op, o.path, malformed("what is at %s cannot be moved into itself", tree.Quote(o.from))}
+		return &opError{i, o.op, o.path, malformed("what is at %s cannot be moved into itself", tree.Quote(o.from))}
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
 	if o.hasValue() {
 		value, err := json.Marshal(o.value)
 		if err != nil {
-			return nil, &OpError{i, o.op, o.path, fmt.Errorf("encode the value: %w", err)}
+			return nil, &opError{i, o.op, o.path, fmt.Errorf("encode the value: %w", err)}
 		}
 		dst = append(dst, `,"value":`...)
 		if o.op == "test" {
@@ -103,8 +103,8 @@ func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// ParseOps returns the operations of a JSON patch that is given as JSON, so that JSON(ops...) can send it. The error is an
-// [*OpError] if an operation is wrong: a member that it needs is missing or of the wrong type, a member that RFC 6902 defines
+// ParseOps returns the operations of a JSON patch that is given as JSON, so that JSON(ops...) can send it. The error names
+// the operation if one is wrong: a member that it needs is missing or of the wrong type, a member that RFC 6902 defines
 // occurs twice, or [JSON] refuses the operation. Members that RFC 6902 does not define for the operation are ignored.
 func ParseOps(jsonPatch []byte) ([]Op, error) {
 	s, err := tree.Read("the JSON patch", jsonPatch)

@@ -18,21 +18,6 @@ type Schema struct {
 	err  error
 }
 
-// Strategy is how a strategic merge patch changes one member. The zero value merges an object and replaces a list.
-type Strategy struct {
-	Merge      bool   // a list is merged with the patch's
-	Replace    bool   // an object is replaced
-	RetainKeys bool   // a computed patch lists the members that stay
-	MergeKey   string // the member that distinguishes the items of a merged list; empty if they are scalars
-}
-
-// Strategy returns how the member at path is changed, and whether the schema knows it. The path consists of names of members; a
-// list is no step of its own, as in "spec", "containers", "ports".
-func (s Schema) Strategy(path ...string) (Strategy, bool) {
-	f, ok := s.root.At(path)
-	return Strategy{Merge: f.Merge, Replace: f.Replace, RetainKeys: f.Retain, MergeKey: f.MergeKey}, ok
-}
-
 // SchemaOf reads the schema from the struct tags patchStrategy and patchMergeKey of T, which the types of k8s.io/api have. T is
 // a struct or a pointer to one. Members have the names that encoding/json gives them. Values that a type does not describe,
 // such as those of an interface, are plain JSON. If T is not a struct or a tag is wrong, the functions that use the Schema

@@ -24,7 +24,7 @@ const StrategicType = "application/strategic-merge-patch+json"
 //	"$setElementOrder/ports": [...]          puts the items of the merged list "ports" in this order
 //	"$deleteFromPrimitiveList/finalizers": [...]  removes these scalars from the list "finalizers"
 //
-// If a directive has a value that it cannot have, the error is a [*StrategicError] with its path, before anything is sent.
+// If a directive has a value that it cannot have, the error names its path, before anything is sent.
 // [ApplyStrategic] or the server finds errors that depend on the kind, such as a directive for a list that is not merged.
 func Strategic(v any) Patch {
 	body, err := encode(v)
@@ -32,7 +32,7 @@ func Strategic(v any) Patch {
 		return Patch{mediaType: StrategicType, err: fmt.Errorf("patch.Strategic: %w", err)}
 	}
 	if err := strategic.Check(body); err != nil {
-		return Patch{mediaType: StrategicType, err: strategicError(err)}
+		return Patch{mediaType: StrategicType, err: err}
 	}
 	return Patch{mediaType: StrategicType, body: body}
 }
@@ -43,11 +43,10 @@ func Strategic(v any) Patch {
 //
 // The result is the server's before it decodes it: new members contain no directives, and values that the patch replaces whole
 // are taken as they are, including nulls. If a directive would be kept without being obeyed, such as in an item that the list
-// does not have yet, ApplyStrategic returns an error. Errors about the patch or the document are of type [*StrategicError].
+// does not have yet, ApplyStrategic returns an error. Errors about the patch or the document name the place in it, and show no value.
 func ApplyStrategic(doc, strategicPatch []byte, s Schema) ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	out, err := strategic.Apply(doc, strategicPatch, s.root)
-	return out, strategicError(err)
+	return strategic.Apply(doc, strategicPatch, s.root)
 }

@@ -1,7 +1,6 @@
 package patch_test
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -37,10 +36,10 @@ func ExampleApplyStrategic() {
 	doc, err := patch.ApplyStrategic([]byte(live), []byte(`{"containers":[{"name":"web","image":"web:2"}]}`), schema)
 	fmt.Println(string(doc), err)
 	_, err = patch.ApplyStrategic([]byte(live), []byte(`{"containers":[{"image":"web:2"}]}`), schema)
-	fmt.Println(err, errors.Is(err, patch.ErrMergeKey))
+	fmt.Println(err)
 	// Output:
 	// {"containers":[{"name":"web","image":"web:2"},{"name":"log","image":"log:1"}]} <nil>
-	// patch: the patch at /containers/0: the item has no "name", which tells the items of this list apart true
+	// patch: the patch at /containers/0: the item has no "name", which tells the items of this list apart
 }
 
 func ExampleDiffStrategic() {
@@ -77,9 +76,15 @@ func ExampleThreeWay() {
 }
 
 func ExampleSchemaOf() {
-	fmt.Println(patch.SchemaOf[pod]().Strategy("containers"))
+	live := `{"containers":[{"name":"web","image":"web:1"},{"name":"log","image":"log:1"}]}`
+	change := `{"containers":[{"name":"web","image":"web:2"}]}`
+	for _, schema := range []patch.Schema{patch.SchemaOf[pod](), {}} {
+		doc, err := patch.ApplyStrategic([]byte(live), []byte(change), schema)
+		fmt.Println(string(doc), err)
+	}
 	// Output:
-	// {true false false name} true
+	// {"containers":[{"name":"web","image":"web:2"},{"name":"log","image":"log:1"}]} <nil>
+	// {"containers":[{"name":"web","image":"web:2"}]} <nil>
 }
 
 // A server describes its kinds under /openapi/v3; this is the part of such a document that counts here.
@@ -89,10 +94,13 @@ func ExampleSchemaFromOpenAPI() {
 		"properties":{"containers":{"type":"array","items":{"type":"object"},
 			"x-kubernetes-patch-strategy":"merge","x-kubernetes-patch-merge-key":"name"}}}}}}`
 	schema, err := patch.SchemaFromOpenAPI([]byte(doc), meta.GVK{Version: "v1", Kind: "Pod"})
-	fmt.Println(err)
-	strategy, known := schema.Strategy("containers")
-	fmt.Println(strategy.Merge, strategy.MergeKey, known)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	live := `{"containers":[{"name":"web"},{"name":"log"}]}`
+	out, err := patch.ApplyStrategic([]byte(live), []byte(`{"containers":[{"name":"log","$patch":"delete"}]}`), schema)
+	fmt.Println(string(out), err)
 	// Output:
-	// <nil>
-	// true name true
+	// {"containers":[{"name":"web"}]} <nil>
 }

@@ -19,7 +19,7 @@ import (
 // because that member would be lost. The null of a creationTimestamp means nothing.
 //
 // With the zero Schema the Patch is a JSON merge patch, which says the same, and which a server also accepts for custom
-// resources. Errors about the documents are of type [*StrategicError], for example if a document contains directives.
+// resources. It is an error, which names the place, if a document contains directives.
 func DiffStrategic(old, new []byte, s Schema) (Patch, error) {
 	if s.err != nil {
 		return Patch{}, s.err
@@ -32,7 +32,7 @@ func DiffStrategic(old, new []byte, s Schema) (Patch, error) {
 func (s Schema) patch(body []byte, err error) (Patch, error) {
 	switch {
 	case err != nil:
-		return Patch{}, strategicError(err)
+		return Patch{}, err
 	case s.root == nil:
 		return Patch{mediaType: MergeType, body: body}, nil
 	}

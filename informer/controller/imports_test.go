@@ -102,7 +102,7 @@ var imports = map[string][]string{
 	"client/clienttest/internal/object":    {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 	"client/clienttest/internal/ownership": {"client/meta", "internal/fieldset", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema"},
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
-	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
+	"client/clienttest/internal/patching":  {"client/meta", "internal/patch/strategic", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
 	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/runners", "internal/store", "internal/undertest"},
 	"informer/controller": {

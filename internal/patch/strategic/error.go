@@ -8,20 +8,26 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// The causes of an [Error]; package patch documents them.
+// The causes of an [Error].
 var (
-	ErrMergeKey     = errors.New("merge key")
-	ErrDirective    = errors.New("directive")
+	// ErrMergeKey: an item of a merged list lacks the member that distinguishes the items, or the member is not a scalar.
+	ErrMergeKey = errors.New("merge key")
+	// ErrDirective: a directive has a value that it cannot have, or stands where it means nothing.
+	ErrDirective = errors.New("directive")
+	// ErrElementOrder: a $setElementOrder list does not have the items of its list in their order, or its list has no items.
 	ErrElementOrder = errors.New("element order")
-	ErrMergedList   = errors.New("merged list")
-	ErrRetainKeys   = errors.New("retain keys")
+	// ErrMergedList: a list cannot be merged, because its items are of different types, or null, or lists, or objects without a
+	// merge key in the schema.
+	ErrMergedList = errors.New("merged list")
+	// ErrRetainKeys: a patch sets a member that its $retainKeys does not list.
+	ErrRetainKeys = errors.New("retain keys")
 )
 
 // Error says why a strategic merge patch cannot be applied or made, and where. It shows no value of a document.
 type Error struct {
 	Document string // the document that is wrong
 	Path     string // a JSON pointer to the place in it
-	Err      error  // one of those above, or ErrTooLarge
+	Err      error  // one of those above, ErrNull or ErrTooLarge
 	Reason   string // a sentence about it, without the place
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/patch/strategic"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -27,9 +28,9 @@ func applyStrategic(doc, body []byte, kind meta.GVK) (Result, error) {
 		return Result{}, err
 	}
 	result, err := patch.ApplyStrategic(doc, body, strategy)
-	var wrong *patch.StrategicError
+	var wrong *strategic.Error
 	switch {
-	case errors.As(err, &wrong) && (errors.Is(err, patch.ErrRetainKeys) || strings.HasSuffix(wrong.Path, "/$retainKeys")):
+	case errors.As(err, &wrong) && (errors.Is(err, strategic.ErrRetainKeys) || strings.HasSuffix(wrong.Path, "/$retainKeys")):
 		return Result{}, status.BadRequest("invalid patch format of retainKeys")
 	case err != nil:
 		return Result{}, status.Failure(http.StatusInternalServerError, "", "%v", err)

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
+	"github.com/bowline-go/bowline/internal/patch/strategic"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -172,7 +173,7 @@ func TestDirectivesAreObeyedAsByApimachinery(t *testing.T) { // behaviours 321 a
 			applied++
 		case err != nil && theirErr != nil:
 			both++
-		case errors.Is(err, patch.ErrDirective):
+		case errors.Is(err, strategic.ErrDirective):
 			kept++
 		case err == nil && theirErr != nil && strings.Contains(theirErr.Error(), "no elements in any of the given slices"):
 			empty++ // an order for an empty list is no reason to refuse a patch

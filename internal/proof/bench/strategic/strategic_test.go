@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/patch/strategic"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -48,7 +49,7 @@ func kinds(t *testing.T) []kind {
 			return r.deployment(from.(*appsv1.Deployment))
 		}},
 		{
-			"pod by OpenAPI", &corev1.Pod{}, fromServer(t, "api/v1", meta.GVK{Version: "v1", Kind: "Pod"}), pod,
+			"pod by OpenAPI", &corev1.Pod{}, fromServer(t, "api/v1", meta.GVK{Version: "v1", Kind: "Pod"}, patch.SchemaFromOpenAPI), pod,
 			func(r random, from any) any { return r.pod(from.(*corev1.Pod)) },
 		},
 	}
@@ -193,9 +194,9 @@ func TestApplyingToAnotherObjectIsApimachinerys(t *testing.T) { // behaviour 321
 		change := body(t, p, err)
 		want, theirErr := strategicpatch.StrategicMergePatch(docs[2], change, k.empty)
 		got, err := patch.ApplyStrategic(docs[2], change, k.schema)
-		var strategic *patch.StrategicError
+		var wrong *strategic.Error
 		switch {
-		case errors.As(err, &strategic) && errors.Is(err, patch.ErrDirective) && strings.Contains(strategic.Reason, "the item around it is not in the document's list"):
+		case errors.As(err, &wrong) && errors.Is(err, strategic.ErrDirective) && strings.Contains(wrong.Reason, "the item around it is not in the document's list"):
 			refused++
 		case (err == nil) != (theirErr == nil):
 			t.Errorf("of  %s\nand %s\nours %v\ntheirs %v", docs[2], change, err, theirErr)
