@@ -66,7 +66,7 @@ func (k *keptLogs) serve(w http.ResponseWriter, r *http.Request, pod meta.Key, c
 		request.Tail = -1
 	}
 	if since, err := time.Parse(time.RFC3339, q.Get("sinceTime")); err == nil {
-		request.SinceTime = since
+		request.Since = since
 	}
 	out := &flushed{w: w}
 	var to io.Writer = out
