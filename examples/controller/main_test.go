@@ -97,18 +97,19 @@ func TestTheProgramSaysWhyItDoesNothing(t *testing.T) {
 	}
 }
 
-// The README shows this program. It must be the one that compiles.
-func TestTheReadmeShowsThisProgram(t *testing.T) {
-	source, err := os.ReadFile("main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+// A reader pastes the program and the definition of its resource from the README.
+func TestTheReadmeShowsTheseFiles(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, program, found := strings.Cut(string(source), "// Site names") // all but the imports
-	if !found || !strings.Contains(string(readme), "// Site names"+program) {
-		t.Errorf("README.md lacks this:\n// Site names%s", program)
+	for name, language := range map[string]string{"main.go": "go", "sites.yaml": "yaml"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(readme), "```"+language+"\n"+string(text)+"```\n") {
+			t.Errorf("README.md lacks this:\n%s", text)
+		}
 	}
 }

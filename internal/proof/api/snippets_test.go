@@ -38,7 +38,7 @@ func TestSnippetsAreCompiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range []string{"README.md", "GUIDE.md", "informer/MIGRATING.md"} {
+	for _, document := range []string{"README.md", "GUIDE.md", "MIGRATING.md"} {
 		text, err := os.ReadFile(filepath.Join(root, document))
 		if err != nil {
 			t.Fatal(err)
