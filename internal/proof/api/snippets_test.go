@@ -58,3 +58,31 @@ func TestSnippetsAreCompiled(t *testing.T) {
 		}
 	}
 }
+
+// Whoever types what GUIDE.md says gets the files of examples/operator.
+func TestTheGuideHasWholeFiles(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "GUIDE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed := map[string]string{}
+	for _, block := range regexp.MustCompile("(?s)\n\\*\\*([\\w.]+)\\*\\*\n\n```(?:go|yaml)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		if typed[block[1]] != "" {
+			typed[block[1]] += "\n"
+		}
+		typed[block[1]] += block[2]
+	}
+	for _, name := range []string{"main.go", "operator.go", "page.go", "page_test.go", "pages.yaml", "role.yaml"} {
+		want, err := os.ReadFile(filepath.Join(root, "examples", "operator", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if typed[name] != string(want) {
+			t.Errorf("GUIDE.md has this as %s, and examples/operator has another text:\n%s", name, typed[name])
+		}
+		delete(typed, name)
+	}
+	for name := range typed {
+		t.Errorf("GUIDE.md has %s, which is not in examples/operator", name)
+	}
+}

@@ -31,16 +31,6 @@ const (
 	operatorRetry = 2 * time.Second
 )
 
-// operatorRights are those that GUIDE.md names for the calls of the operator.
-const operatorRights = `[
-	{"apiGroups": ["example.com"], "resources": ["pages"], "verbs": ["list", "watch", "get", "patch"]},
-	{"apiGroups": ["example.com"], "resources": ["pages/status"], "verbs": ["get", "update"]},
-	{"apiGroups": ["example.com"], "resources": ["pages/finalizers"], "verbs": ["update"]},
-	{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch", "get", "create", "update"]},
-	{"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create"]},
-	{"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "resourceNames": ["page-operator"], "verbs": ["get", "update", "watch"]},
-	{"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]}]`
-
 var (
 	clusterRoles        = client.Type[object]{Group: rbac, Version: "v1", Kind: "ClusterRole", Resource: "clusterroles", Scope: meta.Cluster}
 	clusterRoleBindings = client.Type[object]{Group: rbac, Version: "v1", Kind: "ClusterRoleBinding", Resource: "clusterrolebindings", Scope: meta.Cluster}
@@ -56,9 +46,9 @@ type operator struct {
 // newOperator builds the program, and gives it a user with the rights that it needs and no others.
 func newOperator(t *testing.T, p *controlplane.ControlPlane, admin *client.Client, namespace string) *operator {
 	t.Helper()
-	create(t, client.For(admin, clusterRoles), "", `{"metadata": {"name": "operator"}, "rules": `+operatorRights+`}`)
+	role := create(t, client.For(admin, clusterRoles), "", exampleFile(t, "operator/role.yaml"))
 	create(t, client.For(admin, clusterRoleBindings), "", `{"metadata": {"name": "operator"},
-		"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "operator"},
+		"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "`+role.GetName()+`"},
 		"subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "operator"}]}`)
 	cert, key, err := p.Issue("operator", nil, time.Hour)
 	if err != nil {
@@ -254,7 +244,7 @@ func TestTheOperatorAsTwoReplicas(t *testing.T) {
 	})
 	c := open(t, client.Config{Server: p.Server, TLS: client.TLS{CAData: client.Secret(p.CA)}, BearerToken: client.Secret(p.Token)})
 	namespace := must(client.For(c, conformance.Namespaces).Create(t.Context(), &conformance.Namespace{ObjectMeta: meta.ObjectMeta{Name: "operator"}}))(t).Name
-	define(t, c, pageDefinition)
+	define(t, c, exampleFile(t, "operator/pages.yaml"))
 	o, e := newOperator(t, p, c, namespace), newEditor(t, c, namespace)
 	began := time.Now()
 	phase := func(text string) { t.Logf("%v: %s", time.Since(began).Round(100*time.Millisecond), text) }

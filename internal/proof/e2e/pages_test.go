@@ -16,19 +16,6 @@ import (
 
 // The custom resource of examples/operator, and an editor that changes pages while replicas of the operator come and go.
 
-const pageDefinition = `{"metadata": {"name": "pages.example.com"}, "spec": {
-	"group": "example.com", "scope": "Namespaced", "names": {"kind": "Page", "plural": "pages", "singular": "page"},
-	"versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}}, "schema": {"openAPIV3Schema": {
-		"type": "object", "properties": {
-			"spec": {"type": "object", "properties": {"text": {"type": "string"}}},
-			"status": {"type": "object", "properties": {"conditions": {
-				"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"], "items": {
-					"type": "object", "required": ["type", "status", "reason", "lastTransitionTime"], "properties": {
-						"type": {"type": "string"}, "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
-						"reason": {"type": "string"}, "message": {"type": "string"}, "observedGeneration": {"type": "integer"},
-						"lastTransitionTime": {"type": "string", "format": "date-time"}
-					}}}}}}}}}]}}`
-
 // page is the operator's custom resource.
 type page struct {
 	meta.ObjectMeta `json:"metadata"`

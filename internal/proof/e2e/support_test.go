@@ -3,8 +3,12 @@ package e2e
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
@@ -81,6 +85,13 @@ func parse(t testing.TB, text string) object {
 		t.Fatalf("%v in %s", err, text)
 	}
 	return obj
+}
+
+// exampleFile returns the object of a YAML file of an example as JSON.
+func exampleFile(t testing.TB, name string) string {
+	t.Helper()
+	text := must(os.ReadFile(filepath.Join("..", "..", "..", "examples", filepath.FromSlash(name))))(t)
+	return string(must(yaml.YAMLToJSON(text))(t))
 }
 
 // make creates an object in a namespace; empty means that there is none.
