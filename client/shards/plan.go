@@ -38,69 +38,53 @@ type table struct {
 	orphans [meta.RangeCount]time.Duration // since when nobody has had the range; 0 if somebody has
 }
 
-// plan decides what to do, by what is known at the moment now. It changes bids, and joining.
-func (t *table) plan(v *view, now time.Duration) (p plan) {
-	p.next = v.expire(now)
-	p.handed = t.works.Union(t.drains) == (meta.Ranges{})
-	soon := func(d time.Duration) {
-		if d > 0 && (p.next == 0 || d < p.next) {
-			p.next = d
-		}
-	}
-	if !v.complete {
-		return p
-	}
-	if t.joining = !v.knowsAll(now); t.joining {
-		soon(v.since + v.lasts - now)
-	}
-	var live, takers []*member // live ones may work, and takers are to have a share
-	var others, first bool     // whether foreign ones may work, and whether they may do so before this one
+// company is who else may work, at one moment.
+type company struct {
+	live    []*member // replicas that share as this one does
+	takers  []*member // those of them that are to have a share
+	foreign *member   // see plan.foreign
+	others  bool      // whether foreign ones may work
+	first   bool      // whether they may do so before this one
+}
+
+// company returns who else may work.
+func (v *view) company(now time.Duration) (c company) {
 	for _, m := range v.members {
 		switch {
 		case !m.isLive(now):
 		case v.isForeign(m):
-			if !m.free && (p.foreign == nil || m.name < p.foreign.name) {
-				p.foreign = m
+			if !m.free && (c.foreign == nil || m.name < c.foreign.name) {
+				c.foreign = m
 			}
-			others = others || m.holds(now) != (meta.Ranges{})
-			first = first || m.precedes(v.self, now)
+			c.others = c.others || m.holds(now) != (meta.Ranges{})
+			c.first = c.first || m.precedes(v.self, now)
 		default:
-			live = append(live, m)
+			c.live = append(c.live, m)
 			if m.takesPart(now) {
-				takers = append(takers, m)
+				c.takers = append(c.takers, m)
 			}
 		}
 	}
-	p.handed = p.handed || len(takers) == 0
+	return c
+}
+
+// plan decides what to do, by what is known at the moment now. It changes bids, and joining.
+func (t *table) plan(v *view, now time.Duration) (p plan) {
+	p.next = v.expire(now)
+	p.handed = t.works.Union(t.drains) == (meta.Ranges{})
+	if !v.complete {
+		return p
+	}
+	if t.joining = !v.knowsAll(now); t.joining {
+		p.soon(v.since + v.lasts - now)
+	}
+	c := v.company(now)
+	p.foreign = c.foreign
+	p.handed = p.handed || len(c.takers) == 0
 	for n := range meta.RangeCount {
-		mine := t.bids.Has(n)
-		rivals, better := t.rivals(live, n, now)
-		rival := rivals > 0 || others
-		rank, joiner := t.rank(takers, n)
-		switch {
-		case rival || mine:
-			t.orphans[n] = 0
-		case t.orphans[n] == 0:
-			t.orphans[n] = max(now, 1)
-		}
-		if !mine && !rival {
-			p.unowned = p.unowned.With(n)
-		}
-		// If who is to have a range does not take it, the next one does. One that joins cannot take it before somebody works on it.
-		patience := time.Duration(rank) * t.lease
-		if joiner {
-			patience += t.settling
-		}
-		turn := rank == 0 && !joiner
-		if waited := now - t.orphans[n]; !turn && !mine && !rival {
-			if turn = waited >= patience; !turn {
-				soon(patience - waited)
-			}
-		}
-		if t.leaving {
-			turn = false
-		}
-		if mine || turn {
+		rivals, better := t.rivals(c.live, n, now)
+		turn := t.turn(&p, n, c.takers, rivals > 0 || c.others, now)
+		if t.bids.Has(n) || turn {
 			p.wanted = p.wanted.With(n)
 		}
 		switch {
@@ -109,22 +93,56 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 				p.giveUp = p.giveUp.With(n)
 			}
 		case t.drains.Has(n): // its bid goes when its work has ended
-		case mine:
+		case t.bids.Has(n):
 			switch {
-			case better || first || t.leaving || !t.have.Has(n):
+			case better || c.first || t.leaving || !t.have.Has(n):
 				t.bids = t.bids.Without(n)
-			case rival || !t.reach.ranges.Has(n) || !v.isKnown(n, now):
+			case rivals > 0 || c.others || !t.reach.ranges.Has(n) || !v.isKnown(n, now):
 			default:
 				p.confirm = p.confirm.With(n)
 			}
-		case !turn || !t.have.Has(n) || better || others:
+		case !turn || !t.have.Has(n) || better || c.others:
 		case rivals > 1: // the one who works would give the range up, and this one could not begin for the bid of the other
-		case !v.isKnown(n, now) && !isWorkedOn(live, n): // a bid would only keep others from the range
+		case !v.isKnown(n, now) && !isWorkedOn(c.live, n): // a bid would only keep others from the range
 		default:
 			t.bids, t.worked = t.bids.With(n), t.worked.Without(n)
 		}
 	}
 	return p
+}
+
+// soon says that there may be another plan after d, if d is positive.
+func (p *plan) soon(d time.Duration) {
+	if d > 0 && (p.next == 0 || d < p.next) {
+		p.next = d
+	}
+}
+
+// turn reports whether it is this replica's turn to take range n. rival says whether another one has it in its hands, or waits for it.
+func (t *table) turn(p *plan, n int, takers []*member, rival bool, now time.Duration) bool {
+	mine := t.bids.Has(n)
+	switch {
+	case rival || mine:
+		t.orphans[n] = 0
+	case t.orphans[n] == 0:
+		t.orphans[n] = max(now, 1)
+	}
+	if !mine && !rival {
+		p.unowned = p.unowned.With(n)
+	}
+	// If who is to have a range does not take it, the next one does. One that joins cannot take it before somebody works on it.
+	rank, joiner := t.rank(takers, n)
+	patience := time.Duration(rank) * t.lease
+	if joiner {
+		patience += t.settling
+	}
+	turn := rank == 0 && !joiner
+	if waited := now - t.orphans[n]; !turn && !mine && !rival {
+		if turn = waited >= patience; !turn {
+			p.soon(patience - waited)
+		}
+	}
+	return turn && !t.leaving
 }
 
 // rivals returns how many other replicas have range n in their hands or wait for it, and whether one of these is to have it rather than
