@@ -3,7 +3,7 @@ module github.com/bowline-go/bowline/examples/k8sapi
 go 1.26.0
 
 require (
-	github.com/bowline-go/bowline v0.0.0-00010101000000-000000000000
+	github.com/bowline-go/bowline v0.1.0
 	k8s.io/api v0.36.3
 	k8s.io/apimachinery v0.36.3
 	sigs.k8s.io/randfill v1.0.0

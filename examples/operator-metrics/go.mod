@@ -3,9 +3,9 @@ module github.com/bowline-go/bowline/examples/operator-metrics
 go 1.26.0
 
 require (
-	github.com/bowline-go/bowline v0.0.0-00010101000000-000000000000
-	github.com/bowline-go/bowline/informer/metrics v0.0.0-00010101000000-000000000000
-	github.com/bowline-go/bowline/informer/tracing v0.0.0-00010101000000-000000000000
+	github.com/bowline-go/bowline v0.1.0
+	github.com/bowline-go/bowline/informer/metrics v0.1.0
+	github.com/bowline-go/bowline/informer/tracing v0.1.0
 	github.com/prometheus/client_golang v1.24.0
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp v1.47.0
 	go.opentelemetry.io/otel/sdk v1.47.0

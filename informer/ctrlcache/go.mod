@@ -3,7 +3,7 @@ module github.com/bowline-go/bowline/informer/ctrlcache
 go 1.26.0
 
 require (
-	github.com/bowline-go/bowline v0.0.0-00010101000000-000000000000
+	github.com/bowline-go/bowline v0.1.0
 	github.com/go-logr/logr v1.4.4
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2

@@ -3,7 +3,7 @@ module github.com/bowline-go/bowline/informer/metrics
 go 1.26.0
 
 require (
-	github.com/bowline-go/bowline v0.0.0-00010101000000-000000000000
+	github.com/bowline-go/bowline v0.1.0
 	github.com/prometheus/client_golang v1.24.0
 	github.com/prometheus/client_model v0.6.2
 )

@@ -3,7 +3,7 @@ module github.com/bowline-go/bowline/internal/proof/bench
 go 1.26.0
 
 require (
-	github.com/bowline-go/bowline v0.0.0-00010101000000-000000000000
+	github.com/bowline-go/bowline v0.1.0
 	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/go-logr/logr v1.4.4
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674
@@ -18,7 +18,7 @@ require (
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
-	github.com/bowline-go/bowline/informer/ctrlcache v0.0.0-00010101000000-000000000000
+	github.com/bowline-go/bowline/informer/ctrlcache v0.1.0
 	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect

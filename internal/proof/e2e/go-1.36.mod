@@ -3,7 +3,7 @@ module github.com/bowline-go/bowline/internal/proof/e2e
 go 1.26.0
 
 require (
-	github.com/bowline-go/bowline v0.0.0-00010101000000-000000000000
+	github.com/bowline-go/bowline v0.1.0
 	github.com/go-logr/logr v1.4.4
 	github.com/robfig/cron/v3 v3.0.1
 	go.etcd.io/etcd/server/v3 v3.6.8
