@@ -193,10 +193,15 @@ func (r *record) keepUndecodable(keep func(meta.Identity) bool) bool {
 	})
 }
 
-// gone is decodable for an object that is gone, while another one may be at its key already.
+// gone is decodable for an event that says that an object is gone, while another one may be at its key already, or a later state of the
+// same one: a filter says that an object is gone whenever it leaves it out.
 func (r *record) gone(id meta.Identity) bool {
 	return r.forget(func(bad map[meta.Key]*client.DecodeError) {
-		if u := bad[id.Key()]; u != nil && (u.Identity.UID == id.UID || u.Identity.UID == "" || id.UID == "") {
+		u := bad[id.Key()]
+		if u == nil || u.Identity.UID != id.UID && u.Identity.UID != "" && id.UID != "" {
+			return
+		}
+		if order, ok := meta.CompareVersions(u.Identity.ResourceVersion, id.ResourceVersion); !ok || order <= 0 {
 			delete(bad, id.Key())
 		}
 	})
