@@ -32,8 +32,13 @@ func files(t *testing.T) repository {
 		}
 	}
 	for _, args := range [][]string{
-		{"init", "-q"}, {"config", "user.name", "a"}, {"config", "user.email", "a@example.org"}, {"config", "commit.gpgsign", "false"},
-		{"config", "tag.gpgsign", "false"}, {"add", "-A"}, {"commit", "-q", "-m", "first"},
+		{"init", "-q"},
+		{"config", "user.name", "a"},
+		{"config", "user.email", "a@example.org"},
+		{"config", "commit.gpgsign", "false"},
+		{"config", "tag.gpgsign", "false"},
+		{"add", "-A"},
+		{"commit", "-q", "-m", "first"},
 	} {
 		if _, err := r.git(t.Context(), args...); err != nil {
 			t.Fatal(err)
