@@ -14,7 +14,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/bowline-go/bowline/internal/conn"
-	"github.com/bowline-go/bowline/internal/hooks"
 	"github.com/bowline-go/bowline/internal/undertest"
 )
 
@@ -231,11 +230,12 @@ func (c Config) connection(server *url.URL, log func(ctx context.Context, err er
 		Impersonate: c.Impersonate.header(), NoHeaderTimeout: c.StallTimeout < 0, Uncompressed: c.Uncompressed,
 		Dial: c.Dial, Proxy: c.Proxy, Wrap: c.Wrap,
 		Stale: func(ctx context.Context, err error) {
-			carried, _ := hooks.In[Hooks](ctx)
-			if f := c.Hooks.and(carried).Stale; f != nil {
-				f(ctx, err)
-			} else {
+			all, taking := c.Hooks.in(ctx)
+			if taking.Stale == nil {
 				log(ctx, err)
+			}
+			if all.Stale != nil {
+				all.Stale(ctx, err)
 			}
 		},
 	}

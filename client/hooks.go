@@ -88,12 +88,23 @@ func (h Hooks) and(other Hooks) Hooks {
 	}
 }
 
-// hooksIn returns the hooks of a request with ctx.
-func (c *Client) hooksIn(ctx context.Context) Hooks {
-	if h, ok := hooks.In[Hooks](ctx); ok {
-		return c.hooks.and(h)
+// in returns the hooks of a request with ctx, where h are those of the client: all of them, and those that take warnings from the log.
+func (h Hooks) in(ctx context.Context) (all, taking Hooks) {
+	taking = h
+	if carried, ok := hooks.In[Hooks](ctx); ok {
+		taking = h.and(carried)
 	}
-	return c.hooks
+	all = taking
+	for _, beside := range hooks.AllBeside[Hooks](ctx) {
+		all = all.and(beside)
+	}
+	return all, taking
+}
+
+// hooksIn returns all hooks of a request with ctx.
+func (c *Client) hooksIn(ctx context.Context) Hooks {
+	all, _ := c.hooks.in(ctx)
+	return all
 }
 
 // begin calls Hooks.Call. It returns the context to go on with, and what to call at the end, or nil.
@@ -158,10 +169,10 @@ func (w *warnings) has(text string) bool {
 	return w.seen[text]
 }
 
-// warn hands the warnings of the answer to r to a hook, or logs them.
+// warn hands the warnings of the answer to r to hooks, and logs them unless a hook takes them.
 func (c *Client) warn(ctx context.Context, r outgoing, h http.Header) {
-	hook := c.hooksIn(ctx).Warning
-	if hook == nil {
+	all, taking := c.hooks.in(ctx)
+	if taking.Warning == nil {
 		n := 0
 		for _, line := range h.Values("Warning") {
 			for said := range conn.ParseWarnings(line) {
@@ -170,8 +181,14 @@ func (c *Client) warn(ctx context.Context, r outgoing, h http.Header) {
 				}
 			}
 		}
-		return
 	}
+	if all.Warning != nil {
+		c.tell(ctx, all.Warning, h)
+	}
+}
+
+// tell hands warnings to a hook, each text once.
+func (c *Client) tell(ctx context.Context, hook func(context.Context, Warning), h http.Header) {
 	told, left := 0, map[string]bool{}
 	for _, line := range h.Values("Warning") {
 		for said := range conn.ParseWarnings(line) {

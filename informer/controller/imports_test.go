@@ -109,7 +109,7 @@ var imports = map[string][]string{
 		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/hooks", "internal/report", "internal/runners", "workqueue",
 	},
 	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/clustering", "internal/filler", "internal/runners", "workqueue"},
-	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/shown", "workqueue"},
+	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/hooks", "internal/shown", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/proof/conformance": {

@@ -327,7 +327,7 @@ func (v overview) problems() []problem {
 	for _, c := range v.Credentials {
 		switch {
 		case c.Expires != nil && !c.Expires.After(v.At):
-			add(true, "", c.Client, "the credential has expired")
+			add(true, "", c.Client, "the credential has expired by the clock of this machine; the client still sends it, because the clock of the server decides")
 		case c.Err != "":
 			add(false, "", c.Client, "the credential could not be renewed: %s", c.Err)
 		case c.Expires != nil && c.Expires.Sub(v.At) < soonExpired && c.Obtained == nil:

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/hooks"
 )
 
 // Page is an http.Handler that shows what a program does. [Handler] makes it. It has no goroutine of its own, and its methods are
@@ -53,7 +53,7 @@ func (p *Page) Context(ctx context.Context) context.Context {
 		return ctx
 	}
 	ctx = context.WithValue(ctx, seen{p}, true)
-	ctx = client.WithHooks(ctx, p.requestHooks())
+	ctx = hooks.Beside(ctx, p.requestHooks()) // warnings go to the log as well
 	ctx = informer.WithHooks(ctx, p.informerHooks())
 	ctx = controller.WithHooks(ctx, p.controllerHooks())
 	ctx = leader.WithHooks(ctx, leader.Hooks{Run: p.electionBegins})

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
@@ -388,6 +390,39 @@ func TestThePageShowsTheAgeOfCredentials(t *testing.T) {
 		if _, body := get(t, r.page, "/"); strings.Contains(body, "very-secret") {
 			t.Error("the page shows a token")
 		}
+	})
+}
+
+// A program with the page had neither the warnings of a server nor ended credentials in its log.
+func TestThePageTakesNothingFromTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{})
+		server.Intercept(func(*http.Request) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Warning", `299 - "v1 is old"`)
+				server.ServeHTTP(w, r)
+			}
+		})
+		var said strings.Builder
+		config := server.Config()
+		config.Logger = funcr.New(func(_, line string) { said.WriteString(line + "\n") }, funcr.Options{})
+		config.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
+			return client.Credential{Token: "very-secret", Expires: time.Now().Add(-time.Hour)}, nil
+		}).Named(`the plugin "aws"`)
+		c, err := client.New(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		page := newPage(t, debug.Options{Clients: []*client.Client{c}})
+		_, _ = client.For(c, configMaps).Get(page.Context(t.Context()), meta.Key{Namespace: "default", Name: "a"})
+		for _, want := range []string{"v1 is old", `the plugin \"aws\" has expired at`} {
+			if strings.Count(said.String(), want) != 1 {
+				t.Errorf("the log lacks %s, or repeats it:\n%s", want, said.String())
+			}
+		}
+		r := &rig{T: t, page: page}
+		r.has("/?events", "v1 is old", "has expired at")
 	})
 }
 

@@ -2,7 +2,10 @@
 // carries. Each package has a type of hooks of its own, H, with functions of the shapes that are here.
 package hooks
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 type key[H any] struct{}
 
@@ -18,6 +21,20 @@ func With[H any](ctx context.Context, h H, and func(first, second H) H) context.
 func In[H any](ctx context.Context) (H, bool) {
 	h, ok := ctx.Value(key[H]{}).(H)
 	return h, ok
+}
+
+type besideKey[H any] struct{}
+
+// Beside returns a context that carries h beside the hooks of With. These may take something from a log, and h takes nothing: what h hears
+// is logged as well.
+func Beside[H any](ctx context.Context, h H) context.Context {
+	return context.WithValue(ctx, besideKey[H]{}, append(slices.Clip(AllBeside[H](ctx)), h))
+}
+
+// AllBeside returns what Beside has put into ctx, the outermost first.
+func AllBeside[H any](ctx context.Context) []H {
+	all, _ := ctx.Value(besideKey[H]{}).([]H)
+	return all
 }
 
 // Both returns a hook that calls first and then second. It is nil if both are.
