@@ -1,7 +1,8 @@
-// Package bowline is the root of a Kubernetes client SDK. It has no names of its own; import the packages that you need:
+// Package bowline is the root of a Kubernetes client SDK. It has no names of its own; import the packages that you
+// need:
 //
-//   - [github.com/bowline-go/bowline/client]: typed handles with every verb; below it credentials, discovery, leader election, records,
-//     replicas that share the work, containers of pods, and an API server for tests
+//   - [github.com/bowline-go/bowline/client]: typed handles with every verb; below it credentials, discovery, leader
+//     election, records, replicas that share the work, containers of pods, and an API server for tests
 //   - [github.com/bowline-go/bowline/client/meta]: objects, keys, selectors, conditions
 //   - [github.com/bowline-go/bowline/errors]: what the server said, and how to ask for it
 //   - [github.com/bowline-go/bowline/patch]: patches and applies
@@ -10,6 +11,6 @@
 //   - [github.com/bowline-go/bowline/informer/controller]: reconcile loops over caches
 //   - [github.com/bowline-go/bowline/workqueue]: the queue behind a controller
 //
-// README.md has a first controller, GUIDE.md shows how to write an operator, and MIGRATING.md is for people who come from client-go or
-// controller-runtime.
+// README.md has a first controller, GUIDE.md shows how to write an operator, and MIGRATING.md is for people who come
+// from client-go or controller-runtime.
 package bowline

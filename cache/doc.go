@@ -1,28 +1,29 @@
 // Package cache holds the objects of one resource in memory and tells subscribers how they change.
 //
-// An informer fills a cache, and calls the handlers of its subscribers, while it runs; see package informer. Everybody reads
-// the cache through a [Reader].
+// An informer fills a cache, and calls the handlers of its subscribers, while it runs; see package informer. Everybody
+// reads the cache through a [Reader].
 //
 // # Guarantees to readers
 //
 //   - A read is answered from memory at once. It never waits for a handler. It waits for the writer only while a change
 //     that is already computed is put in place.
-//   - A loop over [Reader.All], [Reader.Namespace], [Select], [Reader.Sorted] or [Index.Get] runs over the objects of one
-//     moment, which is when the loop starts. It never sees half of a relist, or an index that disagrees with the objects.
-//     No lock is held while its body runs, so the body may take its time, leave early, read, subscribe or write.
+//   - A loop over [Reader.All], [Reader.Namespace], [Select], [Reader.Sorted] or [Index.Get] runs over the objects of
+//     one moment, which is when the loop starts. It never sees half of a relist, or an index that disagrees with the
+//     objects. No lock is held while its body runs, so the body may take its time, leave early, read, subscribe or
+//     write.
 //   - Two reads see two moments.
 //   - Loops have no particular order, except that Reader.Sorted loops in the order of the keys.
-//   - Indexes are made and closed while the cache is in use: [NewValueIndex] where each object has one value, [NewIndex]
-//     where it has any number of them. A [NewLabelIndex] makes Select fast.
+//   - Indexes are made and closed while the cache is in use: [NewValueIndex] where each object has one value,
+//     [NewIndex] where it has any number of them. A [NewLabelIndex] makes Select fast.
 //   - A cache that is not filled yet reports every object as absent. Informers report the first such read.
 //   - After [Reader.WaitFor], a program that has written to the server reads its own write.
 //
-// The cache, all readers and all handlers share the objects. Clone an object before you change it; the option CheckMutations
-// of an informer finds code that does not.
+// The cache, all readers and all handlers share the objects. Clone an object before you change it; the option
+// CheckMutations of an informer finds code that does not.
 //
-// The cache distinguishes objects and their states by the [meta.Identity] that the server sent, and never asks the object: a
-// struct that leaves its metadata out is cached and delivered like any other. Two states are the same if uid and resource
-// version are equal; an empty resource version equals none.
+// The cache distinguishes objects and their states by the [meta.Identity] that the server sent, and never asks the
+// object: a struct that leaves its metadata out is cached and delivered like any other. Two states are the same if uid
+// and resource version are equal; an empty resource version equals none.
 //
 // # Guarantees to subscribers
 //
@@ -33,9 +34,9 @@
 //     between different keys, except that the change that has waited longest is delivered first.
 //   - The old object of an OnUpdate is the state that this handler received last for that key.
 //   - An object that comes and goes before its delivery is not delivered.
-//   - Calls for one key form cycles: OnAdd, any number of OnUpdate, OnDelete. Within a cycle the uid does not change: an
-//     object that was deleted and created again under its name arrives as OnDelete and OnAdd, however its deletion was
-//     noticed.
+//   - Calls for one key form cycles: OnAdd, any number of OnUpdate, OnDelete. Within a cycle the uid does not change:
+//     an object that was deleted and created again under its name arrives as OnDelete and OnAdd, however its deletion
+//     was noticed.
 //   - A relist calls handlers for real differences only, and receiving the same state of an object twice is one change.
 //   - A change is in the Reader before the handler hears of it; the Reader may be further ahead.
 //   - A late subscriber receives the existing objects first, then the changes, without gaps or duplicates.
@@ -48,9 +49,10 @@
 //
 // # Goroutines and memory
 //
-// The package runs goroutines only while the informer runs. A cache keeps about 130 bytes per object beside the object and
-// the strings of its identity. An index adds 14 per object and value, and about 80 for each value. A subscription keeps no
-// copy of the objects' state: it remembers a key from the first undelivered change until its delivery, and takes about 2 KB
-// when nothing is pending. Changes wait in a journal that all subscriptions share, which has at most a few times as many
-// entries as there are distinct keys, and 4,000 more. Tables give back their memory when most of their entries have gone.
+// The package runs goroutines only while the informer runs. A cache keeps about 130 bytes per object beside the object
+// and the strings of its identity. An index adds 14 per object and value, and about 80 for each value. A subscription
+// keeps no copy of the objects' state: it remembers a key from the first undelivered change until its delivery, and
+// takes about 2 KB when nothing is pending. Changes wait in a journal that all subscriptions share, which has at most a
+// few times as many entries as there are distinct keys, and 4,000 more. Tables give back their memory when most of
+// their entries have gone.
 package cache

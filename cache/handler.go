@@ -47,7 +47,8 @@ func (h HandlerFuncs[T]) OnDelete(obj T) {
 }
 
 // PanicError is a recovered panic. Informers recover panics of handlers and of the functions of filtered views, and
-// also report that runtime.Goexit has ended the goroutine. Package controller recovers panics of reconciles and sources.
+// also report that runtime.Goexit has ended the goroutine. Package controller recovers panics of reconciles and
+// sources.
 type PanicError struct {
 	// Value is the value of the panic, or an error that says that the handler has ended its goroutine.
 	Value any

@@ -10,22 +10,22 @@ import (
 // Index finds the objects of a cache by a value: pods by node, objects by owner, certificates by the secrets that they
 // name. The cache updates it in the same step as the objects, so the two never disagree.
 //
-// It costs 14 bytes per object and value, plus about 80 for each value; an object with several values costs about 60 more.
-// An update that changes no value of an object does not touch the index. All methods may be called from any goroutine. The
-// zero Index is empty and stays empty.
+// It costs 14 bytes per object and value, plus about 80 for each value; an object with several values costs about 60
+// more. An update that changes no value of an object does not touch the index. All methods may be called from any
+// goroutine. The zero Index is empty and stays empty.
 type Index[K comparable, T meta.Object] struct {
 	index store.Index[K, T]
 }
 
-// NewIndex indexes the objects of r by the values that by returns for each: none, one or several; duplicates count once.
-// The index covers the objects that exist when it returns, and all later changes until [Index.Close].
+// NewIndex indexes the objects of r by the values that by returns for each: none, one or several; duplicates count
+// once. The index covers the objects that exist when it returns, and all later changes until [Index.Close].
 //
 // The index of a view has the objects that match; the condition is called like by.
 //
-// by is called in the middle of a write to the cache. It must not change the object, call Subscribe, NewIndex or Close, or
-// wait. It is called once for each state of an object. Its result is copied. A value that is not
-// equal to itself, such as a floating-point NaN, is not indexed, because nobody could look it up. If by panics, so does
-// the call that writes, and the cache does not change.
+// by is called in the middle of a write to the cache. It must not change the object, call Subscribe, NewIndex or Close,
+// or wait. It is called once for each state of an object. Its result is copied. A value that is not equal to itself,
+// such as a floating-point NaN, is not indexed, because nobody could look it up. If by panics, so does the call that
+// writes, and the cache does not change.
 //
 // [NewValueIndex] is simpler and faster where each object has one value.
 func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K, T] {
@@ -39,9 +39,9 @@ func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K
 	return ix
 }
 
-// NewValueIndex indexes the objects of r by one value of each: pods by node, with unscheduled pods under "". Every object of r
-// is under exactly the value that by returns for it, the zero K included; otherwise the rules of [NewIndex] apply. An
-// update that does not change the value allocates nothing, unless by does.
+// NewValueIndex indexes the objects of r by one value of each: pods by node, with unscheduled pods under "". Every
+// object of r is under exactly the value that by returns for it, the zero K included; otherwise the rules of [NewIndex]
+// apply. An update that does not change the value allocates nothing, unless by does.
 func NewValueIndex[K comparable, T meta.Object](r Reader[T], by func(T) K) *Index[K, T] {
 	ix := new(Index[K, T])
 	ix.index.Open(r.Behind(), func(obj T, values []K) []K {
@@ -53,9 +53,9 @@ func NewValueIndex[K comparable, T meta.Object](r Reader[T], by func(T) K) *Inde
 	return ix
 }
 
-// NewLabelIndex indexes the objects of r by their value of one label, as [NewIndex] does; an object without the label has
-// no value. [Select] uses it, unless r is a view. T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or
-// [meta.LabelMeta].
+// NewLabelIndex indexes the objects of r by their value of one label, as [NewIndex] does; an object without the label
+// has no value. [Select] uses it, unless r is a view. T must have a method GetLabels, as every struct has that embeds
+// [meta.ObjectMeta] or [meta.LabelMeta].
 func NewLabelIndex[T meta.Labelled](r Reader[T], label string) *Index[string, T] {
 	if r.view != nil {
 		return NewIndex(r, func(obj T) []string {
@@ -70,13 +70,13 @@ func NewLabelIndex[T meta.Labelled](r Reader[T], label string) *Index[string, T]
 	return ix
 }
 
-// Close ends the index: it is no longer updated, and reads of it are empty. A running loop goes on over the objects of its
-// moment. Close may be called at any time, also from a handler and from the body of a loop, but not from an index
+// Close ends the index: it is no longer updated, and reads of it are empty. A running loop goes on over the objects of
+// its moment. Close may be called at any time, also from a handler and from the body of a loop, but not from an index
 // function. A second Close does nothing.
 func (ix *Index[K, T]) Close() { ix.index.Close() }
 
-// Get loops over the objects with the value k, in no particular order. Each loop runs over the objects that have the value
-// when the loop starts, without holding a lock.
+// Get loops over the objects with the value k, in no particular order. Each loop runs over the objects that have the
+// value when the loop starts, without holding a lock.
 func (ix *Index[K, T]) Get(k K) iter.Seq[T] { return ix.index.Get(k) }
 
 // Len returns how many objects have the value k.
@@ -89,8 +89,8 @@ func (ix *Index[K, T]) Keys() iter.Seq[K] { return ix.index.Keys() }
 // objects that exist when it starts, without holding a lock.
 //
 // If the selector requires a label to equal a value, or one of several, and there is a [NewLabelIndex] of that label,
-// Select looks only at the objects that the index finds. If there are several such labels, it uses the one with the fewest
-// objects. Otherwise it looks at all objects.
+// Select looks only at the objects that the index finds. If there are several such labels, it uses the one with the
+// fewest objects. Otherwise it looks at all objects.
 //
 // T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or [meta.LabelMeta]. Select is a
 // function for this reason: a method could not refuse a type without labels, and would match nothing.

@@ -11,8 +11,8 @@ type MutationError struct {
 	// Key and ResourceVersion name the state of the object that was changed.
 	Key             meta.Key
 	ResourceVersion string
-	// Field is the path to the first difference found. It uses the names that fields have in JSON, or in Go if they have none
-	// there: metadata.labels["a"], spec.ports[2].name.
+	// Field is the path to the first difference found. It uses the names that fields have in JSON, or in Go if they
+	// have none there: metadata.labels["a"], spec.ports[2].name.
 	Field string
 }
 

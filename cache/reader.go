@@ -9,16 +9,16 @@ import (
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// Reader is a cache that an informer fills, which programs pass around. Its objects are shared with every other reader and
-// handler, and must not be changed. Change a clone:
+// Reader is a cache that an informer fills, which programs pass around. Its objects are shared with every other reader
+// and handler, and must not be changed. Change a clone:
 //
 //	obj, found := reader.Get(key)
 //	obj = meta.Clone(obj)
 //
 // A Reader reads all objects, or, as a view that [Reader.Where] makes, those that meet a condition.
 //
-// A Reader is a small value; copies read the same objects. All methods may be called from any goroutine, also from handlers
-// and from the body of a loop over the cache. The zero Reader is an empty cache that stays empty.
+// A Reader is a small value; copies read the same objects. All methods may be called from any goroutine, also from
+// handlers and from the body of a loop over the cache. The zero Reader is an empty cache that stays empty.
 type Reader[T meta.Object] struct {
 	door[T]
 	view *view[T] // nil for all objects
@@ -45,18 +45,18 @@ func (r Reader[T]) Get(k meta.Key) (obj T, found bool) {
 	return obj, found
 }
 
-// All loops over all objects, in no particular order. Each loop runs over the objects that exist when it starts, without
-// holding a lock; starting one takes constant time and no memory.
+// All loops over all objects, in no particular order. Each loop runs over the objects that exist when it starts,
+// without holding a lock; starting one takes constant time and no memory.
 func (r Reader[T]) All() iter.Seq[T] { return r.only(r.Behind().All()) }
 
 // Namespace loops over the objects of one namespace, as All does over all; its cost depends on these objects only. The
 // empty namespace holds the objects of cluster-wide resources: it does not stand for all namespaces.
 func (r Reader[T]) Namespace(ns string) iter.Seq[T] { return r.only(r.Behind().Namespace(ns)) }
 
-// Sorted loops over all objects in the order of their keys: by namespace, then by name. As with All, a loop runs over the
-// objects that exist when it starts, and no lock is held while they are sorted or while the body runs. Each loop sorts
-// anew: for n objects that takes memory for n references, and time in the order of n log n, 25 to 50 ms for 100,000,
-// depending on how far from sorted they were.
+// Sorted loops over all objects in the order of their keys: by namespace, then by name. As with All, a loop runs over
+// the objects that exist when it starts, and no lock is held while they are sorted or while the body runs. Each loop
+// sorts anew: for n objects that takes memory for n references, and time in the order of n log n, 25 to 50 ms for
+// 100,000, depending on how far from sorted they were.
 func (r Reader[T]) Sorted() iter.Seq[T] { return r.only(r.Behind().Sorted()) }
 
 // Len returns how many objects there are. A view looks at all objects of the cache to count its own.
@@ -71,21 +71,22 @@ func (r Reader[T]) Len() (n int) {
 }
 
 // ResourceVersion returns the version of the resource that the cache is current to: that of the last relist, object,
-// deletion or bookmark. It is empty before the first of them. If namespaces are watched one by one, it is the oldest of their
-// versions, and empty if one of them has none, or if they differ and have no order.
+// deletion or bookmark. It is empty before the first of them. If namespaces are watched one by one, it is the oldest of
+// their versions, and empty if one of them has none, or if they differ and have no order.
 func (r Reader[T]) ResourceVersion() string { return r.Behind().ResourceVersion() }
 
 // Subscribe registers h for the existing objects and all changes from then on, while the informer runs, until
 // [Subscription.Close]. A handler that is subscribed twice receives everything twice. A nil h receives nothing, but its
-// subscription becomes synced. On the zero Reader the subscription is closed from the start. An index function must not call
-// Subscribe.
+// subscription becomes synced. On the zero Reader the subscription is closed from the start. An index function must not
+// call Subscribe.
 //
-// The guarantees of the package hold for the objects of a view. An object that begins to match arrives as OnAdd, and one that
-// ceases to match as OnDelete, so the old object of an OnUpdate matched. OnDelete receives the newest known state of the object: the
-// final one if it was deleted, and the one that no longer matches if it still exists.
+// The guarantees of the package hold for the objects of a view. An object that begins to match arrives as OnAdd, and
+// one that ceases to match as OnDelete, so the old object of an OnUpdate matched. OnDelete receives the newest known
+// state of the object: the final one if it was deleted, and the one that no longer matches if it still exists.
 //
-// Objects that do not match pass through the subscription of a view too: Backlog counts them until match has been called. A change
-// of one costs about a tenth of a delivery. Such a subscription remembers the objects that its handler knows, at about 20 bytes each.
+// Objects that do not match pass through the subscription of a view too: Backlog counts them until match has been
+// called. A change of one costs about a tenth of a delivery. Such a subscription remembers the objects that its handler
+// knows, at about 20 bytes each.
 func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
 	if h == nil {
 		h = HandlerFuncs[T]{}
@@ -98,15 +99,16 @@ func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
 }
 
 // WaitFor waits until the cache has seen a write of the object at key. resourceVersion is the version that the create,
-// update, patch or delete returned. So a program that writes through the server and reads from the cache reads its write,
-// or something later; a later deletion, bookmark or relist counts as well. WaitFor returns how long it waited, 0 if the
-// cache was that far already.
+// update, patch or delete returned. So a program that writes through the server and reads from the cache reads its
+// write, or something later; a later deletion, bookmark or relist counts as well. WaitFor returns how long it waited, 0
+// if the cache was that far already.
 //
 // [meta.CompareVersions] compares the resource versions. If they have no order, nobody can tell when the write has
 // arrived: WaitFor then returns nil at once rather than wait forever. If ctx ends first, the error names the key, the
 // version and the cache's version, and wraps ctx's cause.
 //
-// WaitFor also waits if the informer does not follow the key's namespace, because it may do so later. Index functions must not call it; a handler may, but its subscription then waits too.
+// WaitFor also waits if the informer does not follow the key's namespace, because it may do so later. Index functions
+// must not call it; a handler may, but its subscription then waits too.
 func (r Reader[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) (waited time.Duration, err error) {
 	return r.Behind().WaitFor(ctx, key, resourceVersion)
 }

@@ -4,13 +4,14 @@ import "iter"
 
 // Where returns the view of the objects for which match returns true; a nil match selects all.
 //
-// match must not change the object, and should depend on the object alone. It should be fast, because it is called often:
+// match must not change the object, and should depend on the object alone. It should be fast, because it is called
+// often:
 //
-//   - A read calls it in the goroutine of the reader, for the objects that the read looks at, each time. So a read sees an object
-//     leave the view at the moment at which its new state is in the cache. A panic goes to the caller.
+//   - A read calls it in the goroutine of the reader, for the objects that the read looks at, each time. So a read sees
+//     an object leave the view at the moment at which its new state is in the cache. A panic goes to the caller.
 //   - Subscriptions call it, each in its goroutine, before the handler is called: at most once for each state, and not
-//     for all states that were replaced before. It is called again only when the object changes. If it panics, the object does not match,
-//     and the panic is reported like that of a handler, with "match" as the operation.
+//     for all states that were replaced before. It is called again only when the object changes. If it panics, the
+//     object does not match, and the panic is reported like that of a handler, with "match" as the operation.
 //
 // The condition of a view of a view is that both match.
 func (r Reader[T]) Where(match func(T) bool) Reader[T] {

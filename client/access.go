@@ -16,23 +16,24 @@ import (
 // Access is an operation that a user may or may not be allowed to do: a verb on a resource, or on a path that is not a
 // resource's.
 type Access struct {
-	// Verb is the API's word, such as get, list, watch, create, update, patch, delete or deletecollection, or a verb of the
-	// resource's own, such as impersonate. For a Path it is an HTTP method in lower case. "*" means every verb.
+	// Verb is the API's word, such as get, list, watch, create, update, patch, delete or deletecollection, or a verb of
+	// the resource's own, such as impersonate. For a Path it is an HTTP method in lower case. "*" means every verb.
 	Verb string
 	// Resource is the resource; "*" in its fields means all. An empty Version means every version.
 	Resource meta.GVR
 	// Subresource is the subresource, such as "status" or "log".
 	Subresource string
-	// Key is the object. An empty Name means every object. An empty Namespace means every namespace, or none for a cluster-wide
-	// resource.
+	// Key is the object. An empty Name means every object. An empty Namespace means every namespace, or none for a
+	// cluster-wide resource.
 	Key meta.Key
-	// LabelSelector and FieldSelector are the selectors of a list, a watch or a deletecollection, in the form that [ListOptions]
-	// has; empty selects everything (KEP-4601, in every cluster since 1.34). An authorizer may allow a part of the objects, as the
-	// one for nodes does, or ignore the selectors, as RBAC does. A server that cannot parse a selector ignores it, and says so in
-	// EvaluationError.
+	// LabelSelector and FieldSelector are the selectors of a list, a watch or a deletecollection, in the form that
+	// [ListOptions] has; empty selects everything (KEP-4601, in every cluster since 1.34). An authorizer may allow a
+	// part of the objects, as the one for nodes does, or ignore the selectors, as RBAC does. A server that cannot parse
+	// a selector ignores it, and says so in EvaluationError.
 	LabelSelector string
 	FieldSelector string
-	// Path is a path that is not a resource's, such as "/healthz" or "/metrics"; it excludes the fields about resources.
+	// Path is a path that is not a resource's, such as "/healthz" or "/metrics"; it excludes the fields about
+	// resources.
 	Path string
 }
 
@@ -40,8 +41,8 @@ type Access struct {
 type Decision struct {
 	// Allowed says that the access is allowed.
 	Allowed bool
-	// Denied says that the access is expressly forbidden. If both are false, no authorizer has an opinion, and the access is
-	// refused all the same today.
+	// Denied says that the access is expressly forbidden. If both are false, no authorizer has an opinion, and the
+	// access is refused all the same today.
 	Denied bool
 	// Reason is the server's reason, if it gives one.
 	Reason string
@@ -49,15 +50,15 @@ type Decision struct {
 	EvaluationError string
 }
 
-// CanI asks the server whether the client may do something (SelfSubjectAccessReview). Every user may ask. An error means that
-// there is no answer, not that the answer is no.
+// CanI asks the server whether the client may do something (SelfSubjectAccessReview). Every user may ask. An error
+// means that there is no answer, not that the answer is no.
 func CanI(ctx context.Context, c *Client, a Access) (Decision, error) {
 	return decide(ctx, c, selfAccessReviews, a, nil)
 }
 
-// Can asks the server whether another user may do something (SubjectAccessReview). The client needs permission to create such
-// reviews. s needs a User or Groups. The server considers only the groups in s: add "system:authenticated", the group of all
-// authenticated users, if it applies.
+// Can asks the server whether another user may do something (SubjectAccessReview). The client needs permission to
+// create such reviews. s needs a User or Groups. The server considers only the groups in s: add "system:authenticated",
+// the group of all authenticated users, if it applies.
 func Can(ctx context.Context, c *Client, s Subject, a Access) (Decision, error) {
 	return decide(ctx, c, accessReviews, a, &s)
 }
@@ -66,14 +67,14 @@ func Can(ctx context.Context, c *Client, s Subject, a Access) (Decision, error) 
 type SubjectRules struct {
 	// Rules are the allowed operations, in no order and with repetitions.
 	Rules []Rule
-	// Incomplete says that more may be allowed than is listed, because an authorizer cannot list its rules. EvaluationError may
-	// then say more.
+	// Incomplete says that more may be allowed than is listed, because an authorizer cannot list its rules.
+	// EvaluationError may then say more.
 	Incomplete      bool
 	EvaluationError string
 }
 
-// Rule allows verbs on resources, or on paths that are not a resource's; "*" in a list means everything. It has the form of a rule of
-// a Role.
+// Rule allows verbs on resources, or on paths that are not a resource's; "*" in a list means everything. It has the
+// form of a rule of a Role.
 type Rule struct {
 	Verbs     []string `json:"verbs"`
 	Groups    []string `json:"apiGroups"`
@@ -82,8 +83,8 @@ type Rule struct {
 	Paths     []string `json:"nonResourceURLs"` // of a rule without Resources; a path may end in "*"
 }
 
-// Rules lists what the client may do in a namespace (SelfSubjectRulesReview). Use it to show the rules to people, and [CanI] to
-// find out whether one access is allowed.
+// Rules lists what the client may do in a namespace (SelfSubjectRulesReview). Use it to show the rules to people, and
+// [CanI] to find out whether one access is allowed.
 func Rules(ctx context.Context, c *Client, namespace string) (SubjectRules, error) {
 	obj := &rulesReview{}
 	obj.Spec.Namespace = namespace
@@ -99,8 +100,8 @@ func Rules(ctx context.Context, c *Client, namespace string) (SubjectRules, erro
 	return SubjectRules{Rules: slices.Concat(s.Resources, s.Paths), Incomplete: s.Incomplete, EvaluationError: shown.Text(s.EvaluationError)}, nil
 }
 
-// WhoAmI asks the server which user it takes the client for (SelfSubjectReview, in every cluster since 1.28). Every user may ask.
-// If the client impersonates a user, the answer is that user.
+// WhoAmI asks the server which user it takes the client for (SelfSubjectReview, in every cluster since 1.28). Every
+// user may ask. If the client impersonates a user, the answer is that user.
 func WhoAmI(ctx context.Context, c *Client) (Subject, error) {
 	got, err := For(c, selfReviews).Create(ctx, &selfReview{})
 	if err != nil {

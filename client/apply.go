@@ -14,32 +14,33 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// ApplyOptions choose what an apply does besides setting the fields of its configuration. The zero value changes nothing that
-// another field manager owns.
+// ApplyOptions choose what an apply does besides setting the fields of its configuration. The zero value changes
+// nothing that another field manager owns.
 type ApplyOptions struct {
-	// Force takes ownership of fields that another manager owns and has set to another value. Without it such a field is a
-	// Conflict that names the field and the manager; see apierrors.FieldConflicts.
+	// Force takes ownership of fields that another manager owns and has set to another value. Without it such a field
+	// is a Conflict that names the field and the manager; see apierrors.FieldConflicts.
 	Force bool
-	// Known is the object as the caller knows it, with metadata.managedFields, such as from an informer with KeepManagedFields: a
-	// T, or any value that encodes to the object. If it proves that the apply would change nothing, the apply sends nothing and
-	// returns a copy of it; see [patch.Patch.IsApplied] for the proof. A Known that is nil or proves nothing has no effect.
+	// Known is the object as the caller knows it, with metadata.managedFields, such as from an informer with
+	// KeepManagedFields: a T, or any value that encodes to the object. If it proves that the apply would change
+	// nothing, the apply sends nothing and returns a copy of it; see [patch.Patch.IsApplied] for the proof. A Known
+	// that is nil or proves nothing has no effect.
 	Known any
 }
 
-// Apply makes the object have the fields of config, and returns it as the server stored it. It creates the object if it does not
-// exist. This is a server-side apply (KEP-555): the server records that the handle's WriteOptions.FieldManager, which must be
-// set, owns these fields. The server removes fields that this manager applied before and that config now leaves out, unless
-// another manager owns them too.
+// Apply makes the object have the fields of config, and returns it as the server stored it. It creates the object if it
+// does not exist. This is a server-side apply (KEP-555): the server records that the handle's
+// WriteOptions.FieldManager, which must be set, owns these fields. The server removes fields that this manager applied
+// before and that config now leaves out, unless another manager owns them too.
 //
-// So config has the fields that the caller has an opinion on, and no others. It is any value that [patch.Apply] takes (a struct,
-// a map, a meta.Unstructured, a json.RawMessage), or the result of patch.Apply, to send only some paths of a struct. Apply wants
-// every field that encoding/json writes, except null, and except the zero of a field tagged omitempty or omitzero, as Ensure
-// does. If config leaves out apiVersion, kind, name or namespace, Apply adds it; if config has it, it must be that of the
-// descriptor and of key. An apply of the object itself leaves out status, unless its paths name it; an apply of the status
-// subresource includes it.
+// So config has the fields that the caller has an opinion on, and no others. It is any value that [patch.Apply] takes
+// (a struct, a map, a meta.Unstructured, a json.RawMessage), or the result of patch.Apply, to send only some paths of a
+// struct. Apply wants every field that encoding/json writes, except null, and except the zero of a field tagged
+// omitempty or omitzero, as Ensure does. If config leaves out apiVersion, kind, name or namespace, Apply adds it; if
+// config has it, it must be that of the descriptor and of key. An apply of the object itself leaves out status, unless
+// its paths name it; an apply of the status subresource includes it.
 //
-// Apply returns a [*UsageError] and sends nothing if the configuration cannot be applied. It returns a Conflict if another
-// manager owns a field; see ApplyOptions.Force.
+// Apply returns a [*UsageError] and sends nothing if the configuration cannot be applied. It returns a Conflict if
+// another manager owns a field; see ApplyOptions.Force.
 func (r Resource[T]) Apply(ctx context.Context, key meta.Key, config any, o ApplyOptions) (T, error) {
 	return r.sendApply(ctx, r.request("apply", key), config, o)
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// conflictAttempts bounds how often one call writes the object that it has read. With the pauses between attempts, 50 cover about
-// 20 s of a storm on one object.
+// conflictAttempts bounds how often one call writes the object that it has read. With the pauses between attempts, 50
+// cover about 20 s of a storm on one object.
 const conflictAttempts = 50
 
-// attempts are the attempts of one call that reads an object and writes a change of it, and starts again after a conflict. Each
-// attempt reads and writes; the retries of Config.Retry are within one attempt.
+// attempts are the attempts of one call that reads an object and writes a change of it, and starts again after a
+// conflict. Each attempt reads and writes; the retries of Config.Retry are within one attempt.
 type attempts[T meta.Object] struct {
 	r       Resource[T]
 	q       request         // names the call and the object in errors
@@ -37,9 +37,9 @@ func newAttempts[T meta.Object](r Resource[T], q request) *attempts[T] {
 	return &attempts[T]{r: r, q: q, backoff: retry.New(retry.Policy{Base: 10 * time.Millisecond, Max: time.Second})}
 }
 
-// run reads the object and calls step with it, until step returns no refusal, there have been too many attempts, or ctx has
-// ended. step returns as lost the refusal of a write that may be made again from the object's new state; otherwise lost is nil
-// and err is the call's error.
+// run reads the object and calls step with it, until step returns no refusal, there have been too many attempts, or ctx
+// has ended. step returns as lost the refusal of a write that may be made again from the object's new state; otherwise
+// lost is nil and err is the call's error.
 func (a *attempts[T]) run(ctx context.Context, step func(obj T, live jsonstream.Item) (lost, err error)) error {
 	for {
 		obj, live, err := a.r.get(ctx, a.q.key, a.q.subresource)
@@ -84,8 +84,8 @@ func (a *attempts[T]) unread(ctx context.Context, err error) error {
 	return a.ended(err)
 }
 
-// pause waits before the next attempt. The last one was made from live and refused with err. pause returns an error if there is
-// no next attempt: the limit is reached, or ctx has ended.
+// pause waits before the next attempt. The last one was made from live and refused with err. pause returns an error if
+// there is no next attempt: the limit is reached, or ctx has ended.
 func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error) error {
 	if a.quits.Attempts == conflictAttempts {
 		a.competing(ctx, live)
@@ -98,18 +98,18 @@ func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error
 	return nil
 }
 
-// ModifyError is the error of a call that reads an object, changes it and writes it, when the call gives up. [Resource.Modify],
-// [Resource.Ensure], [Resource.AddFinalizer] and [Resource.RemoveFinalizer] return it after 50 attempts or because the context
-// has ended. Modify also returns it when it cannot know whether it has written.
+// ModifyError is the error of a call that reads an object, changes it and writes it, when the call gives up.
+// [Resource.Modify], [Resource.Ensure], [Resource.AddFinalizer] and [Resource.RemoveFinalizer] return it after 50
+// attempts or because the context has ended. Modify also returns it when it cannot know whether it has written.
 type ModifyError struct {
 	// Attempts is how many times the change was sent, without the retries of Config.Retry.
 	Attempts int
-	// MayHaveWritten is set if the change may have taken effect all the same. To call Modify again could then make the change
-	// twice; the other calls may be repeated. If it is not set, nothing has been written, and Err wraps the last refusal if there
-	// was one.
+	// MayHaveWritten is set if the change may have taken effect all the same. To call Modify again could then make the
+	// change twice; the other calls may be repeated. If it is not set, nothing has been written, and Err wraps the last
+	// refusal if there was one.
 	MayHaveWritten bool
-	// LostTo says who made the write that came before the last attempt, as far as it is known: the latest changed entry in
-	// metadata.managedFields, of which there may be several.
+	// LostTo says who made the write that came before the last attempt, as far as it is known: the latest changed entry
+	// in metadata.managedFields, of which there may be several.
 	LostTo meta.ManagedFields
 	// Err is the reason why the call gave up.
 	Err error
@@ -117,8 +117,8 @@ type ModifyError struct {
 	version string // of the object after that write; empty if it is not known
 }
 
-// lostTo describes the write that came first, such as `"kubectl-edit" by Update at 2026-01-02T03:04:05Z (resource version "7")`. It is
-// empty if no such write is known.
+// lostTo describes the write that came first, such as `"kubectl-edit" by Update at 2026-01-02T03:04:05Z (resource
+// version "7")`. It is empty if no such write is known.
 func (e *ModifyError) lostTo() string {
 	w := e.LostTo
 	if w.Manager == "" && e.version == "" {
@@ -158,8 +158,8 @@ func (e *ModifyError) Error() string {
 // Unwrap returns the reason why the call gave up.
 func (e *ModifyError) Unwrap() error { return e.Err }
 
-// refused reports whether err proves that a write has not been made. The write was sent once, or its other attempts had no
-// effect.
+// refused reports whether err proves that a write has not been made. The write was sent once, or its other attempts had
+// no effect.
 func refused(err error) bool {
 	if usage := (*UsageError)(nil); errors.As(err, &usage) {
 		return true
@@ -190,8 +190,8 @@ func (a *attempts[T]) competing(ctx context.Context, last jsonstream.Item) {
 	}
 }
 
-// wroteBetween notes the latest write after the object was as in last. A manager that writes the same fields again within a second
-// leaves no trace; wroteBetween then notes the latest write of all.
+// wroteBetween notes the latest write after the object was as in last. A manager that writes the same fields again
+// within a second leaves no trace; wroteBetween then notes the latest write of all.
 func (e *ModifyError) wroteBetween(last, now jsonstream.Item) {
 	e.LostTo, e.version = meta.ManagedFields{}, now.ResourceVersion
 	before, after := managers(last.Raw), managers(now.Raw)

@@ -21,8 +21,8 @@ import (
 	"github.com/bowline-go/bowline/internal/undertest"
 )
 
-// Client talks to one API server. It is safe for use by several goroutines at once. It holds no goroutine of its own, except
-// while it reads a file or fetches a credential.
+// Client talks to one API server. It is safe for use by several goroutines at once. It holds no goroutine of its own,
+// except while it reads a file or fetches a credential.
 type Client struct {
 	door
 	server    *url.URL
@@ -52,8 +52,8 @@ type Client struct {
 // door is for package discovery. It is an alias, so that its methods are not among those that users see.
 type door = handle.Door
 
-// New returns a client of the server that cfg names. It does no I/O: the first call fails if the server cannot be reached, or if
-// a file cannot be read. New's error has every reason why cfg cannot be used.
+// New returns a client of the server that cfg names. It does no I/O: the first call fails if the server cannot be
+// reached, or if a file cannot be read. New's error has every reason why cfg cannot be used.
 func New(cfg Config) (*Client, error) {
 	server, err := cfg.validate()
 	if err != nil {
@@ -85,11 +85,11 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Close closes idle connections, and ends the background fetch of a credential for this client only. If Config.Wrap returned a
-// RoundTripper with the method CloseIdleConnections, Close calls that too. Calls in flight go on, and their connections are
-// closed after the last of them: a watch and the body of [Client.Raw] can be read to their ends. The client stays usable: it opens
-// connections as it needs them, and reads its files again. Close can be called again. A program that ends, or keeps its client for
-// good, need not call it. A hook must not call it.
+// Close closes idle connections, and ends the background fetch of a credential for this client only. If Config.Wrap
+// returned a RoundTripper with the method CloseIdleConnections, Close calls that too. Calls in flight go on, and their
+// connections are closed after the last of them: a watch and the body of [Client.Raw] can be read to their ends. The
+// client stays usable: it opens connections as it needs them, and reads its files again. Close can be called again. A
+// program that ends, or keeps its client for good, need not call it. A hook must not call it.
 func (c *Client) Close() {
 	c.transport.Close()
 }

@@ -10,16 +10,18 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Condition is the goal of a [WaitFor]. The functions of this package make the usual conditions; use a literal for any other.
+// Condition is the goal of a [WaitFor]. The functions of this package make the usual conditions; use a literal for any
+// other.
 type Condition struct {
 	// Name completes the sentence "wait for the pod to be ...", as in "ready".
 	Name string
-	// Met reports whether a state of the object meets the condition; obj is nil if the object does not exist. The waiting
-	// goroutine calls it with each state. state describes obj in a few words, for the error of a wait that ends without success.
-	// An error ends the wait: return one when further waiting is pointless.
+	// Met reports whether a state of the object meets the condition; obj is nil if the object does not exist. The
+	// waiting goroutine calls it with each state. state describes obj in a few words, for the error of a wait that ends
+	// without success. An error ends the wait: return one when further waiting is pointless.
 	Met func(obj *meta.Raw) (met bool, state string, err error)
 
-	// awaitResource makes the wait go on if the server does not know the resource, as before its CustomResourceDefinition exists.
+	// awaitResource makes the wait go on if the server does not know the resource, as before its
+	// CustomResourceDefinition exists.
 	awaitResource bool
 }
 
@@ -30,8 +32,8 @@ func UntilCreated() Condition {
 	}}
 }
 
-// UntilDeleted is met when the object does not exist. If uid is not empty, it is also met when the object of that name has
-// another uid: then the first object has been deleted, and a new one created.
+// UntilDeleted is met when the object does not exist. If uid is not empty, it is also met when the object of that name
+// has another uid: then the first object has been deleted, and a new one created.
 func UntilDeleted(uid string) Condition {
 	return Condition{Name: "deleted", Met: func(obj *meta.Raw) (bool, string, error) {
 		switch {
@@ -48,10 +50,10 @@ func UntilDeleted(uid string) Condition {
 	}}
 }
 
-// UntilTrue is met when status.conditions has the condition, such as "Ready", and it is True and current. If the condition has an
-// observedGeneration, or else status has one, it must equal metadata.generation.
-// UntilTrue("Available") waits for a Deployment with enough pods, of the latest template or of the one before; [UntilReady] waits for
-// those of the latest.
+// UntilTrue is met when status.conditions has the condition, such as "Ready", and it is True and current. If the
+// condition has an observedGeneration, or else status has one, it must equal metadata.generation.
+// UntilTrue("Available") waits for a Deployment with enough pods, of the latest template or of the one before;
+// [UntilReady] waits for those of the latest.
 func UntilTrue(condition string) Condition {
 	return Condition{Name: condition, Met: func(obj *meta.Raw) (bool, string, error) {
 		s := statusOf(obj)
@@ -92,9 +94,9 @@ func UntilComplete() Condition {
 	}}
 }
 
-// Until is met when the object exists, fits T, and met returns true. name completes the sentence "wait for the pod to be ...". An
-// error of met ends the wait, and so does an object that does not fit T. In metadata, T gets only the fields of
-// [meta.ObjectMeta].
+// Until is met when the object exists, fits T, and met returns true. name completes the sentence "wait for the pod to
+// be ...". An error of met ends the wait, and so does an object that does not fit T. In metadata, T gets only the
+// fields of [meta.ObjectMeta].
 func Until[T meta.Object](name string, met func(obj T) (bool, error)) Condition {
 	return Condition{Name: name, Met: func(raw *meta.Raw) (bool, string, error) {
 		if raw == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/bowline-go/bowline/internal/pipeline"
 )
 
-// Count returns how many objects a list with the same options would have, and whether the server says so. It asks for one object
-// and for its metadata only, and the server tells how many come after it (remainingItemCount). So it costs the same for any number
-// of objects. The API does not promise that the number is exact.
+// Count returns how many objects a list with the same options would have, and whether the server says so. It asks for
+// one object and for its metadata only, and the server tells how many come after it (remainingItemCount). So it costs
+// the same for any number of objects. The API does not promise that the number is exact.
 //
 // known is false, and n 0, if the server does not say how many objects come after the first, or cannot know: with a
 // LabelSelector, a FieldSelector, a ShardSelector or a handle of [Resource.One], unless nothing comes after it. Use

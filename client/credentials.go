@@ -16,8 +16,8 @@ type Credential struct {
 	Token Secret
 	// Certificate is shown when a connection is made; nil shows none. It must not be changed afterwards.
 	Certificate *tls.Certificate `json:"-"`
-	// Expires is when the credential ends. The zero time means that it is good until the server refuses it, or its Certificate
-	// ends.
+	// Expires is when the credential ends. The zero time means that it is good until the server refuses it, or its
+	// Certificate ends.
 	Expires time.Time
 }
 
@@ -28,34 +28,38 @@ func (c Credential) Format(f fmt.State, _ rune) {
 
 // Credentials gets a credential when one is needed, and keeps it until it expires or the server refuses it.
 //
-// Credentials renews a credential before it expires, while the old one is still used. The first request within the last fifth of
-// the credential's time starts it, or within the last minute if that is more, or within the second half if that is less. If the
-// renewal fails, the old credential stays in use, the client calls Hooks.Stale, and the next attempt follows
-// after 10 s, then 20 s, and so on up to two minutes.
+// Credentials renews a credential before it expires, while the old one is still used. The first request within the last
+// fifth of the credential's time starts it, or within the last minute if that is more, or within the second half if
+// that is less. If the renewal fails, the old credential stays in use, the client calls Hooks.Stale, and the next
+// attempt follows after 10 s, then 20 s, and so on up to two minutes.
 //
-// Requests wait for a new credential if the old one has ended since the last fetch, by the wall clock or by the monotonic one, and
-// after the server refused it. A refusal is a 401, or a TLS alert because of the certificate. A refused request is then sent once
-// more, if there is another credential. Refusals lead to at most one new credential in 5 s.
+// Requests wait for a new credential if the old one has ended since the last fetch, by the wall clock or by the
+// monotonic one, and after the server refused it. A refusal is a 401, or a TLS alert because of the certificate. A
+// refused request is then sent once more, if there is another credential. Refusals lead to at most one new credential
+// in 5 s.
 //
-// This machine's clock may be wrong, so a credential that has ended is sent all the same, and the server's clock decides. This
-// happens if fetch returns such a credential, or fails. The client then calls Hooks.Stale, requests do not wait, and fetch is
-// called again in the background after the pauses above. A credential that has ended does not replace one that has not, unless
-// the server refuses that one. If the server refuses a credential that has ended, and fetch fails, the error is that of fetch.
+// This machine's clock may be wrong, so a credential that has ended is sent all the same, and the server's clock
+// decides. This happens if fetch returns such a credential, or fails. The client then calls Hooks.Stale, requests do
+// not wait, and fetch is called again in the background after the pauses above. A credential that has ended does not
+// replace one that has not, unless the server refuses that one. If the server refuses a credential that has ended, and
+// fetch fails, the error is that of fetch.
 //
-// If there has never been a credential, the second failure in a row is the error of all requests for 1 s, the next for 2 s, and
-// so on up to 10 s. Except after a refusal, a new credential is used for at least 5 s before the next one is fetched.
+// If there has never been a credential, the second failure in a row is the error of all requests for 1 s, the next for
+// 2 s, and so on up to 10 s. Except after a refusal, a new credential is used for at least 5 s before the next one is
+// fetched.
 //
-// Clients whose Config names the same Credentials share its credential. It is safe for use by several goroutines at once.
-// The zero Credentials cannot be used; see [NewCredentials].
+// Clients whose Config names the same Credentials share its credential. It is safe for use by several goroutines at
+// once. The zero Credentials cannot be used; see [NewCredentials].
 type Credentials struct {
 	state *conn.Credentials // a pointer, which fmt does not follow
 }
 
-// NewCredentials returns Credentials that call fetch for each new credential. fetch must not cache: it returns the answer of the
-// plugin, the file or the server. fetch runs on a goroutine of its own, once for all requests that wait, and never concurrently
-// with itself. Its context ends after 15 minutes, when no request waits for it any more, and with [Client.Close]; fetch must
-// return soon after that. The context has none of the values of the callers' contexts. The waiting requests get a panic in fetch
-// as an error. A credential that is empty, or has a token with a space or a control character, is an error.
+// NewCredentials returns Credentials that call fetch for each new credential. fetch must not cache: it returns the
+// answer of the plugin, the file or the server. fetch runs on a goroutine of its own, once for all requests that wait,
+// and never concurrently with itself. Its context ends after 15 minutes, when no request waits for it any more, and
+// with [Client.Close]; fetch must return soon after that. The context has none of the values of the callers' contexts.
+// The waiting requests get a panic in fetch as an error. A credential that is empty, or has a token with a space or a
+// control character, is an error.
 func NewCredentials(fetch func(ctx context.Context) (Credential, error)) *Credentials {
 	c := &Credentials{}
 	if fetch == nil { // New returns the error
@@ -68,9 +72,9 @@ func NewCredentials(fetch func(ctx context.Context) (Credential, error)) *Creden
 	return c
 }
 
-// Named gives c a name and returns c. The name says where the credentials come from, such as `the plugin "aws" of the kubeconfig
-// /home/a/.kube/config`. If the context of a call ends while fetch runs, the error has the name. Named must be called before c is
-// used.
+// Named gives c a name and returns c. The name says where the credentials come from, such as `the plugin "aws" of the
+// kubeconfig /home/a/.kube/config`. If the context of a call ends while fetch runs, the error has the name. Named must
+// be called before c is used.
 func (c *Credentials) Named(name string) *Credentials {
 	if c != nil && c.state != nil {
 		c.state.Name(name)
@@ -78,8 +82,8 @@ func (c *Credentials) Named(name string) *Credentials {
 	return c
 }
 
-// CredentialError says why there is no credential. The request was not sent, or the server refused it with a credential that has
-// ended; it has done nothing.
+// CredentialError says why there is no credential. The request was not sent, or the server refused it with a credential
+// that has ended; it has done nothing.
 type CredentialError struct {
 	Err error
 }
@@ -87,8 +91,8 @@ type CredentialError struct {
 // Error returns the reason.
 func (e *CredentialError) Error() string { return "get a credential: " + e.Err.Error() }
 
-// Unwrap returns Err. It returns nil if Err is, or wraps, an answer of the API, such as that a service account does not exist:
-// otherwise a caller would take that NotFound for an answer about its own object.
+// Unwrap returns Err. It returns nil if Err is, or wraps, an answer of the API, such as that a service account does not
+// exist: otherwise a caller would take that NotFound for an answer about its own object.
 func (e *CredentialError) Unwrap() error {
 	if apierrors.ReasonOf(e.Err) != "" {
 		return nil

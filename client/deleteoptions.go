@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// DeleteOptions choose how an object is deleted. The zero value deletes any object of that name, in the server's default way.
+// DeleteOptions choose how an object is deleted. The zero value deletes any object of that name, in the server's
+// default way.
 type DeleteOptions struct {
 	// UID and ResourceVersion are preconditions: if the object's differ, nothing happens and the error is a Conflict.
 	UID             string
 	ResourceVersion string
 	// Propagation says what happens to the objects that this one owns; empty means the default of the resource.
 	Propagation Propagation
-	// GracePeriod is how long the object may take to end, in whole seconds; 0 means the default of the resource, and NoGracePeriod
-	// means no grace period.
+	// GracePeriod is how long the object may take to end, in whole seconds; 0 means the default of the resource, and
+	// NoGracePeriod means no grace period.
 	GracePeriod time.Duration
 }
 

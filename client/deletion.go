@@ -13,21 +13,21 @@ import (
 
 // Deletion is what a server has answered to a deletion that it has accepted.
 type Deletion[T meta.Object] struct {
-	// Gone says that the object no longer exists. Otherwise it exists until its finalizers and its grace period are done. With
-	// [WriteOptions.DryRun] Gone says what would be.
+	// Gone says that the object no longer exists. Otherwise it exists until its finalizers and its grace period are
+	// done. With [WriteOptions.DryRun] Gone says what would be.
 	Gone bool
-	// Object is the object as it waits, or, where Gone, in its last state, which some resources answer with. It is the zero T if the
-	// answer had no object.
+	// Object is the object as it waits, or, where Gone, in its last state, which some resources answer with. It is the
+	// zero T if the answer had no object.
 	Object T
-	// Finalizers and GracePeriod are what the object waits for; both are empty if Gone is set. Those of a namespace include the finalizers
-	// of its spec.
+	// Finalizers and GracePeriod are what the object waits for; both are empty if Gone is set. Those of a namespace
+	// include the finalizers of its spec.
 	Finalizers  []string
 	GracePeriod time.Duration
 	// UID is that of the object. It is empty if the server did not say it.
 	UID string
-	// ResourceVersion is that of the state in Object; without an Object it is that of the deletion, which servers say from Kubernetes 1.38
-	// on, and otherwise empty. A cache that has come to the version of a deletion no longer holds the object: see
-	// informer.Informer.WaitFor.
+	// ResourceVersion is that of the state in Object; without an Object it is that of the deletion, which servers say
+	// from Kubernetes 1.38 on, and otherwise empty. A cache that has come to the version of a deletion no longer holds
+	// the object: see informer.Informer.WaitFor.
 	ResourceVersion string
 }
 
@@ -43,9 +43,9 @@ type deletionHead struct {
 	} `json:"spec"`
 }
 
-// DeleteWithResult is [Resource.Delete], and returns what the server has answered: whether the object is gone, or what it waits for.
-// The errors are those of Delete. If the server has accepted the deletion, and its answer cannot be read or decoded, the error is an
-// [*AnswerError] or a [*DecodeError], and the deletion goes on.
+// DeleteWithResult is [Resource.Delete], and returns what the server has answered: whether the object is gone, or what
+// it waits for. The errors are those of Delete. If the server has accepted the deletion, and its answer cannot be read
+// or decoded, the error is an [*AnswerError] or a [*DecodeError], and the deletion goes on.
 func (r Resource[T]) DeleteWithResult(ctx context.Context, key meta.Key, o DeleteOptions) (Deletion[T], error) {
 	q := r.request("delete", key)
 	if err := q.setDelete(o, r.write.DryRun); err != nil {

@@ -9,8 +9,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Lists and watches that do not keep metadata.managedFields ask the server to leave it out (KEP-5958), which saves up to half of
-// the bytes. A server that does not know the parameter ignores it, and the client cuts managedFields itself.
+// Lists and watches that do not keep metadata.managedFields ask the server to leave it out (KEP-5958), which saves up
+// to half of the bytes. A server that does not know the parameter ignores it, and the client cuts managedFields itself.
 
 // drop is the parameter of a media type in Accept.
 const drop = ";drop=metadata.managedFields"
@@ -21,10 +21,10 @@ func dropping(accept string) string {
 	return strings.Join(types, drop+",") + drop
 }
 
-// sendDropping sends q, which accepts JSON in some form. It asks for protobuf as the first choice if binary is set, and for objects without
-// managedFields if q does not keep them. A server, or a proxy before it, that refuses these types is asked again: first without the
-// parameter, because protobuf saves more, then without protobuf, then without both. The client remembers for an hour what it had to leave
-// out to get an answer.
+// sendDropping sends q, which accepts JSON in some form. It asks for protobuf as the first choice if binary is set, and
+// for objects without managedFields if q does not keep them. A server, or a proxy before it, that refuses these types
+// is asked again: first without the parameter, because protobuf saves more, then without protobuf, then without both.
+// The client remembers for an hour what it had to leave out to get an answer.
 func (r Resource[T]) sendDropping(
 	ctx context.Context, q request, binary bool, send func(_ context.Context, _ request, binary bool) (*http.Response, error),
 ) (resp *http.Response, err error) {

@@ -18,95 +18,101 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Ensure makes the server's object like want, and returns it as the server has it. It creates the object if it does not exist.
-// Otherwise Ensure sets the fields of want and keeps everything else: fields that the server has filled in, fields that others
-// have set, and fields that T does not name. If the object already has all that want says, Ensure sends nothing, so a program may
-// call it as often as it likes.
+// Ensure makes the server's object like want, and returns it as the server has it. It creates the object if it does not
+// exist. Otherwise Ensure sets the fields of want and keeps everything else: fields that the server has filled in,
+// fields that others have set, and fields that T does not name. If the object already has all that want says, Ensure
+// sends nothing, so a program may call it as often as it likes.
 //
-// The sections below have the rules: which fields are wanted, how they are combined with the server's, and which values are the
-// same to a server.
+// The sections below have the rules: which fields are wanted, how they are combined with the server's, and which values
+// are the same to a server.
 //
 // Ensure sets, and does not remove: a label that is no longer in want stays, and so does a finalizer or an owner.
-// EnsureOptions.Absent names the places that must not exist. Ensure does remove an element of a list with keys, such as a
-// container, that want no longer has, if only this field manager has set it (WriteOptions.FieldManager, or the name that the
-// server makes of Config.UserAgent). An element that an admission plugin has added stays. If fields must vanish when the
-// configuration no longer has them, use [Resource.Apply].
+// EnsureOptions.Absent names the places that must not exist. Ensure does remove an element of a list with keys, such as
+// a container, that want no longer has, if only this field manager has set it (WriteOptions.FieldManager, or the name
+// that the server makes of Config.UserAgent). An element that an admission plugin has added stays. If fields must
+// vanish when the configuration no longer has them, use [Resource.Apply].
 //
-// Ensured reports the outcome, and names the places that the server does not keep. NotKept is
-// not an error: the server accepted the write, and the next Ensure writes again. A controller that gets it each time should take the
-// field out of want, or report it.
+// Ensured reports the outcome, and names the places that the server does not keep. NotKept is not an error: the server
+// accepted the write, and the next Ensure writes again. A controller that gets it each time should take the field out
+// of want, or report it.
 //
-// If the live object has a controller that want does not name as its own (see [SetController]), Ensure writes nothing and returns
-// a [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's ReplicaSet fights the
-// Deployment. To add to such an object, an annotation for example, use [Resource.Modify] or [Resource.Apply]. Ensure adopts an
-// object without a controller, and Ensured says so: the garbage collector deletes it with its new owner. EnsureOptions.Owned refuses
-// that. After an owner was replaced by one of the same name, the error is a ControllerError until the garbage collector has
-// deleted the old owner's object.
+// If the live object has a controller that want does not name as its own (see [SetController]), Ensure writes nothing
+// and returns a [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's
+// ReplicaSet fights the Deployment. To add to such an object, an annotation for example, use [Resource.Modify] or
+// [Resource.Apply]. Ensure adopts an object without a controller, and Ensured says so: the garbage collector deletes it
+// with its new owner. EnsureOptions.Owned refuses that. After an owner was replaced by one of the same name, the error
+// is a ControllerError until the garbage collector has deleted the old owner's object.
 //
-// Many programs may ensure one object at once: one of them creates it, and no write is lost. If another creates or changes the
-// object first, Ensure pauses, longer with each attempt, and reads it again, until ctx ends or 50 attempts have failed. The error
-// is then a [*ModifyError], which says which write won.
+// Many programs may ensure one object at once: one of them creates it, and no write is lost. If another creates or
+// changes the object first, Ensure pauses, longer with each attempt, and reads it again, until ctx ends or 50 attempts
+// have failed. The error is then a [*ModifyError], which says which write won.
 //
-// If the connection breaks during a write, Ensure sends the write again, as [Retry] says, and reads the result. If the object
-// then has all that want says, Outcome is that of the write, Created or Updated, although another may have written the same.
+// If the connection breaks during a write, Ensure sends the write again, as [Retry] says, and reads the result. If the
+// object then has all that want says, Outcome is that of the write, Created or Updated, although another may have
+// written the same.
 //
 // A uid or resource version in want is a precondition: if the object has another, or does not exist, the error is a
-// Conflict, and nothing was written, unless it is in a [*ModifyError] that says otherwise. An object that is being deleted cannot
-// be ensured: the error is a [*DeletingError], which is a Conflict too, until the object is gone; then Ensure creates it.
+// Conflict, and nothing was written, unless it is in a [*ModifyError] that says otherwise. An object that is being
+// deleted cannot be ensured: the error is a [*DeletingError], which is a Conflict too, until the object is gone; then
+// Ensure creates it.
 //
-// Ensure does not write status. Leave it empty, and write it through [Resource.Status]; change an object that was read, or cloned
-// from a cache, with [Resource.Modify]. Ensure leaves out a status that has only zeros. Any other status is a [*UsageError],
-// because it would be lost silently. An object without a name is a *UsageError too: with a generateName each call would create
-// another object. Ensure does not change want.
+// Ensure does not write status. Leave it empty, and write it through [Resource.Status]; change an object that was read,
+// or cloned from a cache, with [Resource.Modify]. Ensure leaves out a status that has only zeros. Any other status is a
+// [*UsageError], because it would be lost silently. An object without a name is a *UsageError too: with a generateName
+// each call would create another object. Ensure does not change want.
 //
 // In a dry run, Ensured says what Ensure would have done.
 //
 // # What is wanted
 //
-// Every field that encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero,
-// even if encoding/json writes it, as it does for a struct. A pointer to a zero is not a zero. So the value 0 of a field
-// `json:"replicas"` is wanted, and that of `json:"replicas,omitempty"` is not. A map and a json.RawMessage have no tags: all
-// their values are wanted, except null.
+// Every field that encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or
+// omitzero, even if encoding/json writes it, as it does for a struct. A pointer to a zero is not a zero. So the value 0
+// of a field `json:"replicas"` is wanted, and that of `json:"replicas,omitempty"` is not. A map and a json.RawMessage
+// have no tags: all their values are wanted, except null.
 //
 // Ensure combines a wanted value and the server's in this way:
-//   - Objects are merged member by member, including maps such as labels. An object that the API calls atomic is replaced whole:
-//     the selectors and references of the built-in kinds. Ensure has no schema of other kinds. There it replaces an object that
-//     has only matchLabels and matchExpressions, because it is a selector, and an object that want's Go type tags
-//     `patchStrategy:"replace"`.
-//   - A list with keys, such as containers by name, is merged by its keys. An element gets the values of want and keeps the rest.
-//     Wanted elements have want's order. An element that want does not have stays, because an admission plugin may have added
-//     it; Ensure removes it if only this field manager has set it, and EnsureOptions.Absent names others. In other than the
-//     built-in kinds a list has keys if want's Go type tags it `patchStrategy:"merge" patchMergeKey:"name"`.
-//   - Any other list becomes as wanted. If the element of the server's list at the same place has all that is wanted, its other
-//     members stay. In other than the built-in kinds, so do the other members of an element with the same name, if no two
-//     elements have the same name.
-//   - metadata.finalizers and metadata.ownerReferences become the union of want's and the server's; owners are compared by uid.
-//   - If members exclude each other and want sets another one than the server has, the server's is removed. Such members are the
-//     sources of a volume and of an environment variable, the actions of a probe or hook, minAvailable and maxUnavailable, the
-//     backends and port of an Ingress, and the url and service of a webhook. If want sets another type, Ensure also removes the rollingUpdate
-//     of a strategy, the localhostProfile of a seccomp or AppArmor profile, and the queuing of a priority level.
+//   - Objects are merged member by member, including maps such as labels. An object that the API calls atomic is
+//     replaced whole: the selectors and references of the built-in kinds. Ensure has no schema of other kinds. There it
+//     replaces an object that has only matchLabels and matchExpressions, because it is a selector, and an object that
+//     want's Go type tags `patchStrategy:"replace"`.
+//   - A list with keys, such as containers by name, is merged by its keys. An element gets the values of want and keeps
+//     the rest. Wanted elements have want's order. An element that want does not have stays, because an admission
+//     plugin may have added it; Ensure removes it if only this field manager has set it, and EnsureOptions.Absent names
+//     others. In other than the built-in kinds a list has keys if want's Go type tags it `patchStrategy:"merge"
+//     patchMergeKey:"name"`.
+//   - Any other list becomes as wanted. If the element of the server's list at the same place has all that is wanted,
+//     its other members stay. In other than the built-in kinds, so do the other members of an element with the same
+//     name, if no two elements have the same name.
+//   - metadata.finalizers and metadata.ownerReferences become the union of want's and the server's; owners are compared
+//     by uid.
+//   - If members exclude each other and want sets another one than the server has, the server's is removed. Such
+//     members are the sources of a volume and of an environment variable, the actions of a probe or hook, minAvailable
+//     and maxUnavailable, the backends and port of an Ingress, and the url and service of a webhook. If want sets
+//     another type, Ensure also removes the rollingUpdate of a strategy, the localhostProfile of a seccomp or AppArmor
+//     profile, and the queuing of a priority level.
 //   - The members of metadata that only a server sets, and status, are not wanted.
 //
 // # What is no difference
 //
 // A server writes some values in its own way. These are not differences:
-//   - Quantities that are the same number. In the built-in kinds this holds at all places where the API has a quantity, however many
-//     digits the server keeps of the wanted one; in other kinds, in the requests and limits of resources, in the sizeLimit of an
-//     emptyDir, and in the divisor of a resourceFieldRef.
-//   - Times that are the same moment, at all places where the API has one in the built-in kinds, and in other kinds in members whose
-//     names end in Time or Timestamp. The zero time of a built-in kind equals an absent value.
-//   - Base64 of the same bytes, which may have line breaks, such as a caBundle and the data of a Secret, in the built-in kinds.
+//   - Quantities that are the same number. In the built-in kinds this holds at all places where the API has a quantity,
+//     however many digits the server keeps of the wanted one; in other kinds, in the requests and limits of resources,
+//     in the sizeLimit of an emptyDir, and in the divisor of a resourceFieldRef.
+//   - Times that are the same moment, at all places where the API has one in the built-in kinds, and in other kinds in
+//     members whose names end in Time or Timestamp. The zero time of a built-in kind equals an absent value.
+//   - Base64 of the same bytes, which may have line breaks, such as a caBundle and the data of a Secret, in the
+//     built-in kinds.
 //   - Numbers that are one floating-point number, except integers of 64 bits.
 //
-// The stringData of a Secret is compared with its data, and written there. In the built-in kinds, a zero that the server does not
-// write equals an absent value (readOnly: false, an empty nodeSelector, an empty list), and a zero that the server replaces equals
-// its default (roleRef.apiGroup, a strategy's type). In other kinds, if the server replaces a wanted zero, every Ensure sets it
-// again.
+// The stringData of a Secret is compared with its data, and written there. In the built-in kinds, a zero that the
+// server does not write equals an absent value (readOnly: false, an empty nodeSelector, an empty list), and a zero that
+// the server replaces equals its default (roleRef.apiGroup, a strategy's type). In other kinds, if the server replaces
+// a wanted zero, every Ensure sets it again.
 //
-// The server itself adds to some lists that have no keys, and to one object that is replaced whole. These additions stay: the
-// tolerations and the nodeSelector of a Pod, of which no update can remove anything; the taints of a Node whose keys begin with
-// node.kubernetes.io/ or node.cloudprovider.kubernetes.io/; the second of a Service's ipFamilies and clusterIPs. Name an addition in
-// EnsureOptions.Absent to remove it.
+// The server itself adds to some lists that have no keys, and to one object that is replaced whole. These additions
+// stay: the tolerations and the nodeSelector of a Pod, of which no update can remove anything; the taints of a Node
+// whose keys begin with node.kubernetes.io/ or node.cloudprovider.kubernetes.io/; the second of a Service's ipFamilies
+// and clusterIPs. Name an addition in EnsureOptions.Absent to remove it.
 func (r Resource[T]) Ensure(ctx context.Context, want T, o EnsureOptions) (T, Ensured, error) {
 	var none T
 	q := r.request("ensure", meta.Key{})
@@ -164,7 +170,8 @@ func (r Resource[T]) Ensure(ctx context.Context, want T, o EnsureOptions) (T, En
 	return result, done, err
 }
 
-// unanswered is a write that may have been made although its answer was lost. The zero value means that there is no such write.
+// unanswered is a write that may have been made although its answer was lost. The zero value means that there is no
+// such write.
 type unanswered struct {
 	to     Outcome
 	uid    string // of the object that it was made from; empty for a creation
@@ -274,8 +281,8 @@ func sameContents(a, b []byte) bool {
 	return patch.Diff(contents(a), contents(b)).IsEmpty()
 }
 
-// preconditionError says that the object has another uid or resource version than the caller asked for, or that there is none. It is
-// a Conflict for errors.Is.
+// preconditionError says that the object has another uid or resource version than the caller asked for, or that there
+// is none. It is a Conflict for errors.Is.
 type preconditionError string
 
 func (e preconditionError) Error() string { return string(e) }
@@ -299,8 +306,8 @@ func precondition(asked, live meta.Identity) error {
 	return nil
 }
 
-// DeletingError says that an object is being deleted, so that it cannot be ensured and gets no further finalizer. It is a
-// Conflict for errors.Is: it passes when the object is gone.
+// DeletingError says that an object is being deleted, so that it cannot be ensured and gets no further finalizer. It is
+// a Conflict for errors.Is: it passes when the object is gone.
 type DeletingError struct {
 	// Finalizers are the object's finalizers, which it waits for.
 	Finalizers []string
@@ -320,30 +327,32 @@ func (e *DeletingError) Is(target error) bool { return target == error(apierrors
 
 // The options and the result of Ensure.
 
-// EnsureOptions choose what Ensure does besides setting the fields of the object. The zero value only sets, and reads from the
-// server.
+// EnsureOptions choose what Ensure does besides setting the fields of the object. The zero value only sets, and reads
+// from the server.
 type EnsureOptions struct {
-	// Absent are JSON pointers to places that must not exist: a label, an annotation, a field, the element of a list. An object
-	// cannot say that itself. An element of a list is named by its members, as in "/spec/template/spec/containers/name=proxy" or
-	// "/spec/ports/port=80,protocol=TCP", and a scalar by "=" and its value, as in "/metadata/finalizers/=example.com~1old"; an
-	// index is an error. A place that is already empty is no error. The wanted object must have nothing at these places.
+	// Absent are JSON pointers to places that must not exist: a label, an annotation, a field, the element of a list.
+	// An object cannot say that itself. An element of a list is named by its members, as in
+	// "/spec/template/spec/containers/name=proxy" or "/spec/ports/port=80,protocol=TCP", and a scalar by "=" and its
+	// value, as in "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is already empty is no
+	// error. The wanted object must have nothing at these places.
 	Absent []string
-	// Owned makes Ensure change an object only if the controller that want names controls it already. If the object exists without
-	// a controller, such as one that a user has made, Ensure writes nothing and returns a [*ControllerError]; otherwise Ensure would
-	// adopt it. If want names no controller, the error is a [*UsageError].
+	// Owned makes Ensure change an object only if the controller that want names controls it already. If the object
+	// exists without a controller, such as one that a user has made, Ensure writes nothing and returns a
+	// [*ControllerError]; otherwise Ensure would adopt it. If want names no controller, the error is a [*UsageError].
 	Owned bool
-	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that
-	// encodes itself. If it proves that the server has all that is wanted, Ensure sends nothing and returns a copy of it, so that
-	// a resync of a thousand unchanged objects costs no request. In any other case Ensure reads the object from the server. So a
-	// Known that is out of date does no harm, but call Ensure again when the watch brings the cache up to date. Nil, or a nil
-	// T such as a cache returns for an object that it does not have, means that nothing is known.
+	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a
+	// value that encodes itself. If it proves that the server has all that is wanted, Ensure sends nothing and returns
+	// a copy of it, so that a resync of a thousand unchanged objects costs no request. In any other case Ensure reads
+	// the object from the server. So a Known that is out of date does no harm, but call Ensure again when the watch
+	// brings the cache up to date. Nil, or a nil T such as a cache returns for an object that it does not have, means
+	// that nothing is known.
 	//
 	// A T proves only what it can represent. Ensure reads the object from the server every time in these cases:
-	//   - T lacks metadata.deletionTimestamp or metadata.ownerReferences, which [meta.ObjectMeta] has, because an object that
-	//     is being deleted, or that another controls, is an error.
-	//   - A zero is wanted where a plain field is zero in Known, because the field is also zero if the server has nothing
-	//     there. Make the field a pointer where that matters. Fields that the server always has, such as the replicas of a
-	//     Deployment, are known.
+	//   - T lacks metadata.deletionTimestamp or metadata.ownerReferences, which [meta.ObjectMeta] has, because an
+	//     object that is being deleted, or that another controls, is an error.
+	//   - A zero is wanted where a plain field is zero in Known, because the field is also zero if the server has
+	//     nothing there. Make the field a pointer where that matters. Fields that the server always has, such as the
+	//     replicas of a Deployment, are known.
 	//   - An object is replaced whole, such as a selector, and T has only some of its members.
 	//   - T has no field for a path of Absent, or leaves out the field's zero.
 	//
@@ -362,9 +371,10 @@ const (
 	Created
 	// Updated says that the object has a new resource version, and all that was wanted.
 	Updated
-	// NotKept says that the server accepted the write, but that its answer differs from what was wanted: it has a default, a
-	// value of an admission plugin, or a field that cannot be changed. The next Ensure will write again, and likely in vain.
-	// [Resource.Ensure] says which additions of the server are no difference, such as those to the tolerations of a pod.
+	// NotKept says that the server accepted the write, but that its answer differs from what was wanted: it has a
+	// default, a value of an admission plugin, or a field that cannot be changed. The next Ensure will write again, and
+	// likely in vain. [Resource.Ensure] says which additions of the server are no difference, such as those to the
+	// tolerations of a pod.
 	NotKept
 )
 
@@ -380,8 +390,8 @@ func (o Outcome) String() string {
 // Ensured reports what [Resource.Ensure] has done. The zero value means that there was nothing to do.
 type Ensured struct {
 	Outcome Outcome
-	// NotKept are JSON pointers to the places where the server's object differs from the wanted one, at most 100, if Outcome is
-	// NotKept. Elements of lists are named as in EnsureOptions.Absent.
+	// NotKept are JSON pointers to the places where the server's object differs from the wanted one, at most 100, if
+	// Outcome is NotKept. Elements of lists are named as in EnsureOptions.Absent.
 	NotKept []string
 	// New is set if the object did not exist, also if Outcome is NotKept.
 	New bool
@@ -417,7 +427,8 @@ func (w *wish[T]) over(live jsonstream.Item) (json.RawMessage, []string, error) 
 	return overlay.Apply(json.RawMessage(live.Raw), w.want, w.overlay)
 }
 
-// controlled returns an error if live has another controller than the one that want names, or none although it must be owned.
+// controlled returns an error if live has another controller than the one that want names, or none although it must be
+// owned.
 func (w *wish[T]) controlled(live jsonstream.Item) error {
 	present := controllerIn(live.Raw)
 	switch {
@@ -505,10 +516,11 @@ func (r Resource[T]) manager() string {
 
 var errStatus = errors.New("status must be empty, since Ensure does not write it: write it with Status().Modify or Status().Apply, and change an object that was read, or cloned from a cache, with Modify")
 
-// A Go type without a field for a place never has a value there. So its object does not prove that the server's object has no
-// value there either.
+// A Go type without a field for a place never has a value there. So its object does not prove that the server's object
+// has no value there either.
 
-// saysAll reports whether the type of known has a field for each of some JSON pointers, which are as in EnsureOptions.Absent.
+// saysAll reports whether the type of known has a field for each of some JSON pointers, which are as in
+// EnsureOptions.Absent.
 func saysAll(known any, pointers []string) bool {
 	for _, pointer := range pointers {
 		if names, err := patch.ParsePointer(pointer); err != nil || !gotype.Says(reflect.TypeOf(known), names) {

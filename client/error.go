@@ -15,10 +15,10 @@ import (
 // *errors.StatusError when the server answered with an error, a [*DecodeError] or an [*AnswerError] about its answer, a
 // [*UsageError] about a call that is wrong, or the error of the network or of the context.
 type OpError struct {
-	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the patch of
-	// [Resource.Apply]. It is modify for an error that [Resource.Modify] finds by itself; a failed request of Modify has the verb
-	// get or update. The same holds for ensure, "add finalizer to" and "remove finalizer from". It is connect for what package
-	// remote asks for.
+	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the
+	// patch of [Resource.Apply]. It is modify for an error that [Resource.Modify] finds by itself; a failed request of
+	// Modify has the verb get or update. The same holds for ensure, "add finalizer to" and "remove finalizer from". It
+	// is connect for what package remote asks for.
 	Verb string
 	// Resource is the resource of the call.
 	Resource meta.GVR
@@ -26,17 +26,18 @@ type OpError struct {
 	Subresource string
 	// Key is the object; for list and watch it has only the namespace, or nothing. See also [Resource.One].
 	Key meta.Key
-	// Path is the path of a [Client.Raw] request; then Verb is the HTTP method and the fields about resources are empty.
+	// Path is the path of a [Client.Raw] request; then Verb is the HTTP method and the fields about resources are
+	// empty.
 	Path string
-	// Page is the page of a list that failed, if it is not the first: at least 2, and otherwise 0. If Err wraps an Expired status,
-	// and Page is not 0, the continue token expired while the earlier pages were read; if Page is 0, the server no longer has the
-	// resource version that was asked for.
+	// Page is the page of a list that failed, if it is not the first: at least 2, and otherwise 0. If Err wraps an
+	// Expired status, and Page is not 0, the continue token expired while the earlier pages were read; if Page is 0,
+	// the server no longer has the resource version that was asked for.
 	Page int
-	// Before has the errors of the attempts before the last, in order, if the call was sent more than once; see [Retry]. Err is
-	// that of the last attempt, and errors.Is and errors.As look only into Err.
+	// Before has the errors of the attempts before the last, in order, if the call was sent more than once; see
+	// [Retry]. Err is that of the last attempt, and errors.Is and errors.As look only into Err.
 	//
-	// Err may be the effect of an earlier attempt: a deletion that finds nothing, or an update that finds a conflict, after an
-	// attempt whose connection broke before its answer.
+	// Err may be the effect of an earlier attempt: a deletion that finds nothing, or an update that finds a conflict,
+	// after an attempt whose connection broke before its answer.
 	Before []error
 	// Err is the cause.
 	Err error
@@ -44,9 +45,9 @@ type OpError struct {
 	stop string // why there was no further attempt, unless Config.Retry.Attempts was reached
 }
 
-// Error returns, for example, `get pods "web/a": server said NotFound (404): pods "a" not found`. If the server does not serve
-// the resource, which its answer does not say, the text names the resource and the likely cause. If there were several attempts,
-// it names their errors, but not those that repeat the one after them.
+// Error returns, for example, `get pods "web/a": server said NotFound (404): pods "a" not found`. If the server does
+// not serve the resource, which its answer does not say, the text names the resource and the likely cause. If there
+// were several attempts, it names their errors, but not those that repeat the one after them.
 func (e *OpError) Error() string {
 	text := e.where() + ": "
 	if e.Page > 0 {
@@ -82,13 +83,14 @@ func (e *OpError) where() string {
 	return e.Verb + " " + resource
 }
 
-// UsageError says that a call was not sent, because it is wrong whatever the server says: a name that is not a path segment, a
-// namespace for a cluster-wide resource, a descriptor without a kind, options that exclude each other. Trying again does not
-// help. It is also the error of an [Resource.Update] that was not sent, because it would remove fields that T does not have.
+// UsageError says that a call was not sent, because it is wrong whatever the server says: a name that is not a path
+// segment, a namespace for a cluster-wide resource, a descriptor without a kind, options that exclude each other.
+// Trying again does not help. It is also the error of an [Resource.Update] that was not sent, because it would remove
+// fields that T does not have.
 //
-// In two cases the request has been sent: for a subresource that the resource does not have, the server answers NotFound, and the
-// client finds that the object exists; and if the server accepts a write of [Resource.Modify], it may leave out a part of the
-// change that only another subresource writes, and make the rest.
+// In two cases the request has been sent: for a subresource that the resource does not have, the server answers
+// NotFound, and the client finds that the object exists; and if the server accepts a write of [Resource.Modify], it may
+// leave out a part of the change that only another subresource writes, and make the rest.
 type UsageError struct {
 	// Err says what is wrong, and what is allowed.
 	Err error
@@ -100,8 +102,9 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// DecodeError says that one object from the server does not fit the type that it is decoded into, or exceeds a limit. In the
-// second case it wraps an [*AnswerError]. In an iteration it is the only error that is not final: the other objects follow.
+// DecodeError says that one object from the server does not fit the type that it is decoded into, or exceeds a limit.
+// In the second case it wraps an [*AnswerError]. In an iteration it is the only error that is not final: the other
+// objects follow.
 type DecodeError struct {
 	// Identity is the object's, as far as it could be read.
 	Identity meta.Identity
@@ -117,10 +120,11 @@ func (e *DecodeError) Error() string {
 // Unwrap returns the cause.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// EventError says that a watch sent something that is not a usable event: of an unknown type, of another kind, without a resource
-// version or a name, or broken JSON. It ends the watch, and the event has not been handed on.
+// EventError says that a watch sent something that is not a usable event: of an unknown type, of another kind, without
+// a resource version or a name, or broken JSON. It ends the watch, and the event has not been handed on.
 //
-// It also stands for the event by which a server says why it ends a watch that had begun. Err is then an *errors.StatusError. If the server refuses the watch before it begins, there is no EventError around the StatusError.
+// It also stands for the event by which a server says why it ends a watch that had begun. Err is then an
+// *errors.StatusError. If the server refuses the watch before it begins, there is no EventError around the StatusError.
 type EventError struct {
 	// Err says what is wrong with the event.
 	Err error
@@ -152,22 +156,22 @@ func (e *EventError) Unwrap() error { return e.Err }
 type AnswerReason string
 
 const (
-	// ForeignBody: the answer is not JSON, or not an object. The usual cause is a proxy or a captive portal that answers in the
-	// server's place. Got is the start of the body, without control characters.
+	// ForeignBody: the answer is not JSON, or not an object. The usual cause is a proxy or a captive portal that
+	// answers in the server's place. Got is the start of the body, without control characters.
 	ForeignBody AnswerReason = "ForeignBody"
-	// BrokenBody: from some byte on, the answer is not JSON or protobuf, or not what it should be. It is empty, or ends too early,
-	// although it is complete by the rules of HTTP.
+	// BrokenBody: from some byte on, the answer is not JSON or protobuf, or not what it should be. It is empty, or ends
+	// too early, although it is complete by the rules of HTTP.
 	BrokenBody AnswerReason = "BrokenBody"
-	// WrongKind: the object is of another kind than the resource's descriptor says. Got and Want are apiVersion and kind, such as
-	// "apps/v1 Deployment". Got is empty if the object names no kind, and Want is empty if any kind would be accepted. Either the
-	// descriptor is wrong, or another program than the API server has answered.
+	// WrongKind: the object is of another kind than the resource's descriptor says. Got and Want are apiVersion and
+	// kind, such as "apps/v1 Deployment". Got is empty if the object names no kind, and Want is empty if any kind would
+	// be accepted. Either the descriptor is wrong, or another program than the API server has answered.
 	WrongKind AnswerReason = "WrongKind"
-	// WrongVersion: a list was asked for at exactly one resource version, with [Exact], and arrived at another. Got and Want are
-	// resource versions. Servers older than 1.19 ignore Exact if the list has no pages.
+	// WrongVersion: a list was asked for at exactly one resource version, with [Exact], and arrived at another. Got and
+	// Want are resource versions. Servers older than 1.19 ignore Exact if the list has no pages.
 	WrongVersion AnswerReason = "WrongVersion"
-	// TooLarge: an object, or another member of a list, has more than Config.MaxObject bytes. The
-	// client skips such an object of a list or a watch: the error is the [*DecodeError] of this object alone. An object of more
-	// than 32 MiB and 16 times MaxObject ends the list or the watch.
+	// TooLarge: an object, or another member of a list, has more than Config.MaxObject bytes. The client skips such an
+	// object of a list or a watch: the error is the [*DecodeError] of this object alone. An object of more than 32 MiB
+	// and 16 times MaxObject ends the list or the watch.
 	TooLarge AnswerReason = "TooLarge"
 	// TooDeep: the same for an object that nests deeper than a fixed number of levels.
 	TooDeep AnswerReason = "TooDeep"
@@ -178,8 +182,8 @@ const (
 // Error returns the reason.
 func (r AnswerReason) Error() string { return string(r) }
 
-// AnswerError says that the answer to a successful request is wrong. The client finds out while it reads. It does not send the
-// request again: an answer that was cut off, by contrast, is an error of the network.
+// AnswerError says that the answer to a successful request is wrong. The client finds out while it reads. It does not
+// send the request again: an answer that was cut off, by contrast, is an error of the network.
 type AnswerError struct {
 	// Reason says what is wrong.
 	Reason AnswerReason
@@ -225,8 +229,8 @@ func wrongKind(apiVersion, kind, wantAPIVersion, wantKind string) *AnswerError {
 	return &AnswerError{Reason: WrongKind, Got: typed(apiVersion, kind), Want: typed(wantAPIVersion, wantKind)}
 }
 
-// stallError says that a server accepted a request and then made no progress with its answer; see Config.StallTimeout. The
-// request may have taken effect.
+// stallError says that a server accepted a request and then made no progress with its answer; see Config.StallTimeout.
+// The request may have taken effect.
 type stallError string
 
 func (e stallError) Error() string { return "server stalled: " + string(e) }

@@ -16,17 +16,17 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// AddFinalizer adds a finalizer to the object, and returns the object as the server then has it. While the object has the
-// finalizer, a deletion waits. AddFinalizer sends nothing if the object already has the finalizer, also if it is being deleted: check
-// [meta.IsDeleting] before work that must not begin then. If the object is being deleted and lacks the finalizer, the error is a
-// [*DeletingError]; if it does not exist, the error is a NotFound. AddFinalizer always reads the object, so look at a cached object's
-// finalizers first.
+// AddFinalizer adds a finalizer to the object, and returns the object as the server then has it. While the object has
+// the finalizer, a deletion waits. AddFinalizer sends nothing if the object already has the finalizer, also if it is
+// being deleted: check [meta.IsDeleting] before work that must not begin then. If the object is being deleted and lacks
+// the finalizer, the error is a [*DeletingError]; if it does not exist, the error is a NotFound. AddFinalizer always
+// reads the object, so look at a cached object's finalizers first.
 //
-// AddFinalizer reads the object and sends a JSON patch that holds only for the uid and the finalizers that it read. So it removes
-// nobody else's finalizer, and other writes do not disturb it. If somebody else changes the finalizers first, AddFinalizer
-// pauses, longer with each attempt, and begins again, until ctx ends or 50 attempts have failed; the error is then a
-// [*ModifyError]. If the connection breaks, it sends the patch again and reads the result. On a handle of [Metadata], both the
-// read and the answer have only the metadata.
+// AddFinalizer reads the object and sends a JSON patch that holds only for the uid and the finalizers that it read. So
+// it removes nobody else's finalizer, and other writes do not disturb it. If somebody else changes the finalizers
+// first, AddFinalizer pauses, longer with each attempt, and begins again, until ctx ends or 50 attempts have failed;
+// the error is then a [*ModifyError]. If the connection breaks, it sends the patch again and reads the result. On a
+// handle of [Metadata], both the read and the answer have only the metadata.
 //
 // name is a domain, a slash, and a name, such as "example.com/cleanup"; or one of the API's own, "orphan" and
 // "foregroundDeletion". Anything else is a [*UsageError].
@@ -58,13 +58,14 @@ func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string
 	})
 }
 
-// RemoveFinalizer removes a finalizer from the object, and returns the object as the server then has it. If the object is being
-// deleted and has no other finalizer, that is its last state. RemoveFinalizer sends nothing if the object does not have the
-// finalizer. If the object does not exist, RemoveFinalizer returns the zero T and nil, because there is nothing to remove.
+// RemoveFinalizer removes a finalizer from the object, and returns the object as the server then has it. If the object
+// is being deleted and has no other finalizer, that is its last state. RemoveFinalizer sends nothing if the object does
+// not have the finalizer. If the object does not exist, RemoveFinalizer returns the zero T and nil, because there is
+// nothing to remove.
 //
-// RemoveFinalizer works like [Resource.AddFinalizer]. If another object of the same name replaces the object during the call,
-// the new one keeps its finalizer, and RemoveFinalizer returns the zero T and nil. With a uid in o this holds from the
-// time when that uid was read: set it to the uid of the object that was cleaned up.
+// RemoveFinalizer works like [Resource.AddFinalizer]. If another object of the same name replaces the object during the
+// call, the new one keeps its finalizer, and RemoveFinalizer returns the zero T and nil. With a uid in o this holds
+// from the time when that uid was read: set it to the uid of the object that was cleaned up.
 func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error) {
 	var none T
 	q := r.request("remove finalizer from", key)
@@ -99,13 +100,14 @@ func isGone(err error, name string) bool {
 // errReplaced says that the name now belongs to another object.
 var errReplaced = errors.New("the object has been replaced")
 
-// finalizer reads the object and sends the patch that change returns, if it is not empty; it starts again while other writers are
-// faster.
+// finalizer reads the object and sends the patch that change returns, if it is not empty; it starts again while other
+// writers are faster.
 func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold) (patch.Patch, error)) (T, error) {
 	var result T
 	tries := newAttempts(r, q)
 	err := tries.run(ctx, func(obj T, live jsonstream.Item) (lost, err error) {
-		// The server also answers Invalid if a test of the patch fails. That is a conflict if somebody has written in between.
+		// The server also answers Invalid if a test of the patch fails. That is a conflict if somebody has written in
+		// between.
 		if tries.lost != nil && live.ResourceVersion == tries.last.ResourceVersion && !errors.Is(tries.lost, apierrors.Conflict) {
 			return nil, tries.lost
 		}

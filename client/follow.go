@@ -13,9 +13,9 @@ import (
 
 // Contexts that follow the requests that are made with them; see package follow.
 
-// gated returns the body of hr, which is read only while the gate of ctx is open, so that nothing is written after the gate has
-// closed, however long the connection took or the process was stopped. The transport reads the body right before it sends it, and
-// a server does not process a request whose body is cut.
+// gated returns the body of hr, which is read only while the gate of ctx is open, so that nothing is written after the
+// gate has closed, however long the connection took or the process was stopped. The transport reads the body right
+// before it sends it, and a server does not process a request whose body is cut.
 func gated(ctx context.Context, hr *http.Request) {
 	open := follow.OpenGate(ctx)
 	if open == nil || hr.Body == nil || hr.GetBody == nil {

@@ -31,48 +31,50 @@ type RequestInfo struct {
 	Code int
 	// Duration is the time until the headers of the answer, or the failure.
 	Duration time.Duration
-	// Err says why there was no answer. It is nil if there was one, whatever its status. For Hooks.Retry it is the error of the
-	// attempt: if Code is below 300 and not 0, the answer was a success that could not be read to its end.
+	// Err says why there was no answer. It is nil if there was one, whatever its status. For Hooks.Retry it is the
+	// error of the attempt: if Code is below 300 and not 0, the answer was a success that could not be read to its end.
 	Err error
 	// Wait is the time until the next attempt, for Hooks.Retry.
 	Wait time.Duration
 }
 
-// Hooks are functions that a client calls on events. Each must be safe for use by several goroutines at once and should return
-// soon, because the request waits for it.
+// Hooks are functions that a client calls on events. Each must be safe for use by several goroutines at once and should
+// return soon, because the request waits for it.
 type Hooks struct {
-	// Call is called when a call begins to send a request, before its first attempt. The call goes on with the context that it
-	// returns, and calls end, unless that is nil, after its last attempt with the error of the call: for a span that has all
-	// attempts. A call that reads several times, such as a paged list, begins each time. For a list or a watch, end is called when
-	// the answer begins, or when the first page has been read.
+	// Call is called when a call begins to send a request, before its first attempt. The call goes on with the context
+	// that it returns, and calls end, unless that is nil, after its last attempt with the error of the call: for a span
+	// that has all attempts. A call that reads several times, such as a paged list, begins each time. For a list or a
+	// watch, end is called when the answer begins, or when the first page has been read.
 	Call func(ctx context.Context, r RequestInfo) (_ context.Context, end func(error))
 
-	// Request is called after each HTTP exchange, when the headers of the answer have arrived or the attempt has failed.
+	// Request is called after each HTTP exchange, when the headers of the answer have arrived or the attempt has
+	// failed.
 	Request func(ctx context.Context, r RequestInfo)
 
 	// Retry is called after a failed attempt, before the wait for the next one.
 	Retry func(ctx context.Context, r RequestInfo)
 
 	// Warning is called with each warning of the server, once per distinct text and client. After 1000 distinct texts,
-	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left out.
+	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left
+	// out.
 	//
-	// If it is nil, and the context of the call has no hooks with a Warning either, the client logs warnings: to Config.Logger, or else
-	// to the logger of the context (logr.NewContext), or else to slog.Default(). Warnings of one verb and resource, whose texts differ
-	// only in names and numbers, make one line, and a further one after a minute at the earliest, at growing intervals of up to a day,
-	// with their number. A client logs at most ten warnings in a minute, and then says that others are left out. Set a function that
-	// does nothing to silence them.
+	// If it is nil, and the context of the call has no hooks with a Warning either, the client logs warnings: to
+	// Config.Logger, or else to the logger of the context (logr.NewContext), or else to slog.Default(). Warnings of one
+	// verb and resource, whose texts differ only in names and numbers, make one line, and a further one after a minute
+	// at the earliest, at growing intervals of up to a day, with their number. A client logs at most ten warnings in a
+	// minute, and then says that others are left out. Set a function that does nothing to silence them.
 	Warning func(ctx context.Context, w Warning)
 
-	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use. It is also
-	// called when a token or a certificate that has ended by this machine's clock is sent, at most about once in 2 minutes. The
-	// caller is a request, or the fetch of a credential in the background; ctx has the values of a request. If no hook takes it, the
-	// client logs it as it does warnings, and counts it among them.
+	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use.
+	// It is also called when a token or a certificate that has ended by this machine's clock is sent, at most about
+	// once in 2 minutes. The caller is a request, or the fetch of a credential in the background; ctx has the values of
+	// a request. If no hook takes it, the client logs it as it does warnings, and counts it among them.
 	Stale func(ctx context.Context, err error)
 }
 
-// WithHooks returns a context whose requests call the functions of h, by whatever client they are made, as well as those of
-// Config.Hooks and of outer contexts. The contexts of Run of an informer and of a reconcile are derived from that of the program,
-// so a context with hooks observes all of them.
+// WithHooks returns a context whose requests call the functions of h, by whatever client they are made, as well as
+// those of Config.Hooks and of outer contexts. The contexts of Run of an informer and of a reconcile are derived from
+// that of the program, so a context with hooks observes all of them.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
 	return hooks.With(ctx, h, Hooks.and)
 }
@@ -88,7 +90,8 @@ func (h Hooks) and(other Hooks) Hooks {
 	}
 }
 
-// in returns the hooks of a request with ctx, where h are those of the client: all of them, and those that take warnings from the log.
+// in returns the hooks of a request with ctx, where h are those of the client: all of them, and those that take
+// warnings from the log.
 func (h Hooks) in(ctx context.Context) (all, taking Hooks) {
 	taking = h
 	if carried, ok := hooks.In[Hooks](ctx); ok {
@@ -130,8 +133,8 @@ func (c *Client) observe(ctx context.Context, r RequestInfo) {
 
 // Warning is a message of the server to the users of a client, such as "this API version is deprecated".
 type Warning struct {
-	// Agent is the sender of the warning, "-" for the API server. It is empty if the header is not well-formed; Text is then the
-	// rest of the header.
+	// Agent is the sender of the warning, "-" for the API server. It is empty if the header is not well-formed; Text is
+	// then the rest of the header.
 	Agent string
 	// Text is the message, without control characters, and cut to 4 KiB.
 	Text string

@@ -10,11 +10,12 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// Subject is a user as a server sees it. [WhoAmI] returns one, [Can] asks about one, and requests act for one (user impersonation in
-// the Kubernetes documentation, "Authenticating"), for which the client's own identity needs permission.
+// Subject is a user as a server sees it. [WhoAmI] returns one, [Can] asks about one, and requests act for one (user
+// impersonation in the Kubernetes documentation, "Authenticating"), for which the client's own identity needs
+// permission.
 //
-// No request acts for a Subject without a User: it would act with the client's own rights, which are usually greater. A nil *Subject
-// means that the client acts for itself.
+// No request acts for a Subject without a User: it would act with the client's own rights, which are usually greater. A
+// nil *Subject means that the client acts for itself.
 type Subject struct {
 	// User is the user's name.
 	User string
@@ -22,13 +23,14 @@ type Subject struct {
 	UID string
 	// Groups are the groups that the user is in.
 	Groups []string
-	// Extra is further information about the user, from the authenticator. Keys may have any bytes; the server gets them unchanged.
+	// Extra is further information about the user, from the authenticator. Keys may have any bytes; the server gets
+	// them unchanged.
 	Extra map[string][]string
 }
 
-// As returns a handle whose requests, reads and watches too, act for i instead of Config.Impersonate. If i cannot be sent,
-// because its User is empty for instance, every call of the handle, and of handles made from it, returns a [*UsageError] and
-// sends nothing.
+// As returns a handle whose requests, reads and watches too, act for i instead of Config.Impersonate. If i cannot be
+// sent, because its User is empty for instance, every call of the handle, and of handles made from it, returns a
+// [*UsageError] and sends nothing.
 func (r Resource[T]) As(i Subject) Resource[T] {
 	i = i.clone()
 	r.as = &i
@@ -47,7 +49,8 @@ func (i Subject) clone() Subject {
 	return i
 }
 
-// validate returns every reason why i cannot be sent, naming the field. HTTP trims spaces around a value, which would change it.
+// validate returns every reason why i cannot be sent, naming the field. HTTP trims spaces around a value, which would
+// change it.
 func (i Subject) validate() (reasons []string) {
 	if i.User == "" {
 		reasons = append(reasons, "User is empty; it must name a user")
@@ -100,8 +103,8 @@ func (i *Subject) header() http.Header {
 	return h
 }
 
-// escapeKey percent-encodes the bytes that a header's name cannot have, and capital letters too: the server reads the name in
-// lower case and then decodes it, so the key arrives unchanged.
+// escapeKey percent-encodes the bytes that a header's name cannot have, and capital letters too: the server reads the
+// name in lower case and then decodes it, so the key arrives unchanged.
 func escapeKey(key string) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder

@@ -25,13 +25,13 @@ type Item[T meta.Object] struct {
 	Object T
 	// Reused says that Object came from reuse and was not decoded.
 	Reused bool
-	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's. If it exceeds a limit,
-	// Identity has the fields that could be read.
+	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's. If it exceeds a
+	// limit, Identity has the fields that could be read.
 	Err error
 }
 
-// List reads every page and returns all objects, with the list's resource version. An object that does not decode fails the list.
-// [Resource.All] can go on without that object.
+// List reads every page and returns all objects, with the list's resource version. An object that does not decode fails
+// the list. [Resource.All] can go on without that object.
 func (r Resource[T]) List(ctx context.Context, o ListOptions) (meta.List[T], error) {
 	list := meta.List[T]{Items: []T{}}
 	m, err := r.each(ctx, r.listRequest(o), o, nil, func(item Item[T]) error {
@@ -45,11 +45,12 @@ func (r Resource[T]) List(ctx context.Context, o ListOptions) (meta.List[T], err
 	return list, nil
 }
 
-// All iterates over every object, page by page, as they arrive. An error is final, except a *DecodeError, which is about one
-// object and comes with its zero T. Leaving the loop ends the request.
+// All iterates over every object, page by page, as they arrive. An error is final, except a *DecodeError, which is
+// about one object and comes with its zero T. Leaving the loop ends the request.
 //
-// The server waits for a loop that is slower than the network, but not forever: an API server usually gives up on a request after
-// a minute, and the list then ends with an error. If a loop does long work for each object, use List first.
+// The server waits for a loop that is slower than the network, but not forever: an API server usually gives up on a
+// request after a minute, and the list then ends with an error. If a loop does long work for each object, use List
+// first.
 func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		errLeft := errors.New("loop left")
@@ -66,33 +67,35 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 	}
 }
 
-// ListEach calls fn with every object, page by page, as they arrive, and returns the list's metadata. It requests the next page
-// as soon as the current one has said where the next one starts, so the next page has usually arrived when it is needed.
+// ListEach calls fn with every object, page by page, as they arrive, and returns the list's metadata. It requests the
+// next page as soon as the current one has said where the next one starts, so the next page has usually arrived when it
+// is needed.
 //
-// If reuse is not nil, ListEach calls it with the identity of each object before it decodes the object. If reuse returns true,
-// ListEach hands on the object that reuse returned and skips the server's. So a cache can relist without decoding unchanged
-// objects.
+// If reuse is not nil, ListEach calls it with the identity of each object before it decodes the object. If reuse
+// returns true, ListEach hands on the object that reuse returned and skips the server's. So a cache can relist without
+// decoding unchanged objects.
 //
-// The calling goroutine calls reuse and fn, each with the objects in the server's order; reuse may be some hundred objects ahead
-// of fn. If the list is longer than a few objects, further goroutines decode too. All lists and watches of a client share four of
-// them, or GOMAXPROCS if that is less. So a method of T that decodes, such as UnmarshalJSON, must be safe for concurrent calls on
-// several objects. A panic in it becomes the object's *DecodeError, which says where it happened, but not the panic value. When
-// ListEach returns, for whatever reason, none of its goroutines is running.
+// The calling goroutine calls reuse and fn, each with the objects in the server's order; reuse may be some hundred
+// objects ahead of fn. If the list is longer than a few objects, further goroutines decode too. All lists and watches
+// of a client share four of them, or GOMAXPROCS if that is less. So a method of T that decodes, such as UnmarshalJSON,
+// must be safe for concurrent calls on several objects. A panic in it becomes the object's *DecodeError, which says
+// where it happened, but not the panic value. When ListEach returns, for whatever reason, none of its goroutines is
+// running.
 //
-// ListEach holds at most about 2 MiB of JSON at a time, or one object if that is larger; Config.MaxObject bounds the object. The
-// number of objects is not bounded. ListEach never holds a whole page: a server may send everything at once, whatever PageSize
-// says, and that costs no more than pages do.
+// ListEach holds at most about 2 MiB of JSON at a time, or one object if that is larger; Config.MaxObject bounds the
+// object. The number of objects is not bounded. ListEach never holds a whole page: a server may send everything at
+// once, whatever PageSize says, and that costs no more than pages do.
 //
-// A server that sends further continue tokens but no further objects ends the list with an error: when a token is repeated, or
-// when 100 pages in a row are empty or begin with an object that an earlier page began with.
+// A server that sends further continue tokens but no further objects ends the list with an error: when a token is
+// repeated, or when 100 pages in a row are empty or begin with an object that an earlier page began with.
 //
-// An error of fn ends the list, and ListEach returns it unchanged. The error of a list that was cut short is never io.EOF, and
-// the objects before it have been handed on; on a later page than the first it has OpError.Page. ListEach returns the metadata
-// only after it has read the list to its end. The metadata's resource version is that of the first page, so a watch from there
-// misses nothing. Its ShardInfo is empty unless all pages have the same.
+// An error of fn ends the list, and ListEach returns it unchanged. The error of a list that was cut short is never
+// io.EOF, and the objects before it have been handed on; on a later page than the first it has OpError.Page. ListEach
+// returns the metadata only after it has read the list to its end. The metadata's resource version is that of the first
+// page, so a watch from there misses nothing. Its ShardInfo is empty unless all pages have the same.
 //
-// ListEach asks for each page once: Config.Retry does not apply, because its callers usually have a recovery of their own.
-// [Resource.List] and [Resource.All] retry.
+// ListEach asks for each page once: Config.Retry does not apply, because its callers usually have a recovery of their
+// own. [Resource.List] and [Resource.All] retry.
 func (r Resource[T]) ListEach(
 	ctx context.Context, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
@@ -169,9 +172,9 @@ func (r Resource[T]) listRequest(o ListOptions) request {
 	return q
 }
 
-// listing is one call of ListEach. The calling goroutine frames, and calls reuse and fn. Once a list turns out to be long, one
-// further goroutine reads the body and a few decode objects (see package pipeline); one more waits for the headers of the next
-// page. end waits for all of them.
+// listing is one call of ListEach. The calling goroutine frames, and calls reuse and fn. Once a list turns out to be
+// long, one further goroutine reads the body and a few decode objects (see package pipeline); one more waits for the
+// headers of the next page. end waits for all of them.
 type listing[T meta.Object] struct {
 	r      Resource[T]
 	q      request
@@ -203,8 +206,8 @@ func (l *listing[T]) open(ctx context.Context) (*http.Response, error) {
 	return resp, err
 }
 
-// end stops everything that was started for the list, and waits for it. The order matters: a blocked read ends when its context
-// ends or its body is closed.
+// end stops everything that was started for the list, and waits for it. The order matters: a blocked read ends when its
+// context ends or its body is closed.
 func (l *listing[T]) end() {
 	l.cancel()
 	if l.body != nil {
@@ -216,7 +219,8 @@ func (l *listing[T]) end() {
 	l.next.discard()
 }
 
-// page sends the objects of one page down the pipeline. It calls more once, with the continue token, if there is another page.
+// page sends the objects of one page down the pipeline. It calls more once, with the continue token, if there is
+// another page.
 func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(token string) error) (meta.ListMeta, error) {
 	l.body, l.first, l.empty = resp.Body, meta.Key{}, true
 	var m meta.ListMeta
@@ -291,7 +295,8 @@ func (l *listing[T]) decode(it *Item[T], raw jsonstream.Item) {
 	decodeInto(&it.Object, &it.Err, raw, l.r.decodeItem)
 }
 
-// decodeItem decodes an object of a list. The object may leave out its kind; if it has one, it must be the descriptor's.
+// decodeItem decodes an object of a list. The object may leave out its kind; if it has one, it must be the
+// descriptor's.
 func (r Resource[T]) decodeItem(raw jsonstream.Item) (T, error) {
 	if raw.Kind != "" || raw.APIVersion != "" {
 		if err := r.checkKind(raw.APIVersion, raw.Kind); err != nil {
@@ -334,39 +339,40 @@ func (p *nextPage) discard() {
 // defaultPageSize is the number of objects in a page of a list when ListOptions.PageSize is 0.
 const defaultPageSize = 500
 
-// ListOptions choose what a list returns. The zero value lists every object of the resource, in all namespaces, as the server has
-// it now.
+// ListOptions choose what a list returns. The zero value lists every object of the resource, in all namespaces, as the
+// server has it now.
 type ListOptions struct {
 	// Namespace limits the list to one namespace; empty means all of them.
 	Namespace string
 	// LabelSelector and FieldSelector are the API's selectors, such as "app=web,tier!=cache"; empty selects everything.
 	LabelSelector string
 	FieldSelector string
-	// ShardSelector lists only the objects with a hash in some ranges (KEP-5866); [meta.ShardBy.Selector] returns it. Empty lists
-	// all of them. Every page's request has it.
+	// ShardSelector lists only the objects with a hash in some ranges (KEP-5866); [meta.ShardBy.Selector] returns it.
+	// Empty lists all of them. Every page's request has it.
 	//
-	// A server without the feature, which is alpha in Kubernetes 1.36 and 1.37 (feature gate ShardedListAndWatch), ignores it and
-	// lists every object. ShardInfo of the list's metadata says that the server applied it. If ShardInfo is empty, the server may
-	// have applied it or not: Kubernetes leaves it out of lists of custom resources, of metadata alone and of Tables. So a caller
-	// that must have no other objects compares the range of each one; see [meta.ShardBy.Range].
+	// A server without the feature, which is alpha in Kubernetes 1.36 and 1.37 (feature gate ShardedListAndWatch),
+	// ignores it and lists every object. ShardInfo of the list's metadata says that the server applied it. If ShardInfo
+	// is empty, the server may have applied it or not: Kubernetes leaves it out of lists of custom resources, of
+	// metadata alone and of Tables. So a caller that must have no other objects compares the range of each one; see
+	// [meta.ShardBy.Range].
 	//
 	// A server that applies selectors answers a malformed one with InternalError (500).
 	ShardSelector string
 	// PageSize is the number of objects to ask the server for at a time, the API's limit; 0 means 500, and a negative
 	// number asks for everything in one answer. Every call reads all pages, whatever the size.
 	PageSize int
-	// ResourceVersion and ResourceVersionMatch relax how fresh the list must be; see "Resource versions" in the Kubernetes API
-	// concepts. An empty ResourceVersion means the server's present state, and "0" means any state that the server has at hand,
-	// however old. Any other value is a version that a server has sent, and ResourceVersionMatch says how to match it. An empty
-	// ResourceVersionMatch then means NotOlderThan, and the client sends that, because servers otherwise treat the same version
-	// differently, depending on the limit.
+	// ResourceVersion and ResourceVersionMatch relax how fresh the list must be; see "Resource versions" in the
+	// Kubernetes API concepts. An empty ResourceVersion means the server's present state, and "0" means any state that
+	// the server has at hand, however old. Any other value is a version that a server has sent, and
+	// ResourceVersionMatch says how to match it. An empty ResourceVersionMatch then means NotOlderThan, and the client
+	// sends that, because servers otherwise treat the same version differently, depending on the limit.
 	ResourceVersion      string
 	ResourceVersionMatch ResourceVersionMatch
 	// KeepManagedFields leaves metadata.managedFields in the objects. By default it is cut before they are decoded.
 	KeepManagedFields bool
-	// OnPage, if set, is called with the metadata of each page as soon as it is known. That is before the page's objects if the
-	// server sends the metadata first. RemainingItemCount is the number of objects after the page, if the server knows it. The
-	// goroutine that lists calls OnPage.
+	// OnPage, if set, is called with the metadata of each page as soon as it is known. That is before the page's
+	// objects if the server sends the metadata first. RemainingItemCount is the number of objects after the page, if
+	// the server knows it. The goroutine that lists calls OnPage.
 	OnPage func(meta.ListMeta)
 }
 
@@ -374,13 +380,13 @@ type ListOptions struct {
 type ResourceVersionMatch string
 
 const (
-	// NotOlderThan asks for data at least as new as the version. A server older than 1.19 takes it for Exact if the list has
-	// pages. If such a server then says that the version is too old (410), the client asks for the list as the server has it now,
-	// which is not older either.
+	// NotOlderThan asks for data at least as new as the version. A server older than 1.19 takes it for Exact if the
+	// list has pages. If such a server then says that the version is too old (410), the client asks for the list as the
+	// server has it now, which is not older either.
 	NotOlderThan ResourceVersionMatch = "NotOlderThan"
-	// Exact asks for the data at exactly the version. If the server sends another version, the error is an [*AnswerError] of
-	// reason [WrongVersion]; servers before 1.19 do so if the list has no pages. If the server no longer has the version, the
-	// error is Expired (410).
+	// Exact asks for the data at exactly the version. If the server sends another version, the error is an
+	// [*AnswerError] of reason [WrongVersion]; servers before 1.19 do so if the list has no pages. If the server no
+	// longer has the version, the error is Expired (410).
 	Exact ResourceVersionMatch = "Exact"
 )
 
@@ -439,8 +445,8 @@ func (o ListOptions) pageQuery() url.Values {
 	return q
 }
 
-// nextQuery returns the parameters of the page that a continue token leads to. They have no resource version, because the token
-// holds it and the server refuses both. Selectors are sent again.
+// nextQuery returns the parameters of the page that a continue token leads to. They have no resource version, because
+// the token holds it and the server refuses both. Selectors are sent again.
 func (o ListOptions) nextQuery(token string) url.Values {
 	q := o.pageQuery()
 	q.Set("continue", token)

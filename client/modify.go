@@ -13,46 +13,50 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/carry"
 )
 
-// Modify changes one object safely. It reads the object from the server, calls mutate with it, and writes the result with the
-// resource version that it read. If somebody else wrote in between, the server answers Conflict. Modify then pauses, longer with
-// each attempt, and reads and calls mutate again, until ctx ends or 50 attempts have failed. So Modify may call mutate several
-// times, each time with a fresh object of its own; mutate must not depend on anything that an earlier call did.
+// Modify changes one object safely. It reads the object from the server, calls mutate with it, and writes the result
+// with the resource version that it read. If somebody else wrote in between, the server answers Conflict. Modify then
+// pauses, longer with each attempt, and reads and calls mutate again, until ctx ends or 50 attempts have failed. So
+// Modify may call mutate several times, each time with a fresh object of its own; mutate must not depend on anything
+// that an earlier call did.
 //
-// If Modify returns nil, the change has been written once. If mutate changes nothing, Modify sends nothing. An error of mutate,
-// even a Conflict, ends Modify, and Modify's error wraps it. Modify returns a [*ModifyError] when it gives up; it says how often
-// Modify tried and which write won. Modify also returns a *ModifyError when it cannot know whether it has written the change.
-// That happens when the connection broke before the answer, or when a Conflict may be due to Modify's own write, because an
-// earlier attempt had no answer. Modify stops then, because to go on could make the same change twice. If the server accepts the
-// write but the answer is cut off, Modify reads the object again and returns its state at that time.
+// If Modify returns nil, the change has been written once. If mutate changes nothing, Modify sends nothing. An error of
+// mutate, even a Conflict, ends Modify, and Modify's error wraps it. Modify returns a [*ModifyError] when it gives up;
+// it says how often Modify tried and which write won. Modify also returns a *ModifyError when it cannot know whether it
+// has written the change. That happens when the connection broke before the answer, or when a Conflict may be due to
+// Modify's own write, because an earlier attempt had no answer. Modify stops then, because to go on could make the same
+// change twice. If the server accepts the write but the answer is cut off, Modify reads the object again and returns
+// its state at that time.
 //
-// Modify keeps the fields of the server's object that T does not name, because it makes the change to the server's JSON. An element
-// of a list keeps them if it is unchanged, or has the same name, key or type as before. Any other element keeps them if it stands at
-// the same place of a list whose length has not changed.
+// Modify keeps the fields of the server's object that T does not name, because it makes the change to the server's
+// JSON. An element of a list keeps them if it is unchanged, or has the same name, key or type as before. Any other
+// element keeps them if it stands at the same place of a list whose length has not changed.
 //
-// mutate must not change namespace, name, uid or resource version. If a resource has a status subresource, a write to the object
-// changes everything but status. If the server then leaves out a change of status, Modify returns a [*UsageError], although
-// the rest of the change has been written.
+// mutate must not change namespace, name, uid or resource version. If a resource has a status subresource, a write to
+// the object changes everything but status. If the server then leaves out a change of status, Modify returns a
+// [*UsageError], although the rest of the change has been written.
 //
-// key is a name. If the object is deleted and created again while Modify runs, Modify calls mutate with the new one, as if Modify
-// had begun later; mutate can compare uids to prevent that. Modify treats an object that is being deleted like any other.
+// key is a name. If the object is deleted and created again while Modify runs, Modify calls mutate with the new one, as
+// if Modify had begun later; mutate can compare uids to prevent that. Modify treats an object that is being deleted
+// like any other.
 func (r Resource[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error) (T, error) {
 	return r.modify(ctx, key, "", mutate, ModifyOptions{})
 }
 
-// ModifyWith is [Resource.Modify] with options. With ModifyOptions.Known, a change that changes nothing costs no request.
+// ModifyWith is [Resource.Modify] with options. With ModifyOptions.Known, a change that changes nothing costs no
+// request.
 func (r Resource[T]) ModifyWith(ctx context.Context, key meta.Key, mutate func(T) error, o ModifyOptions) (T, error) {
 	return r.modify(ctx, key, "", mutate, o)
 }
 
 // ModifyOptions choose how a Modify begins. The zero value reads the object from the server.
 type ModifyOptions struct {
-	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that
-	// encodes itself. Modify first calls mutate with a copy of it. If mutate changes nothing, Modify sends nothing and returns
-	// the copy. If mutate changes something, or fails, Modify reads the object from the server and calls mutate with that. The
-	// write is made from the server's JSON, so a Known that is out of date, or a T that lacks fields, loses nothing. A value of
-	// another type is a [*UsageError], because it may lack a field that mutate looks at. For the same reason, do not use the
-	// object of a cache whose transform removes such a field. Nil, or a nil T, means that nothing is
-	// known.
+	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a
+	// value that encodes itself. Modify first calls mutate with a copy of it. If mutate changes nothing, Modify sends
+	// nothing and returns the copy. If mutate changes something, or fails, Modify reads the object from the server and
+	// calls mutate with that. The write is made from the server's JSON, so a Known that is out of date, or a T that
+	// lacks fields, loses nothing. A value of another type is a [*UsageError], because it may lack a field that mutate
+	// looks at. For the same reason, do not use the object of a cache whose transform removes such a field. Nil, or a
+	// nil T, means that nothing is known.
 	Known any
 }
 

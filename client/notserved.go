@@ -9,15 +9,15 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// A server's answers about a path that it does not serve: a Status within the groups that are compiled in, and plain text
-// elsewhere. Neither names the resource. internal/proof/conformance asks both servers for them.
+// A server's answers about a path that it does not serve: a Status within the groups that are compiled in, and plain
+// text elsewhere. Neither names the resource. internal/proof/conformance asks both servers for them.
 const (
 	noResource = "the server could not find the requested resource"
 	noPath     = "404 page not found"
 )
 
-// notServed returns what the answer means if the server does not serve the resource at all, and "" otherwise. A NotFound about an
-// object names the object. If e wraps another OpError, that one has the text.
+// notServed returns what the answer means if the server does not serve the resource at all, and "" otherwise. A
+// NotFound about an object names the object. If e wraps another OpError, that one has the text.
 func (e *OpError) notServed() string {
 	status, inner := (*apierrors.StatusError)(nil), (*OpError)(nil)
 	if e.Resource.Resource == "" || errors.As(e.Err, &inner) || !errors.As(e.Err, &status) || status.Status.Code != http.StatusNotFound {

@@ -10,15 +10,16 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// One returns a handle that is bound to one object. Lists, watches and DeleteCollection cover only that object, so a watch of the
-// handle is a watch of the object, and an informer of the handle caches it alone. A Role that names the object in resourceNames
-// allows that. The object need not exist. A call for an object of another name, or without a name, returns a [*UsageError] and
-// sends nothing. The content of an object does not change its name, and neither does One on the returned handle.
+// One returns a handle that is bound to one object. Lists, watches and DeleteCollection cover only that object, so a
+// watch of the handle is a watch of the object, and an informer of the handle caches it alone. A Role that names the
+// object in resourceNames allows that. The object need not exist. A call for an object of another name, or without a
+// name, returns a [*UsageError] and sends nothing. The content of an object does not change its name, and neither does
+// One on the returned handle.
 //
 //	for event, err := range pods.One(key).Watch(ctx, client.WatchOptions{}) { ... }
 //
-// key needs a namespace if the resource is namespaced, unless [Resource.In] has set it. The handle adds metadata.name to the field
-// selector of a request.
+// key needs a namespace if the resource is namespaced, unless [Resource.In] has set it. The handle adds metadata.name
+// to the field selector of a request.
 func (r Resource[T]) One(key meta.Key) Resource[T] {
 	switch err := meta.ValidSegment("name", key.Name); {
 	case r.err != nil:

@@ -11,13 +11,13 @@ import (
 
 // Owner is an object that owns others. [OwnerOf] makes one.
 type Owner struct {
-	// GVK is the owner's kind, Scope is its resource's scope, and Identity says which object it is. The uid must be set: it
-	// distinguishes the owner from another object of that name.
+	// GVK is the owner's kind, Scope is its resource's scope, and Identity says which object it is. The uid must be
+	// set: it distinguishes the owner from another object of that name.
 	GVK      meta.GVK
 	Scope    meta.Scope
 	Identity meta.Identity
-	// MayGoFirst says that a Foreground deletion of the owner does not wait until the object is gone. If it is not set, the
-	// deletion waits, and some servers require permission to write the owner's finalizers.
+	// MayGoFirst says that a Foreground deletion of the owner does not wait until the object is gone. If it is not set,
+	// the deletion waits, and some servers require permission to write the owner's finalizers.
 	MayGoFirst bool
 }
 
@@ -45,17 +45,18 @@ func (o Owner) reference(controls bool) meta.OwnerReference {
 	return r
 }
 
-// SetController makes owner the controller of child: the owner that manages it. An object has at most one. The server's garbage
-// collector deletes child after owner is deleted. SetController changes child and sends nothing: call it before child is created
-// or ensured, or within [Resource.Modify]. If child already has a reference to the owner, by its uid, SetController replaces that
-// reference; it keeps all others. It sets blockOwnerDeletion unless Owner.MayGoFirst is set. Set the child's namespace first, even if the handle that writes it has one ([Resource.In]).
+// SetController makes owner the controller of child: the owner that manages it. An object has at most one. The server's
+// garbage collector deletes child after owner is deleted. SetController changes child and sends nothing: call it before
+// child is created or ensured, or within [Resource.Modify]. If child already has a reference to the owner, by its uid,
+// SetController replaces that reference; it keeps all others. It sets blockOwnerDeletion unless Owner.MayGoFirst is
+// set. Set the child's namespace first, even if the handle that writes it has one ([Resource.In]).
 //
-// SetController returns a [*ControllerError] if another object controls child. It returns an error if the owner has no kind, name
-// or uid, or is in another namespace: an owner is in the namespace of the object, or cluster-wide. On an error child stays as it
-// was.
+// SetController returns a [*ControllerError] if another object controls child. It returns an error if the owner has no
+// kind, name or uid, or is in another namespace: an owner is in the namespace of the object, or cluster-wide. On an
+// error child stays as it was.
 //
-// The child's type must have the methods GetOwnerReferences and SetOwnerReferences, as the types of k8s.io/api do, and every
-// struct that embeds [meta.ObjectMeta] or [meta.OwnerMeta]. R is the type of its references.
+// The child's type must have the methods GetOwnerReferences and SetOwnerReferences, as the types of k8s.io/api do, and
+// every struct that embeds [meta.ObjectMeta] or [meta.OwnerMeta]. R is the type of its references.
 func SetController[T meta.Ownable[R], R any](child T, owner Owner) error {
 	if err := owned(child, owner, true); err != nil {
 		return fmt.Errorf("client.SetController: %w", err)
@@ -63,9 +64,9 @@ func SetController[T meta.Ownable[R], R any](child T, owner Owner) error {
 	return nil
 }
 
-// AddOwner makes owner one of the owners of child, without making it the controller. An object may have several owners. The
-// garbage collector deletes child when its last owner is gone. Everything else is as for [SetController], except that another
-// object may control child. If owner controlled child, it no longer does.
+// AddOwner makes owner one of the owners of child, without making it the controller. An object may have several owners.
+// The garbage collector deletes child when its last owner is gone. Everything else is as for [SetController], except
+// that another object may control child. If owner controlled child, it no longer does.
 func AddOwner[T meta.Ownable[R], R any](child T, owner Owner) error {
 	if err := owned(child, owner, false); err != nil {
 		return fmt.Errorf("client.AddOwner: %w", err)
@@ -101,8 +102,8 @@ func owned[T meta.Ownable[R], R any](child T, owner Owner, controls bool) error 
 	return meta.SetOwners(child, owners)
 }
 
-// RemoveOwner removes the reference to owner, found by its uid, from child. It is no error if there is no such reference. The
-// child's type is as for [SetController].
+// RemoveOwner removes the reference to owner, found by its uid, from child. It is no error if there is no such
+// reference. The child's type is as for [SetController].
 func RemoveOwner[T meta.Ownable[R], R any](child T, owner Owner) error {
 	switch {
 	case isNil(child):
@@ -137,8 +138,8 @@ func (o Owner) validate() error {
 	return nil
 }
 
-// ControllerError says that an object already has a controller, so that it cannot get another one, and that only its controller
-// may ensure it. With EnsureOptions.Owned it also says that an object has no controller and is not adopted.
+// ControllerError says that an object already has a controller, so that it cannot get another one, and that only its
+// controller may ensure it. With EnsureOptions.Owned it also says that an object has no controller and is not adopted.
 type ControllerError struct {
 	// Present is the reference to the object's controller: the zero value if it has none.
 	Present meta.OwnerReference

@@ -21,13 +21,13 @@ type bodyKey struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// Evict deletes a pod unless that would leave fewer of its kind than a PodDisruptionBudget requires (policy/v1). Nil means that
-// the server has accepted the eviction; the pod exists until it has ended. The zero DeleteOptions evict any pod of that name, with the
-// pod's own grace period.
+// Evict deletes a pod unless that would leave fewer of its kind than a PodDisruptionBudget requires (policy/v1). Nil
+// means that the server has accepted the eviction; the pod exists until it has ended. The zero DeleteOptions evict any
+// pod of that name, with the pod's own grace period.
 //
 // If the budget does not allow the eviction now, Evict returns a TooManyRequests error (429) with the cause
-// apierrors.CauseDisruptionBudget. Evict does not retry: other pods decide when there is room again, and the caller may want to
-// evict another pod, or give up. If several budgets cover the pod, the server always answers InternalError.
+// apierrors.CauseDisruptionBudget. Evict does not retry: other pods decide when there is room again, and the caller may
+// want to evict another pod, or give up. If several budgets cover the pod, the server always answers InternalError.
 //
 // pods is a handle on core v1 pods, of any T.
 func Evict[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, o DeleteOptions) error {
@@ -80,8 +80,9 @@ type bindTarget struct {
 	Name       string `json:"name"`
 }
 
-// Bind assigns a pod to a node, as a scheduler does. Nil means that the server has stored the assignment. Bind returns a Conflict
-// if the pod already has a node, even the same one, or is being deleted. The server does not check that the node exists.
+// Bind assigns a pod to a node, as a scheduler does. Nil means that the server has stored the assignment. Bind returns
+// a Conflict if the pod already has a node, even the same one, or is being deleted. The server does not check that the
+// node exists.
 //
 // pods is a handle on core v1 pods, of any T.
 func Bind[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, node string) error {

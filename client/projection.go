@@ -24,8 +24,8 @@ import (
 // maxLost bounds how many members an error names.
 const maxLost = 10
 
-// wouldLose returns the error of an update that would remove members of the server's object, because the object's Go type has no field
-// for them. lost are JSON pointers (RFC 6901) to them, at most maxLost.
+// wouldLose returns the error of an update that would remove members of the server's object, because the object's Go
+// type has no field for them. lost are JSON pointers (RFC 6901) to them, at most maxLost.
 func wouldLose(t reflect.Type, lost []string) error {
 	more := ""
 	if len(lost) >= maxLost {
@@ -40,14 +40,15 @@ type note struct {
 	lossy  atomic.Bool    // an object had members that the type has no field for
 	drops  handle.Feature // whether the server accepts the parameter drop of media types
 	status atomic.Bool    // the resource has a status subresource
-	// misplaced says why no object of the type has a name, and unnamed which field the server does not know; nil for correct types.
+	// misplaced says why no object of the type has a name, and unnamed which field the server does not know; nil for
+	// correct types.
 	misplaced, unnamed error
 	// objects and metadata are about protobuf: of whole objects, and of their metadata alone.
 	objects, metadata binary
 }
 
-// noteKey identifies a note. The number of notes is bounded by the program's types, their projections, and the resources that it
-// reads into them.
+// noteKey identifies a note. The number of notes is bounded by the program's types, their projections, and the
+// resources that it reads into them.
 type noteKey struct {
 	t    reflect.Type
 	gvr  meta.GVR
@@ -86,8 +87,8 @@ func (n *note) lossyFlag() *atomic.Bool {
 	return &n.lossy
 }
 
-// keepsAll returns an error if the update q, of an object that was read at version, would remove members that T has no field for.
-// It makes no request unless T is known to lose members.
+// keepsAll returns an error if the update q, of an object that was read at version, would remove members that T has no
+// field for. It makes no request unless T is known to lose members.
 func (r Resource[T]) keepsAll(ctx context.Context, q request, version string) error {
 	if !r.note.lossy.Load() {
 		return nil
@@ -118,7 +119,8 @@ func (r Resource[T]) keepsAll(ctx context.Context, q request, version string) er
 	return nil
 }
 
-// lost returns JSON pointers to the members that the update q would remove from the live object because T has no field for them.
+// lost returns JSON pointers to the members that the update q would remove from the live object because T has no field
+// for them.
 func (r Resource[T]) lost(ctx context.Context, q request, live []byte) ([]string, error) {
 	object, err := readNumbers(live)
 	if err != nil {
@@ -146,8 +148,8 @@ func (r Resource[T]) lost(ctx context.Context, q request, live []byte) ([]string
 	return append(lost, more...), nil
 }
 
-// hasStatus reports whether the resource has a status subresource, and whether that is known: a server may not say. A positive
-// answer is remembered.
+// hasStatus reports whether the resource has a status subresource, and whether that is known: a server may not say. A
+// positive answer is remembered.
 func (r Resource[T]) hasStatus(ctx context.Context, key meta.Key) (has, known bool) {
 	if r.note.status.Load() {
 		return true, true

@@ -16,8 +16,8 @@ import (
 	"github.com/bowline-go/bowline/internal/pipeline"
 )
 
-// Lists and watches can come as protobuf. The code for protobuf is behind an interface, so that a program that does not set
-// Config.Protobuf links none of it.
+// Lists and watches can come as protobuf. The code for protobuf is behind an interface, so that a program that does not
+// set Config.Protobuf links none of it.
 
 // Protobuf is the value of [Config].Protobuf. Package client/protobuf makes one; its methods are for the client.
 type Protobuf = content.Form
@@ -49,8 +49,8 @@ func (r Resource[T]) binary() *binary {
 	return &r.note.objects
 }
 
-// decoder returns the decoder for lists and watches, or nil and the reason why they come as JSON. It finds out once for each
-// Go type and resource whether the type can be decoded from protobuf.
+// decoder returns the decoder for lists and watches, or nil and the reason why they come as JSON. It finds out once for
+// each Go type and resource whether the type can be decoded from protobuf.
 func (r Resource[T]) decoder() (content.Decoder, error) {
 	b := r.binary()
 	switch {
@@ -94,8 +94,8 @@ func (r Resource[T]) decodeBinary(item jsonstream.Item) (obj T, err error) {
 	return obj, nil
 }
 
-// sendForBody sends the request for a list or a watch. It asks for protobuf where that can be decoded, and for JSON as the second
-// choice. A server that has only JSON picks that, as one does for custom resources.
+// sendForBody sends the request for a list or a watch. It asks for protobuf where that can be decoded, and for JSON as
+// the second choice. A server that has only JSON picks that, as one does for custom resources.
 func (r Resource[T]) sendForBody(ctx context.Context, q request) (*http.Response, error) {
 	decoder, why := r.decoder()
 	return r.sendDropping(ctx, q, decoder != nil, func(ctx context.Context, q request, binary bool) (*http.Response, error) {

@@ -23,26 +23,28 @@ type ProxyTarget struct {
 	Key meta.Key
 	// Scheme is the protocol that the API server uses for the target: "http", "https", or empty for http.
 	Scheme string
-	// Port is the number or, for a service, the name of a port. Empty means the only port of a service; for a pod or node it
-	// means the scheme's default port.
+	// Port is the number or, for a service, the name of a port. Empty means the only port of a service; for a pod or
+	// node it means the scheme's default port.
 	Port string
 }
 
 // Proxy returns a transport whose requests go through the API server to a service, a pod or a node, for example for an
-// [http.Client]. It ignores the host and scheme of a request's URL. It sends path and query as they are, escapes included. The
-// API server splits the path and escapes it again, so an escaped slash arrives as a slash. The client needs permission on the
-// subresource proxy, for the verb that the HTTP method stands for. If t has an error, every request returns it and sends nothing.
+// [http.Client]. It ignores the host and scheme of a request's URL. It sends path and query as they are, escapes
+// included. The API server splits the path and escapes it again, so an escaped slash arrives as a slash. The client
+// needs permission on the subresource proxy, for the verb that the HTTP method stands for. If t has an error, every
+// request returns it and sends nothing.
 //
-// Every answer is returned, whatever its status, from the target and also from the API server itself. A 503 with a Status may
-// mean that a service has no endpoints, and a 403 that the client must not use the proxy. Bodies are streamed both ways, without
-// a limit. The transport does not retry, and leaves redirects to the http.Client. When the target redirects to one of its own
-// paths, or its HTML links to one, the API server writes its own path to the target into it, without a host. The transport
-// understands such a path, whatever the host.
+// Every answer is returned, whatever its status, from the target and also from the API server itself. A 503 with a
+// Status may mean that a service has no endpoints, and a 403 that the client must not use the proxy. Bodies are
+// streamed both ways, without a limit. The transport does not retry, and leaves redirects to the http.Client. When the
+// target redirects to one of its own paths, or its HTML links to one, the API server writes its own path to the target
+// into it, without a host. The transport understands such a path, whatever the host.
 //
 // The API server takes headers that identify a user for itself. So a request with such a header (Authorization,
-// Proxy-Authorization, Impersonate-..., X-Remote-...) is an error and is not sent, because it would change who the client is. The
-// target cannot get credentials in these headers. The client's own credential goes to the API server, which does not pass it on.
-// Cookies go to the target. The transport drops headers that are for one connection. Upgrades (WebSocket) are an error.
+// Proxy-Authorization, Impersonate-..., X-Remote-...) is an error and is not sent, because it would change who the
+// client is. The target cannot get credentials in these headers. The client's own credential goes to the API server,
+// which does not pass it on. Cookies go to the target. The transport drops headers that are for one connection.
+// Upgrades (WebSocket) are an error.
 func (c *Client) Proxy(t ProxyTarget) http.RoundTripper {
 	p := &proxy{c: c, target: t}
 	p.prefix, p.err = t.path()

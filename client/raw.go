@@ -17,33 +17,36 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// RawRequest is a request to any path of the server. Printing or encoding it shows no value of a parameter or a header, and no body.
+// RawRequest is a request to any path of the server. Printing or encoding it shows no value of a parameter or a header,
+// and no body.
 type RawRequest struct {
 	// Method is the HTTP method; empty means GET.
 	Method string
-	// Path is the path below that of Config.Server, such as "/healthz". It starts with a slash, is not escaped, and has no query,
-	// and no segment "." or "..".
+	// Path is the path below that of Config.Server, such as "/healthz". It starts with a slash, is not escaped, and has
+	// no query, and no segment "." or "..".
 	Path string
 	// Query is the query.
 	Query url.Values `json:"-"`
-	// Header is sent as it is. Without Accept, the client asks for JSON. A header Authorization replaces the client's token or
-	// password for this request; the client's certificate is still shown. The client refuses headers that it or the connection
-	// sets: Host, User-Agent, Content-Length and the like, and those of impersonation, for which use As.
+	// Header is sent as it is. Without Accept, the client asks for JSON. A header Authorization replaces the client's
+	// token or password for this request; the client's certificate is still shown. The client refuses headers that it
+	// or the connection sets: Host, User-Agent, Content-Length and the like, and those of impersonation, for which use
+	// As.
 	Header http.Header `json:"-"`
 	// Body is the body; nil sends none. Header names its type.
 	Body []byte `json:"-"`
-	// As is the user to act for, in place of Config.Impersonate; nil means Config.Impersonate. A Subject without a User is
-	// a [*UsageError].
+	// As is the user to act for, in place of Config.Impersonate; nil means Config.Impersonate. A Subject without a User
+	// is a [*UsageError].
 	As *Subject
 }
 
-// Raw sends a request to any path of the server, with the client's credentials, retries and limits. It returns the answer if it
-// is a success. The caller closes the body, whose size is not limited. Any other answer is an [*OpError] with Path that wraps an
-// *errors.StatusError. If the request has a header If-None-Match, Raw also returns the answer 304 Not Modified.
+// Raw sends a request to any path of the server, with the client's credentials, retries and limits. It returns the
+// answer if it is a success. The caller closes the body, whose size is not limited. Any other answer is an [*OpError]
+// with Path that wraps an *errors.StatusError. If the request has a header If-None-Match, Raw also returns the answer
+// 304 Not Modified.
 //
-// Raw follows redirects only for GET, and only below Config.Server: to its origin, below its path, without a user in the URL. If
-// the path leads through a proxy subresource, of a service, a pod or a node, the answer is not the API server's own; Raw then
-// follows a redirect only if it stays below that target.
+// Raw follows redirects only for GET, and only below Config.Server: to its origin, below its path, without a user in
+// the URL. If the path leads through a proxy subresource, of a service, a pod or a node, the answer is not the API
+// server's own; Raw then follows a redirect only if it stays below that target.
 func (c *Client) Raw(ctx context.Context, r RawRequest) (*http.Response, error) {
 	r.Header, r.Body = canonicalHeader(r.Header), slices.Clone(r.Body)
 	if path, query, found := strings.Cut(r.Path, "?"); found && query != "" {
@@ -88,8 +91,8 @@ func (r rawRequest) fail(err error) error {
 	return &OpError{Path: r.Path, Verb: r.info().Verb, Err: err}
 }
 
-// canonicalHeader returns a copy of h under canonical names. net/http sends a name as the map has it, and recognizes its own
-// headers by their canonical names.
+// canonicalHeader returns a copy of h under canonical names. net/http sends a name as the map has it, and recognizes
+// its own headers by their canonical names.
 func canonicalHeader(h http.Header) http.Header {
 	header := make(http.Header, len(h))
 	for name, values := range h {

@@ -10,14 +10,16 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// UntilReady is met when the object's controller, whatever the kind, has finished its work on the object's latest state. The
-// rules are those of kstatus:
+// UntilReady is met when the object's controller, whatever the kind, has finished its work on the object's latest
+// state. The rules are those of kstatus:
 //
-//   - While the object is being deleted, and while status.observedGeneration is behind metadata.generation, it is not ready.
+//   - While the object is being deleted, and while status.observedGeneration is behind metadata.generation, it is not
+//     ready.
 //   - A condition Stalled that is True is an error. A condition Reconciling that is True means not ready.
 //   - The kinds of the table below have rules of their own.
-//   - Any other kind is ready if its condition Ready is True, and also if it has no such condition, as a ConfigMap. So an
-//     object whose controller has not written a status yet is ready; use [UntilTrue] for a kind whose controller sets Ready.
+//   - Any other kind is ready if its condition Ready is True, and also if it has no such condition, as a ConfigMap. So
+//     an object whose controller has not written a status yet is ready; use [UntilTrue] for a kind whose controller
+//     sets Ready.
 //
 // A condition that names the generation that it is about (observedGeneration) counts only if that is the object's.
 //
@@ -33,9 +35,9 @@ import (
 //	PodDisruptionBudget      its controller has seen it
 //	CustomResourceDefinition it is established; an error when its names are not accepted
 //
-// Here an error means that the object cannot become ready by itself. Pods that crash or cannot be scheduled may still recover. So
-// the wait goes on where kstatus says Failed, and the error of a wait that ends describes the failure. A LoadBalancer must have
-// an address, where kstatus asks for an address within the cluster.
+// Here an error means that the object cannot become ready by itself. Pods that crash or cannot be scheduled may still
+// recover. So the wait goes on where kstatus says Failed, and the error of a wait that ends describes the failure. A
+// LoadBalancer must have an address, where kstatus asks for an address within the cluster.
 func UntilReady() Condition {
 	return Condition{Name: "ready", Met: func(obj *meta.Raw) (bool, string, error) {
 		if obj == nil {
@@ -62,7 +64,8 @@ func UntilReady() Condition {
 // readiness examines one state of an object.
 type readiness struct{ objectStatus }
 
-// byKind describes what the object waits for by the rules of its kind; empty if it is ready. err says why it will never be ready.
+// byKind describes what the object waits for by the rules of its kind; empty if it is ready. err says why it will never
+// be ready.
 func (r readiness) byKind() (waits string, err error) {
 	group, _ := meta.SplitAPIVersion(r.obj.APIVersion)
 	switch (meta.GVK{Group: group, Kind: r.obj.Kind}) {

@@ -13,15 +13,16 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Secret is a text that is not shown: a token, a password, a key. Every verb of package fmt prints "[redacted]" in its place, as do
-// encodings to JSON, YAML and other text, log/slog and logr; an empty Secret stays empty. string(s) is the text itself.
+// Secret is a text that is not shown: a token, a password, a key. Every verb of package fmt prints "[redacted]" in its
+// place, as do encodings to JSON, YAML and other text, log/slog and logr; an empty Secret stays empty. string(s) is the
+// text itself.
 //
-// A struct with Secrets in exported fields can therefore be printed, logged and encoded as it is. Three places call no method of a
-// Secret, and show it:
+// A struct with Secrets in exported fields can therefore be printed, logged and encoded as it is. Three places call no
+// method of a Secret, and show it:
 //
 //   - package fmt in an unexported field;
-//   - package fmt with a verb that go vet refuses: %p, %w, and %s or %q of a pointer that is within another value, unless it points to
-//     a type of this package or of client/kubeconfig;
+//   - package fmt with a verb that go vet refuses: %p, %w, and %s or %q of a pointer that is within another value,
+//     unless it points to a type of this package or of client/kubeconfig;
 //   - encoding/json as the key of a map.
 type Secret = shown.Secret
 
@@ -49,8 +50,8 @@ func (c Config) view() view {
 	return v
 }
 
-// String returns the server, its certificates and the client's identity, without secrets. It also hides the user, the query and the
-// fragment of Server, and a key that was given in the place of a path.
+// String returns the server, its certificates and the client's identity, without secrets. It also hides the user, the
+// query and the fragment of Server, and a key that was given in the place of a path.
 func (c Config) String() string { return fmt.Sprintf("%+v", c.view()) }
 
 // Format prints String for every verb.

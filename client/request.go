@@ -29,7 +29,8 @@ const (
 	maxExcerpt = 256
 )
 
-// outgoing is a request that Client.call sends. There are two kinds: request, which is about a resource, and rawRequest.
+// outgoing is a request that Client.call sends. There are two kinds: request, which is about a resource, and
+// rawRequest.
 type outgoing interface {
 	// info describes the request, without its outcome.
 	info() RequestInfo
@@ -47,7 +48,8 @@ type outgoing interface {
 	idles() bool
 	// isOnce reports whether the request must not be sent again, whatever Config.Retry says.
 	isOnce() bool
-	// isRepeatable reports whether a write may be sent again after its connection broke, before or after a success had begun.
+	// isRepeatable reports whether a write may be sent again after its connection broke, before or after a success had
+	// begun.
 	isRepeatable(answered bool) bool
 	// fail returns an *OpError; nil for nil.
 	fail(error) error
@@ -92,8 +94,8 @@ func (r request) method() string {
 	return http.MethodGet
 }
 
-// path returns the unescaped path of the request below the server's own prefix. It returns an error if the namespace or the name
-// is missing, not allowed, or not a path segment.
+// path returns the unescaped path of the request below the server's own prefix. It returns an error if the namespace or
+// the name is missing, not allowed, or not a path segment.
 func (r request) path() (string, error) {
 	var b strings.Builder
 	if r.resource.Group == "" {
@@ -199,7 +201,8 @@ func (r request) failPage(page int, err error) error {
 	return op
 }
 
-// do sends r, with retries, and returns the answer if it is a success; the caller closes its body. Every error is an *OpError.
+// do sends r, with retries, and returns the answer if it is a success; the caller closes its body. Every error is an
+// *OpError.
 func (c *Client) do(ctx context.Context, r outgoing) (resp *http.Response, err error) {
 	err = c.call(ctx, r, func(answer *http.Response) error {
 		resp = answer
@@ -285,8 +288,8 @@ func (c *Client) url(path string, query url.Values) string {
 	return u.String()
 }
 
-// escapePath escapes a path for a URL. It also escapes the semicolon, which a path may have: some servers and proxies end a
-// segment there (RFC 3986, section 3.3), and would see another name.
+// escapePath escapes a path for a URL. It also escapes the semicolon, which a path may have: some servers and proxies
+// end a segment there (RFC 3986, section 3.3), and would see another name.
 func escapePath(path string) string {
 	return strings.ReplaceAll((&url.URL{Path: path}).EscapedPath(), ";", "%3B")
 }
@@ -324,8 +327,8 @@ func connectionError(ctx context.Context, err error) error {
 	return shown.Error(err)
 }
 
-// headersError returns the error for headers that are too large. It replaces the errors of net/http and its HTTP/2, which have no
-// type. It returns nil for any other error.
+// headersError returns the error for headers that are too large. It replaces the errors of net/http and its HTTP/2,
+// which have no type. It returns nil for any other error.
 func headersError(err error) error {
 	text := fmt.Sprintf("the headers of the answer are larger than %d MiB", conn.MaxHeaders>>20)
 	switch said := err.Error(); {
@@ -338,8 +341,8 @@ func headersError(err error) error {
 	return nil
 }
 
-// limitPassed is the error of one of the transport's own time limits, such as that for a proxy's answer. It wraps nothing, so
-// that it is not taken for the end of the caller's context.
+// limitPassed is the error of one of the transport's own time limits, such as that for a proxy's answer. It wraps
+// nothing, so that it is not taken for the end of the caller's context.
 type limitPassed struct{ text string }
 
 func (e *limitPassed) Error() string { return "a time limit of the transport passed: " + e.text }
@@ -348,8 +351,8 @@ func (e *limitPassed) Timeout() bool { return true }
 // isSuccess reports whether a code says that the server has done what was asked.
 func isSuccess(code int) bool { return code >= 200 && code <= 299 }
 
-// checkAnswer returns nil if the answer to r is a success, or its error. It does not close the body. It reads the body of an
-// error to its end, up to a limit, so that the connection can be used again.
+// checkAnswer returns nil if the answer to r is a success, or its error. It does not close the body. It reads the body
+// of an error to its end, up to a limit, so that the connection can be used again.
 func checkAnswer(resp *http.Response, r outgoing) error {
 	if r.accepts(resp.StatusCode) {
 		return r.checkType(resp)
@@ -389,8 +392,9 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 	return publicError(err)
 }
 
-// isWhole reports whether a body that has ended without an error is all that the server sent. That is not known if nothing but the
-// end of the connection ends it (RFC 9112, section 6.3, rule 8). A compressed body that has begun has an end of its own.
+// isWhole reports whether a body that has ended without an error is all that the server sent. That is not known if
+// nothing but the end of the connection ends it (RFC 9112, section 6.3, rule 8). A compressed body that has begun has
+// an end of its own.
 func isWhole(resp *http.Response, size int64) bool {
 	return resp.ProtoMajor != 1 || resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.Uncompressed && size > 0
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Resource is a handle on one resource of one server, whose objects are decoded into T. It is a small value: copy it freely. It
-// is safe for use by several goroutines at once. Every call of the zero Resource returns an error.
+// Resource is a handle on one resource of one server, whose objects are decoded into T. It is a small value: copy it
+// freely. It is safe for use by several goroutines at once. Every call of the zero Resource returns an error.
 type Resource[T meta.Object] struct {
 	c     *Client
 	t     Type[T]
@@ -41,12 +41,13 @@ type Resource[T meta.Object] struct {
 	note *note
 }
 
-// For binds a resource to a client. It does no I/O. If the descriptor is wrong, every call of the handle returns the error. The
-// same holds for a T that would lose data silently:
+// For binds a resource to a client. It does no I/O. If the descriptor is wrong, every call of the handle returns the
+// error. The same holds for a T that would lose data silently:
 //
 //   - a struct that embeds its metadata without the tag `json:"metadata"`, because its objects would have no names;
-//   - a T with an exported field, at any depth, that has no name in a json tag, because the server would not know the member, and drop
-//     it. Fields with `json:"-"`, embedded structs, and types with their own JSON or text methods need none.
+//   - a T with an exported field, at any depth, that has no name in a json tag, because the server would not know the
+//     member, and drop it. Fields with `json:"-"`, embedded structs, and types with their own JSON or text methods need
+//     none.
 func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	r := Resource[T]{c: c, t: t, err: t.validate()}
 	if c == nil {
@@ -60,9 +61,9 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	return r
 }
 
-// Retype returns the handle with objects of another Go type, such as one with fewer fields. It keeps the client, the namespace, the
-// impersonation and all other restrictions and options of r, except [Metadata]. If S would lose data silently, every call of the handle
-// returns the error that [For] describes.
+// Retype returns the handle with objects of another Go type, such as one with fewer fields. It keeps the client, the
+// namespace, the impersonation and all other restrictions and options of r, except [Metadata]. If S would lose data
+// silently, every call of the handle returns the error that [For] describes.
 func Retype[S, T meta.Object](r Resource[T]) Resource[S] {
 	s := Resource[S]{
 		c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, name: r.name,
@@ -74,8 +75,8 @@ func Retype[S, T meta.Object](r Resource[T]) Resource[S] {
 	return s
 }
 
-// With returns a handle whose writes carry the options that o sets, and those of r that o leaves at zero. With cannot unset an
-// option: make another handle with For.
+// With returns a handle whose writes carry the options that o sets, and those of r that o leaves at zero. With cannot
+// unset an option: make another handle with For.
 func (r Resource[T]) With(o WriteOptions) Resource[T] {
 	r.write = r.write.with(o)
 	if r.err == nil {
@@ -84,9 +85,10 @@ func (r Resource[T]) With(o WriteOptions) Resource[T] {
 	return r
 }
 
-// In returns a handle that is bound to one namespace. Keys and objects without a namespace are taken to be in it, and lists and
-// watches cover only it. A call that names another namespace returns a [*UsageError] and sends nothing. The content of an object
-// does not change the namespace, and neither does In on the returned handle. A handle on a cluster-wide resource stays as it is.
+// In returns a handle that is bound to one namespace. Keys and objects without a namespace are taken to be in it, and
+// lists and watches cover only it. A call that names another namespace returns a [*UsageError] and sends nothing. The
+// content of an object does not change the namespace, and neither does In on the returned handle. A handle on a
+// cluster-wide resource stays as it is.
 func (r Resource[T]) In(namespace string) Resource[T] {
 	switch err := meta.ValidSegment("namespace", namespace); {
 	case r.err != nil || r.t.Scope == meta.Cluster:
@@ -126,8 +128,8 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 	return obj, item, r.missing(ctx, q, err)
 }
 
-// missing returns err, or the error for a subresource that the resource does not have. A server answers NotFound then, as if there
-// were no such object, and a caller that ignores NotFound would write nothing without a word.
+// missing returns err, or the error for a subresource that the resource does not have. A server answers NotFound then,
+// as if there were no such object, and a caller that ignores NotFound would write nothing without a word.
 func (r Resource[T]) missing(ctx context.Context, q request, err error) error {
 	if q.subresource == "" || q.collection || !isGone(err, q.key.Name) {
 		return err
@@ -145,8 +147,8 @@ type unreadError struct{ error }
 
 func (e *unreadError) Unwrap() error { return e.error }
 
-// unread returns said, the error for err, as an unreadError if the connection is the cause, or the body ends too early. Any other
-// unreadable body may come from somebody else than the server.
+// unread returns said, the error for err, as an unreadError if the connection is the cause, or the body ends too early.
+// Any other unreadable body may come from somebody else than the server.
 func unread(err, said error) error {
 	if short := (*jsonstream.ShortError)(nil); !errors.As(err, &short) && apierrors.NetworkOf(said) == apierrors.NetworkFine {
 		return said
@@ -172,9 +174,9 @@ func (r Resource[T]) accepted(ctx context.Context, q request) error {
 	return nil
 }
 
-// refusal returns the error that an object of the given kind reports within a successful answer. An API server sends such a
-// Status where the code of a subresource or of an aggregated server returns one: the refusal to evict a pod that several
-// disruption budgets cover comes with 201 Created.
+// refusal returns the error that an object of the given kind reports within a successful answer. An API server sends
+// such a Status where the code of a subresource or of an aggregated server returns one: the refusal to evict a pod that
+// several disruption budgets cover comes with 201 Created.
 func refusal(object []byte, kind string) error {
 	var s meta.Status
 	if kind != "Status" || json.Unmarshal(object, &s) != nil || s.Kind != "Status" || s.Status != "Failure" {
@@ -310,16 +312,16 @@ const (
 	partialKind       = "PartialObjectMetadata"
 )
 
-// Metadata returns a handle on the same resource for which the server sends only the metadata of the objects, whatever their
-// kind. The handle reads, watches, patches and deletes; its objects have the kind that the descriptor of r says. So a cache of
-// large objects costs only their metadata, on the wire too. A server that does not support it, such as some aggregated ones,
-// refuses with an error.
+// Metadata returns a handle on the same resource for which the server sends only the metadata of the objects, whatever
+// their kind. The handle reads, watches, patches and deletes; its objects have the kind that the descriptor of r says.
+// So a cache of large objects costs only their metadata, on the wire too. A server that does not support it, such as
+// some aggregated ones, refuses with an error.
 //
-// Annotations are metadata. The annotation of kubectl apply (last-applied-configuration) holds the whole object, also the data of
-// a Secret. informer.Transform can leave it out of a cache.
+// Annotations are metadata. The annotation of kubectl apply (last-applied-configuration) holds the whole object, also
+// the data of a Secret. informer.Transform can leave it out of a cache.
 //
-// Create, Update and Modify would write objects that have nothing but metadata, so they return a [*UsageError], also on the
-// status subresource. Use Patch for a change, or r for a whole object.
+// Create, Update and Modify would write objects that have nothing but metadata, so they return a [*UsageError], also on
+// the status subresource. Use Patch for a change, or r for a whole object.
 func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {
 	m := Retype[*meta.Partial](r)
 	m.partial = true
@@ -349,9 +351,9 @@ func (r Resource[T]) writesObjects() error {
 	return nil
 }
 
-// decodeInto decodes an object with decode. A panic in decode becomes the object's error: decode may run on a goroutine of the
-// client's, where a panic would end the process, and one object must not cost the others. obj and err are set even if decode
-// leaves by runtime.Goexit, which cannot be stopped.
+// decodeInto decodes an object with decode. A panic in decode becomes the object's error: decode may run on a goroutine
+// of the client's, where a panic would end the process, and one object must not cost the others. obj and err are set
+// even if decode leaves by runtime.Goexit, which cannot be stopped.
 func decodeInto[T any](obj *T, err *error, raw jsonstream.Item, decode func(jsonstream.Item) (T, error)) {
 	returned := false
 	defer func() {

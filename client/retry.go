@@ -16,47 +16,47 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// Retry says when and how often the client retries a call after an attempt that failed in passing. The client retries a call only
-// when retrying is safe, which is in these cases:
+// Retry says when and how often the client retries a call after an attempt that failed in passing. The client retries a
+// call only when retrying is safe, which is in these cases:
 //
-//   - The server asks for it: 429 or 5xx with Retry-After, in seconds or as a date, or with retryAfterSeconds in its Status.
-//     This holds for every verb. The client does not retry without a time to wait, or after a 429 that a disruption budget
-//     causes.
+//   - The server asks for it: 429 or 5xx with Retry-After, in seconds or as a date, or with retryAfterSeconds in its
+//     Status. This holds for every verb. The client does not retry without a time to wait, or after a 429 that a
+//     disruption budget causes.
 //   - A create leaves the name to the server (metadata.generateName), and the name that the server made is taken: 409
-//     AlreadyExists with a time to wait, or 504 with the reason ServerTimeout. Such a create makes another object each time, so
-//     of the answers above only 429 and 503 lead to a retry. After any other 5xx the object may exist.
-//   - The connection broke, or was closed, and the call reads: a get, a page of a list, the opening of a watch. The client
-//     does not ask again for a page or a watch that has begun, because its objects have been handed on.
-//   - The connection broke before any answer, and the call writes with a precondition, so that it cannot take effect twice:
-//     an update with a resource version, a deletion with a uid or a resource version, a merge patch that sets
+//     AlreadyExists with a time to wait, or 504 with the reason ServerTimeout. Such a create makes another object each
+//     time, so of the answers above only 429 and 503 lead to a retry. After any other 5xx the object may exist.
+//   - The connection broke, or was closed, and the call reads: a get, a page of a list, the opening of a watch. The
+//     client does not ask again for a page or a watch that has begun, because its objects have been handed on.
+//   - The connection broke before any answer, and the call writes with a precondition, so that it cannot take effect
+//     twice: an update with a resource version, a deletion with a uid or a resource version, a merge patch that sets
 //     metadata.resourceVersion, a JSON patch that begins with a test of it.
 //   - The connection broke, and the call is a dry run or an apply. To apply the same twice is to apply it once, later.
 //   - The connection broke, and the call states a goal and reads the result of an attempt: [Resource.Ensure],
 //     [Resource.AddFinalizer], [Resource.RemoveFinalizer].
-//   - The connection could not be made, so the server received nothing, whatever the verb. A refused connection and a name
-//     that does not exist are exceptions: they seldom pass within one call.
+//   - The connection could not be made, so the server received nothing, whatever the verb. A refused connection and a
+//     name that does not exist are exceptions: they seldom pass within one call.
 //   - A network timeout passed while a watch was being opened. The client retries no other call after a timeout.
 //
 // Each attempt sends the same bytes, and waits for Config.Limiter as the first did. A wait ends with the
 // caller's context, and does not begin if the context would end first. The error of a call that was sent more than once
 // has OpError.Before; the client also calls Hooks.Retry.
 //
-// [Resource.ListEach] and [Resource.WatchEach] make one attempt for each request: they are for callers that have a recovery of
-// their own.
+// [Resource.ListEach] and [Resource.WatchEach] make one attempt for each request: they are for callers that have a
+// recovery of their own.
 //
 // The zero Retry is the default.
 type Retry struct {
 	// Attempts is the maximum number of times a request is sent. 0 means 5; 1 means no retries.
 	Attempts int
-	// Wait bounds the wait before the second attempt; each further bound is twice the one before. Waits are drawn evenly from 0
-	// to their bound (full jitter). 0 means 200 ms.
+	// Wait bounds the wait before the second attempt; each further bound is twice the one before. Waits are drawn
+	// evenly from 0 to their bound (full jitter). 0 means 200 ms.
 	Wait time.Duration
-	// MaxWait is the longest wait. If a server asks for a longer one, the client returns the server's error at once, and
-	// [apierrors.RetryAfter] returns the time that the server asked for. 0 means 30 s.
+	// MaxWait is the longest wait. If a server asks for a longer one, the client returns the server's error at once,
+	// and [apierrors.RetryAfter] returns the time that the server asked for. 0 means 30 s.
 	MaxWait time.Duration
-	// Burst bounds the retries of all calls of the client together, so that a server that is down does not get several times the
-	// traffic. Each retry takes one from a store of Burst, each call adds a tenth, and each 10 s add one. While the store is
-	// empty, the client returns errors at once. 0 means 100; a negative number means no bound.
+	// Burst bounds the retries of all calls of the client together, so that a server that is down does not get several
+	// times the traffic. Each retry takes one from a store of Burst, each call adds a tenth, and each 10 s add one.
+	// While the store is empty, the client returns errors at once. 0 means 100; a negative number means no bound.
 	Burst int
 }
 
@@ -99,8 +99,8 @@ func (r Retry) withDefaults() Retry {
 	return r
 }
 
-// attempts describes the attempts of a call that was sent more than once, or that was not sent again although it might have been,
-// such as ` (attempt 2; attempt 1: connection reset by peer)`.
+// attempts describes the attempts of a call that was sent more than once, or that was not sent again although it might
+// have been, such as ` (attempt 2; attempt 1: connection reset by peer)`.
 func (e *OpError) attempts() string {
 	if len(e.Before) == 0 && e.stop == "" {
 		return ""
@@ -135,14 +135,15 @@ func alike(a, b error) bool {
 	return a.Error() == b.Error()
 }
 
-// mayHaveWritten reports whether err may be the effect of an earlier attempt, which took effect although its answer was lost.
+// mayHaveWritten reports whether err may be the effect of an earlier attempt, which took effect although its answer was
+// lost.
 func mayHaveWritten(err error) bool {
 	e := (*OpError)(nil)
 	return errors.As(err, &e) && slices.ContainsFunc(e.Before, func(before error) bool { return !apierrors.SafeToRetry(before) })
 }
 
-// call sends r until read has accepted an answer, or the policy allows no further attempt. read gets the answers that are
-// successes, and owns their bodies. Every error is an *OpError.
+// call sends r until read has accepted an answer, or the policy allows no further attempt. read gets the answers that
+// are successes, and owns their bodies. Every error is an *OpError.
 func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response) error) (err error) {
 	ctx, end := c.begin(ctx, r)
 	if end != nil {
@@ -197,7 +198,8 @@ func (c *Client) try(ctx context.Context, r outgoing, n int, read func(*http.Res
 	return info, read(resp)
 }
 
-// stops reports whether there is no attempt after the n-th, and why. If it returns false, it has taken one from the budget.
+// stops reports whether there is no attempt after the n-th, and why. If it returns false, it has taken one from the
+// budget.
 func (c *Client) stops(ctx context.Context, n int, floor, wait time.Duration) (why string, stops bool) {
 	if n >= c.retry.Attempts {
 		return "", true
@@ -214,7 +216,8 @@ func (c *Client) stops(ctx context.Context, n int, floor, wait time.Duration) (w
 	return "", false
 }
 
-// retried returns the *OpError of a call, with the errors of its attempts before the last, and why there was no further attempt.
+// retried returns the *OpError of a call, with the errors of its attempts before the last, and why there was no further
+// attempt.
 func retried(err error, before []error, stop string) error {
 	op := err.(*OpError)
 	op.Before, op.stop = before, stop
@@ -256,9 +259,9 @@ type writeBody struct {
 	DryRun        []string      `json:"dryRun"`
 }
 
-// isIdempotent reports whether sending r twice has the same outcome as sending it once: the server does not store it, or it is an
-// apply, which states the fields of one manager. If others have written between the two, the second does what the first would
-// have done had it been under way for longer.
+// isIdempotent reports whether sending r twice has the same outcome as sending it once: the server does not store it,
+// or it is an apply, which states the fields of one manager. If others have written between the two, the second does
+// what the first would have done had it been under way for longer.
 func (r request) isIdempotent() bool {
 	if r.query.Get("dryRun") == "All" || strings.HasPrefix(r.contentType, "application/apply-patch") {
 		return true
@@ -267,8 +270,8 @@ func (r request) isIdempotent() bool {
 	return r.method() == http.MethodDelete && json.Unmarshal(r.body, &body) == nil && len(body.DryRun) > 0
 }
 
-// isPinned reports whether r has a precondition that r's own success makes false, or that names an object, which cannot be
-// deleted twice.
+// isPinned reports whether r has a precondition that r's own success makes false, or that names an object, which cannot
+// be deleted twice.
 func (r request) isPinned() bool {
 	if r.body == nil || r.collection {
 		return false

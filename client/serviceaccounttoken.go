@@ -10,17 +10,17 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// TokenOptions choose what a service account's token is good for. The zero value makes a token for the API server itself, for an
-// hour.
+// TokenOptions choose what a service account's token is good for. The zero value makes a token for the API server
+// itself, for an hour.
 type TokenOptions struct {
 	// Audiences are the intended recipients of the token; any other must refuse it. Empty means the API server.
 	Audiences []string
-	// Lifetime is how long the token is good, in whole seconds: at least ten minutes, or 0 for an hour. The server may choose a
-	// shorter or longer time; Credential.Expires has the result.
+	// Lifetime is how long the token is good, in whole seconds: at least ten minutes, or 0 for an hour. The server may
+	// choose a shorter or longer time; Credential.Expires has the result.
 	Lifetime time.Duration
-	// BoundTo is an object whose end ends the token, as [OwnerOf] makes one: a core v1 Pod or Secret in the namespace of the service
-	// account, or a Node (since Kubernetes 1.29). The zero value means none. An empty uid means that of the present object of that
-	// name.
+	// BoundTo is an object whose end ends the token, as [OwnerOf] makes one: a core v1 Pod or Secret in the namespace
+	// of the service account, or a Node (since Kubernetes 1.29). The zero value means none. An empty uid means that of
+	// the present object of that name.
 	BoundTo Owner
 }
 
@@ -81,8 +81,8 @@ func (o TokenOptions) spec(namespace string) (tokenSpec, error) {
 	return s, nil
 }
 
-// RequestToken gets a new token for a service account (authentication.k8s.io/v1, TokenRequest). The server does not store the
-// token. To revoke it, delete the account or the object that the token is bound to.
+// RequestToken gets a new token for a service account (authentication.k8s.io/v1, TokenRequest). The server does not
+// store the token. To revoke it, delete the account or the object that the token is bound to.
 //
 // serviceAccounts is a handle on core v1 serviceaccounts, of any T.
 func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T], key meta.Key, o TokenOptions) (Credential, error) {
@@ -111,8 +111,9 @@ func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T
 	return Credential{Token: Secret(answer.Status.Token), Expires: answer.Status.ExpirationTimestamp.Time}, nil
 }
 
-// TokenCredentials returns credentials that are tokens of a service account. They call RequestToken when the present token is
-// about to end. Use them in the Config of another client; serviceAccounts is a handle of a client that may request the tokens.
+// TokenCredentials returns credentials that are tokens of a service account. They call RequestToken when the present
+// token is about to end. Use them in the Config of another client; serviceAccounts is a handle of a client that may
+// request the tokens.
 func TokenCredentials[T meta.Object](serviceAccounts Resource[T], key meta.Key, o TokenOptions) *Credentials {
 	return NewCredentials(func(ctx context.Context) (Credential, error) { return RequestToken(ctx, serviceAccounts, key, o) })
 }

@@ -8,23 +8,26 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Sub is a handle on a subresource. T is the object itself, as for status, or the subresource's own type, as for scale. A Sub has
-// the options of the Resource that it comes from. Like a Resource it is a small value, safe for use by several goroutines at
-// once.
+// Sub is a handle on a subresource. T is the object itself, as for status, or the subresource's own type, as for scale.
+// A Sub has the options of the Resource that it comes from. Like a Resource it is a small value, safe for use by
+// several goroutines at once.
 //
-// The server decides which methods a subresource supports: an approval has no Patch of its own kind, and only some have Create.
+// The server decides which methods a subresource supports: an approval has no Patch of its own kind, and only some have
+// Create.
 type Sub[T meta.Object] struct {
 	r    Resource[T]
 	name string
 }
 
-// Status returns the status subresource. A write to it changes nothing but status, and for resources that have it, a write
-// to the object itself changes everything but status. If the resource has no status subresource (subresources.status in a
-// CustomResourceDefinition, Status in a clienttest.Resource), a call returns a [*UsageError] that says so.
+// Status returns the status subresource. A write to it changes nothing but status, and for resources that have it, a
+// write to the object itself changes everything but status. If the resource has no status subresource
+// (subresources.status in a CustomResourceDefinition, Status in a clienttest.Resource), a call returns a [*UsageError]
+// that says so.
 func (r Resource[T]) Status() Sub[T] { return r.Sub("status") }
 
-// Sub returns a subresource that takes and returns the object itself. Such are status, the ephemeralcontainers and resize of
-// pods, the approval of certificate signing requests and the finalize of namespaces. name is one segment of the path.
+// Sub returns a subresource that takes and returns the object itself. Such are status, the ephemeralcontainers and
+// resize of pods, the approval of certificate signing requests and the finalize of namespaces. name is one segment of
+// the path.
 func (r Resource[T]) Sub(name string) Sub[T] {
 	if err := meta.ValidSegment("subresource", name); err != nil && r.err == nil {
 		r.err = fmt.Errorf("client.Resource.Sub: %w", err)
@@ -32,9 +35,9 @@ func (r Resource[T]) Sub(name string) Sub[T] {
 	return Sub[T]{r: r, name: name}
 }
 
-// SubOf returns a subresource that takes and returns an S instead of the object. An S that is written must name its kind itself,
-// unless the server accepts only one kind. The client does not check the kind of answers, so S should keep it. [ScaleOf] is a
-// SubOf that knows the kind.
+// SubOf returns a subresource that takes and returns an S instead of the object. An S that is written must name its
+// kind itself, unless the server accepts only one kind. The client does not check the kind of answers, so S should keep
+// it. [ScaleOf] is a SubOf that knows the kind.
 func SubOf[S, T meta.Object](r Resource[T], name string) Sub[S] {
 	return subOf[S](r, name, meta.GVK{})
 }
@@ -57,8 +60,8 @@ func (s Sub[T]) request(verb string, key meta.Key) request {
 	return q
 }
 
-// Create sends obj to the subresource of the object that key names, and returns the server's answer. Use it to call a subresource
-// that performs an action, as opposed to one that is a part of the object.
+// Create sends obj to the subresource of the object that key names, and returns the server's answer. Use it to call a
+// subresource that performs an action, as opposed to one that is a part of the object.
 func (s Sub[T]) Create(ctx context.Context, key meta.Key, obj T) (T, error) {
 	q := s.request("create", key)
 	if err := meta.ValidSegment("name", key.Name); err != nil { // without a name the request would be about obj itself
@@ -68,8 +71,8 @@ func (s Sub[T]) Create(ctx context.Context, key meta.Key, obj T) (T, error) {
 	return s.r.sendObject(ctx, q, obj)
 }
 
-// Update replaces the subresource's part of the object with obj's; see [Resource.Update] for resource versions, and for a T that
-// lacks fields. An update of the status subresource writes only status and metadata.
+// Update replaces the subresource's part of the object with obj's; see [Resource.Update] for resource versions, and for
+// a T that lacks fields. An update of the status subresource writes only status and metadata.
 func (s Sub[T]) Update(ctx context.Context, obj T) (T, error) {
 	return s.r.sendObject(ctx, s.request("update", meta.Key{}), obj)
 }
@@ -79,8 +82,8 @@ func (s Sub[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, erro
 	return s.r.sendPatch(ctx, s.request("patch", key), p)
 }
 
-// Modify is [Resource.Modify] through the subresource: it reads (GET) and writes (PUT) the object at the subresource's path, so
-// that only the subresource's part changes. It needs the permissions get and update on the subresource.
+// Modify is [Resource.Modify] through the subresource: it reads (GET) and writes (PUT) the object at the subresource's
+// path, so that only the subresource's part changes. It needs the permissions get and update on the subresource.
 func (s Sub[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error) (T, error) {
 	return s.ModifyWith(ctx, key, mutate, ModifyOptions{})
 }
@@ -95,8 +98,8 @@ func (s Sub[T]) Apply(ctx context.Context, key meta.Key, config any, o ApplyOpti
 	return s.r.sendApply(ctx, s.request("apply", key), config, o)
 }
 
-// Scale is the present and the wanted number of instances of a workload: the scale subresource of deployments, stateful sets,
-// replica sets and replication controllers, and of custom resources that have it (autoscaling/v1).
+// Scale is the present and the wanted number of instances of a workload: the scale subresource of deployments, stateful
+// sets, replica sets and replication controllers, and of custom resources that have it (autoscaling/v1).
 type Scale struct {
 	meta.ObjectMeta `json:"metadata"`
 	// Spec is the wanted scale. Replicas 0 means none.
@@ -112,8 +115,8 @@ type Scale struct {
 
 var scaleKind = meta.GVK{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 
-// ScaleOf returns the scale subresource, whose type is the same for every workload. Its metadata is that of the object. So a
-// resource version in it is the object's, and Update and Modify detect other writes to the object.
+// ScaleOf returns the scale subresource, whose type is the same for every workload. Its metadata is that of the object.
+// So a resource version in it is the object's, and Update and Modify detect other writes to the object.
 //
 //	scale, err := client.ScaleOf(deployments).Modify(ctx, key, func(s *client.Scale) error {
 //		s.Spec.Replicas++

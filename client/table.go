@@ -21,7 +21,8 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Table shows objects to people, with the columns that kubectl prints (the API concepts, "Receiving resources as Tables").
+// Table shows objects to people, with the columns that kubectl prints (the API concepts, "Receiving resources as
+// Tables").
 type Table struct {
 	// ResourceVersion is that of the collection, or of the one object.
 	ResourceVersion string
@@ -29,8 +30,8 @@ type Table struct {
 	Columns []Column
 	// Rows are the objects, in the server's order.
 	Rows []Row
-	// Plain says that the server makes no tables of this resource, like some aggregated servers. The server sent the objects, and
-	// the columns are Name and Age.
+	// Plain says that the server makes no tables of this resource, like some aggregated servers. The server sent the
+	// objects, and the columns are Name and Age.
 	Plain bool
 }
 
@@ -43,7 +44,8 @@ type Column struct {
 	Format string `json:"format"`
 	// Description is for people.
 	Description string `json:"description"`
-	// Priority is 0 for a column that is always shown. A column with a higher priority is shown only if there is more room.
+	// Priority is 0 for a column that is always shown. A column with a higher priority is shown only if there is more
+	// room.
 	Priority int `json:"priority"`
 }
 
@@ -57,8 +59,8 @@ type Row struct {
 	Raw []byte
 }
 
-// Table reads every page of a list as a table, whatever T is. It holds each page as a whole, and Config.MaxObject bounds a page.
-// [Resource.WatchTable] goes on from its resource version.
+// Table reads every page of a list as a table, whatever T is. It holds each page as a whole, and Config.MaxObject
+// bounds a page. [Resource.WatchTable] goes on from its resource version.
 func (r Resource[T]) Table(ctx context.Context, o ListOptions, t TableOptions) (Table, error) {
 	q := r.listRequest(o)
 	if err := o.validate(); err != nil {
@@ -98,8 +100,8 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions, t TableOptions) (
 	}
 }
 
-// firstFrom returns the key of row n, with which a page begins, and whether there is no such row. A server may send rows without
-// objects, which have no keys, so each page then counts as a new one.
+// firstFrom returns the key of row n, with which a page begins, and whether there is no such row. A server may send
+// rows without objects, which have no keys, so each page then counts as a new one.
 func (t *Table) firstFrom(n, page int) (first meta.Key, empty bool) {
 	if n >= len(t.Rows) {
 		return meta.Key{}, true
@@ -123,8 +125,8 @@ func (r Resource[T]) TableOf(ctx context.Context, key meta.Key, o TableOptions) 
 	return t, nil
 }
 
-// The kind of a table, and the media types to ask for. A server that makes no tables may send the objects, which is better than
-// nothing.
+// The kind of a table, and the media types to ask for. A server that makes no tables may send the objects, which is
+// better than nothing.
 const (
 	tableAPIVersion = "meta.k8s.io/v1"
 	tableKind       = "Table"
@@ -278,9 +280,9 @@ func (t Table) Wide() Table {
 	return t
 }
 
-// Write writes the table as text, in aligned columns under a line of headings. It writes the columns of priority 0, and before
-// them the namespace if the rows are of several. A cell shows its first line, without control characters; nil and the empty
-// string are "<none>".
+// Write writes the table as text, in aligned columns under a line of headings. It writes the columns of priority 0, and
+// before them the namespace if the rows are of several. A cell shows its first line, without control characters; nil
+// and the empty string are "<none>".
 func (t Table) Write(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	namespaces := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.namespace() != t.Rows[0].namespace() })

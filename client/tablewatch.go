@@ -33,16 +33,17 @@ func (o TableOptions) set(query url.Values) url.Values {
 type TableEvent struct {
 	// Type is the event's type.
 	Type EventType
-	// Table has the row of the event's object, and none for Bookmark. Its columns are those of the watch, also where the server
-	// does not repeat them, and its resource version is the one to resume from after this event.
+	// Table has the row of the event's object, and none for Bookmark. Its columns are those of the watch, also where
+	// the server does not repeat them, and its resource version is the one to resume from after this event.
 	Table Table
 	// InitialEventsEnd is that of [Event].
 	InitialEventsEnd bool
 }
 
-// WatchTable opens one HTTP watch, as [Resource.Watch] does, and iterates over its events as tables of one row, whatever T is. So a
-// program can print what changes as kubectl does. A server that makes no tables sends the objects; see Table.Plain. Any error is
-// final, except a *DecodeError: it is about one event that cannot be read, and the next events follow.
+// WatchTable opens one HTTP watch, as [Resource.Watch] does, and iterates over its events as tables of one row,
+// whatever T is. So a program can print what changes as kubectl does. A server that makes no tables sends the objects;
+// see Table.Plain. Any error is final, except a *DecodeError: it is about one event that cannot be read, and the next
+// events follow.
 //
 // WatchOptions.Skip must not be set.
 func (r Resource[T]) WatchTable(ctx context.Context, o WatchOptions, t TableOptions) iter.Seq2[TableEvent, error] {

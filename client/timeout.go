@@ -11,11 +11,11 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// A context's deadline goes to the server as the parameter timeout, so that the server stops its work when nobody waits for it any
-// more. The client's own timer ends the call all the same.
+// A context's deadline goes to the server as the parameter timeout, so that the server stops its work when nobody waits
+// for it any more. The client's own timer ends the call all the same.
 
-// hasTimeout reports whether the server takes a parameter timeout with the request. It does so for all requests that should end
-// soon: not for a watch, a log or a connection.
+// hasTimeout reports whether the server takes a parameter timeout with the request. It does so for all requests that
+// should end soon: not for a watch, a log or a connection.
 func (r request) hasTimeout() bool { return r.verb != "watch" && r.upgrade == nil && !r.text }
 
 // withTimeout returns the parameters of a request that is sent now.
@@ -40,9 +40,9 @@ type deadlineError struct{ answer error }
 func (e *deadlineError) Error() string   { return e.answer.Error() }
 func (e *deadlineError) Unwrap() []error { return []error{e.answer, context.DeadlineExceeded} }
 
-// ranOut returns err, so that it matches context.DeadlineExceeded if it is the server's answer to the parameter timeout. A server
-// has a limit of its own, and says the same when that passes; the client knows the difference by its own clock, which may be a
-// little slower than the server's.
+// ranOut returns err, so that it matches context.DeadlineExceeded if it is the server's answer to the parameter
+// timeout. A server has a limit of its own, and says the same when that passes; the client knows the difference by its
+// own clock, which may be a little slower than the server's.
 func ranOut(ctx context.Context, r outgoing, took time.Duration, err error) error {
 	deadline, ok := ctx.Deadline()
 	status := (*apierrors.StatusError)(nil)

@@ -8,11 +8,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Type describes a resource: its path on the server, the kind of its objects, and the Go type T that they are decoded into. It is
-// a plain value, usually a package variable. With it a struct of your own is a typed client, with no registration and no
-// generated code. T is a pointer to a struct, or a map type. A struct that embeds its metadata must tag it as `json:"metadata"`:
-// see [For]. The other exported fields need names in their tags as well, at every depth: names are compared as they are, as the server
-// does, and not without regard to case, as encoding/json does, so a field Data without a name is not the member data.
+// Type describes a resource: its path on the server, the kind of its objects, and the Go type T that they are decoded
+// into. It is a plain value, usually a package variable. With it a struct of your own is a typed client, with no
+// registration and no generated code. T is a pointer to a struct, or a map type. A struct that embeds its metadata must
+// tag it as `json:"metadata"`: see [For]. The other exported fields need names in their tags as well, at every depth:
+// names are compared as they are, as the server does, and not without regard to case, as encoding/json does, so a field
+// Data without a name is not the member data.
 //
 //	var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 type Type[T meta.Object] struct {

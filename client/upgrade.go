@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// upgrade asks for a subresource as a WebSocket, and returns the connection and the header of the answer. It is never sent twice:
-// the server may have begun what it stands for.
+// upgrade asks for a subresource as a WebSocket, and returns the connection and the header of the answer. It is never
+// sent twice: the server may have begun what it stands for.
 func (r Resource[T]) upgrade(
 	ctx context.Context, key meta.Key, subresource string, query, header map[string][]string,
 ) (io.ReadWriteCloser, map[string][]string, error) {

@@ -18,14 +18,14 @@ var defaultUserAgent = sync.OnceValue(func() string {
 	return userAgent(info)
 })
 
-// userAgent returns the User-Agent of a program with that build information; nil if it has none. Servers make the field manager of
-// a write from the text before the slash, so that must not depend on the version.
+// userAgent returns the User-Agent of a program with that build information; nil if it has none. Servers make the field
+// manager of a write from the text before the slash, so that must not depend on the version.
 func userAgent(info *debug.BuildInfo) string {
 	return fmt.Sprintf("bowline/%s (%s/%s)", moduleVersion(info), runtime.GOOS, runtime.GOARCH)
 }
 
-// moduleVersion returns the version of this module in a program, such as "v1.2.3", or "devel" if the program was built from a
-// working copy, and "unknown" without build information.
+// moduleVersion returns the version of this module in a program, such as "v1.2.3", or "devel" if the program was built
+// from a working copy, and "unknown" without build information.
 func moduleVersion(info *debug.BuildInfo) string {
 	if info == nil {
 		return "unknown"

@@ -19,23 +19,23 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// WaitFor waits until one object meets a condition, and returns the object in the state that met it, or the zero T if it does not
-// exist then. The object need not exist at first. WaitFor lists the object once and watches it from there, so it misses no state
-// in between: a state that comes and goes while WaitFor runs meets the condition. The client needs permission to list and watch
-// that object.
+// WaitFor waits until one object meets a condition, and returns the object in the state that met it, or the zero T if
+// it does not exist then. The object need not exist at first. WaitFor lists the object once and watches it from there,
+// so it misses no state in between: a state that comes and goes while WaitFor runs meets the condition. The client
+// needs permission to list and watch that object.
 //
-// If a watch ends or breaks, WaitFor resumes it from the last version, after a short random time. The time grows to 10 s while
-// nothing works, and is never shorter than the server asks for. If the server no longer has the version (410), WaitFor lists the
-// object again. It then misses the states in between, with one exception: if another object of the same name has replaced the
-// object, the condition first sees that the object does not exist.
+// If a watch ends or breaks, WaitFor resumes it from the last version, after a short random time. The time grows to 10
+// s while nothing works, and is never shorter than the server asks for. If the server no longer has the version (410),
+// WaitFor lists the object again. It then misses the states in between, with one exception: if another object of the
+// same name has replaced the object, the condition first sees that the object does not exist.
 //
-// Some refusals end the wait at once if they are the server's first answer: Unauthorized, Forbidden, NotFound of the resource,
-// and other answers of 4xx that would be the same again. After WaitFor has read the object or its absence, it waits such refusals
-// out like any other failure, because a server that restarts sends them for a moment. [UntilCreated] also waits for the resource.
-// If ctx never ends, WaitFor may wait forever.
+// Some refusals end the wait at once if they are the server's first answer: Unauthorized, Forbidden, NotFound of the
+// resource, and other answers of 4xx that would be the same again. After WaitFor has read the object or its absence, it
+// waits such refusals out like any other failure, because a server that restarts sends them for a moment.
+// [UntilCreated] also waits for the resource. If ctx never ends, WaitFor may wait forever.
 //
-// Every error is a [*WaitError], which has the last state that was seen. An error of the condition is final. The condition sees
-// the object as it is on the wire, whatever T keeps of it, and also if r is a handle of [Metadata].
+// Every error is a [*WaitError], which has the last state that was seen. An error of the condition is final. The
+// condition sees the object as it is on the wire, whatever T keeps of it, and also if r is a handle of [Metadata].
 func WaitFor[T meta.Object](ctx context.Context, r Resource[T], key meta.Key, cond Condition) (T, error) {
 	w := &wait{
 		r:    Retype[*sight](r),

@@ -14,14 +14,15 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// A server's warnings, and credentials that are not renewed, are logged unless a hook takes them. A program that makes ten thousand
-// objects of a deprecated version gets as many warnings, so those that are alike make one line, which is repeated at growing intervals.
+// A server's warnings, and credentials that are not renewed, are logged unless a hook takes them. A program that makes
+// ten thousand objects of a deprecated version gets as many warnings, so those that are alike make one line, which is
+// repeated at growing intervals.
 
 const (
 	// maxWarningLines is how many warnings a client logs in a minute; one more line says that others are left out.
 	maxWarningLines = 10
-	// A warning that comes again is logged again after firstWarningPause, and then after pauses that are three times as long, up to
-	// lastWarningPause.
+	// A warning that comes again is logged again after firstWarningPause, and then after pauses that are three times as
+	// long, up to lastWarningPause.
 	firstWarningPause = time.Minute
 	lastWarningPause  = 24 * time.Hour
 )
@@ -121,8 +122,8 @@ func (c *Client) logOne(ctx context.Context, class warningClass, message string,
 	}
 }
 
-// logStale logs that a credential or an authority could not be renewed, or has ended by this machine's clock, unless it has logged an
-// error like it.
+// logStale logs that a credential or an authority could not be renewed, or has ended by this machine's clock, unless it
+// has logged an error like it.
 func (c *Client) logStale(ctx context.Context, err error) {
 	details := []any{"error", err.Error(), "server", c.server.Redacted()}
 	c.logOne(ctx, warningClass{text: folded(err.Error())}, "a credential or an authority is out of date, and stays in use", details)
@@ -139,8 +140,9 @@ func (c *Client) warningLogger(ctx context.Context) func(message string, details
 	return slog.Default().Warn
 }
 
-// folded returns the text of a warning without the given names, without numbers, and without the words that have a digit and a hyphen in
-// them, which are the names of other objects, such as the pods of a Deployment. It cuts what is longer than 500 bytes.
+// folded returns the text of a warning without the given names, without numbers, and without the words that have a
+// digit and a hyphen in them, which are the names of other objects, such as the pods of a Deployment. It cuts what is
+// longer than 500 bytes.
 func folded(text string, names ...string) string {
 	const most = 500
 	var b strings.Builder

@@ -37,28 +37,29 @@ const errorEvent EventType = "ERROR"
 // Event is one event of a watch.
 type Event[T meta.Object] struct {
 	Type EventType
-	// Object is the object's new state, its last state if Type is Deleted, or the object that reuse returned. It is the zero T
-	// for Bookmark and when Err is set.
+	// Object is the object's new state, its last state if Type is Deleted, or the object that reuse returned. It is the
+	// zero T for Bookmark and when Err is set.
 	Object T
-	// Identity is the object's identity as the server sent it, whatever T keeps of it. Resume after this event from its resource
-	// version; a Bookmark has nothing else. If the object exceeds a limit, Identity has the fields that could be read, perhaps
-	// none. An empty resource version does not move the watch.
+	// Identity is the object's identity as the server sent it, whatever T keeps of it. Resume after this event from its
+	// resource version; a Bookmark has nothing else. If the object exceeds a limit, Identity has the fields that could
+	// be read, perhaps none. An empty resource version does not move the watch.
 	Identity meta.Identity
 	// Reused says that Object came from reuse and was not decoded, or that WatchOptions.Skip has skipped it.
 	Reused bool
-	// InitialEventsEnd is set on the Bookmark after the last initial event of WatchOptions.InitialEvents. The events before it
-	// are all objects that exist at its resource version.
+	// InitialEventsEnd is set on the Bookmark after the last initial event of WatchOptions.InitialEvents. The events
+	// before it are all objects that exist at its resource version.
 	InitialEventsEnd bool
 	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's.
 	Err error
 }
 
-// Watch opens one HTTP watch and iterates over its events until the server ends it, which is not an error. Any error is final,
-// except a *DecodeError: it comes with the event's type and identity, and the next events follow. An error that the server
-// reports within the stream, such as 410 when the resource version is too old, is an [*EventError] that wraps an *errors.StatusError. Leaving the loop closes the watch.
+// Watch opens one HTTP watch and iterates over its events until the server ends it, which is not an error. Any error is
+// final, except a *DecodeError: it comes with the event's type and identity, and the next events follow. An error that
+// the server reports within the stream, such as 410 when the resource version is too old, is an [*EventError] that
+// wraps an *errors.StatusError. Leaving the loop closes the watch.
 //
-// Config.Retry says whether Watch tries again if the watch cannot be opened. Once the watch is open, Watch does not reconnect;
-// package informer does.
+// Config.Retry says whether Watch tries again if the watch cannot be opened. Once the watch is open, Watch does not
+// reconnect; package informer does.
 func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		errLeft := errors.New("loop left")
@@ -74,20 +75,22 @@ func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[
 	}
 }
 
-// WatchEach opens one HTTP watch and calls fn with each event, until the server ends the watch, which is not an error. An event
-// whose object does not decode has its Err set. Every other error is final, as it is for [Resource.Watch]. An error of fn ends
-// the watch, and WatchEach returns it unchanged.
+// WatchEach opens one HTTP watch and calls fn with each event, until the server ends the watch, which is not an error.
+// An event whose object does not decode has its Err set. Every other error is final, as it is for [Resource.Watch]. An
+// error of fn ends the watch, and WatchEach returns it unchanged.
 //
-// If reuse is not nil, WatchEach calls it with the identity of each initial event of WatchOptions.InitialEvents, before it
-// decodes the object. If reuse returns true, WatchEach hands on the object that reuse returned and skips the server's. So a cache
-// can catch up by a streaming list without decoding unchanged objects. WatchEach does not call reuse for later changes.
+// If reuse is not nil, WatchEach calls it with the identity of each initial event of WatchOptions.InitialEvents, before
+// it decodes the object. If reuse returns true, WatchEach hands on the object that reuse returned and skips the
+// server's. So a cache can catch up by a streaming list without decoding unchanged objects. WatchEach does not call
+// reuse for later changes.
 //
-// The calling goroutine calls reuse and fn, each with the events in the server's order; reuse may be some hundred events ahead of
-// fn. The calling goroutine also decodes an event that arrives alone, at once. In a burst, up to four further goroutines decode
-// for all lists and watches of the client, as [Resource.ListEach] says. WatchEach hands on every event that has arrived before it
-// waits for more. When it returns, none of its goroutines is running.
+// The calling goroutine calls reuse and fn, each with the events in the server's order; reuse may be some hundred
+// events ahead of fn. The calling goroutine also decodes an event that arrives alone, at once. In a burst, up to four
+// further goroutines decode for all lists and watches of the client, as [Resource.ListEach] says. WatchEach hands on
+// every event that has arrived before it waits for more. When it returns, none of its goroutines is running.
 //
-// WatchEach opens the watch once: Config.Retry does not apply, because its callers usually have a recovery of their own.
+// WatchEach opens the watch once: Config.Retry does not apply, because its callers usually have a recovery of their
+// own.
 func (r Resource[T]) WatchEach(
 	ctx context.Context, o WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
 ) error {
@@ -124,40 +127,41 @@ func (r Resource[T]) watchRequest(o WatchOptions) request {
 	return q
 }
 
-// WatchOptions choose what a watch reports. The zero value reports every object of the resource as Added first, and then the
-// changes.
+// WatchOptions choose what a watch reports. The zero value reports every object of the resource as Added first, and
+// then the changes.
 type WatchOptions struct {
 	// Namespace limits the watch to one namespace; empty means all of them.
 	Namespace string
-	// LabelSelector and FieldSelector are the API's selectors; empty selects everything. An object that starts or ceases
-	// to match arrives as Added or Deleted.
+	// LabelSelector and FieldSelector are the API's selectors; empty selects everything. An object that starts or
+	// ceases to match arrives as Added or Deleted.
 	LabelSelector string
 	FieldSelector string
-	// ShardSelector is that of [ListOptions]: the watch reports only objects with a hash in its ranges, also as initial events.
-	// Bookmarks come as without it. No event says whether the server applied the selector, not even the bookmark that ends the
-	// initial events, so a caller that must have no other objects compares the range of each one. The ShardInfo of a list does not
-	// tell either: Kubernetes 1.36 applies the selector to lists of events and not to watches of them.
+	// ShardSelector is that of [ListOptions]: the watch reports only objects with a hash in its ranges, also as initial
+	// events. Bookmarks come as without it. No event says whether the server applied the selector, not even the
+	// bookmark that ends the initial events, so a caller that must have no other objects compares the range of each
+	// one. The ShardInfo of a list does not tell either: Kubernetes 1.36 applies the selector to lists of events and
+	// not to watches of them.
 	ShardSelector string
-	// ResourceVersion is the version after which to start: that of a list or of an event. Empty starts with the present objects
-	// as Added events, in no order, and without a sign of where they end.
+	// ResourceVersion is the version after which to start: that of a list or of an event. Empty starts with the present
+	// objects as Added events, in no order, and without a sign of where they end.
 	ResourceVersion string
-	// InitialEvents asks for a streaming list (KEP-3157): the present objects arrive as Added events, then a Bookmark with
-	// InitialEventsEnd, whether Bookmarks is set or not, and then the changes. ResourceVersion is then the minimum version of the
-	// objects; empty means the server's present state. A server that is too old for it ignores the option and sends no such
-	// Bookmark, or refuses the watch.
+	// InitialEvents asks for a streaming list (KEP-3157): the present objects arrive as Added events, then a Bookmark
+	// with InitialEventsEnd, whether Bookmarks is set or not, and then the changes. ResourceVersion is then the minimum
+	// version of the objects; empty means the server's present state. A server that is too old for it ignores the
+	// option and sends no such Bookmark, or refuses the watch.
 	InitialEvents bool
 	// Bookmarks asks for Bookmark events, which carry a version to resume from and no object.
 	Bookmarks bool
-	// Timeout is how long the server keeps the watch open, in whole seconds; 0 leaves it to the server, usually 30 to 60 minutes.
-	// The watch then ends without an error.
+	// Timeout is how long the server keeps the watch open, in whole seconds; 0 leaves it to the server, usually 30 to
+	// 60 minutes. The watch then ends without an error.
 	Timeout time.Duration
 	// KeepManagedFields leaves metadata.managedFields in the objects.
 	KeepManagedFields bool
-	// OnOpen, if set, is called once the server has answered that it watches, before the first event. A watch of a collection in
-	// which nothing happens brings nothing else for a long time. The goroutine that calls fn calls it.
+	// OnOpen, if set, is called once the server has answered that it watches, before the first event. A watch of a
+	// collection in which nothing happens brings nothing else for a long time. The goroutine that calls fn calls it.
 	OnOpen func()
-	// Skip, if set, is called with the identity of each object before it is decoded. If it returns true, the event has no Object and is
-	// marked Reused, whatever its type. The goroutine that calls reuse calls it, before that.
+	// Skip, if set, is called with the identity of each object before it is decoded. If it returns true, the event has
+	// no Object and is marked Reused, whatever its type. The goroutine that calls reuse calls it, before that.
 	Skip func(meta.Identity) bool
 }
 
@@ -183,8 +187,8 @@ func (o WatchOptions) query() (url.Values, error) {
 	return q, nil
 }
 
-// events reads the body of a watch to its end and hands on its events. If reuse is not nil, events calls it for Added events up
-// to the end of the initial ones. The errors are *OpErrors, except those of fn.
+// events reads the body of a watch to its end and hands on its events. If reuse is not nil, events calls it for Added
+// events up to the end of the initial ones. The errors are *OpErrors, except those of fn.
 func (r Resource[T]) events(
 	ctx context.Context, q request, resp *http.Response, o WatchOptions,
 	reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
@@ -212,8 +216,8 @@ func (r Resource[T]) events(
 	})
 }
 
-// streamError returns the reason why a watch could not be read further: its context ended, the data is not an event or not a
-// watch, or the connection failed. begun says that an event has arrived before.
+// streamError returns the reason why a watch could not be read further: its context ended, the data is not an event or
+// not a watch, or the connection failed. begun says that an event has arrived before.
 func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun bool, err error) error {
 	var (
 		syntax *jsonstream.SyntaxError
@@ -234,8 +238,8 @@ func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun
 	return readError(ctx, resp, err)
 }
 
-// event makes an event of one frame, and reports whether its object must still be decoded. An error is final: the event must not
-// be applied.
+// event makes an event of one frame, and reports whether its object must still be decoded. An error is final: the event
+// must not be applied.
 func (r Resource[T]) event(
 	f jsonstream.Frame, skip func(meta.Identity) bool, reuse func(meta.Identity) (T, bool),
 ) (e Event[T], decode bool, err error) {
@@ -251,8 +255,8 @@ func (r Resource[T]) event(
 		return unusable(errors.New("its type is unknown"))
 	}
 	kindless := f.APIVersion == "" && f.Kind == ""
-	// A bookmark may leave out its kind, and so may an object over a limit, whose kind may have been skipped. The kind is checked
-	// first, because an object of another kind lacks more than that.
+	// A bookmark may leave out its kind, and so may an object over a limit, whose kind may have been skipped. The kind
+	// is checked first, because an object of another kind lacks more than that.
 	if !kindless || e.Type != Bookmark && f.Limit == nil {
 		if err := r.checkKind(f.APIVersion, f.Kind); err != nil {
 			return unusable(err)
@@ -303,8 +307,8 @@ func (r Resource[T]) watchError(f jsonstream.Frame) error {
 	return &EventError{kind: errorEvent, Err: fmt.Errorf("its object is no Status: %s", shown.Text(string(excerpt)))}
 }
 
-// bareError returns the error of a watch that sent an object in place of an event. If the object is a Status, its error counts,
-// although the answer has the code of a success.
+// bareError returns the error of a watch that sent an object in place of an event. If the object is a Status, its error
+// counts, although the answer has the code of a success.
 func (r Resource[T]) bareError(bare *jsonstream.BareError, begun bool) error {
 	if status, ok := failure(bare.Raw, bare.Kind); ok {
 		if begun {
@@ -332,7 +336,8 @@ func failure(object []byte, kind string) (error, bool) {
 	return apierrors.FromStatus(*status), true
 }
 
-// lacks returns an error that says that an object's metadata has no such field, or has another value than a string there.
+// lacks returns an error that says that an object's metadata has no such field, or has another value than a string
+// there.
 func lacks(object []byte, field string) error {
 	var o struct {
 		Metadata json.RawMessage `json:"metadata"`

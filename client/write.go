@@ -16,22 +16,23 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Create creates obj, in its namespace, and returns it as the server stored it. If obj has no name, the server makes one from
-// metadata.generateName; if that name is taken, Create asks for another one, as [Retry] says. Create fails with AlreadyExists if an
-// object of obj's name exists, and refuses an obj that has a resource version, as if it had been read.
+// Create creates obj, in its namespace, and returns it as the server stored it. If obj has no name, the server makes
+// one from metadata.generateName; if that name is taken, Create asks for another one, as [Retry] says. Create fails
+// with AlreadyExists if an object of obj's name exists, and refuses an obj that has a resource version, as if it had
+// been read.
 func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	return r.sendObject(ctx, r.request("create", meta.Key{}), obj)
 }
 
-// Update replaces the object with obj and returns it as the server stored it. If obj has a resource version and the server's
-// object has another, Update replaces nothing and returns a Conflict. If obj has none, it depends on the resource: some are
-// replaced whatever their version, and others refuse.
+// Update replaces the object with obj and returns it as the server stored it. If obj has a resource version and the
+// server's object has another, Update replaces nothing and returns a Conflict. If obj has none, it depends on the
+// resource: some are replaced whatever their version, and others refuse.
 //
-// Update replaces the whole object, also the fields that T does not have. To prevent a loss, Update reads the object first if the
-// client has decoded an object of this resource of which T lost a part. If T would lose any part of the object, Update writes
-// nothing and returns a [*UsageError]; [Resource.Modify] and [Resource.Patch] keep the fields that they do not name. A T
-// that models all that the server sends costs no request. A custom decoding method, a map, an any and a json.RawMessage are taken
-// to keep everything.
+// Update replaces the whole object, also the fields that T does not have. To prevent a loss, Update reads the object
+// first if the client has decoded an object of this resource of which T lost a part. If T would lose any part of the
+// object, Update writes nothing and returns a [*UsageError]; [Resource.Modify] and [Resource.Patch] keep the fields
+// that they do not name. A T that models all that the server sends costs no request. A custom decoding method, a map,
+// an any and a json.RawMessage are taken to keep everything.
 //
 // Without a resource version in obj, Update also replaces what others add after that read.
 func (r Resource[T]) Update(ctx context.Context, obj T) (T, error) {
@@ -81,9 +82,10 @@ func (r Resource[T]) sendBody(ctx context.Context, q request, contentType string
 	return obj, err
 }
 
-// Patch changes the object as p says and returns it as the server stored it. It returns a [*UsageError] if p could not be built,
-// or changes the object's name or namespace. A patch of [patch.Apply] is applied as by [Resource.Apply] without options. Patch
-// also sends an empty patch ([patch.Patch.IsEmpty]); the server answers with the object as it is.
+// Patch changes the object as p says and returns it as the server stored it. It returns a [*UsageError] if p could not
+// be built, or changes the object's name or namespace. A patch of [patch.Apply] is applied as by [Resource.Apply]
+// without options. Patch also sends an empty patch ([patch.Patch.IsEmpty]); the server answers with the object as it
+// is.
 func (r Resource[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, error) {
 	return r.sendPatch(ctx, r.request("patch", key), p)
 }
@@ -103,15 +105,15 @@ func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T
 	return r.sendBody(ctx, q, p.MediaType(), body)
 }
 
-// Delete deletes the object. Nil means that the server has accepted the deletion: an object with finalizers, or with a grace
-// period, exists until they are done. [Resource.DeleteWithResult] tells the two apart. Delete returns a NotFound error if the object
-// does not exist.
+// Delete deletes the object. Nil means that the server has accepted the deletion: an object with finalizers, or with a
+// grace period, exists until they are done. [Resource.DeleteWithResult] tells the two apart. Delete returns a NotFound
+// error if the object does not exist.
 func (r Resource[T]) Delete(ctx context.Context, key meta.Key, o DeleteOptions) error {
 	return r.sendDelete(ctx, r.request("delete", key), o)
 }
 
-// DeleteCollection deletes the objects that s selects, each as Delete would. Nil means that the server has accepted the deletion;
-// objects that are created meanwhile may stay. If the server gives up half way, some objects are deleted.
+// DeleteCollection deletes the objects that s selects, each as Delete would. Nil means that the server has accepted the
+// deletion; objects that are created meanwhile may stay. If the server gives up half way, some objects are deleted.
 //
 // The preconditions of o are about one object, so DeleteCollection returns a [*UsageError] for them.
 func (r Resource[T]) DeleteCollection(ctx context.Context, s Selection, o DeleteOptions) error {
@@ -134,8 +136,8 @@ func (r Resource[T]) sendDelete(ctx context.Context, q request, o DeleteOptions)
 	return r.accepted(ctx, q)
 }
 
-// drain reads the rest of an unused answer, so that its connection can be used again. It ignores errors: the server has accepted
-// the request.
+// drain reads the rest of an unused answer, so that its connection can be used again. It ignores errors: the server has
+// accepted the request.
 func drain(resp *http.Response) {
 	const limit = 1 << 20 // beyond it a new connection is cheaper
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, limit))
@@ -144,8 +146,8 @@ func drain(resp *http.Response) {
 
 // WriteOptions hold for every write of a handle, also through its subresources; see [Resource.With].
 type WriteOptions struct {
-	// FieldManager is the name under which the server records the fields that a write sets: at most 128 bytes of printable text.
-	// If it is empty, the server makes a name from Config.UserAgent. [Resource.Apply] needs it.
+	// FieldManager is the name under which the server records the fields that a write sets: at most 128 bytes of
+	// printable text. If it is empty, the server makes a name from Config.UserAgent. [Resource.Apply] needs it.
 	FieldManager string
 	// DryRun makes the server process the write without storing the result.
 	DryRun bool
@@ -153,7 +155,8 @@ type WriteOptions struct {
 	FieldValidation FieldValidation
 }
 
-// FieldValidation says how the server treats unknown and duplicate fields of a write. Empty leaves it to the server, which warns.
+// FieldValidation says how the server treats unknown and duplicate fields of a write. Empty leaves it to the server,
+// which warns.
 type FieldValidation string
 
 const (

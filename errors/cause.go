@@ -32,9 +32,10 @@ func Cause(err error, reason string) (meta.StatusCause, bool) {
 	return meta.StatusCause{}, false
 }
 
-// IsTooLargeResourceVersion reports whether the server was asked for a version that it has not reached: it lags behind the
-// server that gave the version, or has been restored from a backup. The server itself waits for a while before it answers
-// so. Retry after [RetryAfter], or list without a version. For joined errors it reports whether one of them says so.
+// IsTooLargeResourceVersion reports whether the server was asked for a version that it has not reached: it lags behind
+// the server that gave the version, or has been restored from a backup. The server itself waits for a while before it
+// answers so. Retry after [RetryAfter], or list without a version. For joined errors it reports whether one of them
+// says so.
 //
 // The function recognizes the three forms that servers have used:
 //

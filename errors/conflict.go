@@ -59,8 +59,9 @@ func FieldConflicts(err error) []FieldConflict {
 	return found
 }
 
-// read parses the server's message: conflict with "name" with subresource "status" using apps/v1 at 2006-01-02T15:04:05Z.
-// Only the first part is always present. An update adds the last two, and new servers leave out the last.
+// read parses the server's message: conflict with "name" with subresource "status" using apps/v1 at
+// 2006-01-02T15:04:05Z. Only the first part is always present. An update adds the last two, and new servers leave out
+// the last.
 func (c *FieldConflict) read() {
 	rest, ok := strings.CutPrefix(c.Message, "conflict with ")
 	if !ok {

@@ -1,19 +1,19 @@
-// Package errors represents the failures that the API server answers, and says what a caller may do about them. Import it
-// as apierrors.
+// Package errors represents the failures that the API server answers, and says what a caller may do about them. Import
+// it as apierrors.
 //
-// Every answer that is not a success becomes a [*StatusError], whether it came as a Status object, as the API server sends
-// it, or as anything else, such as the page of a proxy. The reasons of the API are constants of type [Reason] that are
-// errors themselves, so the usual question is
+// Every answer that is not a success becomes a [*StatusError], whether it came as a Status object, as the API server
+// sends it, or as anything else, such as the page of a proxy. The reasons of the API are constants of type [Reason]
+// that are errors themselves, so the usual question is
 //
 //	if errors.Is(err, apierrors.NotFound) { ... }
 //
-// It compares the reason that the server gave, or the HTTP code if the server gave none, and looks through every wrapping
-// and joining. The other questions are functions: [ReasonOf], [RetryAfter], [SafeToRetry], [Cause], [FieldConflicts],
-// [IsTooLargeResourceVersion], and [NetworkOf] for failures without any answer. Each of them takes any error, and returns
-// its negative result for nil and for errors that have nothing to do with the API.
+// It compares the reason that the server gave, or the HTTP code if the server gave none, and looks through every
+// wrapping and joining. The other questions are functions: [ReasonOf], [RetryAfter], [SafeToRetry], [Cause],
+// [FieldConflicts], [IsTooLargeResourceVersion], and [NetworkOf] for failures without any answer. Each of them takes
+// any error, and returns its negative result for nil and for errors that have nothing to do with the API.
 //
-// Joined errors, as errors.Join, fmt.Errorf with several %w and types with a method Unwrap() []error or Errors() []error make,
-// are several failures. A function that permits something asks all of them, and the others look for one:
+// Joined errors, as errors.Join, fmt.Errorf with several %w and types with a method Unwrap() []error or Errors()
+// []error make, are several failures. A function that permits something asks all of them, and the others look for one:
 //
 //	Ignore                            nil only if each of them is one of the reasons
 //	SafeToRetry                       at least one is safe, and none is unsafe
@@ -23,6 +23,6 @@
 //	IsTooLargeResourceVersion         one of them says so
 //	errors.Is, errors.As              one of them matches
 //
-// The package does no I/O and keeps no state. Text that came from a server is cleaned of control characters and terminal
-// escapes, made one line and cut to 2048 bytes before it becomes part of an error's text.
+// The package does no I/O and keeps no state. Text that came from a server is cleaned of control characters and
+// terminal escapes, made one line and cut to 2048 bytes before it becomes part of an error's text.
 package errors

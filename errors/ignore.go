@@ -59,7 +59,8 @@ func ignored(err error, reasons []Reason) bool {
 	return child != nil && ignored(child, reasons)
 }
 
-// joinedIn returns the errors that err unwraps to, if it is a type that has several, and whether they are several failures.
+// joinedIn returns the errors that err unwraps to, if it is a type that has several, and whether they are several
+// failures.
 func joinedIn(err error) (parts []error, joined bool) {
 	parts = several(err)
 	if len(parts) == 0 {

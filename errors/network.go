@@ -14,19 +14,20 @@ import (
 type Network string
 
 const (
-	// NetworkFine is the zero value. No failure of the network is known: there is no error, the server answered, or the error
-	// is a different one.
+	// NetworkFine is the zero value. No failure of the network is known: there is no error, the server answered, or the
+	// error is a different one.
 	NetworkFine Network = ""
 	// NetworkLookup: the server's name could not be resolved.
 	NetworkLookup Network = "lookup"
 	// NetworkRefused: nothing listens at the server's address.
 	NetworkRefused Network = "refused"
-	// NetworkUnreachable: the connection could not be made for another reason, such as no route, no free port or no file
-	// descriptor.
+	// NetworkUnreachable: the connection could not be made for another reason, such as no route, no free port or no
+	// file descriptor.
 	NetworkUnreachable Network = "unreachable"
 	// NetworkReset: the connection, or the HTTP/2 stream, was reset.
 	NetworkReset Network = "reset"
-	// NetworkClosed: the connection ended during the request, or while it was being made: EOF, GOAWAY, a closed connection.
+	// NetworkClosed: the connection ended during the request, or while it was being made: EOF, GOAWAY, a closed
+	// connection.
 	NetworkClosed Network = "closed"
 	// NetworkTimeout: a time limit of the network or of the HTTP client passed.
 	NetworkTimeout Network = "timeout"
@@ -35,7 +36,8 @@ const (
 )
 
 // NetworkOf returns in which of these ways the network failed in err, through every wrapping and joining; for joined
-// errors it returns the first failure found. For an answer of the server it returns NetworkFine, whatever its text says.
+// errors it returns the first failure found. For an answer of the server it returns NetworkFine, whatever its text
+// says.
 func NetworkOf(err error) Network {
 	switch e := err.(type) {
 	case nil, *StatusError, Reason:

@@ -22,15 +22,15 @@ const (
 	// Forbidden (403): the caller is known and must not do this. Admission control and quotas use it too, and so does a
 	// namespace that is being deleted, with the cause [CauseNamespaceTerminating].
 	Forbidden Reason = "Forbidden"
-	// NotFound (404): there is no such object, or no such resource. [StatusError.FromStatus] is true if the API server itself
-	// says so.
+	// NotFound (404): there is no such object, or no such resource. [StatusError.FromStatus] is true if the API server
+	// itself says so.
 	NotFound Reason = "NotFound"
 	// MethodNotAllowed (405): the resource has no such verb.
 	MethodNotAllowed Reason = "MethodNotAllowed"
 	// NotAcceptable (406): the server has none of the media types that the request accepts.
 	NotAcceptable Reason = "NotAcceptable"
-	// AlreadyExists (409): a create found an object of that name, or the server found no free name for a generateName. The
-	// code alone has this meaning only as the answer to a POST.
+	// AlreadyExists (409): a create found an object of that name, or the server found no free name for a generateName.
+	// The code alone has this meaning only as the answer to a POST.
 	AlreadyExists Reason = "AlreadyExists"
 	// Conflict (409): the object has changed since it was read, a precondition on its uid or version failed, or another
 	// manager owns an applied field. Read the object again, change that, and retry.
@@ -40,16 +40,16 @@ const (
 	Gone Reason = "Gone"
 	// Expired (410): the resource version or the continue token is too old for the server's history. List again.
 	Expired Reason = "Expired"
-	// RequestEntityTooLarge (413): the request's body, or the object that it makes, is larger than the server or its store takes.
-	// Nothing was written, and the same request never succeeds. The store's own refusals come with the code 500 and without a
-	// reason; [FromResponse] and [FromStatus] give them this one.
+	// RequestEntityTooLarge (413): the request's body, or the object that it makes, is larger than the server or its
+	// store takes. Nothing was written, and the same request never succeeds. The store's own refusals come with the
+	// code 500 and without a reason; [FromResponse] and [FromStatus] give them this one.
 	RequestEntityTooLarge Reason = "RequestEntityTooLarge"
 	// UnsupportedMediaType (415): the server does not read the request's content type here.
 	UnsupportedMediaType Reason = "UnsupportedMediaType"
 	// Invalid (422): the object was understood and is not valid; [StatusError.Causes] names the fields.
 	Invalid Reason = "Invalid"
-	// TooManyRequests (429): the server did not handle the request because there are too many, or, for an eviction, because
-	// the disruption budget is exhausted. Retry after the time that [RetryAfter] returns.
+	// TooManyRequests (429): the server did not handle the request because there are too many, or, for an eviction,
+	// because the disruption budget is exhausted. Retry after the time that [RetryAfter] returns.
 	TooManyRequests Reason = "TooManyRequests"
 	// InternalError (500): something failed inside the server or in a webhook that it called. It is unknown whether the
 	// request took effect.
@@ -61,8 +61,8 @@ const (
 	StoreReadError Reason = "StorageReadError"
 	// ServiceUnavailable (503): the server, or a proxy before it, cannot handle requests now.
 	ServiceUnavailable Reason = "ServiceUnavailable"
-	// Timeout (504): the request did not end within its time limit, and may still take effect. A list at a version that the
-	// server has not reached also ends this way; see [IsTooLargeResourceVersion].
+	// Timeout (504): the request did not end within its time limit, and may still take effect. A list at a version that
+	// the server has not reached also ends this way; see [IsTooLargeResourceVersion].
 	Timeout Reason = "Timeout"
 	// Unknown is the reason of an answer without a reason whose code implies none. It is not a word of the API.
 	Unknown Reason = "Unknown"
@@ -155,9 +155,9 @@ func reasonOfCode(code int, method string) Reason {
 	return Unknown
 }
 
-// ReasonOf returns the reason of the first [*StatusError] in err, or of a Reason that err wraps. It is empty if err is nil
-// or has nothing to do with an answer of the API, and Unknown if an answer gives no reason. The other errors that err joins may
-// have other reasons: [Ignore] asks all of them.
+// ReasonOf returns the reason of the first [*StatusError] in err, or of a Reason that err wraps. It is empty if err is
+// nil or has nothing to do with an answer of the API, and Unknown if an answer gives no reason. The other errors that
+// err joins may have other reasons: [Ignore] asks all of them.
 func ReasonOf(err error) Reason {
 	var e *StatusError
 	if stderrors.As(err, &e) && e != nil {

@@ -16,18 +16,19 @@ import (
 // maxRead bounds how many bytes are read of an answer that is not a Status.
 const maxRead = 8 * maxText
 
-// FromResponse returns the error for an answer that is not a success, from its code, its header, its body and the method
-// of the request.
+// FromResponse returns the error for an answer that is not a success, from its code, its header, its body and the
+// method of the request.
 //
-// If the body is a Status, whatever its content type says, the error has it unchanged. A Status is a JSON object that names the
-// kind Status and does not claim success. For any other body FromResponse derives the reason from the code (409 to a POST is
-// AlreadyExists, to others Conflict). The message then says what the answer is: empty, an HTML page with its title, or a text.
-// It has a cleaned excerpt of the text of at most 2048 bytes, which is also the message of a cause
-// [CauseUnexpectedServerResponse].
+// If the body is a Status, whatever its content type says, the error has it unchanged. A Status is a JSON object that
+// names the kind Status and does not claim success. For any other body FromResponse derives the reason from the code
+// (409 to a POST is AlreadyExists, to others Conflict). The message then says what the answer is: empty, an HTML page
+// with its title, or a text. It has a cleaned excerpt of the text of at most 2048 bytes, which is also the message of a
+// cause [CauseUnexpectedServerResponse].
 //
-// RetryAfter is that of the Retry-After header (RFC 9110, section 10.2.3). Without a header that says a time, it is the Status's
-// retryAfterSeconds: the header has priority, by the API conventions ("Response Status Kind"), also if it asks for less. A date in
-// the header is relative to the Date header if there is one, so it does not depend on this machine's clock.
+// RetryAfter is that of the Retry-After header (RFC 9110, section 10.2.3). Without a header that says a time, it is the
+// Status's retryAfterSeconds: the header has priority, by the API conventions ("Response Status Kind"), also if it asks
+// for less. A date in the header is relative to the Date header if there is one, so it does not depend on this
+// machine's clock.
 func FromResponse(code int, header http.Header, body []byte, method string) *StatusError {
 	e := fromStatus(statusOf(code, header, body), method)
 	e.FromStatus = e.Status.Kind == statusKind
@@ -46,8 +47,8 @@ const (
 	statusSuccess = "Success"
 )
 
-// statusOf returns the Status in the body, with the answer's code if it has none. For any other body it returns a Status
-// without a kind that describes the body.
+// statusOf returns the Status in the body, with the answer's code if it has none. For any other body it returns a
+// Status without a kind that describes the body.
 func statusOf(code int, header http.Header, body []byte) meta.Status {
 	var s meta.Status
 	var mistyped *json.UnmarshalTypeError // the other fields are still filled

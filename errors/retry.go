@@ -14,9 +14,9 @@ import (
 // MaxRetryAfter is the longest accepted time to wait; a longer one counts as this.
 const MaxRetryAfter = time.Hour
 
-// RetryAfter returns how long the server asks to wait before a retry, and whether it named a time, which may be 0. If err
-// joins several answers it returns the longest. The fields RetryAfter and HasRetryAfter of an answer have priority over its
-// Status's retryAfterSeconds, as the header has. [SafeToRetry] reports whether a retry is safe at all.
+// RetryAfter returns how long the server asks to wait before a retry, and whether it named a time, which may be 0. If
+// err joins several answers it returns the longest. The fields RetryAfter and HasRetryAfter of an answer have priority
+// over its Status's retryAfterSeconds, as the header has. [SafeToRetry] reports whether a retry is safe at all.
 func RetryAfter(err error) (wait time.Duration, ok bool) {
 	for e := range all(err) {
 		if e.HasRetryAfter || e.RetryAfter > 0 {
@@ -32,8 +32,8 @@ func seconds(n int) time.Duration {
 	return time.Duration(min(max(n, 0), int(MaxRetryAfter/time.Second))) * time.Second
 }
 
-// retryAfterHeader reads the Retry-After header; of several values, the longest. A date that has passed means 0; a value
-// that is neither a date nor a whole number of seconds from 0 counts as absent.
+// retryAfterHeader reads the Retry-After header; of several values, the longest. A date that has passed means 0; a
+// value that is neither a date nor a whole number of seconds from 0 counts as absent.
 func retryAfterHeader(header http.Header, now time.Time) (wait time.Duration, ok bool) {
 	for _, value := range header.Values("Retry-After") {
 		if d, valid := parseRetryAfter(strings.TrimSpace(value), header, now); valid {
@@ -65,8 +65,8 @@ func parseRetryAfter(value string, header http.Header, now time.Time) (time.Dura
 // twice, with a chance of another outcome. That is certain if
 //
 //   - the server refused to handle it now: TooManyRequests, or ServiceUnavailable with a time to wait;
-//   - it was never sent: the server's name could not be resolved, the connection was refused or could not be made, or the
-//     TLS handshake timed out.
+//   - it was never sent: the server's name could not be resolved, the connection was refused or could not be made, or
+//     the TLS handshake timed out.
 //
 // It returns false for every other answer:
 //

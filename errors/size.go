@@ -7,11 +7,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// refusesSize reports whether a Status says that the store, etcd, has refused an object because of its size. The API server
-// has no reason for that: it answers 500 with the store's text. The texts are those of etcd (ErrRequestTooLarge) and of gRPC's
-// limits of a message. gRPC's code ResourceExhausted proves nothing: a full database has it too.
+// refusesSize reports whether a Status says that the store, etcd, has refused an object because of its size. The API
+// server has no reason for that: it answers 500 with the store's text. The texts are those of etcd (ErrRequestTooLarge)
+// and of gRPC's limits of a message. gRPC's code ResourceExhausted proves nothing: a full database has it too.
 //
-// method may be empty. A message that is received is the request only if that writes: to a read, it is the store's answer.
+// method may be empty. A message that is received is the request only if that writes: to a read, it is the store's
+// answer.
 func refusesSize(s meta.Status, method string) bool {
 	switch Reason(s.Reason) {
 	case "", Unknown, InternalError:

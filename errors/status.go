@@ -23,12 +23,12 @@ const (
 // StatusError is an answer of the server that is not a success. Find it with errors.As, or test it with errors.Is and a
 // [Reason].
 type StatusError struct {
-	// Status is the Status that the server sent, or an equivalent one if it sent another answer. If the server left out the
-	// reason or the code, [FromResponse] and [FromStatus] derive one from the other.
+	// Status is the Status that the server sent, or an equivalent one if it sent another answer. If the server left out
+	// the reason or the code, [FromResponse] and [FromStatus] derive one from the other.
 	Status meta.Status
-	// FromStatus is true if the answer was a Status object, so that it came from the API. It is false for any other answer,
-	// whose reason was derived from the code. A 404 that is not a Status may come from a proxy, or from an API server that
-	// serves nothing at that path; it says nothing about an object.
+	// FromStatus is true if the answer was a Status object, so that it came from the API. It is false for any other
+	// answer, whose reason was derived from the code. A 404 that is not a Status may come from a proxy, or from an API
+	// server that serves nothing at that path; it says nothing about an object.
 	FromStatus bool
 	// RetryAfter is how long the server asks to wait, from 0 to MaxRetryAfter.
 	RetryAfter time.Duration
@@ -70,8 +70,8 @@ func (e *StatusError) Error() string {
 	return b.String()
 }
 
-// Is reports whether the answer matches target, a [Reason]: the server sent that word, or sent no listed word and has the
-// code that implies it. The codes 410, 413 and 429 match their reasons whatever word comes with them.
+// Is reports whether the answer matches target, a [Reason]: the server sent that word, or sent no listed word and has
+// the code that implies it. The codes 410, 413 and 429 match their reasons whatever word comes with them.
 func (e *StatusError) Is(target error) bool {
 	t, ok := target.(Reason)
 	if !ok || e == nil || t == "" {
@@ -135,8 +135,8 @@ func unwrap(err error) []error {
 	return nil
 }
 
-// several returns the errors that err has, if it is a type that has several: by Unwrap, or by Errors, as aggregates have it that
-// do not unwrap.
+// several returns the errors that err has, if it is a type that has several: by Unwrap, or by Errors, as aggregates
+// have it that do not unwrap.
 func several(err error) []error {
 	switch joined := err.(type) {
 	case interface{ Unwrap() []error }:

@@ -1,5 +1,5 @@
-// Package informer keeps a cache equal to a resource on the server: it lists, then watches, and recovers from every fault
-// in between.
+// Package informer keeps a cache equal to a resource on the server: it lists, then watches, and recovers from every
+// fault in between.
 //
 //	inf := informer.New(client.For(c, Pods), informer.Options{Namespace: "web"})
 //	go inf.Run(ctx) // or informer.Run(ctx, inf, ...)
@@ -8,36 +8,37 @@
 //
 // # Guarantees
 //
-// After any fault that ends, the cache converges to the server's state. It stays readable meanwhile: a relist replaces its
-// content at once, when the new list is complete. An object whose uid and resource version have not changed is not decoded
-// again and causes no handler call.
+// After any fault that ends, the cache converges to the server's state. It stays readable meanwhile: a relist replaces
+// its content at once, when the new list is complete. An object whose uid and resource version have not changed is not
+// decoded again and causes no handler call.
 //
 // One pure function, next, decides the recovery from each fault; the table is in machine.go:
 //
-//   - A watch that ends is resumed after the last event that was applied, unless the server says that this is impossible.
-//     A lost connection, a 429 or a 5xx does not cause a relist.
+//   - A watch that ends is resumed after the last event that was applied, unless the server says that this is
+//     impossible. A lost connection, a 429 or a 5xx does not cause a relist.
 //   - The informer relists after a 410 in any form; after a version that the server says it has not reached; after the
-//     resource was gone (404), because the changes in that time are unknown; and after three watches in a row that have an
-//     event that cannot be applied, or end at once and empty, or bring not even bookmarks.
+//     resource was gone (404), because the changes in that time are unknown; and after three watches in a row that have
+//     an event that cannot be applied, or end at once and empty, or bring not even bookmarks.
 //   - The informer reads the whole collection as a streaming list where the server serves those. It reads page by page
-//     where the server refuses, ignores the request, does not end the list, or forbids the watch: see [Mode]. Pages whose
-//     continue token expires are read once more, and then as one page.
+//     where the server refuses, ignores the request, does not end the list, or forbids the watch: see [Mode]. Pages
+//     whose continue token expires are read once more, and then as one page.
 //   - A list or a bookmark that is older than the cache shows that the server was restored from a backup. The informer
 //     then replaces everything, whatever the versions say, and reports that. Such a server sends nothing to a watch
-//     from a version that it no longer has; the informer notices that after three such watches, or half an hour. A server
-//     that reaches a version as new as the cache's before it is asked cannot be told from one that was never rolled back.
-//   - After failures in a row the waits grow from 800 ms to 30 s, with full jitter, and start low again after 2 minutes of
-//     health. A watch that delivered something is resumed within 800 ms. So is a relist begun, unless it follows another
-//     without a watch of 10 s in between. Where the server refuses (400, 403, 404 and the like), attempts are 5 to 30 s
-//     apart. The informer always waits as long as the server asks (Retry-After), up to an hour.
+//     from a version that it no longer has; the informer notices that after three such watches, or half an hour. A
+//     server that reaches a version as new as the cache's before it is asked cannot be told from one that was never
+//     rolled back.
+//   - After failures in a row the waits grow from 800 ms to 30 s, with full jitter, and start low again after 2 minutes
+//     of health. A watch that delivered something is resumed within 800 ms. So is a relist begun, unless it follows
+//     another without a watch of 10 s in between. Where the server refuses (400, 403, 404 and the like), attempts are 5
+//     to 30 s apart. The informer always waits as long as the server asks (Retry-After), up to an hour.
 //   - The informer gives up a server that goes silent. It retries a paged list whose answer stalls
-//     (client.Config.StallTimeout) or brings no object for 2 minutes, and a streaming list that brings nothing for 30 s.
-//     It reopens a watch after three times the longest time that the server has left between two bookmarks (at least 90
-//     s). Where the server is not known to send bookmarks, it reopens a watch that is overdue by 30 s, which is after at
-//     most 10 minutes and a half of silence.
+//     (client.Config.StallTimeout) or brings no object for 2 minutes, and a streaming list that brings nothing for 30
+//     s. It reopens a watch after three times the longest time that the server has left between two bookmarks (at least
+//     90 s). Where the server is not known to send bookmarks, it reopens a watch that is overdue by 30 s, which is
+//     after at most 10 minutes and a half of silence.
 //
-// An informer ends by itself only if its source cannot be asked at all. Run then returns the reason: a *client.UsageError,
-// such as a namespace for a cluster-wide resource.
+// An informer ends by itself only if its source cannot be asked at all. Run then returns the reason: a
+// *client.UsageError, such as a namespace for a cluster-wide resource.
 //
 // If an object does not decode into T, the cache keeps its last good state. The informer reports it once per change and
 // lists it in Status until it decodes or is deleted. Other objects are not affected.
@@ -45,15 +46,15 @@
 // # Namespaces
 //
 // With Options.Namespaces an informer follows a set of namespaces, which [Informer.SetNamespaces] changes. Each has its
-// own list and watch and recovers by itself. Objects of other namespaces are never in the cache. When the set changes, handlers
-// receive the differences only, and an object that stays keeps the same reference. Each namespace in the cache is of one moment;
-// the cache as a whole is not.
+// own list and watch and recovers by itself. Objects of other namespaces are never in the cache. When the set changes,
+// handlers receive the differences only, and an object that stays keeps the same reference. Each namespace in the cache
+// is of one moment; the cache as a whole is not.
 //
 // # Ranges
 //
-// With Options.Shards an informer follows some of 256 ranges of objects, by the hash of their uid or namespace, so that the
-// replicas of a program can divide a resource. The ranges may change during a Run: what stays is neither listed nor decoded
-// again. See [Shards].
+// With Options.Shards an informer follows some of 256 ranges of objects, by the hash of their uid or namespace, so that
+// the replicas of a program can divide a resource. The ranges may change during a Run: what stays is neither listed nor
+// decoded again. See [Shards].
 //
 // # Reading your own writes
 //
@@ -62,31 +63,31 @@
 //
 // # Sources
 //
-// A [Source] is a client.Resource of any type of objects, client.Metadata included; [Transform] and [Filter] wrap one. The
-// informer identifies objects by the identity that the server sent, so a struct may leave metadata out, and a transform
-// may blank it.
+// A [Source] is a client.Resource of any type of objects, client.Metadata included; [Transform] and [Filter] wrap one.
+// The informer identifies objects by the identity that the server sent, so a struct may leave metadata out, and a
+// transform may blank it.
 //
 // # Sharing
 //
-// Parts of a program that do not know of each other share one watch and one cache through a [Factory]: [Share] returns an informer to
-// each of them. The watch runs while at least one of these informers runs.
+// Parts of a program that do not know of each other share one watch and one cache through a [Factory]: [Share] returns
+// an informer to each of them. The watch runs while at least one of these informers runs.
 //
 // # Groups
 //
-// A [Group] runs the parts of a program in their order and ends them in reverse: caches, services, an election, controllers.
-// It knows whether the program is alive and ready, also as an http.Handler, and names what does not end. [Run] is a Group
-// with Runners only.
+// A [Group] runs the parts of a program in their order and ends them in reverse: caches, services, an election,
+// controllers. It knows whether the program is alive and ready, also as an http.Handler, and names what does not end.
+// [Run] is a Group with Runners only.
 //
 // # Goroutines
 //
-// Nothing runs before [Informer.Run] or after it has returned, for whatever reason. Beside its own goroutine, Run starts
-// one to deliver, one for each collection that is watched (one, or one for each namespace), and one for each subscription;
-// the client adds those of its requests. [Factory.Run] adds one for each watch that is shared. Run may be called
-// again, and then resumes each watch where it was. The function [Run] runs the informers that controllers watch or read,
-// each once, and stops them after the controllers. If an index function panics, Run panics (for shared informers,
-// Factory.Run), after all other goroutines have returned.
+// Nothing runs before [Informer.Run] or after it has returned, for whatever reason. Beside its own goroutine, Run
+// starts one to deliver, one for each collection that is watched (one, or one for each namespace), and one for each
+// subscription; the client adds those of its requests. [Factory.Run] adds one for each watch that is shared. Run may be
+// called again, and then resumes each watch where it was. The function [Run] runs the informers that controllers watch
+// or read, each once, and stops them after the controllers. If an index function panics, Run panics (for shared
+// informers, Factory.Run), after all other goroutines have returned.
 //
-// The informer passes every error to Options.OnError, or logs it if that is nil (Options.Logger). [Informer.Status] shows
-// the last error of a list or a watch, also for each namespace. [Informer.WaitSynced] returns the reason when there is no
-// cache to read yet.
+// The informer passes every error to Options.OnError, or logs it if that is nil (Options.Logger). [Informer.Status]
+// shows the last error of a list or a watch, also for each namespace. [Informer.WaitSynced] returns the reason when
+// there is no cache to read yet.
 package informer

@@ -13,8 +13,8 @@ import (
 )
 
 // A cache that has never held a complete list reports every object as absent. A controller that believes it creates
-// objects that exist, or deletes what refers to them. So the first such read is reported. A function of a source of a controller that
-// waits for the cache is an exception: no reconcile acts on what it finds before the cache is complete.
+// objects that exist, or deletes what refers to them. So the first such read is reported. A function of a source of a
+// controller that waits for the cache is an exception: no reconcile acts on what it finds before the cache is complete.
 
 // EarlyReadError says that the cache of an informer was read before it held a complete list, so the answer may lack
 // objects that the server has. It is reported once for each informer; see [Options.AllowEarlyReads].
@@ -30,8 +30,8 @@ func (e *EarlyReadError) Error() string { return e.text }
 func (e *EarlyReadError) Unwrap() error { return e.err }
 
 // early reports a read of an object or a namespace that the informer covers and has not listed yet. The store calls it
-// until every namespace is listed. op is the method, such as Get or Index.Len, and key the key that Get did not find; for Namespace it has
-// only that.
+// until every namespace is listed. op is the method, such as Get or Index.Len, and key the key that Get did not find;
+// for Namespace it has only that.
 func (i *engine[T]) early(op string, key meta.Key) {
 	if i.committed() || i.isAwaited() && bySource() || !i.isEarly(key.Namespace) {
 		return
@@ -81,8 +81,8 @@ func (i *engine[T]) isAwaited() bool {
 	return false
 }
 
-// bySource reports whether the caller is called by a source of a controller, and not by a reconcile. It knows both by the files of
-// package controller.
+// bySource reports whether the caller is called by a source of a controller, and not by a reconcile. It knows both by
+// the files of package controller.
 func bySource() bool {
 	_, self, _, _ := runtime.Caller(0)
 	dir := path.Join(path.Dir(self), "controller")
@@ -103,8 +103,8 @@ func bySource() bool {
 	}
 }
 
-// committed reports whether every writer of the store has committed a list. The store commits, and tells its subscribers,
-// a moment before the informer notes it; a read in between is not early.
+// committed reports whether every writer of the store has committed a list. The store commits, and tells its
+// subscribers, a moment before the informer notes it; a read in between is not early.
 func (i *engine[T]) committed() bool {
 	i.mu.Lock()
 	scopes := slices.Collect(maps.Values(i.scopes))
@@ -135,8 +135,9 @@ func (i *engine[T]) isEarly(ns string) bool {
 	return true
 }
 
-// reader returns the place in the program that reads: the first frame outside this package, package cache and its store. It
-// compares file names, because the body of a range-over-func loop is a function of the package that has the loop.
+// reader returns the place in the program that reads: the first frame outside this package, package cache and its
+// store. It compares file names, because the body of a range-over-func loop is a function of the package that has the
+// loop.
 func reader() string {
 	_, self, _, _ := runtime.Caller(0)
 	here := path.Dir(self)

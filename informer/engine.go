@@ -48,8 +48,8 @@ type engine[T meta.Object] struct {
 	synced  chan struct{}        // closed while all of want are listed and current
 	shares  shares               // with Options.Shards
 
-	// leaving are the namespaces that are about to leave the cache, ordered: a list of one of them that completes now is too
-	// late.
+	// leaving are the namespaces that are about to leave the cache, ordered: a list of one of them that completes now
+	// is too late.
 	leaving []string
 	warned  bool                  // an early read has been reported
 	refused error                 // see Refuse
@@ -85,8 +85,8 @@ func (s *span) follows() *span {
 // nextRun is how long a wait that begins between two Runs waits for the second one.
 const nextRun = 5 * time.Second
 
-// waitNext returns at once unless the Run has ended with its context, for the reason stopped. It then waits for the next Run for a
-// while: a program that runs an informer again may wait for it a moment before that.
+// waitNext returns at once unless the Run has ended with its context, for the reason stopped. It then waits for the
+// next Run for a while: a program that runs an informer again may wait for it a moment before that.
 func (s *span) waitNext(ctx context.Context, stopped error) {
 	select {
 	case <-s.ended:
@@ -105,8 +105,8 @@ func (s *span) waitNext(ctx context.Context, stopped error) {
 	}
 }
 
-// sampledInTests is how many objects an informer checks at a time where clienttest has a test to fail. It bounds the cost
-// in tests with large caches.
+// sampledInTests is how many objects an informer checks at a time where clienttest has a test to fail. It bounds the
+// cost in tests with large caches.
 const sampledInTests = 1000
 
 func newEngine[T meta.Object](src Source[T], o Options) *engine[T] {
@@ -191,7 +191,8 @@ func (i *engine[T]) begin() error {
 
 var errStopped = errors.New("the informer has been stopped")
 
-// end ends the Run. It first applies a change of the namespaces that came too late for Run: the next Run may be far away.
+// end ends the Run. It first applies a change of the namespaces that came too late for Run: the next Run may be far
+// away.
 func (i *engine[T]) end(err error) {
 	if err == nil {
 		err = errStopped

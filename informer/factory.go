@@ -13,12 +13,12 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// Factory lets parts of a program share one watch and one cache for each resource and scope. Ask for informers with [Share], and run it
-// with [Factory.Run]. The zero value is ready for use. Grace must not be changed after the first Share, and a Factory must not be copied
-// then. Its methods are safe for use by several goroutines at once.
+// Factory lets parts of a program share one watch and one cache for each resource and scope. Ask for informers with
+// [Share], and run it with [Factory.Run]. The zero value is ready for use. Grace must not be changed after the first
+// Share, and a Factory must not be copied then. Its methods are safe for use by several goroutines at once.
 type Factory struct {
-	// Grace is how long a watch goes on after the Run of the last informer that uses it has ended. One that runs within that time
-	// finds the cache unchanged. 0 means that it stops at once.
+	// Grace is how long a watch goes on after the Run of the last informer that uses it has ended. One that runs within
+	// that time finds the cache unchanged. 0 means that it stops at once.
 	Grace time.Duration
 
 	// mu guards the fields below, and the users and lives of all informers. Nothing else is locked or called under it.
@@ -31,10 +31,10 @@ type Factory struct {
 	wake chan struct{} // holds a token when starting has grown; nil before the first Run, which looks at starting itself
 }
 
-// Run runs the watches of the informers that run, until ctx ends; then it returns nil, after all its goroutines have returned.
-// It returns an error at once if it is running already. The Run of an informer whose watch is stopped this way returns an
-// error, unless its context has ended too, as it does under [Run]. If an informer panics, Run panics, after everything has
-// returned.
+// Run runs the watches of the informers that run, until ctx ends; then it returns nil, after all its goroutines have
+// returned. It returns an error at once if it is running already. The Run of an informer whose watch is stopped this
+// way returns an error, unless its context has ended too, as it does under [Run]. If an informer panics, Run panics,
+// after everything has returned.
 func (s *Factory) Run(ctx context.Context) error {
 	if s.Grace < 0 {
 		return fmt.Errorf("run informer.Factory: Grace must be 0 or more, got %v", s.Grace)
@@ -102,7 +102,8 @@ func (s *Factory) isRunning() bool {
 	return s.running
 }
 
-// find returns the informer of a key. If there is none, it stores made under the key and returns it, unless made is nil.
+// find returns the informer of a key. If there is none, it stores made under the key and returns it, unless made is
+// nil.
 func (s *Factory) find(key any, made *common) *common {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +142,8 @@ type common struct {
 
 // life is one period in which an informer runs, from its first user to the end after its last one.
 //
-// A user that comes after the life has been told to end gets the next life. That one begins with an empty cache when this
-// one has ended.
+// A user that comes after the life has been told to end gets the next life. That one begins with an empty cache when
+// this one has ended.
 type life struct {
 	begun chan struct{} // closed when the informer is about to run
 	ended chan struct{} // closed when it has run

@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// door leads from an informer to what package controller needs of it. It is an alias, so that its methods are not among those that users
-// see.
+// door leads from an informer to what package controller needs of it. It is an alias, so that its methods are not among
+// those that users see.
 type door = filler.Door
 
 // readerOf returns a reader of a store that runner fills.

@@ -11,13 +11,13 @@ import (
 )
 
 // Transform returns a source that applies f to the objects of src; an informer then caches the results. Use f to drop
-// unneeded data, or to share data that many objects have in common. Leaving a field out of T is cheaper than dropping it
-// here, because it is then never decoded.
+// unneeded data, or to share data that many objects have in common. Leaving a field out of T is cheaper than dropping
+// it here, because it is then never decoded.
 //
 // f is called once for each decoded object, deleted ones included, before anybody else sees it. It is not called for an
-// object that a relist finds unchanged, because that is not decoded. f may change its argument and return it. It may blank
-// any field, metadata included: the informer identifies objects by the server's identity, not by their fields. One
-// goroutine at a time calls it for each namespace that is watched by itself.
+// object that a relist finds unchanged, because that is not decoded. f may change its argument and return it. It may
+// blank any field, metadata included: the informer identifies objects by the server's identity, not by their fields.
+// One goroutine at a time calls it for each namespace that is watched by itself.
 //
 // A panic of f, or a nil result, counts as an object that does not decode: a *client.DecodeError for that object alone.
 //
@@ -26,13 +26,13 @@ func Transform[T meta.Object](src Source[T], f func(T) T) Source[T] {
 	return &changed[T]{Source: src, name: "transform", change: func(obj T) (T, bool) { return f(obj), true }}
 }
 
-// Filter returns a source of those objects of src for which keep returns true. Prefer a selector of the API where one can
-// express the condition, because the server then does not send the other objects at all.
+// Filter returns a source of those objects of src for which keep returns true. Prefer a selector of the API where one
+// can express the condition, because the server then does not send the other objects at all.
 //
-// An object that changes so that keep returns false leaves the cache; handlers receive OnDelete with the new state, which
-// was not kept. keep must depend on the object alone and must not change it: it is not called again for an object that a
-// relist finds unchanged. Otherwise the rules for the function of [Transform] apply. The two can be combined: the
-// outermost wrapper is called last.
+// An object that changes so that keep returns false leaves the cache; handlers receive OnDelete with the new state,
+// which was not kept. keep must depend on the object alone and must not change it: it is not called again for an object
+// that a relist finds unchanged. Otherwise the rules for the function of [Transform] apply. The two can be combined:
+// the outermost wrapper is called last.
 func Filter[T meta.Object](src Source[T], keep func(T) bool) Source[T] {
 	return &changed[T]{Source: src, name: "filter", filters: true, change: func(obj T) (T, bool) { return obj, keep(obj) }}
 }
@@ -59,7 +59,8 @@ func (c *changed[T]) ListEach(
 		if item.Err == nil && !item.Reused {
 			var keep bool
 			if item.Object, keep, item.Err = c.apply(item.Identity, item.Object); !keep {
-				// The item is passed on as a sign that the server is alive. No relist has kept it, so marking it reused leaves it out.
+				// The item is passed on as a sign that the server is alive. No relist has kept it, so marking it reused
+				// leaves it out.
 				item = client.Item[T]{Identity: item.Identity, Reused: true}
 			}
 		}
@@ -81,8 +82,8 @@ func (c *changed[T]) WatchEach(
 	})
 }
 
-// apply calls change. If that fails, the error is a *client.DecodeError, and keep is true: the object exists, even if it
-// cannot be shown.
+// apply calls change. If that fails, the error is a *client.DecodeError, and keep is true: the object exists, even if
+// it cannot be shown.
 func (c *changed[T]) apply(id meta.Identity, decoded T) (obj T, keep bool, err error) {
 	var none T
 	defer func() {

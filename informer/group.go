@@ -19,42 +19,46 @@ import (
 //
 //  1. the caches: the informers that are named or that controllers need;
 //  2. Services;
-//  3. with a Leader, the election, once the caches that the Runners need are complete, but for namespaces that are missing: see package
-//     controller;
+//  3. with a Leader, the election, once the caches that the Runners need are complete, but for namespaces that are
+//     missing: see package controller;
 //  4. Runners.
 //
-// They end in the reverse order: a phase's context ends when everything of the later phases has returned. So Runners finish
-// with current caches and with all services, and the lease is released after the last write. All of them begin to end when
-// the context of [Group.Run] ends, or when one of them returns an error.
+// They end in the reverse order: a phase's context ends when everything of the later phases has returned. So Runners
+// finish with current caches and with all services, and the lease is released after the last write. All of them begin
+// to end when the context of [Group.Run] ends, or when one of them returns an error.
 //
-// The zero Group runs nothing. The fields must not be changed after Run has been called, and a Group must not be copied then.
-// The methods are safe for use by several goroutines at once.
+// The zero Group runs nothing. The fields must not be changed after Run has been called, and a Group must not be copied
+// then. The methods are safe for use by several goroutines at once.
 type Group struct {
 	// Services run from the beginning to the end, whether or not this process leads: a server for probes, a recorder.
 	Services []Runner
-	// Leader, if set, decides when the Runners run. Package client/leader has one. Nil means that they run at once. It must be nil if a
-	// controller among the Runners has Options.Shards: the controller returns an error, and that ends Run.
+	// Leader, if set, decides when the Runners run. Package client/leader has one. Nil means that they run at once. It
+	// must be nil if a controller among the Runners has Options.Shards: the controller returns an error, and that ends
+	// Run.
 	Leader Elector
-	// Runners are the controllers. Informers among them, and what they need, belong to the first phase. With a Leader, a
-	// controller fills its queue while it waits for leadership, so that its workers start at once then.
+	// Runners are the controllers. Informers among them, and what they need, belong to the first phase. With a Leader,
+	// a controller fills its queue while it waits for leadership, so that its workers start at once then.
 	//
-	// So the queue of a follower collects the keys of all changes that the leader handles, and a follower that becomes the leader
-	// reconciles them again. A reconcile that compares what is with what should be finds nothing to do. Work that is done once for a
-	// change, such as a Job for each new version, would be done twice: note on an object at the server what has been done, or derive
-	// the name of what is created from the change, so that a second Create fails with AlreadyExists. With controller.Options.StartAtTerm a
-	// follower collects nothing, and begins its term with what exists then; a crash between the work and its note still repeats work.
+	// So the queue of a follower collects the keys of all changes that the leader handles, and a follower that becomes
+	// the leader reconciles them again. A reconcile that compares what is with what should be finds nothing to do. Work
+	// that is done once for a change, such as a Job for each new version, would be done twice: note on an object at the
+	// server what has been done, or derive the name of what is created from the change, so that a second Create fails
+	// with AlreadyExists. With controller.Options.StartAtTerm a follower collects nothing, and begins its term with
+	// what exists then; a crash between the work and its note still repeats work.
 	Runners []Runner
 
-	// MustBeFresh are the caches that [Group.Ready] wants to be fresh; see Options.StaleAfter of informers. A controller stands for the
-	// caches that it needs, those of clusters included. Nil means the caches that the controllers of the group need, and empty and not
-	// nil means none: for a process that also answers requests, such as webhooks, and can do so without its server.
+	// MustBeFresh are the caches that [Group.Ready] wants to be fresh; see Options.StaleAfter of informers. A
+	// controller stands for the caches that it needs, those of clusters included. Nil means the caches that the
+	// controllers of the group need, and empty and not nil means none: for a process that also answers requests, such
+	// as webhooks, and can do so without its server.
 	MustBeFresh []Runner
 
-	// StopTimeout is how long the end may take. After that, Run returns a *StopError, although parts of the program still
-	// run, and the program should exit. 0 means no bound: Run waits for all.
+	// StopTimeout is how long the end may take. After that, Run returns a *StopError, although parts of the program
+	// still run, and the program should exit. 0 means no bound: Run waits for all.
 	StopTimeout time.Duration
-	// Logger receives the parts that Run waits for at the end, at growing intervals from 5 s on. If it is the zero Logger,
-	// which logr.Discard() returns too, the Group uses the logger of Run's context (logr.NewContext), or else slog.Default().
+	// Logger receives the parts that Run waits for at the end, at growing intervals from 5 s on. If it is the zero
+	// Logger, which logr.Discard() returns too, the Group uses the logger of Run's context (logr.NewContext), or else
+	// slog.Default().
 	Logger logr.Logger
 
 	mu       sync.Mutex // guards the rest
@@ -66,16 +70,17 @@ type Group struct {
 // Elector decides when this process leads. *leader.Elector is one.
 type Elector interface {
 	// Run waits until this process leads, and then calls lead once. The context of lead ends when ctx ends or when the
-	// process no longer leads. Run returns after lead has returned: nil if ctx has ended, and otherwise why it no longer
-	// leads, or the error of lead.
+	// process no longer leads. Run returns after lead has returned: nil if ctx has ended, and otherwise why it no
+	// longer leads, or the error of lead.
 	Run(ctx context.Context, lead func(ctx context.Context) error) error
 }
 
 // warm is a Runner that prepares itself before this process leads.
 type warm interface {
 	Runner
-	// RunLed is Run, except that it calls lead when it is prepared, and works only during the call of work by lead, with the
-	// context that lead passes to it. It returns the error of lead. A controller with Options.Shards returns an error at once.
+	// RunLed is Run, except that it calls lead when it is prepared, and works only during the call of work by lead,
+	// with the context that lead passes to it. It returns the error of lead. A controller with Options.Shards returns
+	// an error at once.
 	RunLed(ctx context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error) error
 }
 
@@ -121,8 +126,9 @@ type part struct {
 }
 
 // Run runs the group until ctx ends or a part returns an error, and then ends it. It returns nil if ctx has ended, and
-// otherwise the first error. It returns an error at once if a Runner is nil, if two controllers have one name, or if the
-// Group runs already. When Run returns anything but a *StopError, nothing of the group runs. Run may be called again.
+// otherwise the first error. It returns an error at once if a Runner is nil, if two controllers have one name, or if
+// the Group runs already. When Run returns anything but a *StopError, nothing of the group runs. Run may be called
+// again.
 func (g *Group) Run(ctx context.Context) error {
 	phases, err := g.begin()
 	if err != nil {

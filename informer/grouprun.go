@@ -14,8 +14,8 @@ import (
 type groupRun struct {
 	group  *Group
 	phases phases
-	// ended is the Err of Run's context. cancel ends that of the Runners and of the election, with the error of a part as its
-	// cause.
+	// ended is the Err of Run's context. cancel ends that of the Runners and of the election, with the error of a part
+	// as its cause.
 	ended  func() error
 	cancel context.CancelCauseFunc
 
@@ -112,7 +112,8 @@ func (r *groupRun) failure() error {
 	return r.err
 }
 
-// startLed prepares the Runners, and runs the election when all of them are prepared. They work during its call of lead.
+// startLed prepares the Runners, and runs the election when all of them are prepared. They work during its call of
+// lead.
 func (r *groupRun) startLed(ctx context.Context, working *sync.WaitGroup) {
 	// leads is the context in which this process leads; it is set before began is closed.
 	var leads context.Context

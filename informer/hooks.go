@@ -10,14 +10,14 @@ import (
 	"github.com/bowline-go/bowline/internal/hooks"
 )
 
-// Hooks are functions that an informer calls on events, for metrics and traces. All are optional, and cost nothing if they are
-// not set. Each must be safe for use by several goroutines at once and should return soon, because the list or the watch waits
-// for it.
+// Hooks are functions that an informer calls on events, for metrics and traces. All are optional, and cost nothing if
+// they are not set. Each must be safe for use by several goroutines at once and should return soon, because the list or
+// the watch waits for it.
 type Hooks struct {
 	// Run is called when the Run of an informer begins. ended, unless it is nil, is called before that Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())
-	// List is called after each list, whether it is complete or has failed. It is not called for a list that the end of the
-	// informer interrupted.
+	// List is called after each list, whether it is complete or has failed. It is not called for a list that the end of
+	// the informer interrupted.
 	List func(ctx context.Context, l ListInfo)
 	// Event is called with each event of a watch, before the cache has it.
 	Event func(ctx context.Context, e EventInfo)
@@ -33,9 +33,9 @@ type RunInfo struct {
 	Status func() Status
 	// Backlog returns how many changes the subscribers of the cache have not handled, and the age of the oldest.
 	Backlog func() (changes int, age time.Duration)
-	// Objects loops over the objects of the cache, with the identities that the server sent, in no particular order. A loop runs
-	// over the objects that exist when it starts, holds no lock, and is never an early read. The objects are shared: nobody may
-	// change them.
+	// Objects loops over the objects of the cache, with the identities that the server sent, in no particular order. A
+	// loop runs over the objects that exist when it starts, holds no lock, and is never an early read. The objects are
+	// shared: nobody may change them.
 	Objects func() iter.Seq2[meta.Identity, meta.Object]
 }
 

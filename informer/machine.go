@@ -2,9 +2,10 @@ package informer
 
 import "time"
 
-// This file and its two companions decide what a reflector does next. The decision is a pure function of the state and the
-// input: no I/O, no clock, no randomness. The loop in reflector.go performs the effects and reports the results. This file
-// has the types and the entry points, machine_list.go the transitions after a list, machine_watch.go those after a watch.
+// This file and its two companions decide what a reflector does next. The decision is a pure function of the state and
+// the input: no I/O, no clock, no randomness. The loop in reflector.go performs the effects and reports the results.
+// This file has the types and the entry points, machine_list.go the transitions after a list, machine_watch.go those
+// after a watch.
 //
 //	          a paged list, or the end bookmark of a streaming one
 //	Listing ───────────────────────────▶ Watching ──┐ ended well:
@@ -44,29 +45,30 @@ import "time"
 //	due: a poll is due                         list                      -
 //	unusable: the source cannot be asked       stop                      stop
 //
-// A step that follows an error waits first, unless it says "at once" or follows a question: see pace. With mode Streaming there are no
-// paged lists and no polls: a refusal leads to the same request again, slowly.
+// A step that follows an error waits first, unless it says "at once" or follows a question: see pace. With mode
+// Streaming there are no paged lists and no polls: a refusal leads to the same request again, slowly.
 //
-// After any other failure, the third streaming list in a row is followed by a paged one: at once if the server has answered, and
-// otherwise, and after a 429, after the wait. Whether the server serves streaming lists is then as unknown as before.
+// After any other failure, the third streaming list in a row is followed by a paged one: at once if the server has
+// answered, and otherwise, and after a 429, after the wait. Whether the server serves streaming lists is then as
+// unknown as before.
 //
-// The results of a question: done leads to the watch, older to a list afresh; a failure that may pass is asked again twice, and then, as
-// any other, leads to the watch. In a further Run it leads to a list.
+// The results of a question: done leads to the watch, older to a list afresh; a failure that may pass is asked again
+// twice, and then, as any other, leads to the watch. In a further Run it leads to a list.
 //
-// To ask is to read the server's present version, with a list of one object. It shows whether the server was rolled back while it
-// was away. It also tells an outage from a server that answers lists and serves no watch: the third watch in a row that fails
-// although the server has answered just before leads to polling. A 429, and a watch without an answer, does so only after it has
-// lasted for lasting, and one that cannot connect never does.
+// To ask is to read the server's present version, with a list of one object. It shows whether the server was rolled
+// back while it was away. It also tells an outage from a server that answers lists and serves no watch: the third watch
+// in a row that fails although the server has answered just before leads to polling. A 429, and a watch without an
+// answer, does so only after it has lasted for lasting, and one that cannot connect never does.
 //
-// To poll is to list again and again, page by page, and to try the watch after each list. A watch that opens ends it. It also begins
-// with a list that finds changes after watches that were mute, or that ended at once. After mute ones the watch is deaf: then only a
-// watch that brings something, or a list without changes, ends it.
+// To poll is to list again and again, page by page, and to try the watch after each list. A watch that opens ends it.
+// It also begins with a list that finds changes after watches that were mute, or that ended at once. After mute ones
+// the watch is deaf: then only a watch that brings something, or a list without changes, ends it.
 //
-// A further Run asks, and watches from the version that the cache is current to. When the watch has come to the version of the
-// answer, the cache is current for this Run.
+// A further Run asks, and watches from the version that the cache is current to. When the watch has come to the version
+// of the answer, the cache is current for this Run.
 //
-// A list that adds ranges (see portion) is followed by a watch from the version that was reached before it. If it fails, it
-// is tried again like any list, but after a 404 or a rollback the whole collection is listed.
+// A list that adds ranges (see portion) is followed by a watch from the version that was reached before it. If it
+// fails, it is tried again like any list, but after a 404 or a rollback the whole collection is listed.
 
 // State is what an informer is doing.
 type State int
@@ -109,21 +111,21 @@ const (
 	TooLarge Cause = "TooLarge"
 	// Absent: the resource was not served for a time (404).
 	Absent Cause = "Absent"
-	// Reset: the server sent events that could not be applied, three times in a row, or it has been rolled back to an older
-	// state, as after its etcd was restored from a backup.
+	// Reset: the server sent events that could not be applied, three times in a row, or it has been rolled back to an
+	// older state, as after its etcd was restored from a backup.
 	Reset Cause = "Reset"
-	// Refused: the server closed the watch at once without an event, three times in a row, as some servers and proxies do
-	// instead of sending a 410.
+	// Refused: the server closed the watch at once without an event, three times in a row, as some servers and proxies
+	// do instead of sending a 410.
 	Refused Cause = "Refused"
-	// Grown: ranges were added (Options.Shards). Only these are listed, or all of them where versions have no order, after a time
-	// without ranges, and at the begin of a further Run.
+	// Grown: ranges were added (Options.Shards). Only these are listed, or all of them where versions have no order,
+	// after a time without ranges, and at the begin of a further Run.
 	Grown Cause = "Grown"
 	// Polled: the server lists and serves no watch; see Status.Polling.
 	Polled Cause = "Polled"
 	// Resumed: a further Run could not show soon, by its watch, that the cache of the Run before is current.
 	Resumed Cause = "Resumed"
-	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back sends nothing to a
-	// watch from a version that it no longer has. A server that sends no bookmarks at all causes one such relist.
+	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back sends nothing
+	// to a watch from a version that it no longer has. A server that sends no bookmarks at all causes one such relist.
 	Silent Cause = "Silent"
 )
 
@@ -220,8 +222,8 @@ type input struct {
 	away time.Duration
 	// delivered says that the watch had brought an event or a bookmark.
 	delivered bool
-	// mute says that the watch was open for long and brought nothing, not even a bookmark, and that the server is not known
-	// to send none.
+	// mute says that the watch was open for long and brought nothing, not even a bookmark, and that the server is not
+	// known to send none.
 	mute bool
 	// early says that the server ended the watch long before the requested time, as a stopping server does.
 	early bool
@@ -281,8 +283,8 @@ const patience = 3
 // lasting is how long a 429, or no answer at all, must last before it counts as a fault that does not pass.
 const lasting = 2 * time.Minute
 
-// start returns where a reflector begins: with a list, or where it or an earlier Run stopped. The version of the cache alone
-// does not decide that: a relist that was due then is still due.
+// start returns where a reflector begins: with a list, or where it or an earlier Run stopped. The version of the cache
+// alone does not decide that: a relist that was due then is still due.
 func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) {
 	s.mode, s.lacking = mode, ""
 	switch {

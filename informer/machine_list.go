@@ -51,8 +51,8 @@ func (s state) why(streams answer) string {
 }
 
 // outdates reports whether a complete list of this version is older than the cache. It must then not be applied. A list
-// that may be stale can be older. A consistent one cannot be, unless the server has been rolled back, as by an etcd that
-// was restored from a backup. It returns false for versions that have no order.
+// that may be stale can be older. A consistent one cannot be, unless the server has been rolled back, as by an etcd
+// that was restored from a backup. It returns false for versions that have no order.
 func (s state) outdates(version string) bool {
 	order, ok := meta.CompareVersions(version, s.seen)
 	return ok && order < 0
@@ -107,12 +107,13 @@ func afterStream(s state, in input) (state, effect) {
 		if s.mode == Streaming {
 			break
 		}
-		// A streaming list takes the permission to watch, and a paged one the permission to list: a program with only the latter
-		// still gets a cache. The 403 says nothing about the server, so it is asked again next time.
+		// A streaming list takes the permission to watch, and a paged one the permission to list: a program with only
+		// the latter still gets a cache. The 403 says nothing about the server, so it is asked again next time.
 		return begin(s, lacks)
 	case unended, inapplicable:
 		s.broken++
-		// A server that is known to serve streaming lists may fail now and then, and so may one that sends something invalid.
+		// A server that is known to serve streaming lists may fail now and then, and so may one that sends something
+		// invalid.
 		trusted := in.outcome == inapplicable || in.streams == has
 		if s.mode == Streaming || trusted && s.broken < patience {
 			break

@@ -6,12 +6,13 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// This file has the transitions of the machine from a watch, the rest of a streaming list included, and from the question for the
-// server's version that may come before a watch.
+// This file has the transitions of the machine from a watch, the rest of a streaming list included, and from the
+// question for the server's version that may come before a watch.
 
-// resume watches from the version that the cache is current to. If it has to be known whether the server has that version, the server
-// is asked first. That is also so while the watch is behind a list of added ranges: if the server was rolled back to a state between
-// the two, the changes that it sends then would be taken for those that the list has.
+// resume watches from the version that the cache is current to. If it has to be known whether the server has that
+// version, the server is asked first. That is also so while the watch is behind a list of added ranges: if the server
+// was rolled back to a state between the two, the changes that it sends then would be taken for those that the list
+// has.
 func resume(s state) (state, effect) {
 	s.phase = Watching
 	if s.asking = s.ask || (state{seen: s.ahead}).outdates(s.version); s.asking {
@@ -181,8 +182,8 @@ func (s state) precedes(version string) bool {
 
 // relist waits, and then lists because of cause. It forgets the version, because no watch can start from it.
 //
-// The wait is gentle: the informer has already waited for a server that comes back after a long time without its history.
-// But lists are expensive, so one that follows another without a lasting watch in between backs off.
+// The wait is gentle: the informer has already waited for a server that comes back after a long time without its
+// history. But lists are expensive, so one that follows another without a lasting watch in between backs off.
 func relist(s state, cause Cause, floor time.Duration) (state, effect) {
 	s = s.everything(cause)
 	s.empty, s.broken, s.mute = 0, 0, 0

@@ -65,7 +65,8 @@ func (i *engine[T]) renews(all bool) {
 	i.news = make(chan struct{})
 }
 
-// fails notes that a list or a watch of a scope has failed, which matters as long as something of it has not been listed.
+// fails notes that a list or a watch of a scope has failed, which matters as long as something of it has not been
+// listed.
 func (i *engine[T]) fails() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// scope is a collection with its own list and watch: one namespace, or all of them. An informer of several namespaces has
-// a scope for each.
+// scope is a collection with its own list and watch: one namespace, or all of them. An informer of several namespaces
+// has a scope for each.
 type scope[T meta.Object] struct {
 	namespace string
 	writer    *store.Writer[T]
@@ -85,7 +85,8 @@ func (i *engine[T]) arrange(halt func([]*scope[T])) {
 	i.rearrange(halt)
 }
 
-// rearrange is arrange for callers that hold shape. Nothing is logged with it held, because a logger may use the informer.
+// rearrange is arrange for callers that hold shape. Nothing is logged with it held, because a logger may use the
+// informer.
 func (i *engine[T]) rearrange(halt func([]*scope[T])) {
 	want, over := i.plan()
 	if halt != nil {
@@ -119,7 +120,8 @@ func (i *engine[T]) rearrange(halt func([]*scope[T])) {
 // nowhere is the name of no namespace.
 const nowhere = "/"
 
-// beVacant gives a store without namespaces a writer that has committed an empty list, so that subscriptions become synced.
+// beVacant gives a store without namespaces a writer that has committed an empty list, so that subscriptions become
+// synced.
 func (i *engine[T]) beVacant(vacant bool) {
 	switch {
 	case vacant && i.vacant == nil:
@@ -131,7 +133,8 @@ func (i *engine[T]) beVacant(vacant bool) {
 	}
 }
 
-// plan returns the wanted namespaces, and the scopes of those that are no longer wanted and from now on count as not listed.
+// plan returns the wanted namespaces, and the scopes of those that are no longer wanted and from now on count as not
+// listed.
 func (i *engine[T]) plan() (want []string, over []*scope[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -190,8 +193,8 @@ func (i *engine[T]) allCurrent() bool {
 // isCurrent reports whether a namespace has been listed, and current in this Run. The caller holds mu.
 func (i *engine[T]) isCurrent(ns string) bool { return i.listed[ns] && !i.expired[ns] }
 
-// wasListed notes that the cache holds a complete list of a namespace. It ignores one that is about to leave the cache, even
-// if it is wanted again by now: it leaves first.
+// wasListed notes that the cache holds a complete list of a namespace. It ignores one that is about to leave the cache,
+// even if it is wanted again by now: it leaves first.
 func (i *engine[T]) wasListed(ns string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -202,8 +205,8 @@ func (i *engine[T]) wasListed(ns string) {
 	i.settle()
 }
 
-// renew resets an informer that does not run to its initial state, except that indexes and subscriptions stay: subscribers
-// are told that the objects are deleted.
+// renew resets an informer that does not run to its initial state, except that indexes and subscriptions stay:
+// subscribers are told that the objects are deleted.
 func (i *engine[T]) renew() {
 	i.shape.Lock()
 	defer i.shape.Unlock()
@@ -234,8 +237,8 @@ func among(ordered []string, s string) bool {
 // sweepEvery is the interval of the mutation check; see Options.CheckMutations.
 const sweepEvery = time.Minute
 
-// follow runs the reflector of every scope, and rearranges the scopes on request, until ctx ends or one of them cannot go
-// on. All its goroutines have returned when it returns.
+// follow runs the reflector of every scope, and rearranges the scopes on request, until ctx ends or one of them cannot
+// go on. All its goroutines have returned when it returns.
 func (i *engine[T]) follow(ctx context.Context) error {
 	f := &following[T]{i: i, pursuits: make(map[*scope[T]]*pursuit)}
 	if i.o.Shards != nil {
@@ -312,8 +315,8 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 			}
 		}()
 		from := s.at
-		// Index functions are called in here. If one panics, it is unknown how much of the watch has been applied. The next Run
-		// then begins with a list, because a resumed watch would apply the past again.
+		// Index functions are called in here. If one panics, it is unknown how much of the watch has been applied. The
+		// next Run then begins with a list, because a resumed watch would apply the past again.
 		s.at = state{cause: Reset, seen: from.seen}
 		if s.at, p.err = r.run(ctx, from); p.err != nil {
 			f.cancel()

@@ -13,23 +13,24 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// This file follows ranges of objects that may change (Options.Shards). One reflector with one watch follows all of them.
+// This file follows ranges of objects that may change (Options.Shards). One reflector with one watch follows all of
+// them.
 //
-// Ranges that are added are listed by themselves, at a version above that of the watch. The watch then resumes where it was,
-// with the selector for all ranges, so it brings changes of the added ranges that their list has already. Applying those
-// would take the cache back in time: it would restore an old state, or delete an object that exists again. So each such list
-// leaves a floor, and events up to it only move the version; see overtaken.
+// Ranges that are added are listed by themselves, at a version above that of the watch. The watch then resumes where it
+// was, with the selector for all ranges, so it brings changes of the added ranges that their list has already. Applying
+// those would take the cache back in time: it would restore an old state, or delete an object that exists again. So
+// each such list leaves a floor, and events up to it only move the version; see overtaken.
 //
-// An object never changes its range, because its uid and its namespace never change. But under ShardByUID an object that is
-// deleted and created again under its name is usually in another range.
+// An object never changes its range, because its uid and its namespace never change. But under ShardByUID an object
+// that is deleted and created again under its name is usually in another range.
 
 // portion is the ranges of a scope. The reflector of the scope uses it while it runs, and Run uses it otherwise.
 type portion struct {
 	by   meta.ShardBy
 	want meta.Ranges // to be followed
 	has  meta.Ranges // the cache has a complete list of these, as old as it may be
-	// floors are lists of added ranges that the watch has not reached yet. A range that was taken away and added again may be
-	// in several of them; the latest counts, because the others are below it.
+	// floors are lists of added ranges that the watch has not reached yet. A range that was taken away and added again
+	// may be in several of them; the latest counts, because the others are below it.
 	floors []floor
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
@@ -115,11 +116,12 @@ func (r *reflector[T]) isNews(e client.Event[T]) bool {
 	return false
 }
 
-// overtaken reports whether the cache has a later state of an event's key, by a list of added ranges. There are two cases:
+// overtaken reports whether the cache has a later state of an event's key, by a list of added ranges. There are two
+// cases:
 //
 //   - The object is of an added range.
-//   - It is of a range that stays, but after the event it was deleted, and an object of its name was created that is of an
-//     added range. The cache has that one, or it does not decode.
+//   - It is of a range that stays, but after the event it was deleted, and an object of its name was created that is of
+//     an added range. The cache has that one, or it does not decode.
 func (r *reflector[T]) overtaken(id meta.Identity) bool {
 	p := r.portion
 	if id.Name == "" || p.precedes(id.ResourceVersion, id) {
@@ -134,7 +136,8 @@ func (r *reflector[T]) overtaken(id meta.Identity) bool {
 
 var errUnordered = errors.New("server sent versions that have no order, so the added ranges alone cannot be listed")
 
-// selected returns the source for the list or the watch of a state. It is also returned as an excerpt, unless it is the whole source.
+// selected returns the source for the list or the watch of a state. It is also returned as an excerpt, unless it is the
+// whole source.
 func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
 	if r.portion == nil {
 		return r.source, nil
@@ -146,8 +149,8 @@ func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
 	return p, p
 }
 
-// excerpt is a source that shows only the objects of some ranges, for one list or watch. The server is asked for these only, but
-// it may send others: those are not decoded, and events of them only move the version.
+// excerpt is a source that shows only the objects of some ranges, for one list or watch. The server is asked for these
+// only, but it may send others: those are not decoded, and events of them only move the version.
 type excerpt[T meta.Object] struct {
 	Source[T]
 	portion *portion // notes what does not fit into a URL
@@ -169,8 +172,9 @@ func (p *excerpt[T]) selector() string {
 	return p.by.Selector(p.ranges)
 }
 
-// fits notes from the error of a request whether its selector was too long. Scattered ranges make one of up to 8 KB, which is more than
-// some proxies take. The next attempt then asks for every object, as of a server that does not select.
+// fits notes from the error of a request whether its selector was too long. Scattered ranges make one of up to 8 KB,
+// which is more than some proxies take. The next attempt then asks for every object, as of a server that does not
+// select.
 func (p *excerpt[T]) fits(selector string, err error) {
 	var refused *apierrors.StatusError
 	if selector == "" || !errors.As(err, &refused) {
@@ -214,8 +218,8 @@ func (p *excerpt[T]) WatchEach(
 // isOutside reports whether an event is of an object that an excerpt hides. Deletions are never reused otherwise.
 func isOutside[T meta.Object](e client.Event[T]) bool { return e.Type == client.Deleted && e.Reused }
 
-// hides reports whether an object is outside the ranges. One whose identity is not known, because it is too large, may be
-// anywhere, so it is not hidden.
+// hides reports whether an object is outside the ranges. One whose identity is not known, because it is too large, may
+// be anywhere, so it is not hidden.
 func (p *excerpt[T]) hides(id meta.Identity) bool {
 	if id.Name == "" {
 		return false
@@ -231,8 +235,8 @@ func (p *excerpt[T]) hides(id meta.Identity) bool {
 	return true
 }
 
-// reuse marks objects outside the ranges as reused: they are not decoded, and as the cache did not keep them, they are left
-// out.
+// reuse marks objects outside the ranges as reused: they are not decoded, and as the cache did not keep them, they are
+// left out.
 func (p *excerpt[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identity) (T, bool) {
 	return func(id meta.Identity) (obj T, reused bool) {
 		if reuse != nil { // it has to see every object
@@ -246,8 +250,8 @@ func (p *excerpt[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identi
 	}
 }
 
-// judge notes whether the server selects the ranges, at the end of a list and at an event of another range. A claim that is
-// wrong is reported once.
+// judge notes whether the server selects the ranges, at the end of a list and at an event of another range. A claim
+// that is wrong is reported once.
 func (p *excerpt[T]) judge(r *reflector[T]) {
 	r.divides()
 	if p == nil || p.ranges == meta.AllRanges() {
@@ -274,8 +278,8 @@ func (p *excerpt[T]) judge(r *reflector[T]) {
 	}
 }
 
-// divides reports, once in a Run, that objects cannot be divided by namespace, because they have none. The scope of a client.Type says
-// so before a Run, but a source need not know its scope, or may have it wrong.
+// divides reports, once in a Run, that objects cannot be divided by namespace, because they have none. The scope of a
+// client.Type says so before a Run, but a source need not know its scope, or may have it wrong.
 func (r *reflector[T]) divides() {
 	if p := r.portion; p != nil && p.whole && !p.told {
 		p.told = true

@@ -92,8 +92,8 @@ func (r *record) watching(w any) {
 	r.watch = w
 }
 
-// lasts notes that w has been open for a moment, if it still is. It reports whether that has ended the polls, as it does unless the watch
-// may be deaf.
+// lasts notes that w has been open for a moment, if it still is. It reports whether that has ended the polls, as it
+// does unless the watch may be deaf.
 func (r *record) lasts(w any, deaf bool) (ended bool) {
 	r.update(func(s *Status) {
 		if r.watch != w {
@@ -185,16 +185,16 @@ func (r *record) decodable(key meta.Key) bool {
 	return r.forget(func(bad map[meta.Key]*client.DecodeError) { delete(bad, key) })
 }
 
-// keepUndecodable forgets the objects that do not decode, except those for which keep is true. It reports whether that has
-// removed the last of them.
+// keepUndecodable forgets the objects that do not decode, except those for which keep is true. It reports whether that
+// has removed the last of them.
 func (r *record) keepUndecodable(keep func(meta.Identity) bool) bool {
 	return r.forget(func(bad map[meta.Key]*client.DecodeError) {
 		maps.DeleteFunc(bad, func(_ meta.Key, u *client.DecodeError) bool { return !keep(u.Identity) })
 	})
 }
 
-// gone is decodable for an event that says that an object is gone, while another one may be at its key already, or a later state of the
-// same one: a filter says that an object is gone whenever it leaves it out.
+// gone is decodable for an event that says that an object is gone, while another one may be at its key already, or a
+// later state of the same one: a filter says that an object is gone whenever it leaves it out.
 func (r *record) gone(id meta.Identity) bool {
 	return r.forget(func(bad map[meta.Key]*client.DecodeError) {
 		u := bad[id.Key()]

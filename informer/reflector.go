@@ -23,9 +23,9 @@ const (
 	// slowBackoff and maxSlowBackoff apply to faults that somebody has to fix.
 	slowBackoff    = 5 * time.Second
 	maxSlowBackoff = 30 * time.Second
-	// The interval between two polls doubles from firstPoll to four fifths of maxPoll, or to pollShare times what the last list took if
-	// that is longer: then a server spends no more than a twentieth of the time on the polls of an informer. Up to a quarter is added at
-	// random.
+	// The interval between two polls doubles from firstPoll to four fifths of maxPoll, or to pollShare times what the
+	// last list took if that is longer: then a server spends no more than a twentieth of the time on the polls of an
+	// informer. Up to a quarter is added at random.
 	firstPoll = time.Second
 	maxPoll   = 30 * time.Second
 	pollShare = 20
@@ -41,8 +41,8 @@ var (
 )
 
 // reflector makes the store's content of a scope equal to the source. It is the loop around the machine: it performs
-// effects and reports the results. One goroutine uses it. This file has the loop and the paged list, stream.go the watch
-// and the streaming list.
+// effects and reports the results. One goroutine uses it. This file has the loop and the paged list, stream.go the
+// watch and the streaming list.
 type reflector[T meta.Object] struct {
 	informer  *engine[T]
 	source    Source[T]
@@ -83,8 +83,8 @@ func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 	return r.s, nil
 }
 
-// perform carries out an effect, and returns the result. For a streaming list, the return to the machine between list and
-// watch happens within it: see stream.
+// perform carries out an effect, and returns the result. For a streaming list, the return to the machine between list
+// and watch happens within it: see stream.
 func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 	switch todo.action {
 	case list:
@@ -242,8 +242,8 @@ func (r *reflector[T]) list(ctx context.Context) input {
 	return input{outcome: done, version: m.ResourceVersion, changed: g.changed}
 }
 
-// unversioned ends a list that is complete and has no version, as those of the metrics API. No watch can follow it, so it counts only
-// if the server serves none.
+// unversioned ends a list that is complete and has no version, as those of the metrics API. No watch can follow it, so
+// it counts only if the server serves none.
 func (r *reflector[T]) unversioned(ctx context.Context, g *staging[T]) input {
 	w, o := r.open(ctx)
 	defer w.cancel(nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// This file routes errors: to Options.OnError, or to the users of a shared informer, and otherwise to a logger, which is
-// also told when the operation works again. No lock is held when its functions are called.
+// This file routes errors: to Options.OnError, or to the users of a shared informer, and otherwise to a logger, which
+// is also told when the operation works again. No lock is held when its functions are called.
 
 // hand passes err to the hooks. It returns false if nobody has taken it.
 func (i *engine[T]) hand(err error) bool {

@@ -14,8 +14,9 @@ import (
 //
 //	Runners() []informer.Runner
 //
-// that returns the runners it needs, as a controller does for the informers that it watches: [Run] runs those too. A type
-// that wraps a controller should have the method as well. Runner is an alias of [cache.Runner], so that a package need not import this one for it.
+// that returns the runners it needs, as a controller does for the informers that it watches: [Run] runs those too. A
+// type that wraps a controller should have the method as well. Runner is an alias of [cache.Runner], so that a package
+// need not import this one for it.
 type Runner = cache.Runner
 
 // RunnerFunc makes a function a Runner.
@@ -27,23 +28,23 @@ func (f RunnerFunc) Run(ctx context.Context) error { return f(ctx) }
 // needy is a Runner that needs others to run.
 type needy = runners.Needy[Runner]
 
-// Run runs all of rs at the same time and waits for all of them, as a [Group] of Runners does. When one returns an error,
-// the context of the others ends, with that error as its cause, and Run returns it: the first error wins. One that returns
-// nil does not end the others.
+// Run runs all of rs at the same time and waits for all of them, as a [Group] of Runners does. When one returns an
+// error, the context of the others ends, with that error as its cause, and Run returns it: the first error wins. One
+// that returns nil does not end the others.
 //
-// Run also runs the runners that rs need: the informers that a controller watches or reads. Each runs once, however often
-// it is named and needed. Informers, and all other needed runners, stop after everything else has returned, so that a
-// controller that is finishing its work still has a current cache.
+// Run also runs the runners that rs need: the informers that a controller watches or reads. Each runs once, however
+// often it is named and needed. Informers, and all other needed runners, stop after everything else has returned, so
+// that a controller that is finishing its work still has a current cache.
 //
-// An informer that already runs elsewhere is not run a second time. If the other Run ends first, this one takes over. Run
-// does not run the [Factory] of a shared informer: name it in rs.
+// An informer that already runs elsewhere is not run a second time. If the other Run ends first, this one takes over.
+// Run does not run the [Factory] of a shared informer: name it in rs.
 //
 // Run waits for a runner that does not return when its context ends, and says in the log which one that is. Use
 // Group.StopTimeout for a bound.
 func Run(ctx context.Context, rs ...Runner) error { return (&Group{Runners: rs}).Run(ctx) }
 
-// order returns the caches among rs, which are informers and what others need, and the needed runners that are not named.
-// Each appears once.
+// order returns the caches among rs, which are informers and what others need, and the needed runners that are not
+// named. Each appears once.
 func order(rs []Runner) (named, only []Runner) {
 	needed := needs(rs)
 	for _, r := range rs {

@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// AfterWrite implements filler.Filler. Resources are compared without their versions: the objects of a resource have the same uids and
-// resource versions in each version of its group.
+// AfterWrite implements filler.Filler. Resources are compared without their versions: the objects of a resource have
+// the same uids and resource versions in each version of its group.
 func (i asFiller[T]) AfterWrite(w requests.Write, f func()) *store.Sight {
 	if !i.concerns(w) {
 		f()
@@ -51,8 +51,8 @@ func (i *engine[T]) follows(w requests.Write) bool {
 	return running && i.covers(w.Key) == nil && (w.UID == "" || !shares.leavesOut(i.o.Shards, id))
 }
 
-// leavesOut reports whether the selectors certainly leave out an object as it was written. If that cannot be decided here,
-// it returns false.
+// leavesOut reports whether the selectors certainly leave out an object as it was written. If that cannot be decided
+// here, it returns false.
 func (i *engine[T]) leavesOut(w requests.Write) bool {
 	if i.o.LabelSelector == "" && i.o.FieldSelector == "" || w.Answer == nil || w.Subresource != "" && w.Subresource != "status" {
 		return false
@@ -80,8 +80,8 @@ func (i *engine[T]) leavesOut(w requests.Write) bool {
 	return false
 }
 
-// scalar returns the value that a field selector sees at the path of its field. It is empty if there is none: the server
-// may have a default for it, or take it from elsewhere.
+// scalar returns the value that a field selector sees at the path of its field. It is empty if there is none: the
+// server may have a default for it, or take it from elsewhere.
 func scalar(obj *meta.Raw, field string) string {
 	value, _, _ := meta.Nested[any](obj, strings.Split(field, ".")...)
 	switch v := value.(type) {

@@ -16,8 +16,8 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// use is how a program uses an informer that [Share] has returned. During its run it is one of the users of the engine, and its
-// subscriptions receive changes; [Factory.Run] runs the engine itself.
+// use is how a program uses an informer that [Share] has returned. During its run it is one of the users of the engine,
+// and its subscriptions receive changes; [Factory.Run] runs the engine itself.
 type use[T meta.Object] struct {
 	c      *common
 	engine *engine[T]
@@ -32,15 +32,16 @@ type use[T meta.Object] struct {
 	refused error // see Refuse
 }
 
-// Share returns an informer that others may use too: all that f returns for src and for the scope of o have one watch and one cache.
-// Each is run and waited for by itself. There is nothing to release: one that does not run uses nothing.
+// Share returns an informer that others may use too: all that f returns for src and for the scope of o have one watch
+// and one cache. Each is run and waited for by itself. There is nothing to release: one that does not run uses nothing.
 //
 // Two share if they have the same type of objects, equal sources, and the same Namespace or
 // Namespaces, selectors, Shards, AllowStale and KeepManagedFields. OnError belongs to each; the first
 // sets all other options, Name among them.
 //
 // Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source from
-// [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is never shared.
+// [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is never
+// shared.
 func Share[T meta.Object](f *Factory, src Source[T], o Options) *Informer[T] {
 	var c *common
 	comparable := (any(src) == nil || reflect.ValueOf(src).Comparable()) && (o.Shards == nil || reflect.ValueOf(o.Shards).Comparable())

@@ -8,8 +8,8 @@ import (
 )
 
 // Source supplies an informer with objects. client.Resource implements it and documents the contract of each method;
-// [Transform] and [Filter] make one source of another. An informer that follows several namespaces calls it from several
-// goroutines at once.
+// [Transform] and [Filter] make one source of another. An informer that follows several namespaces calls it from
+// several goroutines at once.
 type Source[T meta.Object] interface {
 	// GVR names the source in errors.
 	GVR() meta.GVR

@@ -12,8 +12,8 @@ import (
 
 var errNoVersion = errors.New("server sent a list without a resource version")
 
-// staging is a list on its way into the cache, however it is read: references to unchanged objects, and the changed ones.
-// The cache changes at once when the list is complete, and not at all if it never is.
+// staging is a list on its way into the cache, however it is read: references to unchanged objects, and the changed
+// ones. The cache changes at once when the list is complete, and not at all if it never is.
 type staging[T meta.Object] struct {
 	r      *reflector[T]
 	s      state
@@ -102,7 +102,8 @@ func (g *staging[T]) commit(version string) error {
 	return nil
 }
 
-// put replaces the content of the cache by what is staged. The list is of this version, which is empty if the list has none.
+// put replaces the content of the cache by what is staged. The list is of this version, which is empty if the list has
+// none.
 func (g *staging[T]) put(version string) {
 	reached := version
 	if g.s.grow {

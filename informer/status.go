@@ -15,48 +15,51 @@ import (
 
 // Status is the condition of an informer. It is a copy: it does not change afterwards. It prints as one line.
 //
-// The Status of an informer of several namespaces sums up those in Namespaces: counts are added, Synced is true if all are
-// synced, Stale if one is stale, State is the least advanced, Err, Since and LastEvent are the latest, Renewed is the earliest, and
-// Polling is that of the namespace that has been polled for the longest time.
+// The Status of an informer of several namespaces sums up those in Namespaces: counts are added, Synced is true if all
+// are synced, Stale if one is stale, State is the least advanced, Err, Since and LastEvent are the latest, Renewed is
+// the earliest, and Polling is that of the namespace that has been polled for the longest time.
 type Status struct {
 	// Name is Options.Name, followed by the selectors if there are any, as in: eu labels app=web.
 	Name string
 	// State is what the informer is doing.
 	State State
-	// Synced says that the cache holds a complete list, and that it has been current in this Run. It is false between two Runs.
+	// Synced says that the cache holds a complete list, and that it has been current in this Run. It is false between
+	// two Runs.
 	Synced bool
-	// Stale says that the cache is synced and has not been renewed for Options.StaleAfter. Renewed is when it was renewed last: by a
-	// list, an event or a bookmark, or now while a watch is open at a server that sends no bookmarks. It is zero before that.
+	// Stale says that the cache is synced and has not been renewed for Options.StaleAfter. Renewed is when it was
+	// renewed last: by a list, an event or a bookmark, or now while a watch is open at a server that sends no
+	// bookmarks. It is zero before that.
 	Stale   bool
 	Renewed time.Time
-	// Polling is why the informer reads the collection again and again instead of following a watch: the last error of a watch. It
-	// is nil if the informer follows a watch or waits for one. PollingSince is when that began.
+	// Polling is why the informer reads the collection again and again instead of following a watch: the last error of
+	// a watch. It is nil if the informer follows a watch or waits for one. PollingSince is when that began.
 	Polling      error
 	PollingSince time.Time
-	// Mode is how the collection was listed last, or is being listed: Paged or Streaming; Auto before the first list, and
-	// where the namespaces differ. Why gives the reason.
+	// Mode is how the collection was listed last, or is being listed: Paged or Streaming; Auto before the first list,
+	// and where the namespaces differ. Why gives the reason.
 	Mode Mode
 	Why  string
-	// Protobuf says that the latest list or watch came as protobuf. WhyJSON is the reason if it came as JSON although the client's
-	// Config.Protobuf is set.
+	// Protobuf says that the latest list or watch came as protobuf. WhyJSON is the reason if it came as JSON although
+	// the client's Config.Protobuf is set.
 	Protobuf bool
 	WhyJSON  string
-	// Ranges are those of which the cache holds a complete list, with Options.Shards. Sharded says where they are selected; it is
-	// empty until a list of some ranges, or an event of another range, has shown that.
+	// Ranges are those of which the cache holds a complete list, with Options.Shards. Sharded says where they are
+	// selected; it is empty until a list of some ranges, or an event of another range, has shown that.
 	Ranges  meta.Ranges
 	Sharded Sharding
-	// Listed is how many objects the current list has brought so far, or the last one brought. Remaining is how many follow after the
-	// current page, if the server says so, and otherwise 0: it does not for lists with a selector, nor for streaming ones.
+	// Listed is how many objects the current list has brought so far, or the last one brought. Remaining is how many
+	// follow after the current page, if the server says so, and otherwise 0: it does not for lists with a selector, nor
+	// for streaming ones.
 	Listed, Remaining int
-	// Err is the last error of a list or a watch. It is nil after a later list or event, and when a later watch has been open for a
-	// second. While the informer polls, a list makes it Polling again. Since is the time of the last error, whether or not Err still
-	// has it.
+	// Err is the last error of a list or a watch. It is nil after a later list or event, and when a later watch has
+	// been open for a second. While the informer polls, a list makes it Polling again. Since is the time of the last
+	// error, whether or not Err still has it.
 	Err   error
 	Since time.Time
 	// LastEvent is when something last came from the server: a list, an event or a bookmark.
 	LastEvent time.Time
-	// ResourceVersion is the version that the cache is current to: the oldest of those of the namespaces. It is empty if
-	// there is none yet or if they have no order.
+	// ResourceVersion is the version that the cache is current to: the oldest of those of the namespaces. It is empty
+	// if there is none yet or if they have no order.
 	ResourceVersion string
 	// Objects is how many objects the cache holds.
 	Objects int
@@ -64,11 +67,11 @@ type Status struct {
 	Lists, Watches, Events int
 	// Relists counts the complete lists after the first one, by cause.
 	Relists map[Cause]int
-	// Resets counts the relists after which the cache held an older version than before: the server has lost history, as etcd
-	// does when it is restored from a backup.
+	// Resets counts the relists after which the cache held an older version than before: the server has lost history,
+	// as etcd does when it is restored from a backup.
 	Resets int
-	// Undecodable are the objects that do not decode at present, ordered by key. The cache holds their last good state, if
-	// there was one.
+	// Undecodable are the objects that do not decode at present, ordered by key. The cache holds their last good state,
+	// if there was one.
 	Undecodable []*client.DecodeError
 	// Namespaces has the Status of each namespace of an informer with Options.Namespaces; otherwise it is nil.
 	Namespaces map[string]Status

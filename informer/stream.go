@@ -17,13 +17,13 @@ const (
 	// minWatch is the least time for which the server is asked to keep a watch open. The most is twice that, so that
 	// informers which began together do not come back together.
 	minWatch = 5 * time.Minute
-	// earlyEnd is how long before the requested time the end of a watch counts as the server's choice. Its reason may have
-	// ended other watches at the same moment.
+	// earlyEnd is how long before the requested time the end of a watch counts as the server's choice. Its reason may
+	// have ended other watches at the same moment.
 	earlyEnd = 5 * time.Second
-	// noProgress is how long a streaming list may go without an event that adds to it; see initial. A server that serves such
-	// lists sends its objects at once, and the end bookmark as soon as it knows that it is up to date, which takes API
-	// servers up to 5 s when nothing happens. One that ignores the request sends nothing until something changes, and then
-	// only changes.
+	// noProgress is how long a streaming list may go without an event that adds to it; see initial. A server that
+	// serves such lists sends its objects at once, and the end bookmark as soon as it knows that it is up to date,
+	// which takes API servers up to 5 s when nothing happens. One that ignores the request sends nothing until
+	// something changes, and then only changes.
 	noProgress = 30 * time.Second
 	// doubtful is how long a streaming list may bring only objects that may be new before the server is asked for its
 	// version.
@@ -98,8 +98,8 @@ func (w *open[T]) opens() {
 	}
 }
 
-// works notes that the watch follows changes. Once it has been open for a moment that shows that watches work, although nothing may
-// come for long.
+// works notes that the watch follows changes. Once it has been open for a moment that shows that watches work, although
+// nothing may come for long.
 func (w *open[T]) works() {
 	w.r.record.watching(w)
 	deaf := w.r.s.deaf
@@ -128,8 +128,8 @@ func (w *open[T]) read(
 }
 
 // initial tells the initial events of a streaming list from objects that are created meanwhile: both add an object. An
-// object that is created later has a version above all that the server had before. So an added object is an initial one in
-// two cases:
+// object that is created later has a version above all that the server had before. So an added object is an initial one
+// in two cases:
 //
 //   - Its version is below one that has come already. API servers send initial objects in the order of keys, so this is
 //     the usual case.
@@ -159,11 +159,12 @@ func (i *initial) goesOn(version string) bool {
 	return !ok || order < 0
 }
 
-// present asks the server for its current version, with a list of one object. The version is empty if there is an error.
+// present asks the server for its current version, with a list of one object. The version is empty if there is an
+// error.
 //
-// A streaming list that takes long and brings only ever higher versions asks so. It is either a slow list of objects that were
-// created in the order of their keys, or a list that never ends, followed by objects that are created meanwhile. See also
-// question.
+// A streaming list that takes long and brings only ever higher versions asks so. It is either a slow list of objects
+// that were created in the order of their keys, or a list that never ends, followed by objects that are created
+// meanwhile. See also question.
 func (r *reflector[T]) present(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -203,8 +204,8 @@ func (r *reflector[T]) watch(ctx context.Context) input {
 	return w.end(ctx, w.read(o, nil, w.event))
 }
 
-// stream reads the whole collection from a watch. When the list is complete the machine says to follow the changes of the
-// same watch, and stream does so. It returns how the list ended or, after a complete one, how the watch ended.
+// stream reads the whole collection from a watch. When the list is complete the machine says to follow the changes of
+// the same watch, and stream does so. It returns how the list ended or, after a complete one, how the watch ended.
 func (r *reflector[T]) stream(ctx context.Context) input {
 	s := r.s // as the list begins
 	r.record.listing(Streaming)

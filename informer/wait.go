@@ -61,11 +61,12 @@ func (i *engine[T]) waitSynced(ctx context.Context, user *span) error {
 	return fmt.Errorf("sync %s: %w", i.name(), why)
 }
 
-// longestWait is how long WaitSynced waits in a test. In virtual time a wait without an end is a loop that keeps a processor busy, and the
-// testing package ends it after ten minutes without a word.
+// longestWait is how long WaitSynced waits in a test. In virtual time a wait without an end is a loop that keeps a
+// processor busy, and the testing package ends it after ten minutes without a word.
 const longestWait = 24 * time.Hour
 
-// patience returns a channel that receives when a test has waited for too long; nil outside of tests, or if ctx ends by itself.
+// patience returns a channel that receives when a test has waited for too long; nil outside of tests, or if ctx ends by
+// itself.
 func (i *engine[T]) patience(ctx context.Context) (<-chan time.Time, func()) {
 	if _, ends := ctx.Deadline(); i.test == nil || ends || ctx.Err() != nil {
 		return nil, func() {}
@@ -112,7 +113,8 @@ var errNotRun = errors.New("nobody has called its Run")
 // named is how many namespaces an error names.
 const named = 5
 
-// missing returns an error that names the namespaces that have not been listed, and why. It returns nil if all have been.
+// missing returns an error that names the namespaces that have not been listed, and why. It returns nil if all have
+// been.
 func (i *engine[T]) missing() error {
 	i.mu.Lock()
 	var names []string

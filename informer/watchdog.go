@@ -7,14 +7,14 @@ import (
 
 // The watchdog ends a watch that has gone silent. A connection may be dead without either side knowing, and a watch is
 // idle by nature. The only evidence is what the server should have sent by now: a bookmark, if the server has shown how
-// often it sends them, and otherwise the end of the watch at the requested time. The watchdog works above HTTP, so it is
-// the same over HTTP/1.1 and HTTP/2.
+// often it sends them, and otherwise the end of the watch at the requested time. The watchdog works above HTTP, so it
+// is the same over HTTP/1.1 and HTTP/2.
 
 const (
 	// missed is how many bookmarks must be missed before the watch ends.
 	missed = 3
-	// minGap is the least assumed time between two bookmarks. A server may send a few in quick succession and then none for a
-	// minute, which is the interval of API servers.
+	// minGap is the least assumed time between two bookmarks. A server may send a few in quick succession and then none
+	// for a minute, which is the interval of API servers.
 	minGap = 30 * time.Second
 	// watchGrace is how long after its requested end a watch is given up.
 	watchGrace = 30 * time.Second
@@ -25,8 +25,8 @@ var (
 	errEndless = &silence{"server sent nothing, and did not end the watch when it was to"}
 )
 
-// silence says that a server sent nothing for too long. It is a network timeout, and never the end of a caller's context,
-// although a context ends the request.
+// silence says that a server sent nothing for too long. It is a network timeout, and never the end of a caller's
+// context, although a context ends the request.
 type silence struct{ text string }
 
 func (s *silence) Error() string { return s.text }

@@ -100,8 +100,8 @@ func (x *aligner) byPlace(i, j, endA, endB int) {
 	}
 }
 
-// identity distinguishes an element from the others of its list: by the name of an object that has one, and otherwise by the
-// whole text.
+// identity distinguishes an element from the others of its list: by the name of an object that has one, and otherwise
+// by the whole text.
 type identity struct {
 	member string // that has the name
 	text   []byte

@@ -8,13 +8,14 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// IsApplied reports whether an object proves that this [Apply] by the manager would change nothing: the object has every value
-// of the configuration, elements of lists in the same order, and its metadata.managedFields say that the manager has applied
-// these fields and no others. The apply then need not be sent. obj is the object as the server sent it, for example from a
-// cache that keeps managedFields: any value that encodes to it.
+// IsApplied reports whether an object proves that this [Apply] by the manager would change nothing: the object has
+// every value of the configuration, elements of lists in the same order, and its metadata.managedFields say that the
+// manager has applied these fields and no others. The apply then need not be sent. obj is the object as the server sent
+// it, for example from a cache that keeps managedFields: any value that encodes to it.
 //
-// If IsApplied returns true, the apply changes nothing as long as the server's object equals obj, and no admission webhook
-// changes what it has accepted before. If it returns false, the apply may still change nothing. This is so in these cases:
+// If IsApplied returns true, the apply changes nothing as long as the server's object equals obj, and no admission
+// webhook changes what it has accepted before. If it returns false, the apply may still change nothing. This is so in
+// these cases:
 //
 //   - The server writes a value in another way, such as "0.5" for "500m".
 //   - The server has filled in an object that was applied empty.
@@ -81,7 +82,8 @@ func removeAt(n *tree.Node, names []string) {
 	}
 }
 
-// comparison reports whether an object contains a configuration, and whether the configuration names exactly a set of fields.
+// comparison reports whether an object contains a configuration, and whether the configuration names exactly a set of
+// fields.
 type comparison struct {
 	version string // the object's apiVersion
 	last    bool   // nobody has applied since
@@ -113,8 +115,8 @@ func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, o
 	return leaf && tree.Same(config, obj)
 }
 
-// isUnset reports whether a server may leave the value out of what it writes. An empty object does not count: if it is absent,
-// it may have been removed together with its members, although its owner still owns it.
+// isUnset reports whether a server may leave the value out of what it writes. An empty object does not count: if it is
+// absent, it may have been removed together with its members, although its owner still owns it.
 func isUnset(n *tree.Node) bool {
 	return n.Kind() == 'f' || n.Kind() != '{' && n.IsZero()
 }
@@ -136,9 +138,9 @@ func (c comparison) members(config, obj *tree.Node, s *fieldset.Set, others *fie
 		key := fieldset.Field(string(m.Name))
 		part := s.Child(key)
 		if at < 0 && c.last && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.Value) {
-			// The member is owned and absent, because the server does not write its zero value. The server first sees a change,
-			// and in the end only the new time in the manager's entry. It takes that back, unless it has to move the entry
-			// behind a later one.
+			// The member is owned and absent, because the server does not write its zero value. The server first sees a
+			// change, and in the end only the new time in the manager's entry. It takes that back, unless it has to
+			// move the entry behind a later one.
 			continue
 		}
 		if at < 0 || !c.same(string(m.Name), &m.Value, &to.Members[at].Value, part, others.Child(key)) {

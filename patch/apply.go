@@ -15,27 +15,27 @@ import (
 // ApplyType is the media type of a server-side apply. Its body is JSON, which is YAML too.
 const ApplyType = "application/apply-patch+yaml"
 
-// Apply returns the server-side apply (KEP-555) of the configuration that v encodes to: the fields that a field manager sets,
-// and no others. The server records that the manager owns them. It removes the fields that the manager applied earlier and
-// leaves out now, unless somebody else owns them too. So an empty configuration is not an empty patch.
+// Apply returns the server-side apply (KEP-555) of the configuration that v encodes to: the fields that a field manager
+// sets, and no others. The server records that the manager owns them. It removes the fields that the manager applied
+// earlier and leaves out now, unless somebody else owns them too. So an empty configuration is not an empty patch.
 //
 // v encodes to a JSON object: a struct, a map, a meta.Unstructured or a json.RawMessage. Apply sends every field that
 // encoding/json writes, except null, and except the zero of a field tagged omitempty or omitzero, even
 // if encoding/json writes it, as it does for a struct. A pointer to a zero is not a zero.
 //
 // If paths are given, Apply sends only the fields that they name. A path is a JSON pointer such as "/spec/replicas" or
-// "/spec/template/spec/containers/0/image". A path also selects a zero, even one that omitempty hides. Apply adds nothing to an
-// element of a list, so if the list has keys, name the element's key in a path too. It is an error if v has nothing at a path,
-// or null.
+// "/spec/template/spec/containers/0/image". A path also selects a zero, even one that omitempty hides. Apply adds
+// nothing to an element of a list, so if the list has keys, name the element's key in a path too. It is an error if v
+// has nothing at a path, or null.
 //
-// Apply always sends apiVersion, kind, metadata.name and metadata.namespace if v has them. With metadata.resourceVersion it
-// applies to that version only, as [Patch.WithResourceVersion] does; but if the object no longer exists, a server creates it,
-// whatever the version.
+// Apply always sends apiVersion, kind, metadata.name and metadata.namespace if v has them. With
+// metadata.resourceVersion it applies to that version only, as [Patch.WithResourceVersion] does; but if the object no
+// longer exists, a server creates it, whatever the version.
 //
-// Only a server sets metadata.managedFields, uid, generation, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds
-// and selfLink. Apply leaves them out if they are empty; otherwise they are an error. It also leaves out a status that has no
-// values. Any other status belongs to the subresource status: a server ignores it in the object itself, so a client refuses to
-// send it there, unless a path names it.
+// Only a server sets metadata.managedFields, uid, generation, creationTimestamp, deletionTimestamp,
+// deletionGracePeriodSeconds and selfLink. Apply leaves them out if they are empty; otherwise they are an error. It
+// also leaves out a status that has no values. Any other status belongs to the subresource status: a server ignores it
+// in the object itself, so a client refuses to send it there, unless a path names it.
 func Apply(v any, paths ...string) Patch {
 	p := Patch{mediaType: ApplyType}
 	root, err := readConfiguration(v, paths)
@@ -50,8 +50,9 @@ func Apply(v any, paths ...string) Patch {
 	return p
 }
 
-// CheckSubresource returns an error, which is [ErrMalformed], if the patch cannot be meant for the subresource of that name, or for the object
-// itself if the name is empty. The one case is an [Apply] with a status, sent to the object itself: a server ignores that status.
+// CheckSubresource returns an error, which is [ErrMalformed], if the patch cannot be meant for the subresource of that
+// name, or for the object itself if the name is empty. The one case is an [Apply] with a status, sent to the object
+// itself: a server ignores that status.
 func (p Patch) CheckSubresource(name string) error {
 	if !p.status || name != "" {
 		return nil
@@ -96,7 +97,8 @@ func readConfiguration(v any, paths []string) (*tree.Node, error) {
 	return &chosen, nil
 }
 
-// selection is the set of places that paths name: for each name, the selection below it. An empty selection is everything.
+// selection is the set of places that paths name: for each name, the selection below it. An empty selection is
+// everything.
 type selection map[string]selection
 
 func (s selection) add(names []string) {
@@ -141,7 +143,8 @@ func (s selection) part(n *tree.Node) tree.Node {
 	return s.of(n)
 }
 
-// locate returns the value that the names lead to, or nil if it is not there. It returns an error if a name is not an index.
+// locate returns the value that the names lead to, or nil if it is not there. It returns an error if a name is not an
+// index.
 func locate(n *tree.Node, names []string) (*tree.Node, error) {
 	for _, name := range names {
 		b := n.Open()
@@ -168,8 +171,8 @@ func locate(n *tree.Node, names []string) (*tree.Node, error) {
 	return n, nil
 }
 
-// complete makes sure that the configuration has a value at the path. If the JSON of a struct leaves the value out because it
-// is zero, complete takes it from the struct.
+// complete makes sure that the configuration has a value at the path. If the JSON of a struct leaves the value out
+// because it is zero, complete takes it from the struct.
 func complete(root *tree.Node, v reflect.Value, path string, names []string) error {
 	at, err := locate(root, names)
 	if err != nil {
@@ -280,8 +283,8 @@ var onlyServer = []string{
 	"managedFields", "uid", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
 }
 
-// tidy removes the parts of a configuration that say nothing, and returns an error for parts that no configuration may have. It
-// reports whether there is a status that the paths do not name.
+// tidy removes the parts of a configuration that say nothing, and returns an error for parts that no configuration may
+// have. It reports whether there is a status that the paths do not name.
 func tidy(root *tree.Node, paths []string) (status bool, err error) {
 	dropNulls(root)
 	object := root.Open()
@@ -356,8 +359,8 @@ func dropNulls(n *tree.Node) {
 	}
 }
 
-// dropZeros removes the zeros of fields that leave zeros out, although encoding/json has written them, unless a path leads to
-// them.
+// dropZeros removes the zeros of fields that leave zeros out, although encoding/json has written them, unless a path
+// leads to them.
 func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]govalue.Tag, paths []string) {
 	for _, path := range paths {
 		if names, err := ParsePointer(path); err == nil {

@@ -8,16 +8,17 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// ApplyJSON applies a JSON patch to doc, exactly as RFC 6902 says, and returns the new document. It applies all operations or
-// none: it never changes doc, and returns no document with an error.
+// ApplyJSON applies a JSON patch to doc, exactly as RFC 6902 says, and returns the new document. It applies all
+// operations or none: it never changes doc, and returns no document with an error.
 //
-// A test compares values, not text: 1, 1.0 and 1e0 are one number, and 2^53 and 2^53+1 are two. Everything that the patch does
-// not change is written as it was, numbers digit by digit, without white space. Members of objects stay in their place, and new
-// ones follow them. If an object has several members with one name, the last counts.
+// A test compares values, not text: 1, 1.0 and 1e0 are one number, and 2^53 and 2^53+1 are two. Everything that the
+// patch does not change is written as it was, numbers digit by digit, without white space. Members of objects stay in
+// their place, and new ones follow them. If an object has several members with one name, the last counts.
 //
 // The error names the operation if one is wrong (see [ParseOps]) or does not fit the document: it is [ErrNotFound] if a
-// location does not exist, [ErrTestFailed] if a test fails. It is [ErrTooLarge] beyond the bounds of this package; one bound is
-// that the copies of a patch add at most 3 MiB. The cost of an operation on a list is proportional to the list's length.
+// location does not exist, [ErrTestFailed] if a test fails. It is [ErrTooLarge] beyond the bounds of this package; one
+// bound is that the copies of a patch add at most 3 MiB. The cost of an operation on a list is proportional to the
+// list's length.
 func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
 	target, change, err := readBoth(doc, "the JSON patch", jsonPatch)
 	if err != nil {

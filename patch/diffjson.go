@@ -9,23 +9,24 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// DiffJSON returns the JSON patch that changes old to new exactly, including nulls. It is empty ([Patch.IsEmpty]) if nothing
-// differs. [Diff] says what old and new may be, and which differences are errors.
+// DiffJSON returns the JSON patch that changes old to new exactly, including nulls. It is empty ([Patch.IsEmpty]) if
+// nothing differs. [Diff] says what old and new may be, and which differences are errors.
 //
-// The patch changes objects member by member. In lists, two elements are the same if they are equal or have the same name (a
-// member "name", or else "key", or else "type"). The patch replaces a list if that is shorter, and an object that has thousands
-// of changes. The cost is bounded: if more than half a million pairs of elements of a list would have to be compared, elements
-// are matched by their index, and a list whose path is longer than 4 KiB is replaced.
+// The patch changes objects member by member. In lists, two elements are the same if they are equal or have the same
+// name (a member "name", or else "key", or else "type"). The patch replaces a list if that is shorter, and an object
+// that has thousands of changes. The cost is bounded: if more than half a million pairs of elements of a list would
+// have to be compared, elements are matched by their index, and a list whose path is longer than 4 KiB is replaced.
 //
 // The patch names elements by their index, whatever is there when it arrives. [DiffGuarded] tests first.
 func DiffJSON(old, new any) Patch {
 	return diff("patch.DiffJSON", JSONType, old, new, diffJSON(false))
 }
 
-// DiffGuarded is [DiffJSON] with a test before each operation, so that the patch fails if somebody else has changed the same
-// thing meanwhile. A test compares a value that is replaced or removed with that of old. If elements of a list come, go or
-// move, the test compares the whole list. There is no test for a new member, and none for a value that has a list with null in
-// it, because an API server breaks the connection off at such a test. [Patch.WithResourceVersion] guards these too.
+// DiffGuarded is [DiffJSON] with a test before each operation, so that the patch fails if somebody else has changed the
+// same thing meanwhile. A test compares a value that is replaced or removed with that of old. If elements of a list
+// come, go or move, the test compares the whole list. There is no test for a new member, and none for a value that has
+// a list with null in it, because an API server breaks the connection off at such a test. [Patch.WithResourceVersion]
+// guards these too.
 func DiffGuarded(old, new any) Patch {
 	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
 }
@@ -43,13 +44,13 @@ func diffJSON(guarded bool) func(from, to *tree.Node) ([]byte, bool, error) {
 }
 
 const (
-	// manyOps is how many operations may change one object below the root. It is far below maxOps, so that a patch can have a
-	// few such objects.
+	// manyOps is how many operations may change one object below the root. It is far below maxOps, so that a patch can
+	// have a few such objects.
 	manyOps = 2000
 	// manyPairs is how many pairs of elements are compared in one list.
 	manyPairs = 1 << 19
-	// longPath is how long the path of a list may be, in bytes, before the list is replaced instead of compared: each operation
-	// repeats the path.
+	// longPath is how long the path of a list may be, in bytes, before the list is replaced instead of compared: each
+	// operation repeats the path.
 	longPath = 4 << 10
 )
 
@@ -189,8 +190,8 @@ func (d *scripter) members(a, b *tree.Branch) {
 	}
 }
 
-// items writes the operations that change one list to the other. They go through the list from its start, so everything before
-// the index of an operation already equals b.
+// items writes the operations that change one list to the other. They go through the list from its start, so everything
+// before the index of an operation already equals b.
 func (d *scripter) items(list, with *tree.Node) {
 	a, b := list.Open().Items, with.Open().Items
 	pairs := align(a, b, &d.run)

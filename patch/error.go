@@ -7,26 +7,28 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// The causes of errors about a patch, or about a patch and a document. The documentation of each error says whether it wraps
-// one.
+// The causes of errors about a patch, or about a patch and a document. The documentation of each error says whether it
+// wraps one.
 var (
-	// ErrMalformed: the patch is wrong, whatever the document is. Examples are a pointer without a leading slash, an operation
-	// that does not exist or lacks a member, the removal of the whole document, and a move of a value into itself.
+	// ErrMalformed: the patch is wrong, whatever the document is. Examples are a pointer without a leading slash, an
+	// operation that does not exist or lacks a member, the removal of the whole document, and a move of a value into
+	// itself.
 	ErrMalformed = errors.New("malformed patch")
-	// ErrNotFound: the document does not have the location. A member does not exist, an index is out of range, or a path leads
-	// through a value that is neither an object nor a list.
+	// ErrNotFound: the document does not have the location. A member does not exist, an index is out of range, or a
+	// path leads through a value that is neither an object nor a list.
 	ErrNotFound = errors.New("location not found")
 	// ErrTestFailed: the value of a "test" operation is not that of the document.
 	ErrTestFailed = errors.New("test failed")
 	// ErrTooLarge: a document, a patch or a result is beyond the bounds of this package.
 	ErrTooLarge = tree.ErrTooLarge
-	// ErrNull: [Diff] or [DiffStrategic] would have to set null in an object that is new, which no merge patch can do. [DiffJSON] can.
+	// ErrNull: [Diff] or [DiffStrategic] would have to set null in an object that is new, which no merge patch can do.
+	// [DiffJSON] can.
 	ErrNull = tree.ErrNull
 )
 
-// opError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed], [ErrNotFound],
-// [ErrTestFailed] or [ErrTooLarge], or the error of encoding the operation's value. It shows no value of the patch or the
-// document.
+// opError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed],
+// [ErrNotFound], [ErrTestFailed] or [ErrTooLarge], or the error of encoding the operation's value. It shows no value of
+// the patch or the document.
 type opError struct {
 	// Index is the operation's place in the patch, from 0.
 	Index int

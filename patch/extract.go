@@ -8,14 +8,15 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Extract returns the configuration that the manager has applied to an object, with the values that the object has now. It has
-// apiVersion, kind, name and namespace, so it can be changed and applied again. If the manager has applied nothing, it has
-// nothing else. obj is the object as the server sent it: any value that encodes to it, with its metadata.managedFields.
+// Extract returns the configuration that the manager has applied to an object, with the values that the object has now.
+// It has apiVersion, kind, name and namespace, so it can be changed and applied again. If the manager has applied
+// nothing, it has nothing else. obj is the object as the server sent it: any value that encodes to it, with its
+// metadata.managedFields.
 //
-// Extract needs no schema, because the server's records tell how the fields are owned. Elements come in the object's order. The
-// server does not record two things. Extract does not return a zero that the server does not write, such as false for
-// hostNetwork. If an object was applied empty and the server has filled in defaults since, it looks like an object that is
-// owned whole: Extract returns it as it is now, unless somebody else owns a part of it.
+// Extract needs no schema, because the server's records tell how the fields are owned. Elements come in the object's
+// order. The server does not record two things. Extract does not return a zero that the server does not write, such as
+// false for hostNetwork. If an object was applied empty and the server has filled in defaults since, it looks like an
+// object that is owned whole: Extract returns it as it is now, unless somebody else owns a part of it.
 //
 // It is an error if obj has no managedFields, and if the manager has applied in another version of the API than obj's.
 func Extract(obj any, m FieldManager) (json.RawMessage, error) {
@@ -83,7 +84,8 @@ func combine(to, from tree.Node) tree.Node {
 	return to
 }
 
-// owned returns the parts of a value that are in a set, and whether there are any. others is what everybody else owns there.
+// owned returns the parts of a value that are in a set, and whether there are any. others is what everybody else owns
+// there.
 func (k *namings) owned(n *tree.Node, s *fieldset.Set, others *fieldset.Set) (part tree.Node, found bool) {
 	switch {
 	case s == nil:

@@ -9,16 +9,16 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// CheckKey returns an error, which is [ErrMalformed], if the patch cannot be meant for the object with the key. No patch can do
-// any of these:
+// CheckKey returns an error, which is [ErrMalformed], if the patch cannot be meant for the object with the key. No
+// patch can do any of these:
 //
 //   - give metadata.name or metadata.namespace another value;
 //   - remove the name, alone or with the object that contains it;
 //   - give metadata.uid a value that is not a string.
 //
-// If the patch could not be built, CheckKey returns the error of [Patch.Body]. It does not see which values a JSON patch moves
-// or copies to these places. It cannot check a uid, because the key has none: the server answers Invalid to a patch that
-// changes it.
+// If the patch could not be built, CheckKey returns the error of [Patch.Body]. It does not see which values a JSON
+// patch moves or copies to these places. It cannot check a uid, because the key has none: the server answers Invalid to
+// a patch that changes it.
 func (p Patch) CheckKey(key meta.Key) error {
 	body, err := p.Body()
 	if err != nil {
@@ -60,8 +60,8 @@ func (p Patch) CheckKey(key meta.Key) error {
 	return nil
 }
 
-// checkPart checks the new value of a place in the object; null means none. If whole is set, the value replaces the present
-// one, so it must contain the name.
+// checkPart checks the new value of a place in the object; null means none. If whole is set, the value replaces the
+// present one, so it must contain the name.
 func checkPart(n *tree.Node, pointer string, key meta.Key, whole bool) error {
 	switch pointer {
 	case "", "/metadata":

@@ -10,8 +10,9 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// FieldManager is an owner of fields: the name that a client gives itself (WriteOptions.FieldManager), and the subresource that
-// it writes through, which is empty for the object itself. The applies of one name through different subresources are separate.
+// FieldManager is an owner of fields: the name that a client gives itself (WriteOptions.FieldManager), and the
+// subresource that it writes through, which is empty for the object itself. The applies of one name through different
+// subresources are separate.
 type FieldManager struct {
 	Name        string
 	Subresource string

@@ -7,11 +7,12 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// ApplyMerge applies a JSON merge patch to doc, exactly as RFC 7386 says, and returns the new document: null removes a member,
-// a list replaces the whole list, with its nulls, and a patch that is not an object replaces the document. It is an error if
-// either is not JSON, or is beyond the bounds of this package.
+// ApplyMerge applies a JSON merge patch to doc, exactly as RFC 7386 says, and returns the new document: null removes a
+// member, a list replaces the whole list, with its nulls, and a patch that is not an object replaces the document. It
+// is an error if either is not JSON, or is beyond the bounds of this package.
 //
-// Members stay in their place, and new ones follow them. Everything that stays is written as it was, without white space.
+// Members stay in their place, and new ones follow them. Everything that stays is written as it was, without white
+// space.
 func ApplyMerge(doc, mergePatch []byte) ([]byte, error) {
 	target, change, err := readBoth(doc, "the merge patch", mergePatch)
 	if err != nil {

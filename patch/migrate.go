@@ -11,18 +11,20 @@ import (
 )
 
 // MigrateFields returns the patch that makes to the owner, by apply, of the fields that the managers called from own by
-// updates. Client-side apply owns its fields in this way; kubectl's manager is called kubectl-client-side-apply. Without the
-// migration, a server-side apply removes none of these fields, because their old owner still owns them. Send the patch with a
-// handle's Patch, and apply next: the fields that the new configuration leaves out are then removed. The patch changes only who
-// owns which fields.
+// updates. Client-side apply owns its fields in this way; kubectl's manager is called kubectl-client-side-apply.
+// Without the migration, a server-side apply removes none of these fields, because their old owner still owns them.
+// Send the patch with a handle's Patch, and apply next: the fields that the new configuration leaves out are then
+// removed. The patch changes only who owns which fields.
 //
-// obj is the object as the server sent it, with its metadata.managedFields and its version. If somebody has written since, the
-// answer is a Conflict: read the object again and make another patch. The patch is empty ([Patch.IsEmpty]) if none of the
-// managers owns anything, which is also so after it has been sent once. Fields that from owns in another version of the API
-// than that of to's apply lose this owner. Fields that from owns through another subresource than to's stay as they are.
+// obj is the object as the server sent it, with its metadata.managedFields and its version. If somebody has written
+// since, the answer is a Conflict: read the object again and make another patch. The patch is empty ([Patch.IsEmpty])
+// if none of the managers owns anything, which is also so after it has been sent once. Fields that from owns in another
+// version of the API than that of to's apply lose this owner. Fields that from owns through another subresource than
+// to's stay as they are.
 //
-// Client-side apply keeps its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration. to becomes the
-// owner of the annotation too, so the first apply that leaves it out removes it, and it cannot become stale.
+// Client-side apply keeps its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration. to
+// becomes the owner of the annotation too, so the first apply that leaves it out removes it, and it cannot become
+// stale.
 func MigrateFields(obj any, to FieldManager, from ...string) Patch {
 	ops, err := migrate(obj, to, from)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file finds the elements of lists by the names that the server has recorded for them. An object and its managedFields
-// come from anybody who may write it. So the cost of each step is proportional to the text that it reads, and no step goes
-// through all of a set once for each element of a list.
+// This file finds the elements of lists by the names that the server has recorded for them. An object and its
+// managedFields come from anybody who may write it. So the cost of each step is proportional to the text that it reads,
+// and no step goes through all of a set once for each element of a list.
 
-// namings keeps how each set names the elements of its list. If many elements of a list have one key, the lists within these
-// elements share one set.
+// namings keeps how each set names the elements of its list. If many elements of a list have one key, the lists within
+// these elements share one set.
 type namings struct {
 	known map[*fieldset.Set]*naming
 	looks int // how many names and members were looked up; for a test
@@ -32,12 +32,13 @@ type naming struct {
 type namedElement struct {
 	own, others *fieldset.Set  // the fields within it of the set, and of everybody else
 	members     map[string]any // of its key
-	// addKey says that none of the key's members was applied in its own right. If the element was applied with some of them,
-	// the others are defaults.
+	// addKey says that none of the key's members was applied in its own right. If the element was applied with some of
+	// them, the others are defaults.
 	addKey bool
 }
 
-// in returns how a set names elements. others is what everybody else owns in the same list; it is always the same for one set.
+// in returns how a set names elements. others is what everybody else owns in the same list; it is always the same for
+// one set.
 func (k *namings) in(s, others *fieldset.Set) *naming {
 	if n := k.known[s]; n != nil {
 		return n
@@ -81,8 +82,8 @@ func (k *namings) in(s, others *fieldset.Set) *naming {
 	return n
 }
 
-// shortElement is the maximal size, in bytes, of an object or list that is named by its value. A longer one would be decoded
-// once for each list around it. Servers use such names only for scalars.
+// shortElement is the maximal size, in bytes, of an object or list that is named by its value. A longer one would be
+// decoded once for each list around it. Servers use such names only for scalars.
 const shortElement = 256
 
 // find returns the element of the set for an item of a list, or nil if the set has nothing of it.

@@ -35,10 +35,11 @@ func (p Patch) Body() ([]byte, error) {
 	return p.body, p.err
 }
 
-// IsEmpty reports whether the patch asks for no change, so that there is no reason to send it. An example is the [Diff] of two
-// equal objects. A JSON patch is empty if it has no operations other than tests, any other patch if it has no members. An
-// [Apply] is never empty, because it removes what its manager applied earlier. The version that [Patch.WithResourceVersion]
-// adds does not count. A patch that could not be built is not empty, so that its error shows when it is sent.
+// IsEmpty reports whether the patch asks for no change, so that there is no reason to send it. An example is the [Diff]
+// of two equal objects. A JSON patch is empty if it has no operations other than tests, any other patch if it has no
+// members. An [Apply] is never empty, because it removes what its manager applied earlier. The version that
+// [Patch.WithResourceVersion] adds does not count. A patch that could not be built is not empty, so that its error
+// shows when it is sent.
 func (p Patch) IsEmpty() bool {
 	return p.err == nil && (p.idle || p.mediaType != ApplyType && string(p.body) == "{}")
 }
@@ -57,15 +58,15 @@ func (p Patch) String() string {
 // GoString returns the same as String, so that %#v does not show the body either.
 func (p Patch) GoString() string { return p.String() }
 
-// MarshalJSON returns an error. A Patch is sent; it is not a value to build another patch from. As such a value it would be an
-// empty object, and applying that removes everything that was applied before.
+// MarshalJSON returns an error. A Patch is sent; it is not a value to build another patch from. As such a value it
+// would be an empty object, and applying that removes everything that was applied before.
 func (p Patch) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("a patch.Patch must be passed itself, not as a value or behind a pointer")
 }
 
-// Merge returns the JSON merge patch (RFC 7386) that v encodes to. A member replaces the object's member of that name, null
-// removes it, an object is merged member by member, and a list replaces the whole list. v is usually a small struct or map with
-// only the members to change, or a json.RawMessage; it must encode to a JSON object.
+// Merge returns the JSON merge patch (RFC 7386) that v encodes to. A member replaces the object's member of that name,
+// null removes it, an object is merged member by member, and a list replaces the whole list. v is usually a small
+// struct or map with only the members to change, or a json.RawMessage; it must encode to a JSON object.
 func Merge(v any) Patch {
 	body, err := encode(v)
 	if err != nil {
@@ -86,10 +87,10 @@ func encode(v any) ([]byte, error) {
 	return body, err
 }
 
-// WithResourceVersion returns a patch that changes the object only in the given version: the one that the change was made from.
-// If somebody else has written meanwhile, the server refuses the patch. A JSON patch then starts with a test of
-// metadata.resourceVersion, and the answer is Invalid. Any other patch has metadata.resourceVersion, and the answer is
-// Conflict.
+// WithResourceVersion returns a patch that changes the object only in the given version: the one that the change was
+// made from. If somebody else has written meanwhile, the server refuses the patch. A JSON patch then starts with a test
+// of metadata.resourceVersion, and the answer is Invalid. Any other patch has metadata.resourceVersion, and the answer
+// is Conflict.
 //
 // It is an error if version is empty.
 func (p Patch) WithResourceVersion(version string) Patch {

@@ -9,8 +9,8 @@ import (
 )
 
 // Pointer returns the JSON pointer (RFC 6901) that leads through members and elements to a value: Pointer("metadata",
-// "annotations", "a/b") is "/metadata/annotations/a~1b". The name of a list's element is its index, and "-" is the place behind
-// the last. Without names, the pointer is "", the whole document.
+// "annotations", "a/b") is "/metadata/annotations/a~1b". The name of a list's element is its index, and "-" is the
+// place behind the last. Without names, the pointer is "", the whole document.
 func Pointer(names ...string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -22,8 +22,9 @@ func Pointer(names ...string) string {
 
 var nameUnescapes = strings.NewReplacer("~0", "~", "~1", "/")
 
-// ParsePointer returns the names that a JSON pointer (RFC 6901) leads through, none for "", the whole document. The error is
-// [ErrMalformed] if the pointer does not start with a slash, has a ~ without 0 or 1 behind it, or is not UTF-8.
+// ParsePointer returns the names that a JSON pointer (RFC 6901) leads through, none for "", the whole document. The
+// error is [ErrMalformed] if the pointer does not start with a slash, has a ~ without 0 or 1 behind it, or is not
+// UTF-8.
 func ParsePointer(pointer string) ([]string, error) {
 	if err := checkPointer(pointer); err != nil {
 		return nil, err
@@ -72,8 +73,8 @@ func leadsInto(pointer, within string) bool {
 	return len(pointer) > len(within) && pointer[len(within)] == '/' && strings.HasPrefix(pointer, within)
 }
 
-// index returns the index that a name stands for, or a number longer than any list if the index is larger. It returns an error
-// for "-", because no element is there.
+// index returns the index that a name stands for, or a number longer than any list if the index is larger. It returns
+// an error for "-", because no element is there.
 func index(name string) (int, error) {
 	if len(name) > 1 && name[0] == '0' {
 		return 0, notFound("index %s must have no leading zeros", tree.Quote(name))

@@ -7,16 +7,17 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/strategic"
 )
 
-// DiffStrategic returns the strategic merge patch that changes old to new, which are JSON objects. Its body is {} if nothing
-// differs. It is the patch that a server and its clients compute for the same documents, in as few words as possible.
+// DiffStrategic returns the strategic merge patch that changes old to new, which are JSON objects. Its body is {} if
+// nothing differs. It is the patch that a server and its clients compute for the same documents, in as few words as
+// possible.
 //
 // Applied to old, the patch gives new, with two exceptions: members that are null count as absent, and a merged list of
-// scalars, such as finalizers, is a set, so a scalar that occurs twice may then occur once. If two items of a merged list have
-// one merge key, such as the ports 53 of TCP and UDP, no patch can distinguish them. The list is then replaced whole, and such
-// items come next to each other, as a server puts them.
+// scalars, such as finalizers, is a set, so a scalar that occurs twice may then occur once. If two items of a merged
+// list have one merge key, such as the ports 53 of TCP and UDP, no patch can distinguish them. The list is then
+// replaced whole, and such items come next to each other, as a server puts them.
 //
-// It is [ErrNull] if an object in new that old does not have is a map, or is unknown to the schema, and has a member that is null,
-// because that member would be lost. The null of a creationTimestamp means nothing.
+// It is [ErrNull] if an object in new that old does not have is a map, or is unknown to the schema, and has a member
+// that is null, because that member would be lost. The null of a creationTimestamp means nothing.
 //
 // With the zero Schema the Patch is a JSON merge patch, which says the same, and which a server also accepts for custom
 // resources. It is an error, which names the place, if a document contains directives.
@@ -41,26 +42,26 @@ func (s Schema) patch(body []byte, err error) (Patch, error) {
 
 // ThreeWayOptions says how [ThreeWay] merges.
 type ThreeWayOptions struct {
-	// RefuseConflicts makes ThreeWay return a [*MergeConflictError] if the patch sets a member to one value and somebody else
-	// has changed it to another since original. By default modified wins.
+	// RefuseConflicts makes ThreeWay return a [*MergeConflictError] if the patch sets a member to one value and
+	// somebody else has changed it to another since original. By default modified wins.
 	RefuseConflicts bool
 }
 
-// ThreeWay returns the patch that brings an object to a configuration, as kubectl apply does on the client's side. original is
-// the configuration that was applied last, modified the one to apply, and current the live object. The patch sets the members
-// of modified that differ in current, and removes those that original has and modified does not. Everything else stays, such as
-// the values that the server and others have set. original may be empty; the patch then removes nothing. The body is {} if
-// there is nothing to do.
+// ThreeWay returns the patch that brings an object to a configuration, as kubectl apply does on the client's side.
+// original is the configuration that was applied last, modified the one to apply, and current the live object. The
+// patch sets the members of modified that differ in current, and removes those that original has and modified does not.
+// Everything else stays, such as the values that the server and others have set. original may be empty; the patch then
+// removes nothing. The body is {} if there is nothing to do.
 //
-// If current has more items in a merged list than modified, the patch still gives the order of modified's items. A member that
-// original has and modified does not have is null in the patch, whether or not current still has it. If current does not have
-// the object around that member, there is nothing to remove: the patch does not name the member, and adds that object as
-// modified has it.
+// If current has more items in a merged list than modified, the patch still gives the order of modified's items. A
+// member that original has and modified does not have is null in the patch, whether or not current still has it. If
+// current does not have the object around that member, there is nothing to remove: the patch does not name the member,
+// and adds that object as modified has it.
 //
-// The rules of [DiffStrategic] about lists and the zero Schema hold here too. If a list needs a change and two of its items
-// have one merge key, the patch replaces the list whole. The new list has modified's items, each with the other members that it
-// has in current, and the items that others have added to current's list. If several items have one key, those that have most
-// in common are matched.
+// The rules of [DiffStrategic] about lists and the zero Schema hold here too. If a list needs a change and two of its
+// items have one merge key, the patch replaces the list whole. The new list has modified's items, each with the other
+// members that it has in current, and the items that others have added to current's list. If several items have one
+// key, those that have most in common are matched.
 func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (Patch, error) {
 	if s.err != nil {
 		return Patch{}, s.err

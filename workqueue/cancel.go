@@ -4,15 +4,16 @@ package workqueue
 
 import "time"
 
-// Cancel takes away the pending run of k: whether k is ready, delayed, held, or waits for a retry, it does not run until it is
-// asked for again. Cancel reports whether a run was pending. The failures of a key that is not in progress are forgotten.
+// Cancel takes away the pending run of k: whether k is ready, delayed, held, or waits for a retry, it does not run
+// until it is asked for again. Cancel reports whether a run was pending. The failures of a key that is not in progress
+// are forgotten.
 //
-// If k is in progress, that run goes on. It is retried if it fails, because its failure is a new request; a function whose key
-// shall not come back returns nil.
+// If k is in progress, that run goes on. It is retried if it fails, because its failure is a new request; a function
+// whose key shall not come back returns nil.
 //
-// A cancelled request is the one exception to the rule that no request is lost. A request that arrives at the same time, from
-// another goroutine, is either before Cancel, and taken away, or after it, and kept. So do not cancel a key to which something
-// may have happened that no other request tells of.
+// A cancelled request is the one exception to the rule that no request is lost. A request that arrives at the same
+// time, from another goroutine, is either before Cancel, and taken away, or after it, and kept. So do not cancel a key
+// to which something may have happened that no other request tells of.
 func (q *Queue[K]) Cancel(k K) bool {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
@@ -37,12 +38,13 @@ func (q *Queue[K]) Cancel(k K) bool {
 	return cancelled
 }
 
-// Move gives the delayed run of k a new time, d from now, earlier or later than it was; d of 0 or less makes k ready at once. It
-// also moves a retry: the key then keeps its failures, and Options.RetryRate does not apply. Move reports whether k was delayed.
+// Move gives the delayed run of k a new time, d from now, earlier or later than it was; d of 0 or less makes k ready at
+// once. It also moves a retry: the key then keeps its failures, and Options.RetryRate does not apply. Move reports
+// whether k was delayed.
 //
-// A key that is ready, or that becomes ready when it is settled, is not moved: somebody has asked for a run now. Nor is a key
-// that is held. So Move loses
-// no request and never defers one of Add. A request after Move has its usual meaning: the earlier of the two times counts.
+// A key that is ready, or that becomes ready when it is settled, is not moved: somebody has asked for a run now. Nor is
+// a key that is held. So Move loses no request and never defers one of Add. A request after Move has its usual meaning:
+// the earlier of the two times counts.
 func (q *Queue[K]) Move(k K, d time.Duration) bool {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()

@@ -18,8 +18,8 @@ func after(now, d time.Duration) time.Duration {
 	return now + max(0, d)
 }
 
-// promote notes the moment now, and makes every key ready whose time has come, in the order of time. Every operation that makes
-// keys ready begins with it, so that keys that were due come before those that the operation adds.
+// promote notes the moment now, and makes every key ready whose time has come, in the order of time. Every operation
+// that makes keys ready begins with it, so that keys that were due come before those that the operation adds.
 func (q *Queue[K]) promote(now time.Duration) {
 	if q.now < now {
 		q.now = now
@@ -49,8 +49,8 @@ func (q *Queue[K]) promoteDue() {
 	}
 }
 
-// granted takes a token from the bucket, or notes when the next one will come. Tokens are taken, never reserved: a retry
-// that is no longer needed has cost the others nothing.
+// granted takes a token from the bucket, or notes when the next one will come. Tokens are taken, never reserved: a
+// retry that is no longer needed has cost the others nothing.
 func (q *Queue[K]) granted() bool {
 	now := q.now
 	t := q.epoch.Add(now)

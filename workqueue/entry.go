@@ -8,9 +8,11 @@ import "time"
 type entry[K comparable] struct {
 	key    K
 	streak *streak // nil unless the key has failed
-	// due is when the key becomes ready after AddAfter or Hold or, if ready is set, when it became ready; never if none applies.
+	// due is when the key becomes ready after AddAfter or Hold or, if ready is set, when it became ready; never if none
+	// applies.
 	due time.Duration
-	// order and sequence are the entry's place in a heap. sequence also orders the keys that became ready at the same moment.
+	// order and sequence are the entry's place in a heap. sequence also orders the keys that became ready at the same
+	// moment.
 	order      time.Duration
 	sequence   uint64
 	hash       uint32

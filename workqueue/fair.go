@@ -24,8 +24,8 @@ type group[K comparable] struct {
 	keys    int      // in the queue, in whatever state
 	running int64    // keys in progress
 	ready   ready[K] // the ready keys
-	// tag and since are the group's place while it waits, which means that it has ready keys: the lowest tag comes first, and
-	// of equal ones the lowest since.
+	// tag and since are the group's place while it waits, which means that it has ready keys: the lowest tag comes
+	// first, and of equal ones the lowest since.
 	tag, since uint64
 	index      int  // in fair.below, or in fair.above if that is set
 	above      bool // it is in fair.above
@@ -36,8 +36,8 @@ func (g *group[K]) active() bool { return g.running > 0 || g.ready.len > 0 }
 
 // fair shares the workers among groups. DESIGN.md has the rule and the proof of its bounds.
 //
-// A waiting group is in below or in above. One in above has had its share when it was last looked at, and comes after those
-// in below; it goes back when it is looked at and has less. first looks at the groups that decide.
+// A waiting group is in below or in above. One in above has had its share when it was last looked at, and comes after
+// those in below; it goes back when it is looked at and has less. first looks at the groups that decide.
 type fair[K comparable] struct {
 	groups map[string]*group[K]
 	peak   int           // of the groups, since the memory of an earlier peak was given back
@@ -68,8 +68,8 @@ func earlier[K comparable](a, b *group[K]) bool {
 	return a.tag < b.tag || a.tag == b.tag && a.since < b.since
 }
 
-// first returns the key that comes next, nil if none is ready. workers is the number of those that have a key, and the one that
-// takes the next.
+// first returns the key that comes next, nil if none is ready. workers is the number of those that have a key, and the
+// one that takes the next.
 func (f *fair[K]) first(workers int) *entry[K] {
 	for len(f.above.all) > 0 && f.lacks(f.above.all[0], workers) {
 		f.move(f.above.all[0], false)
@@ -234,14 +234,16 @@ type GroupStats struct {
 	Name string
 	// Weight is the group's weight.
 	Weight int
-	// Ready is the number of its keys that wait for a worker; Oldest is for how long the one has waited that has waited longest.
+	// Ready is the number of its keys that wait for a worker; Oldest is for how long the one has waited that has waited
+	// longest.
 	Ready  int
 	Oldest time.Duration
 	// InProgress is the number of its keys that workers have taken and not settled.
 	InProgress int
 }
 
-// Groups returns a snapshot of the groups that have keys ready or in progress, by name. It is empty without Options.Group.
+// Groups returns a snapshot of the groups that have keys ready or in progress, by name. It is empty without
+// Options.Group.
 func (q *Queue[K]) Groups() []GroupStats {
 	if q.fair == nil {
 		return nil

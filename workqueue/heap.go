@@ -2,8 +2,8 @@
 
 package workqueue
 
-// heap has the entry with the lowest order at its start; of those with the same order, the one with the lowest sequence. An
-// entry knows its place, and is in one heap at most.
+// heap has the entry with the lowest order at its start; of those with the same order, the one with the lowest
+// sequence. An entry knows its place, and is in one heap at most.
 type heap[K comparable] []*entry[K]
 
 func before[K comparable](a, b *entry[K]) bool {

@@ -4,10 +4,10 @@ package workqueue
 
 import "time"
 
-// Hold puts k aside, from inside the function of a worker that has taken it: the run counts as not begun. When the function
-// has ended, k waits until d has passed or until Release, and then becomes ready with at least the priority of the run. Add,
-// AddAfter and AddRateLimited neither shorten that nor are lost: the run that comes serves them too. The failures of k stay
-// as they are, unless the function fails: that is counted, and k is held all the same.
+// Hold puts k aside, from inside the function of a worker that has taken it: the run counts as not begun. When the
+// function has ended, k waits until d has passed or until Release, and then becomes ready with at least the priority of
+// the run. Add, AddAfter and AddRateLimited neither shorten that nor are lost: the run that comes serves them too. The
+// failures of k stay as they are, unless the function fails: that is counted, and k is held all the same.
 //
 // If k is not in progress, Hold does nothing.
 func (q *Queue[K]) Hold(k K, d time.Duration) {

@@ -6,9 +6,9 @@ import "time"
 
 // Hooks are functions that a queue calls on events, for metrics. Each may be nil, and costs nothing then.
 //
-// They are called by the goroutine whose call of a method caused the event, or by the queue's timer, with no lock held, so
-// they may call the queue. Each must be safe for use by several goroutines at once, must return soon, and must not panic.
-// Because no lock is held, two events of one key may arrive in another order than they happened.
+// They are called by the goroutine whose call of a method caused the event, or by the queue's timer, with no lock held,
+// so they may call the queue. Each must be safe for use by several goroutines at once, must return soon, and must not
+// panic. Because no lock is held, two events of one key may arrive in another order than they happened.
 //
 // The metrics that dashboards of client-go and controller-runtime query, all but the last three with the priority:
 //
@@ -38,12 +38,12 @@ type HookInfo[K comparable] struct {
 	Priority int
 	// Failures is how often the key has failed in a row; for Done, this run included.
 	Failures int
-	// Duration is how long the key was ready, for Start, without the delay before and the time in progress; how long the run
-	// took, for Done; and the delay of a Retry, before Options.RetryRate, which is 0 if the key was added meanwhile, so that it
-	// does not wait. It is 0 for Add.
+	// Duration is how long the key was ready, for Start, without the delay before and the time in progress; how long
+	// the run took, for Done; and the delay of a Retry, before Options.RetryRate, which is 0 if the key was added
+	// meanwhile, so that it does not wait. It is 0 for Add.
 	Duration time.Duration
-	// Err is what the function returned, for Done and Retry. If it panicked or ended its goroutine, Err says so. It is nil for a
-	// Retry of AddRateLimited.
+	// Err is what the function returned, for Done and Retry. If it panicked or ended its goroutine, Err says so. It is
+	// nil for a Retry of AddRateLimited.
 	Err error
 }
 

@@ -17,8 +17,9 @@ type KeyInfo[K comparable] struct {
 	Group string
 	// Pending says whether a run of the key is to start, and what it waits for.
 	Pending Pending
-	// Due is since when the key is ready, or when it becomes ready if it is delayed or held. The time of a key that was added while it
-	// was in progress is that of the request. Zero if no run is pending, or if the run waits for Options.RetryRate alone.
+	// Due is since when the key is ready, or when it becomes ready if it is delayed or held. The time of a key that was
+	// added while it was in progress is that of the request. Zero if no run is pending, or if the run waits for
+	// Options.RetryRate alone.
 	Due time.Time
 	// Priority is the priority of the pending run.
 	Priority int
@@ -105,12 +106,13 @@ func (q *Queue[K]) info(e *entry[K]) KeyInfo[K] {
 	return i
 }
 
-// Keys returns all keys that are pending or in progress, each once: first those in progress, the longest first; then the
-// ready ones, as they would be taken now if there were no groups; then the throttled ones; then those that are delayed or held, the
-// earliest first.
+// Keys returns all keys that are pending or in progress, each once: first those in progress, the longest first; then
+// the ready ones, as they would be taken now if there were no groups; then the throttled ones; then those that are
+// delayed or held, the earliest first.
 //
-// A loop over them sees the keys as they are when it begins. That costs memory for a copy of all of them, and no operation of
-// the queue goes on while it is made, which takes about 0.1 s for a million keys. The loop itself holds no lock.
+// A loop over them sees the keys as they are when it begins. That costs memory for a copy of all of them, and no
+// operation of the queue goes on while it is made, which takes about 0.1 s for a million keys. The loop itself holds no
+// lock.
 func (q *Queue[K]) Keys() iter.Seq[KeyInfo[K]] {
 	return func(yield func(KeyInfo[K]) bool) {
 		for _, s := range q.snapshot() {

@@ -16,30 +16,31 @@ type Options[K comparable] struct {
 	MinBackoff time.Duration
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s. A MinBackoff above it counts as equal to it.
 	MaxBackoff time.Duration
-	// Backoff, if set, replaces both: it returns the delay after the failures-th failure of k in a row, counted from 1. Its
-	// result is not jittered. It must be quick and safe for use by several goroutines.
+	// Backoff, if set, replaces both: it returns the delay after the failures-th failure of k in a row, counted from 1.
+	// Its result is not jittered. It must be quick and safe for use by several goroutines.
 	Backoff func(k K, failures int) time.Duration
 
-	// RetryRate is how many retries a second become ready, for all keys together. 0 = no limit. It does not apply to Add and
-	// AddAfter: failing keys do not delay the others.
+	// RetryRate is how many retries a second become ready, for all keys together. 0 = no limit. It does not apply to
+	// Add and AddAfter: failing keys do not delay the others.
 	RetryRate float64
 	// RetryBurst is how many retries may become ready at once after a quiet time. 0 = those of one second, at least 1.
 	RetryBurst int
 
-	// OnError, if set, is called with every error that the function of [Queue.Do] returned, by the goroutine that ran it and
-	// while the key is still in progress.
+	// OnError, if set, is called with every error that the function of [Queue.Do] returned, by the goroutine that ran
+	// it and while the key is still in progress.
 	OnError func(k K, err error)
 
 	// Ageing is how long a ready key waits until it counts as one priority higher. 0 = 500 ms; at most a year.
 	Ageing time.Duration
 
-	// Group, if set, returns the group of a key, such as its namespace or its tenant. The groups share the workers fairly, as
-	// the package documentation says. It is asked with no lock held, by each call of Add, AddAfter, AddWith and
-	// AddRateLimited, and its answer counts if the key is not in the queue: a key stays in its group until it has left the
-	// queue. It must be quick and safe for use by several goroutines; a panic goes to the caller of Add, and adds nothing.
+	// Group, if set, returns the group of a key, such as its namespace or its tenant. The groups share the workers
+	// fairly, as the package documentation says. It is asked with no lock held, by each call of Add, AddAfter, AddWith
+	// and AddRateLimited, and its answer counts if the key is not in the queue: a key stays in its group until it has
+	// left the queue. It must be quick and safe for use by several goroutines; a panic goes to the caller of Add, and
+	// adds nothing.
 	Group func(k K) string
-	// Weight, if set, returns the weight of a group, from 1 to 100; one beyond them counts as the nearer of the
-	// two, so no group is excluded. It is asked where Group is, and the answer that counts is that for the latest key that has
+	// Weight, if set, returns the weight of a group, from 1 to 100; one beyond them counts as the nearer of the two, so
+	// no group is excluded. It is asked where Group is, and the answer that counts is that for the latest key that has
 	// joined the group. nil = all groups have the same weight. It has no effect without Group.
 	Weight func(group string) int
 
@@ -47,8 +48,8 @@ type Options[K comparable] struct {
 	Hooks Hooks[K]
 }
 
-// LowPriority is the lowest priority, for keys that nobody waits for, such as all objects of a first list. With the default of
-// Options.Ageing, a key of priority 0 overtakes one of them if it becomes ready less than 50 s after it.
+// LowPriority is the lowest priority, for keys that nobody waits for, such as all objects of a first list. With the
+// default of Options.Ageing, a key of priority 0 overtakes one of them if it becomes ready less than 50 s after it.
 const LowPriority = minPriority
 
 // The priorities of keys. Add and AddAfter have priority 0.
@@ -87,7 +88,8 @@ func (o Options[K]) bucket() *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(o.RetryRate), burst)
 }
 
-// exponential returns base, which is above 0, for the first failure, twice as much for each further one, and at most limit.
+// exponential returns base, which is above 0, for the first failure, twice as much for each further one, and at most
+// limit.
 func exponential(base, limit time.Duration, failures int) time.Duration {
 	doublings := max(0, failures-1)
 	if base > limit>>doublings { // always from 63 doublings on

@@ -20,16 +20,16 @@ type Queue[K comparable] struct {
 
 	// mu protects all that follows. Whenever it is free, this holds:
 	//   - store has exactly the keys that are pending or in progress; running has those that are in progress;
-	//   - a ready entry that is not held is in ready, or in that of its group, and nowhere else, except while its key is in
-	//     progress: then it is in no list and no heap, and joins ready when the key is settled;
+	//   - a ready entry that is not held is in ready, or in that of its group, and nowhere else, except while its key
+	//     is in progress: then it is in no list and no heap, and joins ready when the key is settled;
 	//   - a held entry is ready, in delays and in no list; it joins ready when it is released and not in progress;
 	//   - each entry has a group if Options.Group is set, and fair has exactly the groups of entries;
-	//   - an entry with a time to come is in delays; one whose retry is due and waits for the bucket is in throttled; it is
-	//     in both if it also has a plain delay;
-	//   - while a key is ready and a worker is parked, parked.waking is set: a worker was woken and is about to lock mu.
-	//     It takes a key, and wakes the next one if it leaves others;
-	//   - while a worker is parked that waits for delays, timer is due no later than the next moment that makes a key ready.
-	//     While none is, the timer is stopped.
+	//   - an entry with a time to come is in delays; one whose retry is due and waits for the bucket is in throttled;
+	//     it is in both if it also has a plain delay;
+	//   - while a key is ready and a worker is parked, parked.waking is set: a worker was woken and is about to lock
+	//     mu. It takes a key, and wakes the next one if it leaves others;
+	//   - while a worker is parked that waits for delays, timer is due no later than the next moment that makes a key
+	//     ready. While none is, the timer is stopped.
 	mu        sync.Mutex
 	now       time.Duration // the latest moment that an operation noted; keys become ready in its order
 	store     store[K]
@@ -70,9 +70,9 @@ func New[K comparable](o Options[K]) *Queue[K] {
 // becomes ready when it is settled. Its priority is 0, or that of the pending run if that is higher.
 func (q *Queue[K]) Add(k K) { q.add(k, 0, 0) }
 
-// AddAfter makes k ready after d, and at once if d is 0 or less. If k is pending already, it becomes ready at the earlier
-// of the two times. If it is in progress when its time comes, it becomes ready when it is settled. So a function that
-// wants to requeue its own key calls AddAfter and returns nil.
+// AddAfter makes k ready after d, and at once if d is 0 or less. If k is pending already, it becomes ready at the
+// earlier of the two times. If it is in progress when its time comes, it becomes ready when it is settled. So a
+// function that wants to requeue its own key calls AddAfter and returns nil.
 func (q *Queue[K]) AddAfter(k K, d time.Duration) { q.add(k, d, 0) }
 
 // AddWith is Add with options.
@@ -82,20 +82,21 @@ func (q *Queue[K]) AddWith(k K, o AddOptions) { q.add(k, o.After, clamp(o.Priori
 type AddOptions struct {
 	// After is the time until the key becomes ready, as for [Queue.AddAfter]. 0 or less = at once.
 	After time.Duration
-	// Priority is the priority of the run, from -100 to 100; one beyond them counts as the nearer of the two.
-	// If a run is pending already, it keeps the higher of both priorities. A ready key whose priority is raised moves to the
+	// Priority is the priority of the run, from -100 to 100; one beyond them counts as the nearer of the two. If a run
+	// is pending already, it keeps the higher of both priorities. A ready key whose priority is raised moves to the
 	// place that it would have, had it become ready with that priority.
 	Priority int
 }
 
-// AddOverdue is for a function that requeues its own key at a time that turns out to have passed. It makes k ready at once, as
-// AddWith does. If the next run calls it too, k waits for the backoff of a first failure, after that for the backoff of a second
-// one, and so on, so a time that stays in the past does not keep a worker busy. No failure is counted, and Options.RetryRate does
-// not apply. The row ends with a run that succeeds without a call, and when the key is cancelled; a run that fails does not end it.
-// A request meanwhile has its usual meaning: the earlier of the two times counts.
+// AddOverdue is for a function that requeues its own key at a time that turns out to have passed. It makes k ready at
+// once, as AddWith does. If the next run calls it too, k waits for the backoff of a first failure, after that for the
+// backoff of a second one, and so on, so a time that stays in the past does not keep a worker busy. No failure is
+// counted, and Options.RetryRate does not apply. The row ends with a run that succeeds without a call, and when the key
+// is cancelled; a run that fails does not end it. A request meanwhile has its usual meaning: the earlier of the two
+// times counts.
 //
-// AddOverdue returns the length of the row, this run included; it counts up to 64. A second call in the same run counts nothing. If
-// k is not in progress, AddOverdue is AddWith and returns 0.
+// AddOverdue returns the length of the row, this run included; it counts up to 64. A second call in the same run counts
+// nothing. If k is not in progress, AddOverdue is AddWith and returns 0.
 func (q *Queue[K]) AddOverdue(k K, priority int) (row int) {
 	hash := q.hash(k)
 	q.mu.Lock()
@@ -135,9 +136,9 @@ func (q *Queue[K]) add(k K, d time.Duration, priority int8) {
 	q.unlock()
 }
 
-// AddRateLimited counts a failure of k and makes k ready after its backoff, as if a run had failed. If k is ready or waits
-// for a retry already, nothing changes and nothing is counted: repeated calls do not increase the delay. The priority is that
-// of the run in progress, as it is for a run that fails, and 0 if none is.
+// AddRateLimited counts a failure of k and makes k ready after its backoff, as if a run had failed. If k is ready or
+// waits for a retry already, nothing changes and nothing is counted: repeated calls do not increase the delay. The
+// priority is that of the run in progress, as it is for a run that fails, and 0 if none is.
 func (q *Queue[K]) AddRateLimited(k K) {
 	d := q.options.Backoff(k, q.Failures(k)+1) // not under the lock: it may be the caller's code
 	var m membership
@@ -181,8 +182,8 @@ func (q *Queue[K]) request(e *entry[K], priority int8) {
 
 func (q *Queue[K]) hash(k K) uint32 { return uint32(maphash.Comparable(q.seed, k)) }
 
-// clock returns the present moment. Operations read it before they lock mu, because that takes as long as all else that they
-// do. A moment that is read earlier and noted later counts as the later one: see promote.
+// clock returns the present moment. Operations read it before they lock mu, because that takes as long as all else that
+// they do. A moment that is read earlier and noted later counts as the later one: see promote.
 func (q *Queue[K]) clock() time.Duration { return time.Since(q.epoch) }
 
 // unlock ends an operation that may have made a key ready, or ended a run.

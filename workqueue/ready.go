@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// ready holds the keys that a Do may take. The next one is that with the lowest order, which is the moment at which it became
-// ready, less its priority times Options.Ageing.
+// ready holds the keys that a Do may take. The next one is that with the lowest order, which is the moment at which it
+// became ready, less its priority times Options.Ageing.
 //
-// The keys of a priority became ready one after the other, so a list has them in order, and only the first of each list needs
-// to be compared with others. A key whose priority was raised stays in its list, so that the list still begins with the key
-// that has waited for longest, and is compared as well.
+// The keys of a priority became ready one after the other, so a list has them in order, and only the first of each list
+// needs to be compared with others. A key whose priority was raised stays in its list, so that the list still begins
+// with the key that has waited for longest, and is compared as well.
 type ready[K comparable] struct {
 	store  *store[K] // of the queue
 	ageing time.Duration
@@ -28,8 +28,8 @@ type level[K comparable] struct {
 	len  int     // of the keys that have it now
 }
 
-// nLevels is the number of priorities. The memory for someLevels is made at a time, because there are many groups and few
-// priorities.
+// nLevels is the number of priorities. The memory for someLevels is made at a time, because there are many groups and
+// few priorities.
 const nLevels, someLevels = maxPriority - minPriority + 1, 16
 
 func (r *ready[K]) level(priority int8) *level[K] {

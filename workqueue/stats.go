@@ -6,20 +6,21 @@ import "time"
 
 // Stats is a snapshot of a queue.
 type Stats struct {
-	// Ready is the number of keys that wait for a worker; Oldest is for how long the one has waited that has waited longest.
+	// Ready is the number of keys that wait for a worker; Oldest is for how long the one has waited that has waited
+	// longest.
 	Ready  int
 	Oldest time.Duration
-	// InProgress is the number of keys that workers have taken and not settled. Longest is for how long the one has been in
-	// progress that has been so longest, and Unfinished is the sum for all of them.
+	// InProgress is the number of keys that workers have taken and not settled. Longest is for how long the one has
+	// been in progress that has been so longest, and Unfinished is the sum for all of them.
 	InProgress          int
 	Longest, Unfinished time.Duration
-	// Delayed is the number of keys that wait for a delay, after AddAfter or a failure. A key in progress can be delayed as
-	// well.
+	// Delayed is the number of keys that wait for a delay, after AddAfter or a failure. A key in progress can be
+	// delayed as well.
 	Delayed int
 	// Held is the number of keys that [Queue.Hold] has put aside.
 	Held int
-	// Throttled is the number of keys whose retry is due and held back by Options.RetryRate. If it stays above 0, keys fail
-	// faster than the rate.
+	// Throttled is the number of keys whose retry is due and held back by Options.RetryRate. If it stays above 0, keys
+	// fail faster than the rate.
 	Throttled int
 }
 
@@ -47,8 +48,8 @@ func (q *Queue[K]) Stats() Stats {
 	return s
 }
 
-// Len returns the number of ready keys: those that a worker would take without waiting. Keys that are delayed or in progress
-// do not count.
+// Len returns the number of ready keys: those that a worker would take without waiting. Keys that are delayed or in
+// progress do not count.
 func (q *Queue[K]) Len() int {
 	now := q.clock()
 	q.mu.Lock()

@@ -17,12 +17,13 @@ type store[K comparable] struct {
 	owners  [][]*group[K] // of the entries of blocks, if grouped
 }
 
-// ref names an entry: it is its place in the blocks, plus 1; 0 names none. Lists and the table refer to entries by it. It is
-// half as long as a pointer, and the garbage collector, which would follow four pointers to each entry, does not look at it.
+// ref names an entry: it is its place in the blocks, plus 1; 0 names none. Lists and the table refer to entries by it.
+// It is half as long as a pointer, and the garbage collector, which would follow four pointers to each entry, does not
+// look at it.
 type ref uint32
 
-// blockSize is the number of entries in a block. The first blocks have as many as there are keys, but at least smallestBlock;
-// the refs of those that they lack are not used.
+// blockSize is the number of entries in a block. The first blocks have as many as there are keys, but at least
+// smallestBlock; the refs of those that they lack are not used.
 const blockSize, smallestBlock = 128, 8
 
 // minRoom is the number of keys below which shrinking is not worthwhile.
@@ -123,8 +124,9 @@ func (q *Queue[K]) drop(e *entry[K]) {
 	}
 }
 
-// shrink gives back the memory of a peak: one entry is copied for every seven that are gone. The block of an entry whose key is
-// in progress is kept. All refs change. An entry that is not in progress is in a list, or in delays, or in throttled and delays.
+// shrink gives back the memory of a peak: one entry is copied for every seven that are gone. The block of an entry
+// whose key is in progress is kept. All refs change. An entry that is not in progress is in a list, or in delays, or in
+// throttled and delays.
 func (q *Queue[K]) shrink() {
 	before := q.store
 	q.store = store[K]{peak: before.table.n, grouped: before.grouped}

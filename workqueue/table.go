@@ -4,22 +4,23 @@ package workqueue
 
 import "math/bits"
 
-// table finds entries by the hash of their key. It is an array with linear probing. A map would hash every key again when it grows, and each
-// key three times in its life; it would need more memory, and never give it back.
+// table finds entries by the hash of their key. It is an array with linear probing. A map would hash every key again
+// when it grows, and each key three times in its life; it would need more memory, and never give it back.
 type table struct {
 	slots []slot // the length is a power of two, and at least a quarter of it is free
 	shift uint8  // the home slot of a hash is hash >> shift
 	n     int
 }
 
-// slot is free if it has no entry. An entry is in the home slot of its hash or in a later one, with no free slot between.
+// slot is free if it has no entry. An entry is in the home slot of its hash or in a later one, with no free slot
+// between.
 type slot struct {
 	hash uint32
 	ref  ref
 }
 
-// fewestSlots is the size of the smallest table. Up to manySlots a table grows to four times its size, because it is copied
-// less often then, and to twice its size from there on.
+// fewestSlots is the size of the smallest table. Up to manySlots a table grows to four times its size, because it is
+// copied less often then, and to twice its size from there on.
 const fewestSlots, manySlots = 8, 4096
 
 // fill puts s into the free slot that search returned.

@@ -16,8 +16,8 @@ type waiter struct {
 // parked has the parked workers, the one that came last first: it is the one that is woken first, because its memory is
 // most likely to be in the processor's cache.
 //
-// One worker is woken at a time. A worker that runs may take the key before the one that was woken gets to it, so waking a
-// worker for each key would wake many for nothing.
+// One worker is woken at a time. A worker that runs may take the key before the one that was woken gets to it, so
+// waking a worker for each key would wake many for nothing.
 type parked struct {
 	first    *waiter
 	spares   *waiter // out of use
@@ -88,8 +88,8 @@ func (p *parked) spare(w *waiter) {
 	p.spares = w
 }
 
-// notify wakes a parked worker if there is a key for it, and otherwise sees to the timer. It wakes workers that drain if
-// nothing is left for them.
+// notify wakes a parked worker if there is a key for it, and otherwise sees to the timer. It wakes workers that drain
+// if nothing is left for them.
 func (q *Queue[K]) notify() {
 	p := &q.parked
 	switch w := p.first; {
@@ -111,8 +111,8 @@ func (q *Queue[K]) notify() {
 	q.arm()
 }
 
-// arm runs the timer while a worker waits for a delay, and stops it when none waits. The timer may fire early, for a delay
-// that was cancelled: that costs less than resetting it each time.
+// arm runs the timer while a worker waits for a delay, and stops it when none waits. The timer may fire early, for a
+// delay that was cancelled: that costs less than resetting it each time.
 func (q *Queue[K]) arm() {
 	next := never
 	if q.parked.waiting > 0 {

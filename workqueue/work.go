@@ -15,8 +15,8 @@ import (
 //   - fn panicked or called runtime.Goexit: the key is retried after a delay. Do does not recover, so the panic goes on
 //     with its own stack trace.
 //
-// Do returns nil if it ran fn. It returns ctx's error if ctx ended first; it has then taken no key, even if one was ready.
-// Do does not watch ctx while fn runs: it passes ctx to fn and waits for fn. An fn that is nil is an error.
+// Do returns nil if it ran fn. It returns ctx's error if ctx ended first; it has then taken no key, even if one was
+// ready. Do does not watch ctx while fn runs: it passes ctx to fn and waits for fn. An fn that is nil is an error.
 func (q *Queue[K]) Do(ctx context.Context, fn func(ctx context.Context, k K) error) error {
 	if fn == nil {
 		return errNoFunction
@@ -30,19 +30,19 @@ func (q *Queue[K]) Do(ctx context.Context, fn func(ctx context.Context, k K) err
 	return nil
 }
 
-// Work is a worker: it calls [Queue.Do] until ctx ends, and returns ctx's error. It costs a little less than a loop around
-// Do, because it settles a key and takes the next one in one step. An fn that is nil is an error.
+// Work is a worker: it calls [Queue.Do] until ctx ends, and returns ctx's error. It costs a little less than a loop
+// around Do, because it settles a key and takes the next one in one step. An fn that is nil is an error.
 func (q *Queue[K]) Work(ctx context.Context, fn func(ctx context.Context, k K) error) error {
 	return q.work(ctx, fn, false)
 }
 
-// Drain works off what is ready: like [Queue.Work] it runs fn on one ready key after the other, until no key is ready and none
-// is in progress. Then it returns nil. It returns ctx's error if ctx ends before; the keys that are ready then stay in the
-// queue. Several goroutines may drain a queue together.
+// Drain works off what is ready: like [Queue.Work] it runs fn on one ready key after the other, until no key is ready
+// and none is in progress. Then it returns nil. It returns ctx's error if ctx ends before; the keys that are ready then
+// stay in the queue. Several goroutines may drain a queue together.
 //
-// Drain does not wait for delays and retries. A key that becomes ready meanwhile is worked off too: one that was in progress
-// and was added again, and a delayed one whose time comes. So a function that adds keys again and again is stopped by ctx
-// alone. Drain waits for keys in progress, so a function that runs on a key must not call it.
+// Drain does not wait for delays and retries. A key that becomes ready meanwhile is worked off too: one that was in
+// progress and was added again, and a delayed one whose time comes. So a function that adds keys again and again is
+// stopped by ctx alone. Drain waits for keys in progress, so a function that runs on a key must not call it.
 func (q *Queue[K]) Drain(ctx context.Context, fn func(ctx context.Context, k K) error) error {
 	return q.work(ctx, fn, true)
 }
@@ -94,8 +94,8 @@ func (w *worker[K]) run(ctx context.Context, fn func(ctx context.Context, k K) e
 	w.settle()
 }
 
-// take settles the key that w has, if there is one, waits for the first ready key and marks it as in progress. It has found
-// none if w only drains and nothing is left to wait for, or if it returns ctx's error.
+// take settles the key that w has, if there is one, waits for the first ready key and marks it as in progress. It has
+// found none if w only drains and nothing is left to wait for, or if it returns ctx's error.
 func (w *worker[K]) take(ctx context.Context) (found bool, err error) {
 	q := w.queue
 	for {

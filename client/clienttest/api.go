@@ -42,8 +42,8 @@ func (a *api) ask(access Access) (allowed bool, reason string) {
 // gzipFrom is the minimum size of a body that is compressed for clients that allow it.
 const gzipFrom = 128 << 10
 
-// compressed returns w, or a writer to it that compresses if the client allows it and size bytes are worth it. The caller must
-// call finish at the end.
+// compressed returns w, or a writer to it that compresses if the client allows it and size bytes are worth it. The
+// caller must call finish at the end.
 func (a *api) compressed(w http.ResponseWriter, r *http.Request, size int) (_ io.Writer, finish func()) {
 	if size < gzipFrom || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		return w, func() {}

@@ -14,9 +14,9 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// Server-side apply (KEP-555): a configuration has the fields that its writer wants, and the server records the fields that each
-// writer has applied. The server removes a field that the writer now leaves out, unless another writer owns it. A field that
-// another writer owns with another value is a conflict, unless the writer forces it.
+// Server-side apply (KEP-555): a configuration has the fields that its writer wants, and the server records the fields
+// that each writer has applied. The server removes a field that the writer now leaves out, unless another writer owns
+// it. A field that another writer owns with another value is a conflict, unless the writer forces it.
 
 // apply applies a configuration, and returns the object with the code of the answer.
 func (c *call) apply(body []byte, o writeOptions) (_ *object.Revision, code int, _ error) {
@@ -48,8 +48,8 @@ func (c *call) apply(body []byte, o writeOptions) (_ *object.Revision, code int,
 	return v, http.StatusCreated, err
 }
 
-// configured returns the object that results from a configuration. old is nil for a new object. twice has the duplicate members
-// of the configuration.
+// configured returns the object that results from a configuration. old is nil for a new object. twice has the duplicate
+// members of the configuration.
 func (c *call) configured(old *object.Draft, config jsontree.Object, twice []string, o writeOptions) (*object.Draft, error) {
 	m, live, owners := c.ownership(), c.bare(), ownership.Owners(nil)
 	if old != nil {

@@ -14,8 +14,8 @@ import (
 
 // The handlers of this file give the server's usual answer, and damage it.
 
-// CutBody returns a handler that gives the server's usual answer, and breaks it off after n bytes of its body: over HTTP/1.1 with
-// the end of the connection, over HTTP/2 with a reset of the stream. A shorter body stays whole.
+// CutBody returns a handler that gives the server's usual answer, and breaks it off after n bytes of its body: over
+// HTTP/1.1 with the end of the connection, over HTTP/2 with a reset of the stream. A shorter body stays whole.
 func (s *Server) CutBody(n int) http.HandlerFunc {
 	return s.spoil(n, func(w http.ResponseWriter, _ *http.Request, _ <-chan struct{}) error {
 		_ = http.NewResponseController(w).Flush()
@@ -23,9 +23,9 @@ func (s *Server) CutBody(n int) http.HandlerFunc {
 	})
 }
 
-// ResetBody returns a handler that gives the server's usual answer, and resets the connection after n bytes of its body. The
-// client reads those bytes, and then "connection reset by peer". Over HTTP/2 the reset ends every request on the connection, and
-// net/http's client drops the bytes that it has not handed on. A shorter body stays whole.
+// ResetBody returns a handler that gives the server's usual answer, and resets the connection after n bytes of its
+// body. The client reads those bytes, and then "connection reset by peer". Over HTTP/2 the reset ends every request on
+// the connection, and net/http's client drops the bytes that it has not handed on. A shorter body stays whole.
 func (s *Server) ResetBody(n int) http.HandlerFunc {
 	return s.spoil(n, func(w http.ResponseWriter, r *http.Request, _ <-chan struct{}) error {
 		_ = http.NewResponseController(w).Flush()
@@ -49,8 +49,8 @@ func (s *Server) Stall(n int) http.HandlerFunc {
 	})
 }
 
-// spoil gives the usual answer, and calls then when n bytes are written and more are about to be. From there on every write
-// returns the result of then. cut is closed when the server wants a watch to end at once.
+// spoil gives the usual answer, and calls then when n bytes are written and more are about to be. From there on every
+// write returns the result of then. cut is closed when the server wants a watch to end at once.
 func (s *Server) spoil(
 	n int, then func(w http.ResponseWriter, r *http.Request, cut <-chan struct{}) error,
 ) http.HandlerFunc {
@@ -97,8 +97,8 @@ func (s *spoiledWriter) SetWriteDeadline(t time.Time) error {
 // Unwrap gives http.ResponseController the writer below.
 func (s *spoiledWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// Drip returns a handler that gives the server's usual answer, headers included, n bytes at a time with a pause before each. The
-// connection stays slow, over HTTP/2 for every request on it, and takes no further requests after this one.
+// Drip returns a handler that gives the server's usual answer, headers included, n bytes at a time with a pause before
+// each. The connection stays slow, over HTTP/2 for every request on it, and takes no further requests after this one.
 func (s *Server) Drip(n int, every time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if c := network.ConnOf(r); c != nil {
@@ -109,10 +109,10 @@ func (s *Server) Drip(n int, every time.Duration) http.HandlerFunc {
 	}
 }
 
-// Rewrite returns a handler that calls change with the body of the server's usual answer, which is not compressed, and with its headers,
-// and sends the body that change returns. The declared length is that of this body, unless change sets a Content-Length. So the answer
-// may be followed by garbage, lack the end of its gzip, or be of another length than it says. The answer to a watch comes when the watch
-// has ended.
+// Rewrite returns a handler that calls change with the body of the server's usual answer, which is not compressed, and
+// with its headers, and sends the body that change returns. The declared length is that of this body, unless change
+// sets a Content-Length. So the answer may be followed by garbage, lack the end of its gzip, or be of another length
+// than it says. The answer to a watch comes when the watch has ended.
 func (s *Server) Rewrite(change func(h http.Header, body []byte) []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r = r.Clone(r.Context())

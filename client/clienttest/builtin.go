@@ -15,8 +15,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// builtinKinds is every resource of the file, without objects, and the reviews. The first server reads it. It does not change:
-// each server has copies.
+// builtinKinds is every resource of the file, without objects, and the reviews. The first server reads it. It does not
+// change: each server has copies.
 var builtinKinds = sync.OnceValue(func() []resource {
 	rows := kinds.All()
 	own, printers := ownTraits(), kubectl.Printers()
@@ -130,8 +130,8 @@ func prepareSecret(d *object.Draft, _ bool) {
 	d.Content["data"] = data
 }
 
-// An Event is served by two groups, as two resources with the same objects. A write to one of them is a write to its twin as well, in
-// the same transaction.
+// An Event is served by two groups, as two resources with the same objects. A write to one of them is a write to its
+// twin as well, in the same transaction.
 
 // recordTraits are the traits of Events in a group.
 func recordTraits(group string) builtinTraits {

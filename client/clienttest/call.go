@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// call is one request and its answer. A handler answers it, or returns why it does not: a *status.Error is answered with that
-// Status, and any other error is the server's own.
+// call is one request and its answer. A handler answers it, or returns why it does not: a *status.Error is answered
+// with that Status, and any other error is the server's own.
 type call struct {
 	Request
 	*api

@@ -62,7 +62,8 @@ func inTime(w http.ResponseWriter, r *http.Request, answer func(*http.Request) e
 	return nil
 }
 
-// timeoutOf returns the parameter timeout, which all requests have except those that may take long. 0 and less mean no limit.
+// timeoutOf returns the parameter timeout, which all requests have except those that may take long. 0 and less mean no
+// limit.
 func timeoutOf(r *http.Request) (time.Duration, error) {
 	q := RequestOf(r)
 	text := r.URL.Query().Get("timeout")

@@ -1,8 +1,8 @@
-// Package clienttest is a Kubernetes API server inside the process, for tests of clients and controllers. It is a real HTTP
-// server with a store that behaves as kube-apiserver's does. It needs no installation and starts in a millisecond.
+// Package clienttest is a Kubernetes API server inside the process, for tests of clients and controllers. It is a real
+// HTTP server with a store that behaves as kube-apiserver's does. It needs no installation and starts in a millisecond.
 //
-// The server speaks JSON, YAML and, for the built-in kinds, protobuf. So clients of client-go and controller-runtime work with their
-// defaults, leader election included.
+// The server speaks JSON, YAML and, for the built-in kinds, protobuf. So clients of client-go and controller-runtime
+// work with their defaults, leader election included.
 //
 // In a test, [Start] runs a server until the test ends:
 //
@@ -15,14 +15,15 @@
 //		{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages", Status: true},
 //	}}
 //
-// Elsewhere, [New] makes a server, and [Server.Run] serves until its context ends. By default the server is in memory, and only
-// clients with [Server.Config] reach it. With a listener on a loopback address in [Options], kubectl can use it too.
+// Elsewhere, [New] makes a server, and [Server.Run] serves until its context ends. By default the server is in memory,
+// and only clients with [Server.Config] reach it. With a listener on a loopback address in [Options], kubectl can use
+// it too.
 //
 // # Virtual time
 //
-// A server in memory does no real I/O and waits only on channels, conditions and timers. If it is started within a bubble of
-// testing/synctest, it runs on the bubble's clock, together with its clients: an hour of bookmarks, expiring tokens and backoff
-// takes milliseconds, and a leaked goroutine fails the test.
+// A server in memory does no real I/O and waits only on channels, conditions and timers. If it is started within a
+// bubble of testing/synctest, it runs on the bubble's clock, together with its clients: an hour of bookmarks, expiring
+// tokens and backoff takes milliseconds, and a leaked goroutine fails the test.
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		server := clienttest.Start(t, clienttest.Options{})
@@ -30,33 +31,34 @@
 //		time.Sleep(5 * time.Minute) // history from before is too old now
 //	})
 //
-// After a change, synctest.Wait returns when the controllers of the test have nothing left to do, so a test needs no polling.
+// After a change, synctest.Wait returns when the controllers of the test have nothing left to do, so a test needs no
+// polling.
 //
 // # What is served
 //
 // The server serves every built-in kind that kube-apiserver 1.37 serves by default, and the custom resources that
-// [Options.Resources] or [Server.Register] add. A program takes the built-in kinds from that server: their names, scopes,
-// subresources, selectable fields, first statuses and printer columns, and the effects of a create, an update and a delete. A new
-// server has the namespaces default, kube-node-lease, kube-public and kube-system, the service default/kubernetes with its
-// IPAddress and ServiceCIDR, and the two priority classes of the system. All verbs work on all resources: create (with
-// generateName), get, list, watch, update, patch, delete and deletecollection (which, as on a real server, namespaces do not
-// have). Every write can be a dry run. The server also supports:
+// [Options.Resources] or [Server.Register] add. A program takes the built-in kinds from that server: their names,
+// scopes, subresources, selectable fields, first statuses and printer columns, and the effects of a create, an update
+// and a delete. A new server has the namespaces default, kube-node-lease, kube-public and kube-system, the service
+// default/kubernetes with its IPAddress and ServiceCIDR, and the two priority classes of the system. All verbs work on
+// all resources: create (with generateName), get, list, watch, update, patch, delete and deletecollection (which, as on
+// a real server, namespaces do not have). Every write can be a dry run. The server also supports:
 //
-//   - JSON patches, merge patches and, for the built-in kinds, strategic merge patches, also on subresources. They do what
-//     kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that does not exist, or count an index
-//     from the end, and its tests compare numbers and strings as they are written.
-//   - Server-side apply, also of status and scale: ownership of fields in managedFields, conflicts and force, by the kinds of
-//     lists and maps in the schemas. Configurations are JSON or YAML.
-//   - fieldValidation: the server drops a member that the kind does not have, and uses the last of two members of one name,
-//     with a warning or an error for each. The schemas of the built-in kinds are in the package; a custom resource has
-//     [Resource.Schema].
+//   - JSON patches, merge patches and, for the built-in kinds, strategic merge patches, also on subresources. They do
+//     what kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that does not exist, or count
+//     an index from the end, and its tests compare numbers and strings as they are written.
+//   - Server-side apply, also of status and scale: ownership of fields in managedFields, conflicts and force, by the
+//     kinds of lists and maps in the schemas. Configurations are JSON or YAML.
+//   - fieldValidation: the server drops a member that the kind does not have, and uses the last of two members of one
+//     name, with a warning or an error for each. The schemas of the built-in kinds are in the package; a custom
+//     resource has [Resource.Schema].
 //   - Subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding,
-//     ephemeralcontainers, eviction and resize of pods; the token of service accounts, which is good for this server until it
-//     expires; the approval of certificate signing requests; finalize of namespaces.
+//     ephemeralcontainers, eviction and resize of pods; the token of service accounts, which is good for this server
+//     until it expires; the approval of certificate signing requests; finalize of namespaces.
 //   - Paging: the pages of a list show the collection at the version of the first page, and their tokens expire.
-//   - List and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
-//     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows; with
-//     [Options.ShardedLists], shard selectors (KEP-5866).
+//   - List and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming
+//     lists (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
+//     with [Options.ShardedLists], shard selectors (KEP-5866).
 //   - Optimistic concurrency, preconditions, finalizers, generation and managedFields.
 //   - The parameter timeout of requests that end soon.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata
@@ -65,13 +67,14 @@
 //
 // As on a real server, one counter versions all resources. Errors are Status bodies in kube-apiserver's words.
 //
-// [Options] add TLS, with certificates that are made for the server and can be swapped; HTTP/2 over TLS, in memory as well as on
-// a socket; and several replicas, whose watch caches may lag behind the store.
+// [Options] add TLS, with certificates that are made for the server and can be swapped; HTTP/2 over TLS, in memory as
+// well as on a socket; and several replicas, whose watch caches may lag behind the store.
 //
 // # Differences from a real server
 //
-// The table says how much of Kubernetes a passing test covers. A suite of cases runs against both this server and kube-apiserver
-// 1.37 and verifies the first part of the table. If a test finds a difference that is not in the table, this package is wrong.
+// The table says how much of Kubernetes a passing test covers. A suite of cases runs against both this server and
+// kube-apiserver 1.37 and verifies the first part of the table. If a test finds a difference that is not in the table,
+// this package is wrong.
 //
 //	AS ON A REAL SERVER
 //	verbs, dry run, preconditions       codes, reasons, messages and causes included
@@ -119,21 +122,22 @@
 //	                                    served nor listed; exec and attach with Options.Containers
 //	hashes of storage versions          also pretty=true
 //
-// No controllers run beside this server, as beside a kube-apiserver alone, so a test does their work where it matters. A deletion
-// with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or orphan, and the object stays until the
-// test removes the finalizer, as the garbage collector does. A pod with a spec.nodeName gets a deletionTimestamp and stays,
-// beyond its grace period, until the test deletes it with gracePeriodSeconds 0 (a GracePeriod of client.NoGracePeriod), as the
-// kubelet does. Until then the pod also keeps its namespace. A pod without a node, or one that has succeeded or failed, is
-// deleted at once.
+// No controllers run beside this server, as beside a kube-apiserver alone, so a test does their work where it matters.
+// A deletion with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or orphan, and the
+// object stays until the test removes the finalizer, as the garbage collector does. A pod with a spec.nodeName gets a
+// deletionTimestamp and stays, beyond its grace period, until the test deletes it with gracePeriodSeconds 0 (a
+// GracePeriod of client.NoGracePeriod), as the kubelet does. Until then the pod also keeps its namespace. A pod without
+// a node, or one that has succeeded or failed, is deleted at once.
 //
-// The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless [Options.StreamingLists] says
-// otherwise.
+// The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless
+// [Options.StreamingLists] says otherwise.
 //
 // # Waits that never end
 //
-// In a bubble of testing/synctest, time goes on as soon as everybody waits. So a program that tries again and again, such as an informer
-// whose list the server refuses, keeps a processor busy, and a test that waits for it ends only with the time limit of go test, ten minutes
-// of real time, which names no reason. Give each wait a context with a timeout; in virtual time it costs nothing:
+// In a bubble of testing/synctest, time goes on as soon as everybody waits. So a program that tries again and again,
+// such as an informer whose list the server refuses, keeps a processor busy, and a test that waits for it ends only
+// with the time limit of go test, ten minutes of real time, which names no reason. Give each wait a context with a
+// timeout; in virtual time it costs nothing:
 //
 //	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 //	defer cancel()
@@ -141,28 +145,30 @@
 //		t.Fatal(err) // says why
 //	}
 //
-// An informer whose client has the Config of a server of [Start] fails the test when WaitSynced has waited for a day with a context
-// without a deadline.
+// An informer whose client has the Config of a server of [Start] fails the test when WaitSynced has waited for a day
+// with a context without a deadline.
 //
 // # Faults
 //
 // Methods of the server cause its faults:
 //
-//   - History: [Server.Compact] makes versions and tokens expire, [Server.Rollback] restores a backup, [Server.Unregister]
-//     removes a resource.
+//   - History: [Server.Compact] makes versions and tokens expire, [Server.Rollback] restores a backup,
+//     [Server.Unregister] removes a resource.
 //   - Watches: [Server.DropWatches] cuts every watch within a frame, [Server.EndWatches] ends them properly, and
-//     [Server.FailWatches] ends them with an ERROR event. [Server.SetShardedLists] makes a server that ignores shard selectors,
-//     or claims that it applies them.
-//   - Bookmarks: [Server.Bookmark] sends them, [Server.MuteBookmarks] suppresses them, and [Server.SetStreamingLists] makes a
-//     server that refuses, ignores or never ends a streaming list.
-//   - Connections: [Server.Freeze] makes the open ones half-open, [Server.BlackHole] and [Server.Refuse] affect new ones,
-//     [Server.GoAway] sends GOAWAY, and [Server.SwapCertificate] and [Server.SwapCA] change the certificates of handshakes.
+//     [Server.FailWatches] ends them with an ERROR event. [Server.SetShardedLists] makes a server that ignores shard
+//     selectors, or claims that it applies them.
+//   - Bookmarks: [Server.Bookmark] sends them, [Server.MuteBookmarks] suppresses them, and [Server.SetStreamingLists]
+//     makes a server that refuses, ignores or never ends a streaming list.
+//   - Connections: [Server.Freeze] makes the open ones half-open, [Server.BlackHole] and [Server.Refuse] affect new
+//     ones, [Server.GoAway] sends GOAWAY, and [Server.SwapCertificate] and [Server.SwapCA] change the certificates of
+//     handshakes.
 //   - Replicas: [Replica.SetLag] makes a watch cache lag.
 //   - Discovery: [Server.SetStale] makes a group version stale, and [Server.SetAggregated] removes the newer form.
 //
-// [Server.Intercept] answers any single request in any way; its documentation lists the ready-made handlers. All of them work
-// over HTTP/1.1 and HTTP/2, except [Raw]. [Server.Requests] counts the requests, and [Server.Watches] and [Server.Connections]
-// count what is open.
+// [Server.Intercept] answers any single request in any way; its documentation lists the ready-made handlers. All of
+// them work over HTTP/1.1 and HTTP/2, except [Raw]. [Server.Requests] counts the requests, and [Server.Watches] and
+// [Server.Connections] count what is open.
 //
-// net/http does not allow two faults: a GOAWAY that names an older stream than the newest, and malformed frames of HTTP/2.
+// net/http does not allow two faults: a GOAWAY that names an older stream than the newest, and malformed frames of
+// HTTP/2.
 package clienttest

@@ -135,7 +135,8 @@ func (c *call) readWrite(kind string) (d *object.Draft, o writeOptions, err erro
 	return d, o, err
 }
 
-// readAction reads the body of a create that performs an action, such as a binding. A body without a kind has the only possible one.
+// readAction reads the body of a create that performs an action, such as a binding. A body without a kind has the only
+// possible one.
 func (c *call) readAction(into any, kind meta.GVK) error {
 	b, err := c.readBody(kind)
 	if err != nil {
@@ -144,7 +145,8 @@ func (c *call) readAction(into any, kind meta.GVK) error {
 	return c.decode(b, into, kind)
 }
 
-// readFor is readAction for an action whose object, with the metadata m, names the object that it is for. It also reads the parameters.
+// readFor is readAction for an action whose object, with the metadata m, names the object that it is for. It also reads
+// the parameters.
 func (c *call) readFor(into any, m *meta.ObjectMeta) (writeOptions, error) {
 	kind := c.res.kindOf(c.Subresource)
 	o, err := c.writeOptions("CreateOptions")

@@ -11,8 +11,9 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// unknown returns the complaints of a strict server about the members of an object that was read from doc, and drops from d the
-// members that its kind does not have. It leaves out duplicate members if those of a patch have already been counted.
+// unknown returns the complaints of a strict server about the members of an object that was read from doc, and drops
+// from d the members that its kind does not have. It leaves out duplicate members if those of a patch have already been
+// counted.
 func (c *call) unknown(doc []byte, d *object.Draft, of *schema.Shape) []string {
 	found := c.unknownIn(doc, of)
 	if slices.ContainsFunc(found, func(text string) bool { return strings.HasPrefix(text, `unknown field "metadata.`) }) {
@@ -39,8 +40,8 @@ func (c *call) unknownIn(doc []byte, of *schema.Shape) []string {
 	return slices.Concat(found, rest)
 }
 
-// fields returns the complaints of a strict server about the members of an object in the body of a request, and drops from d the
-// members that its kind does not have.
+// fields returns the complaints of a strict server about the members of an object in the body of a request, and drops
+// from d the members that its kind does not have.
 func (c *call) fields(body []byte, d *object.Draft) []string {
 	found := c.unknown(body, d, c.res.Shape())
 	if !c.res.Builtin {
@@ -58,8 +59,8 @@ func (c *call) reportPayload(b *payload, wrong []string) error {
 	return c.report(slices.Concat(b.twice, wrong))
 }
 
-// report treats the complaints by the fieldValidation of a write: it returns them as one error, sends them as warnings, or
-// ignores them.
+// report treats the complaints by the fieldValidation of a write: it returns them as one error, sends them as warnings,
+// or ignores them.
 func (c *call) report(wrong []string) error {
 	switch directive := c.query.Get("fieldValidation"); {
 	case directive == "Ignore" || len(wrong) == 0:
@@ -73,8 +74,8 @@ func (c *call) report(wrong []string) error {
 	return nil
 }
 
-// reportTwice treats duplicate members by the fieldValidation of an apply. Members that the schema does not have are always
-// refused.
+// reportTwice treats duplicate members by the fieldValidation of an apply. Members that the schema does not have are
+// always refused.
 func (c *call) reportTwice(twice []string) error {
 	if err := c.report(twice); err != nil {
 		return status.BadRequest("error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",

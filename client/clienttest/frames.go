@@ -36,7 +36,8 @@ func (fw *frameWriter) open() error {
 
 func (fw *frameWriter) flush() error { return fw.conn.Flush() }
 
-// event sends an event in the view of a selection: an object that starts to match is added, one that ceases to match is deleted.
+// event sends an event in the view of a selection: an object that starts to match is added, one that ceases to match is
+// deleted.
 func (fw *frameWriter) event(sel *selection, e *store.Event) error {
 	was, is := sel.matches(e.Prev), sel.matches(e.Next)
 	switch {
@@ -74,7 +75,8 @@ func (fw *frameWriter) appendObject(v *object.Revision) error {
 	return nil
 }
 
-// sendBookmark sends an object that has only a version and, at the end of the initial events, an annotation that says so.
+// sendBookmark sends an object that has only a version and, at the end of the initial events, an annotation that says
+// so.
 func (fw *frameWriter) sendBookmark(version uint64, initialEnd bool) error {
 	d := &object.Draft{}
 	if initialEnd {
@@ -87,7 +89,8 @@ func (fw *frameWriter) sendBookmark(version uint64, initialEnd bool) error {
 	return fw.send("BOOKMARK", v)
 }
 
-// sendFailure sends err as an ERROR event. It returns an error that is not a Status, which the server did not mean to send.
+// sendFailure sends err as an ERROR event. It returns an error that is not a Status, which the server did not mean to
+// send.
 func (fw *frameWriter) sendFailure(err error) error {
 	var failure *status.Error
 	if !errors.As(err, &failure) {

@@ -11,11 +11,11 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// Handlers make every answer as JSON, except lists and watches in protobuf. If a client wants another form, this file collects the
-// answer and translates it.
+// Handlers make every answer as JSON, except lists and watches in protobuf. If a client wants another form, this file
+// collects the answer and translates it.
 
-// translated answers a request by another function, which answers in JSON, in the form that the client wants. An answer that is
-// not JSON, such as the "ok" of /healthz, stays as it is.
+// translated answers a request by another function, which answers in JSON, in the form that the client wants. An answer
+// that is not JSON, such as the "ok" of /healthz, stays as it is.
 func (a *api) translated(w http.ResponseWriter, r *http.Request, answer func(http.ResponseWriter, *http.Request)) {
 	accept := strings.Join(r.Header["Accept"], ",")
 	if !strings.Contains(accept, mediaYAML) && !strings.Contains(accept, mediaProtobuf) {
@@ -46,7 +46,8 @@ func (a *api) translated(w http.ResponseWriter, r *http.Request, answer func(htt
 	a.writeCompressed(w, r, held.code, body, nil)
 }
 
-// statusMedia returns the form in which a client reads errors: the first one that it accepts without asking for another object.
+// statusMedia returns the form in which a client reads errors: the first one that it accepts without asking for another
+// object.
 func statusMedia(accept string) string {
 	for _, part := range acceptable(accept) {
 		if part.params["as"]+part.params["g"]+part.params["v"] == "" {
@@ -56,7 +57,8 @@ func statusMedia(accept string) string {
 	return mediaJSON
 }
 
-// translate returns the body of an answer in another form, and sets its Content-Type. A kind without such a form stays JSON.
+// translate returns the body of an answer in another form, and sets its Content-Type. A kind without such a form stays
+// JSON.
 func translate(media string, body []byte, h http.Header) ([]byte, error) {
 	switch media {
 	case mediaYAML:
@@ -79,7 +81,8 @@ func translate(media string, body []byte, h http.Header) ([]byte, error) {
 	return body, nil
 }
 
-// heldWriter holds an answer until its end. An answer that is flushed before, such as that of a watch, goes through as it is.
+// heldWriter holds an answer until its end. An answer that is flushed before, such as that of a watch, goes through as
+// it is.
 type heldWriter struct {
 	http.ResponseWriter
 	media   string // of the answer; empty if its handler does not decide

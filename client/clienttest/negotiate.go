@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// negotiate picks the first form in the Accept header that the server supports. Metadata alone must be requested as a list if the
-// answer is a list, and as an object otherwise.
+// negotiate picks the first form in the Accept header that the server supports. Metadata alone must be requested as a
+// list if the answer is a list, and as an object otherwise.
 func (c *call) negotiate(list bool) error {
 	all, known := wishes(c.r, c.res.Builtin)
 	if len(all) == 0 || !known && c.res.Builtin {
@@ -53,8 +53,8 @@ func (c *call) shown(v *object.Revision) *object.Revision {
 	return d.Revision(&c.res.Type, v.Version)
 }
 
-// notAcceptable returns the error for an Accept header without a supported form. A real server uses other words if it does not
-// know the media type at all and the kind is compiled in.
+// notAcceptable returns the error for an Accept header without a supported form. A real server uses other words if it
+// does not know the media type at all and the kind is compiled in.
 func (c *call) notAcceptable(known bool) error {
 	media := strings.Join([]string{mediaJSON, mediaYAML, mediaProtobuf}, ", ")
 	if !known && c.res.Builtin {

@@ -13,9 +13,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The documents of /openapi/v3, one for each version of a group, have the paths of objects, each only with the information that a
-// patch supports fieldValidation, which kubectl looks for before it sends an object. They have the schemas of the kinds, without
-// descriptions. As on a real server, the index is text and has no ETag, although the documents have one.
+// The documents of /openapi/v3, one for each version of a group, have the paths of objects, each only with the
+// information that a patch supports fieldValidation, which kubectl looks for before it sends an object. They have the
+// schemas of the kinds, without descriptions. As on a real server, the index is text and has no ETag, although the
+// documents have one.
 
 // serveOpenAPI answers with the index of the documents, each with its hash.
 func serveOpenAPI(c *call) error {
@@ -54,8 +55,8 @@ func serveOpenAPIDocument(c *call) error {
 	return nil
 }
 
-// serveOpenAPI2 answers /openapi/v2 with one document about everything that is served, in the older form. kubectl asks for it before
-// it creates a List, and if it finds no newer document of a kind.
+// serveOpenAPI2 answers /openapi/v2 with one document about everything that is served, in the older form. kubectl asks
+// for it before it creates a List, and if it finds no newer document of a kind.
 func serveOpenAPI2(c *call) error {
 	h := c.w.Header()
 	h.Add("Vary", "Accept-Encoding")
@@ -92,8 +93,8 @@ func openapiURL(v meta.GVR, hash string) string {
 	return u.String()
 }
 
-// openapiOf returns the document of a group version, and its hash. A document of built-in kinds only is the same in every server,
-// and is kept: making all of them takes some 20 ms.
+// openapiOf returns the document of a group version, and its hash. A document of built-in kinds only is the same in
+// every server, and is kept: making all of them takes some 20 ms.
 func openapiOf(v meta.GVR, resources []*resource) (json.RawMessage, string) {
 	write := func() schema.Document {
 		body := encoded(openapiContent(v, resources))

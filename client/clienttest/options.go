@@ -12,8 +12,8 @@ import (
 
 // Options say what a server serves and how. The zero value is a server in memory with the built-in resources.
 type Options struct {
-	// Listener accepts the server's connections, such as a TCP socket on a loopback address. The server closes it. Nil means in
-	// memory: only clients with Config reach the server then, and it works under testing/synctest.
+	// Listener accepts the server's connections, such as a TCP socket on a loopback address. The server closes it. Nil
+	// means in memory: only clients with Config reach the server then, and it works under testing/synctest.
 	Listener net.Listener
 
 	// Resources are served in addition to the built-in ones.
@@ -25,21 +25,21 @@ type Options struct {
 	// HTTP2 serves HTTP/2 to clients that offer it in the TLS handshake, as client's do. It implies TLS.
 	HTTP2 bool
 
-	// Replicas is the number of replicas of one store behind the address, which take connections in turn; 0 means one. See
-	// Server.Replica.
+	// Replicas is the number of replicas of one store behind the address, which take connections in turn; 0 means one.
+	// See Server.Replica.
 	Replicas int
 
 	// Token, if set, must be every request's bearer token; other requests are answered with 401.
 	Token client.Secret
 
-	// Authorize, if set, decides about each request for a resource, about each impersonation, and for the access reviews. A
-	// refused request is answered with 403, with reason at the end of the message. Nil allows everything. Paths that are not a
-	// resource's, such as those of discovery, are open to everybody, and so are the reviews about oneself. Authorize is not
-	// called again for an open watch. Several goroutines call it at once.
+	// Authorize, if set, decides about each request for a resource, about each impersonation, and for the access
+	// reviews. A refused request is answered with 403, with reason at the end of the message. Nil allows everything.
+	// Paths that are not a resource's, such as those of discovery, are open to everybody, and so are the reviews about
+	// oneself. Authorize is not called again for an open watch. Several goroutines call it at once.
 	Authorize func(Access) (allowed bool, reason string)
 
-	// Containers, if set, says what happens in the containers of pods; see package client/clienttest/containers. Nil does not
-	// serve exec and attach. Discovery does not list them.
+	// Containers, if set, says what happens in the containers of pods; see package client/clienttest/containers. Nil
+	// does not serve exec and attach. Discovery does not list them.
 	Containers Containers
 
 	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
@@ -48,23 +48,26 @@ type Options struct {
 	// StreamingLists says how the server treats a watch that asks for the initial events. The zero value serves it.
 	StreamingLists StreamingLists
 
-	// ShardedLists says how the server treats shard selectors. The zero value ignores them, as a real server does by default.
+	// ShardedLists says how the server treats shard selectors. The zero value ignores them, as a real server does by
+	// default.
 	ShardedLists ShardedLists
 
-	// DeletionVersions makes the Status of a deletion have the resource version of the deletion, as servers do from Kubernetes 1.38 on.
+	// DeletionVersions makes the Status of a deletion have the resource version of the deletion, as servers do from
+	// Kubernetes 1.38 on.
 	DeletionVersions bool
-	// DropManagedFields makes the server leave out metadata.managedFields if a client asks for it in Accept, by the parameter
-	// drop=metadata.managedFields (KEP-5958). By default the server ignores the parameter, as a real server does up to Kubernetes
-	// 1.37.
+	// DropManagedFields makes the server leave out metadata.managedFields if a client asks for it in Accept, by the
+	// parameter drop=metadata.managedFields (KEP-5958). By default the server ignores the parameter, as a real server
+	// does up to Kubernetes 1.37.
 	DropManagedFields bool
 
-	// HistoryAge is how long the server keeps its history: the maximum age of a resource version that a watch may start at, and
-	// of a continue token. 0 means 5 minutes, as on a real server. Only changes make a version old: the present version is never
-	// too old. Of one resource the server keeps 10,000 changes at most.
+	// HistoryAge is how long the server keeps its history: the maximum age of a resource version that a watch may start
+	// at, and of a continue token. 0 means 5 minutes, as on a real server. Only changes make a version old: the present
+	// version is never too old. Of one resource the server keeps 10,000 changes at most.
 	HistoryAge time.Duration
 
-	// history is how many changes of a resource are kept, and lag how many a watch may fall behind, because its client does not read,
-	// before the server cuts it; a real server is less patient. 0 means 10,000. Tests of this package set them.
+	// history is how many changes of a resource are kept, and lag how many a watch may fall behind, because its client
+	// does not read, before the server cuts it; a real server is less patient. 0 means 10,000. Tests of this package
+	// set them.
 	history, lag int
 }
 
@@ -96,8 +99,8 @@ const (
 	StreamingRefused
 	// StreamingIgnored ignores the parameters, as servers do that do not know them.
 	StreamingIgnored
-	// StreamingEndless sends the initial events and the later ones, but no bookmark until Server.Bookmark sends the one that ends them.
-	// Events that happen before it come before it, as they may on older servers.
+	// StreamingEndless sends the initial events and the later ones, but no bookmark until Server.Bookmark sends the one
+	// that ends them. Events that happen before it come before it, as they may on older servers.
 	StreamingEndless
 )
 
@@ -108,8 +111,9 @@ const (
 	// ShardsIgnored ignores the parameter, as servers do that do not know it, and a kube-apiserver whose feature gate
 	// ShardedListAndWatch is off.
 	ShardsIgnored ShardedLists = iota
-	// ShardsServed applies the selector, also to the initial events of a streaming list and to a deletecollection. A list of a
-	// built-in kind says so in its shardInfo. As on a real server, lists of custom resources, of metadata and of Tables do not.
+	// ShardsServed applies the selector, also to the initial events of a streaming list and to a deletecollection. A
+	// list of a built-in kind says so in its shardInfo. As on a real server, lists of custom resources, of metadata and
+	// of Tables do not.
 	ShardsServed
 	// ShardsClaimed sends every object, although the shardInfo of lists says that the selector was applied.
 	ShardsClaimed
@@ -118,8 +122,8 @@ const (
 // Containers say what happens in the containers of the server's pods, which nothing runs. Package
 // client/clienttest/containers has them.
 type Containers interface {
-	// ServeContainer answers a request for the subresource exec, attach, log or portforward of a pod, which its node would answer.
-	// [RequestOf] tells the pod and the subresource. The user may make the request, the pod is there, and it has the container, whose
-	// name is empty for portforward.
+	// ServeContainer answers a request for the subresource exec, attach, log or portforward of a pod, which its node
+	// would answer. [RequestOf] tells the pod and the subresource. The user may make the request, the pod is there, and
+	// it has the container, whose name is empty for portforward.
 	ServeContainer(w http.ResponseWriter, r *http.Request, container string)
 }

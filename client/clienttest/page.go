@@ -86,7 +86,8 @@ func (c *call) page(sel *selection, o listOptions) (*page, error) {
 	return p, nil
 }
 
-// tooOld returns the error for a list whose version is gone. For a later page, the error has a token that goes on regardless.
+// tooOld returns the error for a list whose version is gone. For a later page, the error has a token that goes on
+// regardless.
 func (c *call) tooOld(o listOptions) error {
 	if o.from == "" {
 		return status.Expired("The resourceVersion for the provided list is too old.")
@@ -178,7 +179,8 @@ func badVersion(version string, err error) *status.Error {
 // matchAndContinue is the refusal of a resourceVersionMatch beside a token.
 const matchAndContinue = "resourceVersionMatch is forbidden when continue is provided"
 
-// continueToken is the position where a list goes on. It has the form that a real server uses, but clients must not read it.
+// continueToken is the position where a list goes on. It has the form that a real server uses, but clients must not
+// read it.
 type continueToken struct {
 	V       string `json:"v"`
 	Version int64  `json:"rv"` // -1 means the present version

@@ -160,8 +160,8 @@ func (o *deleteOptions) validate() error {
 	return nil
 }
 
-// finalizers returns the finalizers of an object that is deleted with the options. Events are not garbage collected, so the
-// options do not affect theirs.
+// finalizers returns the finalizers of an object that is deleted with the options. Events are not garbage collected, so
+// the options do not affect theirs.
 func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 	if r.Kind == "Event" && r.Builtin {
 		return have
@@ -184,7 +184,8 @@ func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 	return kept
 }
 
-// check compares the preconditions with the object. As on a real server, the error names the kind where others name the resource.
+// check compares the preconditions with the object. As on a real server, the error names the kind where others name the
+// resource.
 func (o *deleteOptions) check(r *resource, v *object.Revision) error {
 	fail := func(format string, args ...any) error {
 		return status.Unfulfilled(r.Group, r.Kind, v.Key.Name, format, args...)

@@ -70,9 +70,9 @@ func memberPart(outer, inner string) part {
 // metadataPart says which members of the metadata a write of a subresource changes besides its own part of the object.
 type metadataPart struct{ labels, annotations, finalizers, owners bool }
 
-// metadataPart returns the metadataPart of a subresource. On a real server it is in each kind's strategy: the older compiled-in
-// kinds let a write change every member that an update may change, the newer ones and custom resources none. internal/proof/e2e tests
-// for every kind that this server does the same.
+// metadataPart returns the metadataPart of a subresource. On a real server it is in each kind's strategy: the older
+// compiled-in kinds let a write change every member that an update may change, the newer ones and custom resources
+// none. internal/proof/e2e tests for every kind that this server does the same.
 func (r *resource) metadataPart(subresource string) metadataPart {
 	all := metadataPart{labels: true, annotations: true, finalizers: true, owners: true}
 	switch {

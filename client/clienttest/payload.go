@@ -23,8 +23,8 @@ type payload struct {
 	wrong error    // why it does not match its media type; JSON is not checked
 }
 
-// readPayload reads the body of a request, which is JSON, YAML or protobuf and should be of a kind. As on a real server, no type means
-// JSON.
+// readPayload reads the body of a request, which is JSON, YAML or protobuf and should be of a kind. As on a real
+// server, no type means JSON.
 func (c *call) readPayload(apiVersion, kind string) (*payload, error) {
 	p := &payload{media: mediaJSON}
 	if header := c.r.Header.Get("Content-Type"); header != "" && c.r.ContentLength != 0 {

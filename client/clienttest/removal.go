@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// removeNamed deletes the object that the request names. It returns the state to show to the client, and whether the object has
-// gone.
+// removeNamed deletes the object that the request names. It returns the state to show to the client, and whether the
+// object has gone.
 func (c *call) removeNamed(o *deleteOptions) (_ *object.Revision, gone bool, _ error) {
 	tx := c.store.Begin()
 	defer tx.End()
@@ -34,8 +34,8 @@ func (c *call) removeNamed(o *deleteOptions) (_ *object.Revision, gone bool, _ e
 	return v, gone, nil
 }
 
-// remove removes an object, or marks it as deleted if it has finalizers or is a pod on a node. It returns the state to show to the
-// client.
+// remove removes an object, or marks it as deleted if it has finalizers or is a pod on a node. It returns the state to
+// show to the client.
 func (a *api) remove(tx store.Tx, r *resource, cur *object.Revision, o *deleteOptions) (_ *object.Revision, gone bool) {
 	old := cur.Draft()
 	d := old.Clone()
@@ -118,8 +118,8 @@ func endAt(d *object.Draft, at meta.Time, grace int64) {
 // defaultGrace is the grace period in seconds of a pod that has none of its own. A real server writes it into the pod.
 const defaultGrace = 30
 
-// grace records in d, a copy of the pod old, when the pod ends. A pod that no kubelet runs ends at once. pending means that the
-// pod is already ending, no later than requested. graceful is false if the pod must be removed at once.
+// grace records in d, a copy of the pod old, when the pod ends. A pod that no kubelet runs ends at once. pending means
+// that the pod is already ending, no later than requested. graceful is false if the pod must be removed at once.
 func (o *deleteOptions) grace(old, d *object.Draft) (graceful, pending bool) {
 	asked := o.GracePeriodSeconds
 	if asked != nil && *asked < 0 {

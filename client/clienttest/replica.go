@@ -7,17 +7,19 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 )
 
-// Replicas are servers that share one store, each with its own watch cache, behind one address. Writes, and reads that must be
-// current, go to the store. A read that may be older is answered from the cache of the replica that the client has reached.
+// Replicas are servers that share one store, each with its own watch cache, behind one address. Writes, and reads that
+// must be current, go to the store. A read that may be older is answered from the cache of the replica that the client
+// has reached.
 
 // Replica is one of several servers that share a store. Its methods may be called by several goroutines at once.
 //
 // If its cache lags, a Replica behaves like a kube-apiserver whose cache lags behind etcd:
 //
-//   - It answers gets and lists without a resource version, at an exact version, and with a continue token from the store.
+//   - It answers gets and lists without a resource version, at an exact version, and with a continue token from the
+//     store.
 //   - It answers those at version 0 from its cache.
-//   - Those at another version wait until the cache has it, 3 seconds at most, and then end with 504 "Too large resource
-//     version".
+//   - Those at another version wait until the cache has it, 3 seconds at most, and then end with 504 "Too large
+//     resource version".
 //   - Its watches send events late.
 //
 // A cache never goes back, and never knows less than the history that the server keeps.
@@ -26,11 +28,11 @@ type Replica struct {
 	cache *store.Cache
 }
 
-// ServeHTTP answers r as the replica does, whatever connection r came in by. A function for [Server.Intercept] can use it to
-// spread requests over replicas, at random for instance.
+// ServeHTTP answers r as the replica does, whatever connection r came in by. A function for [Server.Intercept] can use
+// it to spread requests over replicas, at random for instance.
 func (p *Replica) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.api.answer(w, r, p.cache) }
 
-// SetLag sets how many resource versions, and how long, the replica's cache is behind the store from now on; both hold, and 0 is not
-// at all. A number of versions that is never reached, such as math.MaxInt, stops the cache at its present version. The cache keeps the
-// versions that it already has.
+// SetLag sets how many resource versions, and how long, the replica's cache is behind the store from now on; both hold,
+// and 0 is not at all. A number of versions that is never reached, such as math.MaxInt, stops the cache at its present
+// version. The cache keeps the versions that it already has.
 func (p *Replica) SetLag(versions int, age time.Duration) { p.cache.SetLag(versions, age) }

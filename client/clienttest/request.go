@@ -12,20 +12,21 @@ import (
 
 // Request is the meaning of an HTTP request, in the API's words.
 type Request struct {
-	// Verb is get, list, watch, create, update, patch, delete or deletecollection. For a path that is not a resource's it
-	// is the HTTP method in lower case.
+	// Verb is get, list, watch, create, update, patch, delete or deletecollection. For a path that is not a resource's
+	// it is the HTTP method in lower case.
 	Verb string
 	// Resource is empty for a path that is not a resource's.
 	Resource meta.GVR
-	// Key is the object's key. Its Name is empty for verbs on a collection, except if a create names the object in its path.
+	// Key is the object's key. Its Name is empty for verbs on a collection, except if a create names the object in its
+	// path.
 	Key meta.Key
 	// Subresource is empty or a word such as "status".
 	Subresource string
 }
 
-// Call is a kind of request that the server counts: a verb and the plural name of a resource, as in "list" and "pods". A
-// subresource counts as its resource; tell the two apart with Server.Intercept and RequestOf. The resource is empty for other
-// paths, and then the verb is the HTTP method in lower case.
+// Call is a kind of request that the server counts: a verb and the plural name of a resource, as in "list" and "pods".
+// A subresource counts as its resource; tell the two apart with Server.Intercept and RequestOf. The resource is empty
+// for other paths, and then the verb is the HTTP method in lower case.
 type Call struct{ Verb, Resource string }
 
 // RequestOf parses r. It uses only the method and the URL, so it does not know whether the server has such a resource.

@@ -16,14 +16,14 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. It behaves like a
-// custom resource: the server accepts any body, the generation counts up, an update must have a resource version, and the items
-// of a list name their kind.
+// Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. It behaves
+// like a custom resource: the server accepts any body, the generation counts up, an update must have a resource
+// version, and the items of a list name their kind.
 type Resource struct {
 	// Group is empty for the core group.
 	Group string
-	// Version, Kind and Resource (the plural in the path) must be set. They are DNS labels, as in a CustomResourceDefinition:
-	// letters, digits and "-", starting with a letter. Only Kind may have capitals.
+	// Version, Kind and Resource (the plural in the path) must be set. They are DNS labels, as in a
+	// CustomResourceDefinition: letters, digits and "-", starting with a letter. Only Kind may have capitals.
 	Version, Kind, Resource string
 	// Singular is kubectl's name for one object; empty means Kind in lower case.
 	Singular string
@@ -38,8 +38,9 @@ type Resource struct {
 	SelectableFields []string
 	// Schema is the openAPIV3Schema of the resource's CustomResourceDefinition: of type object, with the extensions
 	// x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type, x-kubernetes-embedded-resource and
-	// x-kubernetes-preserve-unknown-fields. The server drops members that the schema does not have, by the fieldValidation of the
-	// write, and fills in defaults. It does not check values. Empty means that there is no schema: all members stay.
+	// x-kubernetes-preserve-unknown-fields. The server drops members that the schema does not have, by the
+	// fieldValidation of the write, and fills in defaults. It does not check values. Empty means that there is no
+	// schema: all members stay.
 	Schema json.RawMessage
 }
 
@@ -64,7 +65,8 @@ type resource struct {
 	objects *store.Collection
 }
 
-// builtinTraits are the differences of a built-in resource from a custom one. On a real server they are in each type's strategy.
+// builtinTraits are the differences of a built-in resource from a custom one. On a real server they are in each type's
+// strategy.
 type builtinTraits struct {
 	graceful     bool // DELETE first sets deletionTimestamp
 	review       bool // a create answers a question

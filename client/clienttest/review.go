@@ -67,8 +67,8 @@ func (s *selectorAttributes) check(field string) []meta.StatusCause {
 	return nil
 }
 
-// raw returns the selector as the text that a request has, and false if it cannot be parsed, as parse says. Requirements are
-// ignored.
+// raw returns the selector as the text that a request has, and false if it cannot be parsed, as parse says.
+// Requirements are ignored.
 func (s *selectorAttributes) raw(parse func(string) error) (string, bool) {
 	if s == nil || s.Raw == "" {
 		return "", true
@@ -140,7 +140,8 @@ func reviewAccess(c *call, b *reviewBody) error {
 	return nil
 }
 
-// readSelectors sets the selectors of a review, and returns an error for each one that is ignored because it cannot be parsed.
+// readSelectors sets the selectors of a review, and returns an error for each one that is ignored because it cannot be
+// parsed.
 func (a *Access) readSelectors(r *resourceAttributes) (ignored []string) {
 	var ok bool
 	if a.FieldSelector, ok = r.FieldSelector.raw(func(s string) error { _, err := meta.ParseFieldSelector(s); return err }); !ok {
@@ -214,8 +215,8 @@ type pathRule struct {
 	Paths []string `json:"nonResourceURLs"`
 }
 
-// reviewRules answers like a real server with an external authorizer that can only decide about one access, which is what
-// Options.Authorize is. Without Options.Authorize everything is allowed, and that is a rule.
+// reviewRules answers like a real server with an external authorizer that can only decide about one access, which is
+// what Options.Authorize is. Without Options.Authorize everything is allowed, and that is a rule.
 func reviewRules(c *call, b *reviewBody) error {
 	if b.Spec.Namespace == "" {
 		return status.BadRequest("no namespace on request")

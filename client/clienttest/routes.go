@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// routes has what answers each request. A row for a resource has the verb, the resource or * for any, and the rest of the path; a
-// row that names the resource comes before one that does not. A row for another path has the path, whatever the method. Discovery
-// lists the verbs that are here.
+// routes has what answers each request. A row for a resource has the verb, the resource or * for any, and the rest of
+// the path; a row that names the resource comes before one that does not. A row for another path has the path, whatever
+// the method. Discovery lists the verbs that are here.
 var routes = map[string]handler{
 	// The objects of a resource.
 	"list *":             serveList,

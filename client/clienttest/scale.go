@@ -120,7 +120,8 @@ func serveScalePatch(c *call) error {
 	})
 }
 
-// changeScale stores the scale that change makes of the present one, with the managedFields of the object, and answers with it.
+// changeScale stores the scale that change makes of the present one, with the managedFields of the object, and answers
+// with it.
 func (c *call) changeScale(o writeOptions, change func(*object.Draft, *scale) (*scale, []meta.ManagedFields, error)) error {
 	v, err := c.storeScale(o, change)
 	if err != nil {
@@ -230,7 +231,8 @@ func (c *call) updatedScale(old *object.Draft, was, is *scale, manager string) [
 	return all.WithScale(of, c.res.GVK().APIVersion()).Encode()
 }
 
-// appliedScale applies a configuration to the scale of an object, and returns the new scale and the object's managedFields.
+// appliedScale applies a configuration to the scale of an object, and returns the new scale and the object's
+// managedFields.
 func (c *call) appliedScale(body []byte, old *object.Draft, was *scale, o writeOptions) (*scale, []meta.ManagedFields, error) {
 	config, twice, err := readConfig(body)
 	if err != nil {

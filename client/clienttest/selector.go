@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// selection is the set of objects of a list, a watch or a deletecollection: the objects of one namespace, or of all, that its
-// selectors match.
+// selection is the set of objects of a list, a watch or a deletecollection: the objects of one namespace, or of all,
+// that its selectors match.
 type selection struct {
 	namespace string
 	name      string // if the path of a watch has it

@@ -37,8 +37,8 @@ type Server struct {
 	calls   map[Call]int
 }
 
-// New returns a server with the objects of a new kube-apiserver, as the documentation of the package says. It does nothing until
-// Run, but Config can be used at once: requests wait. If the options are invalid, Run returns the error.
+// New returns a server with the objects of a new kube-apiserver, as the documentation of the package says. It does
+// nothing until Run, but Config can be used at once: requests wait. If the options are invalid, Run returns the error.
 func New(o Options) *Server {
 	errs := []error{o.validate()}
 	o.history, o.lag = cmp.Or(o.history, 10_000), cmp.Or(o.lag, 10_000)
@@ -68,13 +68,14 @@ func New(o Options) *Server {
 	return s
 }
 
-// Register adds a resource while the server runs, as the creation of a CustomResourceDefinition does. The error says that the
-// resource is invalid, or that its group already has that resource or kind.
+// Register adds a resource while the server runs, as the creation of a CustomResourceDefinition does. The error says
+// that the resource is invalid, or that its group already has that resource or kind.
 func (s *Server) Register(r Resource) error { return s.register(r) }
 
-// Unregister removes a resource, as the deletion of a CustomResourceDefinition does. It deletes the objects, whatever their
-// finalizers; watches send these deletions and then end. From then on the resource's paths are not found. [Server.Register] adds
-// the resource again, without objects. The error says that the resource is not registered, or is built in.
+// Unregister removes a resource, as the deletion of a CustomResourceDefinition does. It deletes the objects, whatever
+// their finalizers; watches send these deletions and then end. From then on the resource's paths are not found.
+// [Server.Register] adds the resource again, without objects. The error says that the resource is not registered, or is
+// built in.
 func (s *Server) Unregister(gvr meta.GVR) error { return s.unregister(gvr) }
 
 // Config returns the configuration of a client of this server.
@@ -90,9 +91,9 @@ func (s *Server) Config() client.Config {
 // Replica returns replica i, from 0 on. It panics if Options.Replicas has fewer.
 func (s *Server) Replica(i int) *Replica { return s.replicas[i] }
 
-// Run serves until ctx ends. Then it answers the requests that are under way, ends watches cleanly, and closes every connection.
-// When Run returns, none of the server's goroutines is running. It returns nil after ctx has ended, and otherwise the reason why
-// it could not serve. It can be called once.
+// Run serves until ctx ends. Then it answers the requests that are under way, ends watches cleanly, and closes every
+// connection. When Run returns, none of the server's goroutines is running. It returns nil after ctx has ended, and
+// otherwise the reason why it could not serve. It can be called once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.running.Swap(true) {
 		return errors.New("clienttest: Run was called twice")
@@ -149,8 +150,8 @@ func (s *Server) newHTTPServer(ctx context.Context, work *network.Traffic, conns
 
 // shutDown ends the requests that are under way, and closes every connection.
 func (s *Server) shutDown(work *network.Traffic, conns *sync.WaitGroup) {
-	// Handlers see the end of the context, so watches end. A watch that is blocked in a write, because its client does not read,
-	// ends when its connection is closed.
+	// Handlers see the end of the context, so watches end. A watch that is blocked in a write, because its client does
+	// not read, ends when its connection is closed.
 	servers := s.door.Shut()
 	for _, srv := range servers {
 		srv.SetKeepAlivesEnabled(false)
@@ -162,8 +163,8 @@ func (s *Server) shutDown(work *network.Traffic, conns *sync.WaitGroup) {
 	case <-done:
 	case <-grace.C:
 	}
-	// The connections are closed first. Over TLS, net/http's Close writes a farewell while it holds a lock that the rest of it
-	// needs, and that write blocks on a slow connection or if the client does not read.
+	// The connections are closed first. Over TLS, net/http's Close writes a farewell while it holds a lock that the
+	// rest of it needs, and that write blocks on a slow connection or if the client does not read.
 	for _, c := range s.door.Open() {
 		_ = c.Close()
 	}
@@ -197,8 +198,8 @@ func (s *Server) Requests() map[Call]int {
 	return maps.Clone(s.calls)
 }
 
-// ServeHTTP answers r as the server usually does. It does not call the function of Intercept, and Requests does not count r. Use
-// it in handlers for Intercept that add to the usual answer or change it.
+// ServeHTTP answers r as the server usually does. It does not call the function of Intercept, and Requests does not
+// count r. Use it in handlers for Intercept that add to the usual answer or change it.
 //
 // If there are several replicas, the one of the request's connection answers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -220,9 +221,9 @@ type TB interface {
 
 // Start returns a server that runs until the end of the test. The test fails if the server does.
 //
-// The test also fails if it changes an object in the cache of an informer whose client has the server's Config; the error names
-// the object and the field. Each informer checks up to 1000 of its objects at a time: when one is replaced or deleted, at each
-// list, every minute, and when the informer's Run ends. A benchmark is not checked.
+// The test also fails if it changes an object in the cache of an informer whose client has the server's Config; the
+// error names the object and the field. Each informer checks up to 1000 of its objects at a time: when one is replaced
+// or deleted, at each list, every minute, and when the informer's Run ends. A benchmark is not checked.
 //
 // Likewise the test fails if it reads the cache of such an informer before the cache holds a complete list; see
 // informer.Options.AllowEarlyReads.

@@ -15,8 +15,8 @@ type issuedToken struct {
 	here    bool // it is for this server
 }
 
-// bearer returns the user of a token, and whether the server issued it. The error says that the token is not valid here, or no
-// longer.
+// bearer returns the user of a token, and whether the server issued it. The error says that the token is not valid
+// here, or no longer.
 func (t *tokens) bearer(token string) (_ User, issued bool, _ error) {
 	v, issued := t.issued.Load(token)
 	is, _ := v.(issuedToken)

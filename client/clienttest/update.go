@@ -46,8 +46,8 @@ func (c *call) put(d *object.Draft, o writeOptions) (_ *object.Revision, code in
 	return v, http.StatusCreated, err
 }
 
-// otherUID returns the error for an update of an object whose name now belongs to another. A real server names the storage key in
-// it.
+// otherUID returns the error for an update of an object whose name now belongs to another. A real server names the
+// storage key in it.
 func (c *call) otherUID(wanted, present string) error {
 	at := c.res.Resource.Resource
 	switch {

@@ -43,8 +43,8 @@ func isCut(cause error) bool { return cause == store.ErrDropped || cause == stor
 // cutGrace is how long a watch that is cut may take to write its last, partial frame.
 const cutGrace = 100 * time.Millisecond
 
-// follow sends the events of a watch until it ends. An error means that the watch was cut, or that the client has gone; an error
-// of the server is sent as an ERROR event instead.
+// follow sends the events of a watch until it ends. An error means that the watch was cut, or that the client has gone;
+// an error of the server is sent as an ERROR event instead.
 func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error {
 	if o.timeout < 0 { // a real server starts with a time that is already over
 		return frames.sendFailure(status.Failure(http.StatusInternalServerError, "InternalError", "context deadline exceeded"))
@@ -78,8 +78,8 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 			err = (&follower{frameWriter: frames, watch: watch, sel: sel, o: o}).run(ctx, objects)
 		}
 	}()
-	// From here on nothing cuts the watch. If it was cut, its connection must not serve another request, even if it ended for
-	// another reason at the same time: the deadline is still set.
+	// From here on nothing cuts the watch. If it was cut, its connection must not serve another request, even if it
+	// ended for another reason at the same time: the deadline is still set.
 	cause := context.Cause(ctx)
 	if isCut(cause) {
 		return cause

@@ -57,7 +57,8 @@ func (c *call) watchOptions(sel *selection) (o watchOptions, err error) {
 	return o, nil
 }
 
-// checkStreaming returns the causes for which the parameters of a streaming list are refused. send says that the watch is one.
+// checkStreaming returns the causes for which the parameters of a streaming list are refused. send says that the watch
+// is one.
 func (c *call) checkStreaming(version string, send bool, mode StreamingLists) (causes status.Causes) {
 	const field, initial = "resourceVersionMatch", "sendInitialEvents"
 	match, continues := c.query.Get(field), c.query.Get("continue") != ""

@@ -36,21 +36,22 @@ const (
 type Options struct {
 	// TTL is how long an answer is used before the server is asked whether it has changed; 0 means one minute.
 	TTL time.Duration
-	// MissTTL is the maximum age of an answer that proves that something does not exist, or still does not answer; 0 means 10
-	// s.
+	// MissTTL is the maximum age of an answer that proves that something does not exist, or still does not answer; 0
+	// means 10 s.
 	MissTTL time.Duration
-	// Dir is a folder that keeps answers for the next run of the program, for command-line tools. The first lookup of that
-	// run then costs only a confirmation that nothing has changed, or nothing within TTL. Empty means no folder.
+	// Dir is a folder that keeps answers for the next run of the program, for command-line tools. The first lookup of
+	// that run then costs only a confirmation that nothing has changed, or nothing within TTL. Empty means no folder.
 	//
-	// The folder is for one user, and for one server, identified by the same authorities and name. An answer of another server, or of the same one to a client that did not verify it, is not
-	// used, and is replaced. If the folder is missing it is created with mode 0700; files have mode 0600. A folder that
-	// others may write, or that another user owns, is not used.
+	// The folder is for one user, and for one server, identified by the same authorities and name. An answer of another
+	// server, or of the same one to a client that did not verify it, is not used, and is replaced. If the folder is
+	// missing it is created with mode 0700; files have mode 0600. A folder that others may write, or that another user
+	// owns, is not used.
 	//
-	// A fault of the folder or a file in it costs a request and no more. But a call waits for a folder that does not answer,
-	// as on a network mount whose server is gone: once, for 5 s or until the call's context ends.
+	// A fault of the folder or a file in it costs a request and no more. But a call waits for a folder that does not
+	// answer, as on a network mount whose server is gone: once, for 5 s or until the call's context ends.
 	Dir string
-	// OnError, if set, is called with each reason why Dir could not be used. It must be safe for use by several goroutines
-	// at once.
+	// OnError, if set, is called with each reason why Dir could not be used. It must be safe for use by several
+	// goroutines at once.
 	OnError func(error)
 }
 
@@ -67,8 +68,8 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// Catalog is a client-side memory of what a server serves, filled on demand. It is safe for use by several goroutines at
-// once, and has none of its own.
+// Catalog is a client-side memory of what a server serves, filled on demand. It is safe for use by several goroutines
+// at once, and has none of its own.
 type Catalog struct {
 	client  *client.Client
 	options Options
@@ -130,10 +131,10 @@ func (c *Catalog) Invalidate() {
 	}
 }
 
-// Resources returns every resource in every version of the given groups, or of all groups if none is given. Groups are in
-// the server's order, the core group first; within a group its preferred version comes first; within a version resources
-// are in the server's order. A group that is not served has no resources. If a group version could not be asked, Resources
-// returns the others with a [*DownError].
+// Resources returns every resource in every version of the given groups, or of all groups if none is given. Groups are
+// in the server's order, the core group first; within a group its preferred version comes first; within a version
+// resources are in the server's order. A group that is not served has no resources. If a group version could not be
+// asked, Resources returns the others with a [*DownError].
 func (c *Catalog) Resources(ctx context.Context, groups ...string) ([]Resource, error) {
 	vs, err := c.walk(ctx, scope{groups: groups}, c.options.TTL)
 	if err != nil {
@@ -148,8 +149,8 @@ func (c *Catalog) Resources(ctx context.Context, groups ...string) ([]Resource, 
 	return resources, down("", failures(vs))
 }
 
-// Preferred returns every resource once: in its group's preferred version, or else in the first version that has it. Names
-// that have only subresources are left out. The order and the [*DownError] are those of Resources.
+// Preferred returns every resource once: in its group's preferred version, or else in the first version that has it.
+// Names that have only subresources are left out. The order and the [*DownError] are those of Resources.
 func (c *Catalog) Preferred(ctx context.Context) ([]Resource, error) {
 	vs, err := c.walk(ctx, scope{}, c.options.TTL)
 	if err != nil {
@@ -174,8 +175,8 @@ func failures(vs []served) []served {
 	return slices.DeleteFunc(slices.Clone(vs), func(v served) bool { return v.err == nil })
 }
 
-// scope restricts a search: to the groups, or to all if there is none; to the one version, or to all if it is empty. With
-// below, it means the groups whose names begin with one of groups, but not those themselves.
+// scope restricts a search: to the groups, or to all if there is none; to the one version, or to all if it is empty.
+// With below, it means the groups whose names begin with one of groups, but not those themselves.
 type scope struct {
 	groups  []string
 	below   bool
@@ -194,8 +195,8 @@ func (s scope) has(gv meta.GVK) bool {
 	return slices.Contains(s.groups, gv.Group)
 }
 
-// listings returns the server's answers about the core group, the other groups, or both, as the groups require. No groups
-// means all.
+// listings returns the server's answers about the core group, the other groups, or both, as the groups require. No
+// groups means all.
 func (c *Catalog) listings(ctx context.Context, groups []string, maxAge time.Duration) ([]*listing, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -310,7 +311,8 @@ func (c *Catalog) prune(p page, doc *document) {
 	}
 }
 
-// each calls f with 0 to n-1, a few at the same time, and returns when all have returned. It repeats the first panic of f.
+// each calls f with 0 to n-1, a few at the same time, and returns when all have returned. It repeats the first panic of
+// f.
 func each(n int, f func(int)) {
 	if n == 1 {
 		f(0)

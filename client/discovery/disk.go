@@ -20,9 +20,9 @@ import (
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
-// disk keeps answers in a folder: one file for each path, which is replaced as a whole. A file has the hex SHA-256 of the
-// rest, a newline, a line of JSON, and the body; its time is when the answer was last known to be true. A file of any
-// other form is a miss, and the next answer replaces it.
+// disk keeps answers in a folder: one file for each path, which is replaced as a whole. A file has the hex SHA-256 of
+// the rest, a newline, a line of JSON, and the body; its time is when the answer was last known to be true. A file of
+// any other form is a miss, and the next answer replaces it.
 type disk struct {
 	dir    string
 	server string
@@ -39,9 +39,9 @@ const diskPatience = 5 * time.Second
 // errHeld is the reason not to use a folder that does not answer.
 var errHeld = errors.New("the system does not answer; it may be on a network mount whose server is gone")
 
-// await runs work, which does nothing but use files, on its own goroutine, and waits for it until ctx ends or diskPatience
-// passes. System calls cannot be cancelled: an abandoned goroutine ends when the system answers, and until then the folder
-// is not used, so no further goroutine gets stuck.
+// await runs work, which does nothing but use files, on its own goroutine, and waits for it until ctx ends or
+// diskPatience passes. System calls cannot be cancelled: an abandoned goroutine ends when the system answers, and until
+// then the folder is not used, so no further goroutine gets stuck.
 func await[R any](ctx context.Context, d disk, work func() (R, error)) (result R, err error) {
 	if d.held.Load() > 0 {
 		return result, errHeld

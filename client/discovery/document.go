@@ -58,9 +58,9 @@ func (c *Catalog) fresh(d *document, maxAge time.Duration) bool {
 	return age >= 0 && age < maxAge
 }
 
-// load returns the page's document, from the server unless good accepts the remembered one. One caller makes the request
-// and the others wait for it; each leaves when its own context ends. No lock is held meanwhile. A caller may get the
-// answer to a request that began before its own call, but none from before Invalidate.
+// load returns the page's document, from the server unless good accepts the remembered one. One caller makes the
+// request and the others wait for it; each leaves when its own context ends. No lock is held meanwhile. A caller may
+// get the answer to a request that began before its own call, but none from before Invalidate.
 func (c *Catalog) load(ctx context.Context, p page, good func(*document) bool) (*document, error) {
 	for {
 		c.mu.Lock()

@@ -12,13 +12,13 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// errStale says that a group version's resources are unknown, because the server could not ask the extension server that
-// serves it.
+// errStale says that a group version's resources are unknown, because the server could not ask the extension server
+// that serves it.
 var errStale = errors.New("the server could not ask the one that serves it")
 
-// DownError says that some group versions could not be asked. If the call was for one kind or name, nobody knows whether the
-// server has it. Otherwise the error comes along with the results of the other group versions, which are valid. It is no
-// [*NoMatchError], and errors.Is does not match it with apierrors.NotFound.
+// DownError says that some group versions could not be asked. If the call was for one kind or name, nobody knows
+// whether the server has it. Otherwise the error comes along with the results of the other group versions, which are
+// valid. It is no [*NoMatchError], and errors.Is does not match it with apierrors.NotFound.
 type DownError struct {
 	// Failed has the error of each group version, by its name such as "apps/v1" or "v1"; there is at least one.
 	Failed map[string]error
@@ -70,9 +70,9 @@ func down(name string, failed []served) error {
 	return e
 }
 
-// NoMatchError says that the server does not have what the call asked for: a resource of a kind, name or category, or an OpenAPI
-// document. errors.Is matches it with apierrors.NotFound. If a group version that may have the resource could not be asked, the
-// error is a [*DownError] instead.
+// NoMatchError says that the server does not have what the call asked for: a resource of a kind, name or category, or
+// an OpenAPI document. errors.Is matches it with apierrors.NotFound. If a group version that may have the resource
+// could not be asked, the error is a [*DownError] instead.
 type NoMatchError struct {
 	text string
 	err  error // the server's answer, if there was one
@@ -101,8 +101,8 @@ func noDocument(gv meta.GVK, err error) error {
 	return &NoMatchError{text: text, err: err}
 }
 
-// documentError says that the server's answer is not the requested document, or is too large. A retry would not help soon, so
-// the error is remembered as long as the answer would have been.
+// documentError says that the server's answer is not the requested document, or is too large. A retry would not help
+// soon, so the error is remembered as long as the answer would have been.
 type documentError struct {
 	path string // such as "/apis"
 	err  error

@@ -16,9 +16,9 @@ import (
 )
 
 // Resource returns the resource that holds objects of a kind, such as that of an object in a manifest. If gvk has no
-// version, Resource chooses the one of [Catalog.Preferred]. It asks only for the kind's own group: one request, or two if
-// the server knows only the old form, and none while the answers are fresh. The error is a [*NoMatchError] if there is no
-// such kind, and a [*DownError] if that cannot be known, because a part of the group is down.
+// version, Resource chooses the one of [Catalog.Preferred]. It asks only for the kind's own group: one request, or two
+// if the server knows only the old form, and none while the answers are fresh. The error is a [*NoMatchError] if there
+// is no such kind, and a [*DownError] if that cannot be known, because a part of the group is down.
 func (c *Catalog) Resource(ctx context.Context, gvk meta.GVK) (Resource, error) {
 	if gvk.Kind == "" {
 		return Resource{}, &client.UsageError{Err: errors.New("discovery: the kind's Kind must not be empty")}
@@ -84,8 +84,8 @@ func (c *Catalog) search(ctx context.Context, name, where string, qs []reading, 
 }
 
 // preferred returns each resource once, in the best version of its group. It is unsure if a better version of the group
-// did not say what it has: that version may have the resource too, and then the choice would differ from a later call's. A
-// stale version does not make it unsure, because the server itself does not know its resources.
+// did not say what it has: that version may have the resource too, and then the choice would differ from a later
+// call's. A stale version does not make it unsure, because the server itself does not know its resources.
 func preferred(vs []served) iter.Seq2[Resource, bool] {
 	return func(yield func(r Resource, unsure bool) bool) {
 		type name struct{ group, resource string }
@@ -109,8 +109,8 @@ func preferred(vs []served) iter.Seq2[Resource, bool] {
 	}
 }
 
-// Has reports whether the server serves a kind; without a Kind, a group version; without a version too, a group. A stale
-// group version counts. An error means that the answer is unknown.
+// Has reports whether the server serves a kind; without a Kind, a group version; without a version too, a group. A
+// stale group version counts. An error means that the answer is unknown.
 func (c *Catalog) Has(ctx context.Context, gvk meta.GVK) (bool, error) {
 	if gvk.Kind != "" {
 		_, err := c.Resource(ctx, gvk)
@@ -133,19 +133,19 @@ func (c *Catalog) Has(ctx context.Context, gvk meta.GVK) (bool, error) {
 	return false, nil
 }
 
-// Find returns the resource that a name means to kubectl, ignoring case, and the resources of other groups, or of other names,
-// that match too, the best first: a tool may warn about them. The name is one of:
+// Find returns the resource that a name means to kubectl, ignoring case, and the resources of other groups, or of other
+// names, that match too, the best first: a tool may warn about them. The name is one of:
 //
 //   - "deployments", "deployment", "Deployment" or "deploy" alone;
 //   - with a group, as in "deployments.apps";
 //   - with the beginning of a group, as in "ingress.networking", if no group has that whole name;
 //   - with a version, as in "deployments.v1.apps" and "pods.v1".
 //
-// A resource's own name, plural or singular, ranks above a short name, and a short name above a kind. Among equals the first
-// group in the server's order wins, the core group before all, in its preferred version.
+// A resource's own name, plural or singular, ranks above a short name, and a short name above a kind. Among equals the
+// first group in the server's order wins, the core group before all, in its preferred version.
 //
-// The error is a [*NoMatchError] if there is none, and a [*DownError] if that cannot be known. For a name with a group Find asks
-// only for that group; for one without, it asks for everything that the server has.
+// The error is a [*NoMatchError] if there is none, and a [*DownError] if that cannot be known. For a name with a group
+// Find asks only for that group; for one without, it asks for everything that the server has.
 func (c *Catalog) Find(ctx context.Context, name string) (best Resource, others []Resource, err error) {
 	if name == "" || name[0] == '.' {
 		return best, nil, &client.UsageError{Err: fmt.Errorf("discovery: the name must not be empty, or begin with a dot, got %q", name)}
@@ -244,9 +244,9 @@ func (q reading) match(vs []served) []Resource {
 	return all
 }
 
-// Category returns the resources of a category, such as "all", as Preferred has them. The error is a [*NoMatchError] if no
-// resource has the category, and a [*DownError] if that cannot be known. If there may be more resources, Category returns those that
-// it found and a [*DownError].
+// Category returns the resources of a category, such as "all", as Preferred has them. The error is a [*NoMatchError] if
+// no resource has the category, and a [*DownError] if that cannot be known. If there may be more resources, Category
+// returns those that it found and a [*DownError].
 func (c *Catalog) Category(ctx context.Context, name string) ([]Resource, error) {
 	if name == "" {
 		return nil, &client.UsageError{Err: errors.New("discovery: the category's name must not be empty")}

@@ -17,8 +17,8 @@ import (
 type listing struct {
 	groups []group
 	at     map[string]int // index in groups, by name
-	// resources are those of the group versions that are not stale. It is nil if the server answered in the old form, which
-	// lists only the groups.
+	// resources are those of the group versions that are not stale. It is nil if the server answered in the old form,
+	// which lists only the groups.
 	resources map[meta.GVK][]Resource
 	// invalid are groups and versions whose names cannot be part of a path.
 	invalid []served
@@ -40,8 +40,8 @@ func (l *listing) stale() bool {
 	})
 }
 
-// add adds the group unless it is present already or has an invalid name. preferred is the version that the server named,
-// if any.
+// add adds the group unless it is present already or has an invalid name. preferred is the version that the server
+// named, if any.
 func (l *listing) add(name string, versions []version, preferred string) {
 	if _, ok := l.group(name); ok {
 		return
@@ -75,7 +75,8 @@ func (l *listing) add(name string, versions []version, preferred string) {
 	l.at[name], l.groups = len(l.groups), append(l.groups, g)
 }
 
-// The aggregated form: APIGroupDiscoveryList of apidiscovery.k8s.io, in v2 and, with the same members, v2beta1 (KEP 3352).
+// The aggregated form: APIGroupDiscoveryList of apidiscovery.k8s.io, in v2 and, with the same members, v2beta1 (KEP
+// 3352).
 type (
 	aggregatedList struct {
 		meta.TypeMeta
@@ -117,7 +118,8 @@ func parseListing(contentType string, body []byte) (any, error) {
 	if err := decode(body, &is); err != nil {
 		return nil, err
 	}
-	// The media type has the same information as the body, in parameters of any order; it counts if the body has no kind.
+	// The media type has the same information as the body, in parameters of any order; it counts if the body has no
+	// kind.
 	if _, p, err := mime.ParseMediaType(contentType); is.Kind == "" && err == nil && p["as"] != "" {
 		is = meta.TypeMeta{Kind: p["as"], APIVersion: p["g"] + "/" + p["v"]}
 	}

@@ -94,8 +94,8 @@ func (r Resource) Subresource(name string) (Subresource, bool) {
 	return r.Subresources[i], true
 }
 
-// Type returns the resource's descriptor for [client.For], for objects without a struct. [client.Retype] turns the handle into
-// one of objects with a struct.
+// Type returns the resource's descriptor for [client.For], for objects without a struct. [client.Retype] turns the
+// handle into one of objects with a struct.
 func (r Resource) Type() client.Type[*meta.Unstructured] {
 	return client.Type[*meta.Unstructured]{Group: r.Group, Version: r.Version, Kind: r.Kind, Resource: r.Name, Scope: r.Scope}
 }

@@ -25,19 +25,20 @@ type Change struct {
 	// context is deleted it stays the current one: programs that use it then fail, rather than act on another context.
 	Current string
 
-	// Namespace becomes the namespace of one context, that of Options.Context or the current one, and nothing else of the
-	// context changes. Empty leaves it unchanged.
+	// Namespace becomes the namespace of one context, that of Options.Context or the current one, and nothing else of
+	// the context changes. Empty leaves it unchanged.
 	Namespace string
 }
 
-// Format prints the names in c for every verb: for some, package fmt prints all of the value behind a pointer and calls no method.
+// Format prints the names in c for every verb: for some, package fmt prints all of the value behind a pointer and calls
+// no method.
 func (c Change) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "{Contexts:%q Clusters:%q Users:%q Current:%q Namespace:%q}", slices.Sorted(maps.Keys(c.Contexts)),
 		slices.Sorted(maps.Keys(c.Clusters)), slices.Sorted(maps.Keys(c.Users)), c.Current, c.Namespace)
 }
 
-// Context combines a cluster, a user and a namespace. Cluster must exist, and User unless it is empty. An empty Namespace
-// is "default".
+// Context combines a cluster, a user and a namespace. Cluster must exist, and User unless it is empty. An empty
+// Namespace is "default".
 type Context struct {
 	Cluster, User, Namespace string
 }

@@ -17,7 +17,8 @@ type Entry struct {
 	// Context is the context as it is written: Namespace is empty if it names none.
 	Context
 
-	// Server is the server of the context's cluster, without a user, a query or a fragment; empty if there is no usable cluster.
+	// Server is the server of the context's cluster, without a user, a query or a fragment; empty if there is no usable
+	// cluster.
 	Server string
 
 	// File is the file that declares the context, as Options.Path or KUBECONFIG names it.
@@ -30,12 +31,12 @@ type Entry struct {
 	Err error
 }
 
-// Contexts lists the contexts of the files that [Load] searches, in the order of the files and of the contexts in them. A
-// context that several files declare is listed once, from the first. The pod's service account is not a context.
+// Contexts lists the contexts of the files that [Load] searches, in the order of the files and of the contexts in them.
+// A context that several files declare is listed once, from the first. The pod's service account is not a context.
 //
 // A context that cannot be used is listed too, with the reason. A file that cannot be used is left out and becomes an
-// error, which Contexts returns together with the contexts of the other files. It is not an error if there is no file, or
-// no file with a context, but Options.Path must exist.
+// error, which Contexts returns together with the contexts of the other files. It is not an error if there is no file,
+// or no file with a context, but Options.Path must exist.
 func Contexts(o Options) ([]Entry, error) {
 	if err := o.Plugins.validate(); err != nil {
 		return nil, err
@@ -58,8 +59,8 @@ func Contexts(o Options) ([]Entry, error) {
 	return all.list(o), errors.Join(errs...)
 }
 
-// maxListed bounds the total size of the stanzas that the contexts of a list refer to, as maxValues does: all of them may
-// refer to one large user.
+// maxListed bounds the total size of the stanzas that the contexts of a list refer to, as maxValues does: all of them
+// may refer to one large user.
 const maxListed = 2 * maxValues
 
 // list returns the contexts as entries.

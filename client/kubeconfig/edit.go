@@ -37,8 +37,8 @@ func (d *document) open() (err error) {
 	return err
 }
 
-// withoutReturns converts Windows line ends. They have the same meaning in YAML, but the parser takes two of them for an
-// empty line after a comment.
+// withoutReturns converts Windows line ends. They have the same meaning in YAML, but the parser takes two of them for
+// an empty line after a comment.
 func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 var (
@@ -269,8 +269,8 @@ func same(a, b *yaml.Node) bool {
 		slices.EqualFunc(a.Content, b.Content, same)
 }
 
-// encode returns the new content of the file. It parses the result again: it returns an error if Load could not read the
-// file, or if it would differ from what the change intends.
+// encode returns the new content of the file. It parses the result again: it returns an error if Load could not read
+// the file, or if it would differ from what the change intends.
 func (d *document) encode() ([]byte, error) {
 	mark := bytes.HasPrefix(d.data, []byte(byteOrderMark))
 	text := bytes.TrimPrefix(d.data, []byte(byteOrderMark))

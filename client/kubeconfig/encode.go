@@ -84,8 +84,8 @@ func onlyComments(text []byte) bool {
 	return true
 }
 
-// layout returns the indentation of mappings, and whether a list in a mapping is not indented. The defaults are those of
-// Kubernetes' own tools.
+// layout returns the indentation of mappings, and whether a list in a mapping is not indented. The defaults are those
+// of Kubernetes' own tools.
 func layout(docs []*yaml.Node) (indent int, compact bool) {
 	indent, compact = 2, true
 	foundMap, foundList := false, false

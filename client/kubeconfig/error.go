@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// FieldError says what is wrong in a kubeconfig, and where. It matches [errors.ErrUnsupported] if the field is valid but
-// this package does not support it, and the operating system's error if a file cannot be read.
+// FieldError says what is wrong in a kubeconfig, and where. It matches [errors.ErrUnsupported] if the field is valid
+// but this package does not support it, and the operating system's error if a file cannot be read.
 type FieldError struct {
 	file   string // as the caller named it; empty for bytes without a name
 	stanza string // such as users["admin"]; empty for the file as a whole

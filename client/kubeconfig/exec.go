@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A user's stanza may name a credential plugin under exec: a program that prints a credential. This file reads the stanza;
-// execpolicy.go decides which plugins may run, execrun.go and process_*.go run one, execinfo.go has its input,
+// A user's stanza may name a credential plugin under exec: a program that prints a credential. This file reads the
+// stanza; execpolicy.go decides which plugins may run, execrun.go and process_*.go run one, execinfo.go has its input,
 // execoutput.go its output. The Kubernetes documentation describes the protocol in "Authenticating", section "client-go
 // credential plugins", and in the reference of client.authentication.k8s.io.
 
@@ -28,45 +28,47 @@ import (
 // arguments that have no meaning to that shell. Processes that a plugin starts are ended when it ends, unless they have
 // left the plugin's process group, or the plugin is interactive, or there are no process groups, as on Windows.
 type Plugins struct {
-	// Restricted says that only the plugins of Allowed may run, with the variables of AllowedEnv. If Allowed is empty, none may.
-	// Otherwise any plugin may run, and both lists must be nil.
+	// Restricted says that only the plugins of Allowed may run, with the variables of AllowedEnv. If Allowed is empty,
+	// none may. Otherwise any plugin may run, and both lists must be nil.
 	Restricted bool
 
 	// Allowed are the plugins that may run if Restricted is set. An entry is a clean absolute path, such as
-	// "/usr/bin/aws", or a bare name, such as "aws", which stands for the file of that name in PATH. It is compared with the
-	// file that would be executed, as the kubeconfig or PATH names it. So an entry does not allow a symbolic link to its
-	// file, and an entry that is a link allows its target. Case is significant on every system.
+	// "/usr/bin/aws", or a bare name, such as "aws", which stands for the file of that name in PATH. It is compared
+	// with the file that would be executed, as the kubeconfig or PATH names it. So an entry does not allow a symbolic
+	// link to its file, and an entry that is a link allows its target. Case is significant on every system.
 	//
-	// AllowedEnv restricts the variables that the kubeconfig adds to a plugin's environment; nothing restricts the arguments.
-	// So allow no program that these can make run another, such as a shell or an interpreter. The environment of this
-	// process, which all plugins get, with its PATH, is trusted.
+	// AllowedEnv restricts the variables that the kubeconfig adds to a plugin's environment; nothing restricts the
+	// arguments. So allow no program that these can make run another, such as a shell or an interpreter. The
+	// environment of this process, which all plugins get, with its PATH, is trusted.
 	Allowed []string
 
-	// AllowedEnv are the names of the variables that a kubeconfig may set for a plugin (env) if Restricted is set, such as
-	// "AWS_PROFILE", whatever their values. Nil means none: a kubeconfig that sets any other is refused when it is loaded.
+	// AllowedEnv are the names of the variables that a kubeconfig may set for a plugin (env) if Restricted is set, such
+	// as "AWS_PROFILE", whatever their values. Nil means none: a kubeconfig that sets any other is refused when it is
+	// loaded.
 	//
-	// Many variables make a program run something else, so allow only those that you know to be harmless. Never allow one
-	// from which the loader, a language or the program takes a file or an option: LD_PRELOAD and the others of LD_ and DYLD_,
-	// PATH, HOME, BASH_ENV, PYTHONPATH, PYTHONSTARTUP, NODE_OPTIONS, JAVA_TOOL_OPTIONS, PERL5OPT, RUBYOPT, AWS_CONFIG_FILE.
-	// Case is ignored on Windows only.
+	// Many variables make a program run something else, so allow only those that you know to be harmless. Never allow
+	// one from which the loader, a language or the program takes a file or an option: LD_PRELOAD and the others of LD_
+	// and DYLD_, PATH, HOME, BASH_ENV, PYTHONPATH, PYTHONSTARTUP, NODE_OPTIONS, JAVA_TOOL_OPTIONS, PERL5OPT, RUBYOPT,
+	// AWS_CONFIG_FILE. Case is ignored on Windows only.
 	AllowedEnv []string
 
 	// Timeout bounds each run; 0 means a minute, or ten minutes for a plugin that receives Stdin. A client waits for a
 	// credential for at most 15 minutes, whatever the Timeout.
 	Timeout time.Duration
 
-	// Unattended says that nobody can answer: no plugin gets an input, and one that needs it (interactiveMode Always) fails.
+	// Unattended says that nobody can answer: no plugin gets an input, and one that needs it (interactiveMode Always)
+	// fails.
 	Unattended bool
 
-	// Stdin is the terminal that an interactive plugin reads from; nil means os.Stdin. A file that is not a terminal is never
-	// passed on. On Unix, a plugin that does not receive a terminal cannot open one. Plugins use the terminal one at a time,
-	// in the whole process, whatever Stdin each has.
+	// Stdin is the terminal that an interactive plugin reads from; nil means os.Stdin. A file that is not a terminal is
+	// never passed on. On Unix, a plugin that does not receive a terminal cannot open one. Plugins use the terminal one
+	// at a time, in the whole process, whatever Stdin each has.
 	Stdin *os.File
 
-	// Stderr receives what plugins write to their standard error, unaltered and without delay; it should not block. Several
-	// plugins may write to it at once. If it is nil, up to 4 KiB are kept for the error of a plugin that fails, and a plugin
-	// that receives Stdin writes to os.Stderr. If it is an *os.File, a plugin that receives Stdin gets it as its own standard
-	// error.
+	// Stderr receives what plugins write to their standard error, unaltered and without delay; it should not block.
+	// Several plugins may write to it at once. If it is nil, up to 4 KiB are kept for the error of a plugin that fails,
+	// and a plugin that receives Stdin writes to os.Stderr. If it is an *os.File, a plugin that receives Stdin gets it
+	// as its own standard error.
 	Stderr io.Writer
 }
 
@@ -176,7 +178,8 @@ func (s *stanza) apiVersion() string {
 	return ""
 }
 
-// command returns an absolute path, or a name to be looked up in PATH. Any other command is relative to the file's folder.
+// command returns an absolute path, or a name to be looked up in PATH. Any other command is relative to the file's
+// folder.
 func (s *stanza) command() string {
 	command := s.text("command")
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// PluginError says that a credential plugin returned no credential: it is missing, may not run, has failed, took too long
-// or printed something else. It shows nothing of the plugin's standard output.
+// PluginError says that a credential plugin returned no credential: it is missing, may not run, has failed, took too
+// long or printed something else. It shows nothing of the plugin's standard output.
 //
 // It matches:
 //
@@ -29,8 +29,8 @@ type PluginError struct {
 	err          error
 }
 
-// Error shows the end of the standard error of a plugin that failed, at most 4 KiB, without text that could harm a terminal. The
-// values of the stanza's env, and of those arguments whose flags name a secret, are replaced.
+// Error shows the end of the standard error of a plugin that failed, at most 4 KiB, without text that could harm a
+// terminal. The values of the stanza's env, and of those arguments whose flags name a secret, are replaced.
 func (e *PluginError) Error() string {
 	text := fmt.Sprintf("%s: run %q: %v", where(e.file, e.stanza), e.Command, e.err)
 	if e.stderr != "" {
@@ -63,8 +63,8 @@ const maxShown = 4 << 10
 // shortest is the minimum length of a secret: replacing each "1" of a text would reveal more than it hides.
 const shortest = 4
 
-// secretsOf returns the texts to redact in a plugin's output: the values of its environment, and those of flags that are
-// named like secrets.
+// secretsOf returns the texts to redact in a plugin's output: the values of its environment, and those of flags that
+// are named like secrets.
 func secretsOf(args, env []string) []string {
 	var secrets []string
 	add := func(s string) {
@@ -99,8 +99,8 @@ func namesSecret(flag string) bool {
 	})
 }
 
-// withoutSecrets returns a plugin's output for an error. cut says that the beginning is missing, perhaps in the middle of
-// a secret.
+// withoutSecrets returns a plugin's output for an error. cut says that the beginning is missing, perhaps in the middle
+// of a secret.
 func (p *plugin) withoutSecrets(s string, cut bool) string {
 	if cut {
 		rest := 0

@@ -20,9 +20,9 @@ import (
 // maxOutput bounds a plugin's output, in bytes.
 const maxOutput = 1 << 20
 
-// credential returns the credential that a plugin has printed: an ExecCredential of the requested version, as JSON, or as
-// YAML, which clients have always accepted too. The credential expires when its certificate does, if that is earlier. No
-// error quotes the output, except a version of the protocol.
+// credential returns the credential that a plugin has printed: an ExecCredential of the requested version, as JSON, or
+// as YAML, which clients have always accepted too. The credential expires when its certificate does, if that is
+// earlier. No error quotes the output, except a version of the protocol.
 func credential(version string, printed []byte) (client.Credential, error) {
 	n, err := outputNode(printed)
 	if err == nil && n.Kind != yaml.MappingNode {

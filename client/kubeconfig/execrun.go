@@ -17,9 +17,9 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
-// fetch runs the plugin and returns the credential that it prints. It returns when the plugin has ended, or was ended by
-// ctx or its timeout. Every error is a *PluginError; it wraps the cause of ctx if that ends while another plugin has the
-// terminal.
+// fetch runs the plugin and returns the credential that it prints. It returns when the plugin has ended, or was ended
+// by ctx or its timeout. Every error is a *PluginError; it wraps the cause of ctx if that ends while another plugin has
+// the terminal.
 func (p *plugin) fetch(ctx context.Context) (client.Credential, error) {
 	stdin, err := p.stdin()
 	if err != nil {
@@ -70,14 +70,14 @@ func isBatch(path string) bool {
 	return false
 }
 
-// survivesBatch reports whether the shell that runs a batch file leaves the arguments unchanged. It has its own rules for
-// quotes, which os/exec does not follow: an argument could become a command.
+// survivesBatch reports whether the shell that runs a batch file leaves the arguments unchanged. It has its own rules
+// for quotes, which os/exec does not follow: an argument could become a command.
 func survivesBatch(args []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool { return strings.ContainsAny(arg, "\"%!&|<>()^\r\n") })
 }
 
-// turn is held by the plugin that has the terminal. A process has one terminal, however it is opened, so all plugins share
-// one turn.
+// turn is held by the plugin that has the terminal. A process has one terminal, however it is opened, so all plugins
+// share one turn.
 var turn = make(chan struct{}, 1)
 
 // stdin returns the plugin's input; nil for none.
@@ -114,8 +114,8 @@ func (p *plugin) timeout(interactive bool) time.Duration {
 // run runs the file at path and returns its output.
 //
 // A plugin leads a session without a terminal. Its whole process group is ended when ctx ends, and when the plugin has
-// ended by itself. An interactive plugin cannot have its own group: only the terminal's foreground group may read from the
-// terminal, and that is the group of this process. So only the process of an interactive plugin is ended.
+// ended by itself. An interactive plugin cannot have its own group: only the terminal's foreground group may read from
+// the terminal, and that is the group of this process. So only the process of an interactive plugin is ended.
 func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]byte, error) {
 	limit := p.timeout(stdin != nil)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong(limit))
@@ -234,9 +234,9 @@ func newTube(to io.Writer) (*tube, error) {
 	return &tube{r: r, w: w, to: to}, nil
 }
 
-// read reads in a goroutine of reading, once the process has started. The goroutine ends when the last process closes the
-// pipe, or at end. If the destination fails, the rest is discarded, so that the process is not blocked. A nil tube does
-// nothing.
+// read reads in a goroutine of reading, once the process has started. The goroutine ends when the last process closes
+// the pipe, or at end. If the destination fails, the rest is discarded, so that the process is not blocked. A nil tube
+// does nothing.
 func (t *tube) read(reading *sync.WaitGroup) {
 	if t == nil {
 		return

@@ -17,18 +17,19 @@ import (
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // inCluster returns the configuration of the service account of the program's pod: the API server that
-// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, the account's token file, which the client reads repeatedly,
-// the cluster's CA and the pod's namespace. A pod without a CA file trusts the system's certificates, and Warnings says
-// so; one without a namespace file has the namespace "default". inCluster does not read the variable POD_NAMESPACE, which
-// some programs use: it is set by the author of the manifest and need not be the account's namespace.
+// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, the account's token file, which the client reads
+// repeatedly, the cluster's CA and the pod's namespace. A pod without a CA file trusts the system's certificates, and
+// Warnings says so; one without a namespace file has the namespace "default". inCluster does not read the variable
+// POD_NAMESPACE, which some programs use: it is set by the author of the manifest and need not be the account's
+// namespace.
 //
 // The files must be regular files. They are read at once, as [Load] does, however long the file system takes.
 //
-// Outside a pod the error is a [*NotInClusterError]. If the service account is not mounted (automountServiceAccountToken:
-// false) the error names the token file and matches fs.ErrNotExist.
+// Outside a pod the error is a [*NotInClusterError]. If the service account is not mounted
+// (automountServiceAccountToken: false) the error names the token file and matches fs.ErrNotExist.
 //
-// The Kubernetes documentation describes the variables and files under "Accessing the Kubernetes API from a Pod". account is
-// the folder of the service account.
+// The Kubernetes documentation describes the variables and files under "Accessing the Kubernetes API from a Pod".
+// account is the folder of the service account.
 func inCluster(account string) (Loaded, error) {
 	const hostVariable, portVariable = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 	host, port := os.Getenv(hostVariable), os.Getenv(portVariable)

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Nearly all of JSON is YAML, but the YAML parser refuses some of it: \/ and surrogate pairs in strings, and long keys. So
-// JSON is parsed as JSON, into the same nodes.
+// Nearly all of JSON is YAML, but the YAML parser refuses some of it: \/ and surrogate pairs in strings, and long keys.
+// So JSON is parsed as JSON, into the same nodes.
 
 // decodeJSON parses data, which is valid JSON and therefore nested at most 10,000 deep. Its errors quote nothing of it.
 func decodeJSON(data []byte) (*yaml.Node, error) {

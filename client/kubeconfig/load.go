@@ -14,8 +14,8 @@ import (
 
 // Options say what to load. The zero value loads the current context of the configuration that [Load] finds.
 type Options struct {
-	// Path is the file to load, which must exist (except for [Write]) and is not merged with any other. If it is empty, Load
-	// searches as the package's documentation says.
+	// Path is the file to load, which must exist (except for [Write]) and is not merged with any other. If it is empty,
+	// Load searches as the package's documentation says.
 	//
 	// For [Parse] it is the origin of the bytes: errors name it, and relative paths start at its folder. If it is empty
 	// there, the origin is unknown, and a relative path is an error.
@@ -65,10 +65,10 @@ const inClusterOrigin = "in-cluster"
 // Load finds the kubeconfig, or the pod's service account, and returns the configuration of its context. The package's
 // documentation says where it searches and which errors it returns.
 //
-// It reads the kubeconfig once, and regular files only: a pipe is an error at once. It has no context, and nothing bounds
-// the time that a file system takes: on a network mount whose server is gone Load waits as long as the system does. A
-// program that must not wait calls it on a goroutine that it can abandon. Load checks that the files which the kubeconfig
-// names can be read; the client reads them when it needs them, and a token file repeatedly.
+// It reads the kubeconfig once, and regular files only: a pipe is an error at once. It has no context, and nothing
+// bounds the time that a file system takes: on a network mount whose server is gone Load waits as long as the system
+// does. A program that must not wait calls it on a goroutine that it can abandon. Load checks that the files which the
+// kubeconfig names can be read; the client reads them when it needs them, and a token file repeatedly.
 func Load(o Options) (Loaded, error) { return load(o, serviceAccount) }
 
 // load is Load with the folder of the pod's service account.
@@ -165,8 +165,8 @@ type source struct {
 	mode fs.FileMode
 }
 
-// locate sets the folder. It makes it absolute because the files in it are read later, when the program may have changed
-// its working directory.
+// locate sets the folder. It makes it absolute because the files in it are read later, when the program may have
+// changed its working directory.
 func (s *source) locate(file string) error {
 	abs, err := filepath.Abs(file)
 	if err != nil {

@@ -32,8 +32,8 @@ const (
 	lockRetry = 20 * time.Millisecond // the interval of attempts
 )
 
-// locks returns the names of the files that lock d: one for the file itself, and one for its given name if that is a link,
-// because other tools lock that.
+// locks returns the names of the files that lock d: one for the file itself, and one for its given name if that is a
+// link, because other tools lock that.
 func (d *document) locks() []string {
 	itself, named := d.path+".lock", d.named+".lock"
 	if itself == named { // a second lock of the same name would never succeed

@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
-// trusted reports whether a symbolic link is root's or the user's own. Another user's link may point to anything, at any
-// time.
+// trusted reports whether a symbolic link is root's or the user's own. Another user's link may point to anything, at
+// any time.
 func trusted(link fs.FileInfo) bool {
 	s, ok := link.Sys().(*syscall.Stat_t)
 	return ok && s.Uid == 0 || regular.Owned(link)

@@ -13,9 +13,9 @@ import (
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
-// A file becomes its own merged configuration: YAML nodes whose names are known; their content is read when a context is
-// picked. The nodes are not decoded into Go values, because the decoder's messages quote the file, which may contain a
-// secret.
+// A file becomes its own merged configuration: YAML nodes whose names are known; their content is read when a context
+// is picked. The nodes are not decoded into Go values, because the decoder's messages quote the file, which may contain
+// a secret.
 
 const (
 	byteOrderMark = "\ufeff"
@@ -24,12 +24,13 @@ const (
 	maxSize = 16 << 20
 
 	// maxMarks bounds the characters of a file that can begin a value. The parser needs about 250 bytes of memory for a
-	// value, even if that is one byte long, and builds all of them before they can be counted; the size limit alone would
-	// allow gigabytes. An entry with certificates has about 80 marks in 6 kB, so a file of the maximum size has enough.
+	// value, even if that is one byte long, and builds all of them before they can be counted; the size limit alone
+	// would allow gigabytes. An entry with certificates has about 80 marks in 6 kB, so a file of the maximum size has
+	// enough.
 	maxMarks = 1 << 18
 
-	// maxValues bounds the values of a file, with each alias counted as its whole target. A long text counts as one value
-	// more for each textWeight bytes, because each alias of it is processed as a whole.
+	// maxValues bounds the values of a file, with each alias counted as its whole target. A long text counts as one
+	// value more for each textWeight bytes, because each alias of it is processed as a whole.
 	maxValues  = 1 << 19
 	textWeight = 64
 )
@@ -209,8 +210,8 @@ func (m *merged) unusable(entry, named *stanza) {
 	m.lost = append(m.lost, err.Error()+", and was ignored")
 }
 
-// entries adds the entries of one list of top to those of the file. An entry with a name but another error fails only when
-// it is used.
+// entries adds the entries of one list of top to those of the file. An entry with a name but another error fails only
+// when it is used.
 func (m *merged) entries(top *stanza, l list, to *map[string]*stanza) {
 	n := top.value(l.plural)
 	if n == nil {

@@ -77,7 +77,8 @@ func (m *merged) files() []string {
 	return names
 }
 
-// pick returns the configuration of a context, or of the current one. An error names the unknown fields that may be the cause.
+// pick returns the configuration of a context, or of the current one. An error names the unknown fields that may be the
+// cause.
 func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	var used []*stanza
 	l, err := m.choose(name, o, &used)
@@ -189,8 +190,8 @@ func (s *stanza) cluster(c *client.Config) {
 	}
 }
 
-// address returns the URL of the server as it is written, and nil if there is none that can be used. It takes what kubectl takes:
-// a server without a scheme is one of plain HTTP.
+// address returns the URL of the server as it is written, and nil if there is none that can be used. It takes what
+// kubectl takes: a server without a scheme is one of plain HTTP.
 func (s *stanza) address() *url.URL {
 	text := s.text("server")
 	u, err := parseServer(text)
@@ -240,8 +241,8 @@ func withoutUser(u *url.URL) string {
 
 var errServer = errors.New("must have no user, query or fragment")
 
-// unencrypted reports whether a server is one of plain HTTP. The credentials of a user are not sent to it; kubectl does not send
-// them either.
+// unencrypted reports whether a server is one of plain HTTP. The credentials of a user are not sent to it; kubectl does
+// not send them either.
 func unencrypted(server string) bool {
 	u, err := url.Parse(server)
 	return err == nil && u.Scheme == "http"
@@ -287,9 +288,9 @@ func got(s string) string {
 	return fmt.Sprintf(", got %q", s)
 }
 
-// methods are the authentication methods that exclude each other, as in kubectl. With two, a server would use one, and the file
-// does not say which. A client certificate belongs to the connection, so it may come with a token or a password; a plugin may
-// return a certificate too.
+// methods are the authentication methods that exclude each other, as in kubectl. With two, a server would use one, and
+// the file does not say which. A client certificate belongs to the connection, so it may come with a token or a
+// password; a plugin may return a certificate too.
 var methods = []struct {
 	field  string
 	others []string
@@ -377,7 +378,8 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 	}
 }
 
-// token sets the token. A token file is read again when the token expires, so it is better than the token that it held once.
+// token sets the token. A token file is read again when the token expires, so it is better than the token that it held
+// once.
 func (s *stanza) token(c *client.Config) {
 	text := s.text("token")
 	c.BearerToken = client.Secret(strings.TrimSpace(text))

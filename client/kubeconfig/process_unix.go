@@ -14,8 +14,8 @@ import (
 // timeout.
 func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// endGroup kills the remaining processes of the group that p leads. The group keeps its number while any of them lives, p
-// or not.
+// endGroup kills the remaining processes of the group that p leads. The group keeps its number while any of them lives,
+// p or not.
 func endGroup(p *os.Process) error {
 	err := syscall.Kill(-p.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {

@@ -44,8 +44,8 @@ func (s *stanza) fail(field string, err error) {
 	}
 }
 
-// unwise records what kubectl accepts although it is a mistake: a warning that also says what becomes of it, or an error if Write
-// would write it.
+// unwise records what kubectl accepts although it is a mistake: a warning that also says what becomes of it, or an
+// error if Write would write it.
 func (s *stanza) unwise(field string, fault error, instead string) {
 	switch {
 	case s.err != nil:
@@ -67,8 +67,8 @@ func (s *stanza) read(n *yaml.Node, known ...string) {
 	s.merge(n, known)
 }
 
-// merge adds the known fields of n that are not set yet: first its own, then those of its YAML merge keys (<<), of which
-// the first wins.
+// merge adds the known fields of n that are not set yet: first its own, then those of its YAML merge keys (<<), of
+// which the first wins.
 func (s *stanza) merge(n *yaml.Node, known []string) {
 	own := map[string]*yaml.Node{}
 	var others []*yaml.Node
@@ -119,8 +119,8 @@ func (s *stanza) has(field string) bool {
 	return n != nil && (n.Kind != yaml.ScalarNode || n.Value != "")
 }
 
-// text returns a string; empty if it is not set. Text that YAML would read as a number, a date or a boolean stays as it is
-// written.
+// text returns a string; empty if it is not set. Text that YAML would read as a number, a date or a boolean stays as it
+// is written.
 func (s *stanza) text(field string) string {
 	n := s.value(field)
 	if n == nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Findings that are not errors become warnings: a file may be older or newer than this package, and is often written by a
-// tool that its user cannot change.
+// Findings that are not errors become warnings: a file may be older or newer than this package, and is often written by
+// a tool that its user cannot change.
 
 // ignored returns a warning for each unknown field of s, and in it.
 func (s *stanza) ignored() (warnings []string) {
@@ -22,8 +22,8 @@ func (s *stanza) ignored() (warnings []string) {
 	return append(warnings, s.within...)
 }
 
-// isFieldName reports whether a name may be shown. After a mistake in the file's layout, a secret may stand in the place
-// of a name.
+// isFieldName reports whether a name may be shown. After a mistake in the file's layout, a secret may stand in the
+// place of a name.
 func isFieldName(s string) bool {
 	return len(s) <= 40 && !strings.ContainsFunc(s, func(r rune) bool {
 		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -58,7 +58,8 @@ func (s *stanza) open() (warnings []string) {
 	return warnings
 }
 
-// othersRead reports whether the group or everybody may read a file of this mode. On Windows the mode does not show that.
+// othersRead reports whether the group or everybody may read a file of this mode. On Windows the mode does not show
+// that.
 func othersRead(mode fs.FileMode) bool {
 	return runtime.GOOS != "windows" && mode.IsRegular() && mode.Perm()&0o044 != 0
 }

@@ -10,28 +10,29 @@ import (
 	"slices"
 )
 
-// Write makes one change in the files that [Load] searches, for tools that log in or choose a context. With Options.Path
-// it writes only that file; it creates the file and its folders if they are missing.
+// Write makes one change in the files that [Load] searches, for tools that log in or choose a context. With
+// Options.Path it writes only that file; it creates the file and its folders if they are missing.
 //
-// A stanza is changed in the file from which Load takes it. A new stanza is added to the first file. A deleted stanza is
-// deleted from all files, so that none that it hid appears. The new current context is set in the first file that has one.
-// Other files are not touched. In a changed file all else stays as it is: unknown fields, order, comments and further
-// documents, YAML or JSON. Blank lines and the layout within a line may change.
+// A stanza is changed in the file from which Load takes it. A new stanza is added to the first file. A deleted stanza
+// is deleted from all files, so that none that it hid appears. The new current context is set in the first file that
+// has one. Other files are not touched. In a changed file all else stays as it is: unknown fields, order, comments and
+// further documents, YAML or JSON. Blank lines and the layout within a line may change.
 //
 // A file is replaced as a whole by a new file beside it, which is on the disk before: whatever happens, the file has
 // either the old or the new content. It keeps its mode and its owner; a new one has mode 0600. If several files change,
 // each is replaced by itself, in their order, when all of them are ready.
 //
 // Nothing is written through a symbolic link. A link stays, and the file to which it points is replaced, if the link is
-// root's or the user's own, so that nobody else can choose the file. The same applies to links to its folders. Other names
-// of the file (hard links) keep the old content.
+// root's or the user's own, so that nobody else can choose the file. The same applies to links to its folders. Other
+// names of the file (hard links) keep the old content.
 //
 // During the change Write holds a lock: the file's name with ".lock" added, as Kubernetes' own tools do. It waits for
 // another program's lock until ctx ends, at most 10 s; then the error names the lock. If a program was
 // killed and left its lock behind, remove it by hand.
 //
-// Write returns an error, and changes nothing, if Load would refuse the result; the error is that of Load. It also refuses
-// to write a file that is in UTF-16 or would lose a comment, and a stanza with anchors, aliases or merge keys of YAML.
+// Write returns an error, and changes nothing, if Load would refuse the result; the error is that of Load. It also
+// refuses to write a file that is in UTF-16 or would lose a comment, and a stanza with anchors, aliases or merge keys
+// of YAML.
 func Write(ctx context.Context, o Options, c Change) error {
 	err := c.validate()
 	if err == nil {
@@ -48,8 +49,8 @@ func Write(ctx context.Context, o Options, c Change) error {
 		return errors.New("write a kubeconfig: KUBECONFIG is not set, and the home directory is not known")
 	}
 
-	// The locks are known only after reading, and the read content is valid only under the locks. The set of locks grows with
-	// each round, so there are at most as many rounds as files, and one more.
+	// The locks are known only after reading, and the read content is valid only under the locks. The set of locks
+	// grows with each round, so there are at most as many rounds as files, and one more.
 	var names []string
 	for {
 		done, more, err := locked(ctx, names, func() ([]string, error) { return attempt(files, o.Context, c, names) })

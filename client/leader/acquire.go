@@ -20,8 +20,9 @@ const (
 	stepLead              // the lease is ours, and new enough to begin
 )
 
-// step decides what to do by what is known, and how long to wait. Only the monotonic clock counts: a contender that takes the time
-// for shorter than it is waits too long, and one that takes it for longer breaks the lease of a living holder.
+// step decides what to do by what is known, and how long to wait. Only the monotonic clock counts: a contender that
+// takes the time for shorter than it is waits too long, and one that takes it for longer breaks the lease of a living
+// holder.
 func (l *lock) step() (do step, wait time.Duration, err error) {
 	now := l.e.clock.now()
 	free := func(r record) bool { return r.holder == "" || l.isOurs(r) }
@@ -59,9 +60,9 @@ func (l *lock) term(r record) time.Duration {
 	return r.duration
 }
 
-// excluded reports, at growing intervals, that the lease excludes this process for much longer than it would by its own Options,
-// although nobody renews it. Somebody may have edited its duration, and may not know that nobody leads.
-// wait is how long it does.
+// excluded reports, at growing intervals, that the lease excludes this process for much longer than it would by its own
+// Options, although nobody renews it. Somebody may have edited its duration, and may not know that nobody leads. wait
+// is how long it does.
 func (l *lock) excluded(wait time.Duration) {
 	term, own := l.term(l.seen), l.e.config.LeaseDuration
 	if min(wait, term-wait) <= own {
@@ -128,7 +129,8 @@ func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 				l.rest(ctx, pace, err)
 			}
 		default:
-			// A holder that lives renews once in RetryPeriod, and the watch tells. If it is silent for longer, one of them does not work.
+			// A holder that lives renews once in RetryPeriod, and the watch tells. If it is silent for longer, one of
+			// them does not work.
 			poll := config.RetryPeriod + config.RetryPeriod/2 + rand.N(config.RetryPeriod/4+1)
 			heard := l.listen(ctx, w, min(wait, poll))
 			read = heard == heardUnknown || heard == heardNothing && poll < wait

@@ -15,8 +15,8 @@ type instant struct {
 	wall time.Time
 }
 
-// now reads the monotonic clock first. A process that is stopped between the two reads takes the moment for earlier than it
-// is, which is safe for the beginning of a term, and is noticed at the next look for its end.
+// now reads the monotonic clock first. A process that is stopped between the two reads takes the moment for earlier
+// than it is, which is safe for the beginning of a term, and is noticed at the next look for its end.
 func (c clock) now() instant { return instant{mono: c.Mono(), wall: c.Wall()} }
 
 // until returns how long it is from i to later, by the clock by which it is longer. The holder of a lease asks so.
@@ -24,8 +24,8 @@ func (i instant) until(later instant) time.Duration {
 	return max(later.mono-i.mono, later.wall.Sub(i.wall))
 }
 
-// meter adds up how much time has passed since a moment. Between two looks it believes the clock that has gone further. So a
-// wall clock that is set back hides a sleep of the machine only if both happen between two looks.
+// meter adds up how much time has passed since a moment. Between two looks it believes the clock that has gone further.
+// So a wall clock that is set back hides a sleep of the machine only if both happen between two looks.
 type meter struct {
 	from  instant
 	last  instant

@@ -15,8 +15,8 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// Elector contends for one lease. Make one with [New]; nothing happens until [Elector.Run]. Its methods are safe for use by
-// several goroutines at once.
+// Elector contends for one lease. Make one with [New]; nothing happens until [Elector.Run]. Its methods are safe for
+// use by several goroutines at once.
 type Elector struct {
 	c       *client.Client
 	config  Options // with its defaults
@@ -58,8 +58,9 @@ func Run(ctx context.Context, c *client.Client, config Options, lead func(ctx co
 // String names the lease.
 func (e *Elector) String() string { return fmt.Sprintf("leader election by lease %q", e.key) }
 
-// Run waits until this process holds the lease, and then calls lead once, in the goroutine of the caller. It renews the lease
-// while lead runs. When lead has returned, it releases the lease, for which it tries for Options.RenewDeadline at most, and returns:
+// Run waits until this process holds the lease, and then calls lead once, in the goroutine of the caller. It renews the
+// lease while lead runs. When lead has returned, it releases the lease, for which it tries for Options.RenewDeadline at
+// most, and returns:
 //
 //   - nil if ctx has ended and lead returned nil or the error of ctx, or if ctx ended before lead was called;
 //   - a *LostError if the lease was lost; it also wraps the error of lead, unless that is the error of the context;
@@ -68,13 +69,14 @@ func (e *Elector) String() string { return fmt.Sprintf("leader election by lease
 //
 // Run returns an error at once if the Options or lead cannot be used, or if the Elector runs already.
 //
-// The context of lead ends when ctx ends, or with a *LostError as its cause before the lease can have passed to another process.
-// No request with that context is sent after that; see [Check] for writes that do not go through a client. TermOf returns the
-// term.
+// The context of lead ends when ctx ends, or with a *LostError as its cause before the lease can have passed to another
+// process. No request with that context is sent after that; see [Check] for writes that do not go through a client.
+// TermOf returns the term.
 //
-// When ctx ends, Run goes on renewing the lease until lead has returned: no other process leads while this one finishes. When the
-// lease is lost, Run waits for lead too; meanwhile it reports at growing intervals what runs, and [Elector.Live] fails after
-// Options.Grace. An informer.Group says itself what does not end, so there Run reports only a hang after a loss.
+// When ctx ends, Run goes on renewing the lease until lead has returned: no other process leads while this one
+// finishes. When the lease is lost, Run waits for lead too; meanwhile it reports at growing intervals what runs, and
+// [Elector.Live] fails after Options.Grace. An informer.Group says itself what does not end, so there Run reports only
+// a hang after a loss.
 //
 // If lead panics or calls runtime.Goexit, Run releases the lease and lets that go on.
 //
@@ -137,7 +139,8 @@ func (e *Elector) end() {
 	e.status.Running = false
 }
 
-// lead calls work while the lease is renewed, and releases the lease. It also does so if work does not return, but panics.
+// lead calls work while the lease is renewed, and releases the lease. It also does so if work does not return, but
+// panics.
 func (e *Elector) lead(ctx context.Context, l *lock, w *watcher, work func(ctx context.Context) error) error {
 	t, leads := newTerm(ctx, e, Term{Number: l.rec.transitions, UID: l.lease.GetUID(), Identity: e.config.Identity}, l.held.sent)
 	k := &keeper{lock: l, w: w, term: t}

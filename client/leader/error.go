@@ -29,8 +29,8 @@ const (
 	Coordinated Reason = "Coordinated"
 )
 
-// LostError says that this process had the lease and has lost it. It is the cause of the end of lead's context, the error of
-// requests with that context, and the error of Run.
+// LostError says that this process had the lease and has lost it. It is the cause of the end of lead's context, the
+// error of requests with that context, and the error of Run.
 type LostError struct {
 	// Lease is the lease.
 	Lease meta.Key
@@ -62,8 +62,8 @@ func (e *LostError) Unwrap() error { return e.Err }
 var (
 	// ErrShared says that two processes contend for a lease with one identity. One of them must have another.
 	ErrShared = errors.New("another process renews the lease under the same identity")
-	// ErrCoordinated says that a lease belongs to coordinated leader election (KEP-4355): its spec.strategy is set, so the API server
-	// chooses the holder. This package does not take part in that.
+	// ErrCoordinated says that a lease belongs to coordinated leader election (KEP-4355): its spec.strategy is set, so
+	// the API server chooses the holder. This package does not take part in that.
 	ErrCoordinated = errors.New("the server chooses the holder by coordinated leader election")
 )
 

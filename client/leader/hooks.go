@@ -8,9 +8,9 @@ import (
 	"github.com/bowline-go/bowline/internal/hooks"
 )
 
-// Hooks are functions that an Elector calls on events; see also [WithHooks]. All are optional. Their context has the values of
-// Run's. Several goroutines may call them at once. They should return soon, because renewals wait for them; if they do not, the
-// lease is lost in time.
+// Hooks are functions that an Elector calls on events; see also [WithHooks]. All are optional. Their context has the
+// values of Run's. Several goroutines may call them at once. They should return soon, because renewals wait for them;
+// if they do not, the lease is lost in time.
 type Hooks struct {
 	// Run is called when the Run of an Elector begins. ended, unless it is nil, is called before that Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())
@@ -18,15 +18,15 @@ type Hooks struct {
 	Leader func(ctx context.Context, i LeaderInfo)
 	// Renewed is called after each renewal by this process.
 	Renewed func(ctx context.Context, i RenewalInfo)
-	// Lost is called when this process has lost the lease, while lead may still run. err is the cause of the end of lead's context,
-	// unless that had ended before.
+	// Lost is called when this process has lost the lease, while lead may still run. err is the cause of the end of
+	// lead's context, unless that had ended before.
 	Lost func(ctx context.Context, err *LostError)
 	// Released is called when this process has given the lease back after lead has returned, or could not.
 	Released func(ctx context.Context, i ReleaseInfo)
 }
 
-// WithHooks returns a context in which the Electors that run with it call the functions of h, as well as those of Options.Hooks and
-// of outer contexts.
+// WithHooks returns a context in which the Electors that run with it call the functions of h, as well as those of
+// Options.Hooks and of outer contexts.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
 	return hooks.With(ctx, h, Hooks.and)
 }
@@ -95,7 +95,7 @@ type RenewalInfo struct {
 type ReleaseInfo struct {
 	// Lease is the lease.
 	Lease meta.Key
-	// Err says why the lease could not be given back; it then runs out by itself. It is nil if the lease is free, or another
-	// process has it.
+	// Err says why the lease could not be given back; it then runs out by itself. It is nil if the lease is free, or
+	// another process has it.
 	Err error
 }

@@ -20,8 +20,8 @@ type keeper struct {
 	told bool   // the caller of Run tells if lead does not end
 }
 
-// run renews until stop ends, which is when lead has returned. Once the lease is lost it only waits, and says so. leads is the
-// context of lead.
+// run renews until stop ends, which is when lead has returned. Once the lease is lost it only waits, and says so. leads
+// is the context of lead.
 func (k *keeper) run(stop, leads context.Context) {
 	var (
 		due   = time.NewTimer(0)
@@ -76,8 +76,8 @@ func (k *keeper) due() time.Duration {
 	return max(k.e.config.RetryPeriod-k.held.sent.until(k.e.clock.now()), 0)
 }
 
-// isSuspicious reports whether a watch tells of a lease that is not as this process wrote it. The news may be old, so they only
-// cause a renewal, which the server decides about.
+// isSuspicious reports whether a watch tells of a lease that is not as this process wrote it. The news may be old, so
+// they only cause a renewal, which the server decides about.
 func (k *keeper) isSuspicious(n news) bool {
 	if !n.deleted && recordOf(n.lease) == k.rec && n.lease.GetUID() == k.term.UID {
 		return false
@@ -120,8 +120,8 @@ func (k *keeper) renew(stop context.Context) {
 
 // once makes one attempt to renew. The error is a *LostError if the lease is not ours any more.
 func (k *keeper) once(stop context.Context, info *RenewalInfo) error {
-	// If there is time for it, the last quarter is left for another attempt, on another connection. A server that takes nearly half
-	// of the deadline for each answer gets all of the time.
+	// If there is time for it, the last quarter is left for another attempt, on another connection. A server that takes
+	// nearly half of the deadline for each answer gets all of the time.
 	limit, quarter := k.term.left(), k.e.config.RenewDeadline/4
 	if limit >= 3*quarter {
 		limit -= quarter

@@ -11,8 +11,8 @@ import (
 // leases are read and written whole, so that an update keeps what others have set.
 var leases = client.Type[*meta.Unstructured]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"}
 
-// record is the part of a lease's spec that an election uses. Two records are the same if they are equal: the times have no
-// location, and the resolution of the wire.
+// record is the part of a lease's spec that an election uses. Two records are the same if they are equal: the times
+// have no location, and the resolution of the wire.
 type record struct {
 	holder      string
 	duration    time.Duration // 0 if the lease has none that can be used
@@ -22,7 +22,8 @@ type record struct {
 	strategy    string
 }
 
-// is reports whether r and other were written by the same write. Somebody else may have changed the duration or the strategy since.
+// is reports whether r and other were written by the same write. Somebody else may have changed the duration or the
+// strategy since.
 func (r record) is(other record) bool {
 	return r.holder == other.holder && r.acquired.Equal(other.acquired) && r.renewed.Equal(other.renewed) && r.transitions == other.transitions
 }
@@ -71,6 +72,6 @@ func (r record) setIn(lease *meta.Unstructured) error {
 // maxTransitions is the most that the field holds.
 const maxTransitions = math.MaxInt32
 
-// nextTransitions returns the number of the term after that of r. It never goes back, because stores refuse the writes of lower
-// numbers than they have seen: it stays where the field has no room for more.
+// nextTransitions returns the number of the term after that of r. It never goes back, because stores refuse the writes
+// of lower numbers than they have seen: it stays where the field has no room for more.
 func (r record) nextTransitions() int64 { return min(max(r.transitions, -1)+1, maxTransitions) }

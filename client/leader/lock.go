@@ -14,9 +14,9 @@ import (
 
 // lock is what a Run knows of the lease, and how it reads and writes it. One goroutine at a time uses it.
 //
-// Every write replaces one version of the lease, so of all the writes that were made from one version at most one takes effect.
-// That is why a write whose answer was lost needs no other care than to be remembered: if a later read shows its record, it has
-// been made, and if the version has changed otherwise, it never will be.
+// Every write replaces one version of the lease, so of all the writes that were made from one version at most one takes
+// effect. That is why a write whose answer was lost needs no other care than to be remembered: if a later read shows
+// its record, it has been made, and if the version has changed otherwise, it never will be.
 type lock struct {
 	e     *Elector
 	rider election.Rider // of Run's context
@@ -105,8 +105,8 @@ func (l *lock) read(ctx context.Context) error {
 	return err
 }
 
-// isGone reports whether the server says that there is no such lease. Another 404 may come from a proxy, or from a server that
-// does not serve leases yet.
+// isGone reports whether the server says that there is no such lease. Another 404 may come from a proxy, or from a
+// server that does not serve leases yet.
 func (l *lock) isGone(err error) bool {
 	status := (*apierrors.StatusError)(nil)
 	return errors.Is(err, apierrors.NotFound) && errors.As(err, &status) && status.FromStatus &&
@@ -118,8 +118,8 @@ func (l *lock) isStale(err error) bool {
 	return errors.Is(err, apierrors.Conflict) || errors.Is(err, apierrors.AlreadyExists) || l.isGone(err)
 }
 
-// hear notes what a watch tells of the lease. Such news may be old. It returns false if it cannot tell whether they are, so that
-// the lease has to be read.
+// hear notes what a watch tells of the lease. Such news may be old. It returns false if it cannot tell whether they
+// are, so that the lease has to be read.
 func (l *lock) hear(ctx context.Context, n news) (known bool) {
 	if l.lease == nil && n.deleted {
 		return true
@@ -138,7 +138,8 @@ func (l *lock) hear(ctx context.Context, n news) (known bool) {
 	return true
 }
 
-// claim writes the record by which this process takes the lease or keeps it. An error does not say that it was not written.
+// claim writes the record by which this process takes the lease or keeps it. An error does not say that it was not
+// written.
 func (l *lock) claim(ctx context.Context) error {
 	c := claim{record: l.next(), sent: l.e.clock.now()}
 	l.tries = append(l.tries, c)
@@ -160,8 +161,8 @@ func (l *lock) next() record {
 	now := l.e.clock.now()
 	wall := toMicro(now.wall)
 	if l.mine() {
-		// The time of renewal never goes back, and runs at least as fast as the monotonic clock, whatever happens to the wall
-		// clock: a contender with client-go sees a renewal only by another second in it.
+		// The time of renewal never goes back, and runs at least as fast as the monotonic clock, whatever happens to
+		// the wall clock: a contender with client-go sees a renewal only by another second in it.
 		next := l.held.record
 		last, sent := l.held.record.renewed, l.held.sent.mono
 		if n := len(l.tries); n > 0 {
@@ -228,7 +229,8 @@ func (l *lock) fill(lease *meta.Unstructured, r record) error {
 // isOurs reports whether r was written by this Elector, for work that has ended.
 func (l *lock) isOurs(r record) bool { return r.is(l.held.record) || slices.ContainsFunc(l.ours, r.is) }
 
-// written returns the records of this process that the server may have, of the last ones: an Elector may run again and again for years.
+// written returns the records of this process that the server may have, of the last ones: an Elector may run again and
+// again for years.
 func (l *lock) written() []record {
 	all := slices.Clone(l.ours)
 	if l.held.record.holder != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// release gives the lease back if the server may have it as ours, so that others need not wait until it runs out. The work that
-// it protects has ended. It gives up when most has passed, because the lease runs out anyway.
+// release gives the lease back if the server may have it as ours, so that others need not wait until it runs out. The
+// work that it protects has ended. It gives up when most has passed, because the lease runs out anyway.
 func (l *lock) release(ctx context.Context, most time.Duration) {
 	if !l.mine() && len(l.tries) == 0 {
 		return
@@ -53,7 +53,8 @@ func (l *lock) free(ctx context.Context, limit time.Duration) error {
 	}
 }
 
-// empty returns the record of a lease that nobody holds. It is valid for a second, the shortest time that a lease can have.
+// empty returns the record of a lease that nobody holds. It is valid for a second, the shortest time that a lease can
+// have.
 func (l *lock) empty() record {
 	now := toMicro(l.e.clock.Wall())
 	return record{duration: time.Second, acquired: now, renewed: now, transitions: l.held.record.transitions}

@@ -57,8 +57,8 @@ func (e *Elector) waits(err error) {
 // slowest bounds the waits after a refusal that somebody has to do something about.
 const slowest = time.Minute
 
-// isRefusal reports whether the server would give the same answer again: a permission or the namespace is missing, or a plugin
-// of the server does not want the lease.
+// isRefusal reports whether the server would give the same answer again: a permission or the namespace is missing, or a
+// plugin of the server does not want the lease.
 func isRefusal(err error) bool {
 	status := (*apierrors.StatusError)(nil)
 	if usage := (*client.UsageError)(nil); errors.As(err, &usage) {
@@ -84,8 +84,8 @@ func newPace(c Options) pace {
 	}
 }
 
-// after returns the wait after an error. A server that has just started refuses what its roles will permit, so the first waits
-// after a refusal are short too.
+// after returns the wait after an error. A server that has just started refuses what its roles will permit, so the
+// first waits after a refusal are short too.
 func (p pace) after(err error) time.Duration {
 	floor, _ := apierrors.RetryAfter(err)
 	if isRefusal(err) {
@@ -95,8 +95,9 @@ func (p pace) after(err error) time.Duration {
 	return p.quick.Next(floor)
 }
 
-// renewConnections makes later requests use other connections, if err is that of an attempt without an answer: the connection may
-// be dead, and HTTP/2 would notice after a minute only. An attempt that waits for a credential has no connection yet.
+// renewConnections makes later requests use other connections, if err is that of an attempt without an answer: the
+// connection may be dead, and HTTP/2 would notice after a minute only. An attempt that waits for a credential has no
+// connection yet.
 func (e *Elector) renewConnections(err error) {
 	credential := (*client.CredentialError)(nil)
 	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &credential) {

@@ -17,19 +17,20 @@ type Status struct {
 	Running bool
 	// Leading says that lead runs and the lease is certainly held.
 	Leading bool
-	// Leader is the identity of the holder that was seen last; empty if there was none. It may have lost the lease since.
+	// Leader is the identity of the holder that was seen last; empty if there was none. It may have lost the lease
+	// since.
 	Leader string
 	// Since is when the holder took the lease, by the holder's clock.
 	Since time.Time
 	// Term is how often the lease has passed to another holder (spec.leaseTransitions).
 	Term int64
-	// Observed is when this process last saw a change of the lease, such as a renewal, by its own clock. It is zero before the
-	// first.
+	// Observed is when this process last saw a change of the lease, such as a renewal, by its own clock. It is zero
+	// before the first.
 	Observed time.Time
 	// Left is how long this process leads without another renewal; 0 if it does not lead.
 	Left time.Duration
-	// Err is the error of the last read or write of the lease. If that succeeded, it says that nobody renews the lease while that keeps
-	// this process waiting for much longer than Options.LeaseDuration, and otherwise it is nil.
+	// Err is the error of the last read or write of the lease. If that succeeded, it says that nobody renews the lease
+	// while that keeps this process waiting for much longer than Options.LeaseDuration, and otherwise it is nil.
 	Err error
 }
 
@@ -48,9 +49,9 @@ func (e *Elector) Status() Status {
 	return s
 }
 
-// Live returns an error if lead still runs although the lease has been lost for longer than Options.Grace: the process should be
-// started again then, because another one may do the same work. It returns nil at any other time, also if this process does not
-// lead.
+// Live returns an error if lead still runs although the lease has been lost for longer than Options.Grace: the process
+// should be started again then, because another one may do the same work. It returns nil at any other time, also if
+// this process does not lead.
 func (e *Elector) Live() error {
 	e.mu.Lock()
 	t := e.term

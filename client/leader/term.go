@@ -12,11 +12,12 @@ import (
 
 // Term is the time during which one process leads.
 type Term struct {
-	// Number is how often the lease has passed to another holder (spec.leaseTransitions). Each term of a lease has a higher
-	// number than the one before, up to the most that a lease can hold. Use it as a fencing token: a store that refuses a write with
-	// a lower number than it has seen is safe from the late write of a former leader. It begins anew if somebody deletes the lease;
-	// UID then differs. It stays at 2147483647, the most that a lease can hold, which no lease reaches unless somebody writes it:
-	// such terms have one number, and the log says so. Deleting the lease mends that.
+	// Number is how often the lease has passed to another holder (spec.leaseTransitions). Each term of a lease has a
+	// higher number than the one before, up to the most that a lease can hold. Use it as a fencing token: a store that
+	// refuses a write with a lower number than it has seen is safe from the late write of a former leader. It begins
+	// anew if somebody deletes the lease; UID then differs. It stays at 2147483647, the most that a lease can hold,
+	// which no lease reaches unless somebody writes it: such terms have one number, and the log says so. Deleting the
+	// lease mends that.
 	Number int64
 	// UID is that of the Lease object.
 	UID string
@@ -35,10 +36,10 @@ func TermOf(ctx context.Context) (Term, bool) {
 	return t.Term, true
 }
 
-// Check returns nil while the process that ctx belongs to certainly leads, and otherwise why it does not: a *LostError, or an
-// error that says that lead has returned. It asks both clocks, so it also notices that the machine has slept, before ctx ends.
-// Call it right before a write that does not go through a client.Client. It returns an error if ctx does not come from an
-// Elector.
+// Check returns nil while the process that ctx belongs to certainly leads, and otherwise why it does not: a *LostError,
+// or an error that says that lead has returned. It asks both clocks, so it also notices that the machine has slept,
+// before ctx ends. Call it right before a write that does not go through a client.Client. It returns an error if ctx
+// does not come from an Elector.
 func Check(ctx context.Context) error {
 	t, ok := ctx.Value(termKey{}).(*term)
 	if !ok {
@@ -66,16 +67,16 @@ type term struct {
 	at      instant    // when it was
 }
 
-// newTerm returns the term of a lease that has been taken or renewed by a request that was sent after from, and the context of
-// lead, which ends with ctx or with the term.
+// newTerm returns the term of a lease that has been taken or renewed by a request that was sent after from, and the
+// context of lead, which ends with ctx or with the term.
 func newTerm(ctx context.Context, e *Elector, t Term, from instant) (*term, context.Context) {
 	n := &term{Term: t, e: e, used: newMeter(from, e.clock.now()), done: make(chan struct{})}
 	ctx, n.cancel = context.WithCancelCause(ctx)
 	return n, follow.Gate(context.WithValue(ctx, termKey{}, n), n.open)
 }
 
-// open returns nil while the term is valid. The client asks it right before it sends a request, so it must not rely on a timer:
-// a process that was stopped goes on here.
+// open returns nil while the term is valid. The client asks it right before it sends a request, so it must not rely on
+// a timer: a process that was stopped goes on here.
 func (t *term) open() error {
 	now := t.e.clock.now()
 	t.mu.Lock()

@@ -18,8 +18,8 @@ type news struct {
 	deleted bool
 }
 
-// watcher watches the lease during a Run. It keeps the latest event only. Nothing depends on it but the time that it saves: those
-// who wait for news also poll.
+// watcher watches the lease during a Run. It keeps the latest event only. Nothing depends on it but the time that it
+// saves: those who wait for news also poll.
 type watcher struct {
 	e     *Elector
 	ready chan struct{} // has an element if there are news
@@ -86,8 +86,8 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// watch opens one watch. It starts with the server's present state, which may be old, because one object needs no list: so it
-// works without the permission to list, and at no version that the server has forgotten.
+// watch opens one watch. It starts with the server's present state, which may be old, because one object needs no list:
+// so it works without the permission to list, and at no version that the server has forgotten.
 func (w *watcher) watch(outer context.Context) error {
 	ctx, cancel := context.WithCancel(outer)
 	defer cancel()

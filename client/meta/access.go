@@ -16,8 +16,8 @@ import (
 // UID returns the uid of obj, whether its type is string or the types.UID of k8s.io/apimachinery.
 func UID[T Identified[U], U ~string](obj T) string { return string(obj.GetUID()) }
 
-// IsDeleting reports whether deletion of obj has been requested: its metadata has a deletionTimestamp. It is false for a
-// nil obj. T must have a method GetDeletionTimestamp, as every struct has that embeds [ObjectMeta] or [DeletionMeta].
+// IsDeleting reports whether deletion of obj has been requested: its metadata has a deletionTimestamp. It is false for
+// a nil obj. T must have a method GetDeletionTimestamp, as every struct has that embeds [ObjectMeta] or [DeletionMeta].
 func IsDeleting[T Deletable[D], D Timestamp](obj T) bool {
 	if isNil(obj) {
 		return false
@@ -31,8 +31,8 @@ func IsDeleting[T Deletable[D], D Timestamp](obj T) bool {
 }
 
 // Owners returns the references to the owners of obj, none for a nil obj. T must have a method GetOwnerReferences, as
-// every struct has that embeds [ObjectMeta] or [OwnerMeta]. R is the type of its references: [OwnerReference], or a struct
-// whose json tags name the same fields, such as that of k8s.io/apimachinery.
+// every struct has that embeds [ObjectMeta] or [OwnerMeta]. R is the type of its references: [OwnerReference], or a
+// struct whose json tags name the same fields, such as that of k8s.io/apimachinery.
 //
 // The result may be the object's own memory: treat it as read-only.
 func Owners[T Owned[R], R any](obj T) []OwnerReference {
@@ -54,9 +54,9 @@ func Owners[T Owned[R], R any](obj T) []OwnerReference {
 	return out
 }
 
-// SetOwners replaces the references to the owners of obj by a copy of owners. T must have the methods GetOwnerReferences
-// and SetOwnerReferences, as for [Owners]. A reference keeps the fields of R that [OwnerReference] lacks, if its uid
-// stays.
+// SetOwners replaces the references to the owners of obj by a copy of owners. T must have the methods
+// GetOwnerReferences and SetOwnerReferences, as for [Owners]. A reference keeps the fields of R that [OwnerReference]
+// lacks, if its uid stays.
 //
 // It returns an error, and does not change obj, if obj is nil, or if R lacks a field that is set in owners.
 func SetOwners[T Ownable[R], R any](obj T, owners []OwnerReference) error {
@@ -236,8 +236,8 @@ func readFlag(v reflect.Value, way []int) *bool {
 
 func concat(a, b []int) []int { return append(append(make([]int, 0, len(a)+len(b)), a...), b...) }
 
-// jsonField finds the field that encoding/json would call name, in a struct or a pointer to one: by its tag, or by its Go
-// name, in the struct or in those embedded in it without a name. The least nested field wins. follow takes the way.
+// jsonField finds the field that encoding/json would call name, in a struct or a pointer to one: by its tag, or by its
+// Go name, in the struct or in those embedded in it without a name. The least nested field wins. follow takes the way.
 func jsonField(t reflect.Type, name string) (way []int, field reflect.Type) {
 	type level struct {
 		way []int
@@ -291,8 +291,8 @@ func follow(v reflect.Value, way []int) (field reflect.Value, ok bool) {
 	return v, true
 }
 
-// reach is follow that allocates what nil pointers should refer to; ok is false if way is nil, or if the field cannot be
-// set.
+// reach is follow that allocates what nil pointers should refer to; ok is false if way is nil, or if the field cannot
+// be set.
 func reach(v reflect.Value, way []int) (field reflect.Value, ok bool) {
 	if way == nil || !v.CanSet() {
 		return reflect.Value{}, false

@@ -11,16 +11,16 @@ import (
 // Clone returns a copy of obj that can be changed without changing obj. Objects out of a cache are shared: clone before
 // writing to one.
 //
-// If T has a method DeepCopy() T, as the types of k8s.io/api have, Clone calls that. Otherwise it compiles the type once
-// into a plan that copies everything reachable through pointers, slices, maps, interfaces, arrays, structs and embedded
-// structs. The copy shares what cannot be changed through it: strings, the keys of maps, functions, channels.
+// If T has a method DeepCopy() T, as the types of k8s.io/api have, Clone calls that. Otherwise it compiles the type
+// once into a plan that copies everything reachable through pointers, slices, maps, interfaces, arrays, structs and
+// embedded structs. The copy shares what cannot be changed through it: strings, the keys of maps, functions, channels.
 //
 // A struct's unexported fields are copied as by assignment, so what they refer to stays shared. That is safe for
 // time.Time, but a type with private state, such as big.Int, is copied in depth only by a DeepCopy method of T. Clone
 // looks for that method on T alone, not on the types inside T, and not on the value in an interface if T is one.
 //
-// Two references to one value become two copies, as in a DeepCopy method. Only in a graph that is cyclic or deeper than a
-// hundred references is each value copied once, so a cycle becomes the same cycle.
+// Two references to one value become two copies, as in a DeepCopy method. Only in a graph that is cyclic or deeper than
+// a hundred references is each value copied once, so a cycle becomes the same cycle.
 //
 // Clone never changes obj and may run at the same time as other readers of it.
 func Clone[T any](obj T) T {
@@ -43,8 +43,8 @@ func Clone[T any](obj T) T {
 	return out
 }
 
-// copyPlan copies values of one type. detach takes a settable value that is a shallow copy and replaces what it refers to
-// by copies; it is nil if a shallow copy is complete.
+// copyPlan copies values of one type. detach takes a settable value that is a shallow copy and replaces what it refers
+// to by copies; it is nil if a shallow copy is complete.
 type copyPlan struct {
 	detach func(v reflect.Value, c *copier)
 }
@@ -63,8 +63,8 @@ func (p *copyPlan) refers(t reflect.Type) bool {
 var copyPlans sync.Map // reflect.Type -> *copyPlan
 
 // copier is the state of one copy. The first run remembers nothing, which is fast and sufficient for trees. If it gets
-// deeper than maxCopyDepth, it gives up, and a second run uses seen. A cycle reaches that depth at once because the walk
-// is depth-first.
+// deeper than maxCopyDepth, it gives up, and a second run uses seen. A cycle reaches that depth at once because the
+// walk is depth-first.
 type copier struct {
 	depth   int
 	tooDeep bool
@@ -123,8 +123,8 @@ func copyPlanOf(t reflect.Type) *copyPlan {
 	return plan
 }
 
-// compileCopy makes the plan of t. A type can contain itself only through a pointer, a slice, a map or an interface, whose
-// plans read the inner plan when they run; so local may return an unfinished plan.
+// compileCopy makes the plan of t. A type can contain itself only through a pointer, a slice, a map or an interface,
+// whose plans read the inner plan when they run; so local may return an unfinished plan.
 func compileCopy(t reflect.Type, local map[reflect.Type]*copyPlan) *copyPlan {
 	if p, ok := local[t]; ok {
 		return p

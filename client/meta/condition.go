@@ -19,8 +19,8 @@ const (
 	ConditionUnknown ConditionStatus = "Unknown"
 )
 
-// Condition is one aspect of an object's state, as an element of status.conditions. Its fields are those of the API's own
-// Condition (metav1.Condition). Set one with [SetCondition].
+// Condition is one aspect of an object's state, as an element of status.conditions. Its fields are those of the API's
+// own Condition (metav1.Condition). Set one with [SetCondition].
 type Condition struct {
 	// Type names the aspect, such as "Ready", and is unique in a list.
 	Type   string          `json:"type"`
@@ -35,9 +35,9 @@ type Condition struct {
 }
 
 // SetCondition puts c into conditions: it replaces the one of the same type, or appends c. generation is the
-// metadata.generation of the object that the caller has acted on; c gets it as observedGeneration. If the status does not
-// change, lastTransitionTime does not change either; otherwise it becomes the one of c, or the present time. So setting
-// the same condition again changes nothing, and neither does a Modify that sets it:
+// metadata.generation of the object that the caller has acted on; c gets it as observedGeneration. If the status does
+// not change, lastTransitionTime does not change either; otherwise it becomes the one of c, or the present time. So
+// setting the same condition again changes nothing, and neither does a Modify that sets it:
 //
 //	site, _ := inf.Reader().Get(key) // the reconcile acts on this one
 //	...
@@ -47,14 +47,14 @@ type Condition struct {
 //		})
 //	})
 //
-// Do not pass the generation of the object that Modify has read. It may be newer, and the condition would then claim something of a
-// spec that nobody has seen.
+// Do not pass the generation of the object that Modify has read. It may be newer, and the condition would then claim
+// something of a spec that nobody has seen.
 //
-// C is [Condition], or any other struct whose fields have the same names in JSON: metav1.Condition, and the conditions of
-// the built-in kinds. Fields that C lacks are not set; type and status are required.
+// C is [Condition], or any other struct whose fields have the same names in JSON: metav1.Condition, and the conditions
+// of the built-in kinds. Fields that C lacks are not set; type and status are required.
 //
-// It returns an error, and does not change conditions, if the server would refuse the object: c has no type, its status is
-// none of the three, or it has no reason although C requires one (its tag has no omitempty).
+// It returns an error, and does not change conditions, if the server would refuse the object: c has no type, its status
+// is none of the three, or it has no reason although C requires one (its tag has no omitempty).
 func SetCondition[C any](conditions *[]C, generation int64, c C) error {
 	p := conditionPlanOf(reflect.TypeFor[C]())
 	if err := p.validate(reflect.ValueOf(&c).Elem()); err != nil {
@@ -108,7 +108,8 @@ type conditionPlan struct {
 	err         error // why the type is not a condition
 }
 
-// conditionPlans caches the plan of each type. Plans never change, and there are at most as many as the program has types.
+// conditionPlans caches the plan of each type. Plans never change, and there are at most as many as the program has
+// types.
 var conditionPlans sync.Map // reflect.Type -> *conditionPlan
 
 func conditionPlanOf(t reflect.Type) *conditionPlan {

@@ -1,7 +1,7 @@
 package meta
 
-// The constraints of functions that take objects of any Go type. Structs that embed ObjectMeta satisfy them, Unstructured does, and so
-// do the types of k8s.io/api, whose methods have types of their own.
+// The constraints of functions that take objects of any Go type. Structs that embed ObjectMeta satisfy them,
+// Unstructured does, and so do the types of k8s.io/api, whose methods have types of their own.
 
 // Identified are objects with a uid.
 type Identified[U ~string] interface {

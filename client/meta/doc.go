@@ -34,8 +34,8 @@
 //   - [ObjectMeta] is the whole of the API's metadata.
 //   - [Partial] is an object of which only the metadata is read.
 //   - [Unstructured] is an object without a struct.
-//   - [Raw] is an object without a struct for large caches: it decodes the metadata, keeps the rest as compact JSON, and
-//     reads single fields of that with [Nested].
+//   - [Raw] is an object without a struct for large caches: it decodes the metadata, keeps the rest as compact JSON,
+//     and reads single fields of that with [Nested].
 //
 // The types of k8s.io/api implement [Object] as they are; the generic accessors of this package ([UID], [Owners],
 // [ControllerOf], [IsDeleting], [Clone]) work on all of them.

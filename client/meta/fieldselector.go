@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// FieldSelector selects objects by the values of some of their fields: an object must meet every term. The server chooses
-// which fields each resource supports; metadata.name and metadata.namespace always work.
+// FieldSelector selects objects by the values of some of their fields: an object must meet every term. The server
+// chooses which fields each resource supports; metadata.name and metadata.namespace always work.
 //
 // It is an immutable value in canonical form, with its terms sorted; the zero FieldSelector selects everything.
 type FieldSelector struct {
@@ -26,8 +26,9 @@ type FieldTerm struct {
 	Differs bool
 }
 
-// NewFieldSelector returns the selector of objects that meet every term. The error names each field that cannot be written
-// in a selector: its name must not be empty or contain white space, a control character, or any of = ! , and backslash.
+// NewFieldSelector returns the selector of objects that meet every term. The error names each field that cannot be
+// written in a selector: its name must not be empty or contain white space, a control character, or any of = ! , and
+// backslash.
 func NewFieldSelector(terms ...FieldTerm) (FieldSelector, error) {
 	var errs []error
 	for _, t := range terms {
@@ -41,10 +42,10 @@ func NewFieldSelector(terms ...FieldTerm) (FieldSelector, error) {
 	return fieldSelectorOf(slices.Clone(terms)), nil
 }
 
-// ParseFieldSelector parses a field selector in the syntax of the API and of kubectl's --field-selector: terms of the form
-// field=value, field==value or field!=value, separated by commas. In a value, a backslash escapes a backslash, a comma or
-// an equals sign; white space is significant.
-// The error names the place in text, and says what was found and what is allowed.
+// ParseFieldSelector parses a field selector in the syntax of the API and of kubectl's --field-selector: terms of the
+// form field=value, field==value or field!=value, separated by commas. In a value, a backslash escapes a backslash, a
+// comma or an equals sign; white space is significant. The error names the place in text, and says what was found and
+// what is allowed.
 func ParseFieldSelector(text string) (FieldSelector, error) {
 	p := fieldParser{text: text}
 	var terms []FieldTerm
@@ -62,8 +63,8 @@ func ParseFieldSelector(text string) (FieldSelector, error) {
 	return fieldSelectorOf(terms), nil
 }
 
-// Matches reports whether an object meets every term. value returns a field of the object and whether the object has it;
-// an absent field counts as empty, as in the server.
+// Matches reports whether an object meets every term. value returns a field of the object and whether the object has
+// it; an absent field counts as empty, as in the server.
 func (s FieldSelector) Matches(value func(field string) (string, bool)) bool {
 	for _, t := range s.terms {
 		got, found := value(t.Field)
@@ -83,8 +84,8 @@ func (s FieldSelector) Everything() bool { return len(s.terms) == 0 }
 // Terms returns a copy of the terms, in the order in which String prints them.
 func (s FieldSelector) Terms() []FieldTerm { return slices.Clone(s.terms) }
 
-// String returns the selector in the syntax of the API, as [ParseFieldSelector] parses it and as a fieldSelector parameter
-// carries it. It is empty for the selector of everything.
+// String returns the selector in the syntax of the API, as [ParseFieldSelector] parses it and as a fieldSelector
+// parameter carries it. It is empty for the selector of everything.
 func (s FieldSelector) String() string {
 	var b strings.Builder
 	for i, t := range s.terms {

@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// jsonScan walks over JSON text without decoding it: it finds members and elements and checks that they are well-formed.
-// Raw is decoded and read with it.
+// jsonScan walks over JSON text without decoding it: it finds members and elements and checks that they are
+// well-formed. Raw is decoded and read with it.
 type jsonScan struct {
 	b      []byte
 	pos    int

@@ -12,9 +12,9 @@ const (
 	labelPrefixMax = 253
 )
 
-// ValidLabelKey returns an error unless key is a valid label key (or annotation key) by the server's rules. The name has 1
-// to 63 letters, digits, "-", "_" and ".", and starts and ends with a letter or digit. An optional prefix before it is a
-// DNS subdomain of at most 253 characters, followed by "/".
+// ValidLabelKey returns an error unless key is a valid label key (or annotation key) by the server's rules. The name
+// has 1 to 63 letters, digits, "-", "_" and ".", and starts and ends with a letter or digit. An optional prefix before
+// it is a DNS subdomain of at most 253 characters, followed by "/".
 func ValidLabelKey(key string) error {
 	name := key
 	if prefix, rest, found := strings.Cut(key, "/"); found {

@@ -14,8 +14,8 @@ type LabelSelector struct {
 }
 
 // Selector returns the selector that l describes. If l is nil, the selector matches no object, and prints as the
-// contradiction "bowline.dev/nothing,!bowline.dev/nothing", which selects nothing on the server too. The error names each
-// requirement that the server would refuse, and why.
+// contradiction "bowline.dev/nothing,!bowline.dev/nothing", which selects nothing on the server too. The error names
+// each requirement that the server would refuse, and why.
 func (l *LabelSelector) Selector() (Selector, error) {
 	if l == nil {
 		return selectNothing(), nil

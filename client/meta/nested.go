@@ -14,22 +14,23 @@ import (
 	"strings"
 )
 
-// Nested reads the field at path as V, out of an object for which there is no struct. The path is the names of the fields, one by
-// one; there is no syntax for elements of arrays.
+// Nested reads the field at path as V, out of an object for which there is no struct. The path is the names of the
+// fields, one by one; there is no syntax for elements of arrays.
 //
 //   - If a field of the path is missing, found is false and there is no error.
 //   - If the last field is null, found is true and the value is V's zero value.
 //   - If a field on the way is null or not a JSON object, or the last one is not a V, the error names it.
 //
-// V may be any Go integer or float, string, bool, [json.Number], a slice or a map with string keys of these, a type that
-// implements [json.Unmarshaler] (such as [Time]), or any. A number that V cannot hold is an error, never cut. A []byte is read
-// from a base64 string, as the data of a Secret is.
+// V may be any Go integer or float, string, bool, [json.Number], a slice or a map with string keys of these, a type
+// that implements [json.Unmarshaler] (such as [Time]), or any. A number that V cannot hold is an error, never cut. A
+// []byte is read from a base64 string, as the data of a Secret is.
 //
-// For a map or an [Unstructured], a value of type any, map[string]any or []any is the object's own memory; any other value is a copy.
+// For a map or an [Unstructured], a value of type any, map[string]any or []any is the object's own memory; any other
+// value is a copy.
 //
-// For a [Raw], every value is a copy, and an empty path is the whole object. kind, apiVersion and metadata are read from the
-// present fields of the Raw, so empty fields there are missing. Each call searches the Raw's bytes, which takes time in proportion
-// to their length.
+// For a [Raw], every value is a copy, and an empty path is the whole object. kind, apiVersion and metadata are read
+// from the present fields of the Raw, so empty fields there are missing. Each call searches the Raw's bytes, which
+// takes time in proportion to their length.
 //
 // Nested finds nothing in a nil object.
 func Nested[V any, O ~map[string]any | *Unstructured | *Raw](obj O, path ...string) (value V, found bool, err error) {
@@ -66,14 +67,13 @@ func leafAs[V any](leaf any, path []string) (value V, found bool, err error) {
 	return value, true, nil
 }
 
-// SetNested sets the field at path to value, and creates the objects on the way if they are missing or null, and the Object of
-// an Unstructured if that is nil. It stores the
-// value in the form that decoding would produce: every Go integer as int64 (as [json.Number] beyond its range), every
-// float as float64, and any other value that is not made of JSON's types through its JSON encoding. The stored value is a
-// copy: later changes to value have no effect on it.
+// SetNested sets the field at path to value, and creates the objects on the way if they are missing or null, and the
+// Object of an Unstructured if that is nil. It stores the value in the form that decoding would produce: every Go
+// integer as int64 (as [json.Number] beyond its range), every float as float64, and any other value that is not made of
+// JSON's types through its JSON encoding. The stored value is a copy: later changes to value have no effect on it.
 //
-// It returns an error, and changes nothing, if obj is nil, the path is empty, a field on the way is not an object, or the
-// value has no JSON form.
+// It returns an error, and changes nothing, if obj is nil, the path is empty, a field on the way is not an object, or
+// the value has no JSON form.
 func SetNested[O ~map[string]any | *Unstructured](obj O, value any, path ...string) error {
 	u, isObject := any(obj).(*Unstructured)
 	at := objectOf(obj)
@@ -123,7 +123,8 @@ func SetNested[O ~map[string]any | *Unstructured](obj O, value any, path ...stri
 	return nil
 }
 
-// RemoveNested removes the field at path, and reports whether it was present. The objects on the way stay, even if empty.
+// RemoveNested removes the field at path, and reports whether it was present. The objects on the way stay, even if
+// empty.
 func RemoveNested[O ~map[string]any | *Unstructured](obj O, path ...string) bool {
 	if len(path) == 0 {
 		return false
@@ -311,8 +312,8 @@ func numberText(src any) (string, bool) {
 	return "", false
 }
 
-// assignNumber stores a number in a Go number of any kind, or returns an error if it does not fit. A whole number that is
-// written with a fraction or an exponent, such as 5.0, fits an integer.
+// assignNumber stores a number in a Go number of any kind, or returns an error if it does not fit. A whole number that
+// is written with a fraction or an exponent, such as 5.0, fits an integer.
 func assignNumber(dst reflect.Value, text string) error {
 	unfit := fmt.Errorf("%s does not fit %s", clip(text), dst.Type())
 	if dst.CanFloat() {
@@ -346,8 +347,8 @@ func assignNumber(dst reflect.Value, text string) error {
 	return nil
 }
 
-// normalize returns a copy of v made of the types that decoding produces: nil, string, bool, int64, float64, json.Number,
-// map[string]any and []any.
+// normalize returns a copy of v made of the types that decoding produces: nil, string, bool, int64, float64,
+// json.Number, map[string]any and []any.
 func normalize(v any, depth int) (any, error) {
 	if depth > maxNesting {
 		return nil, errNesting
@@ -432,8 +433,8 @@ func withNumbers(v any) any {
 	return v
 }
 
-// parseNumber returns an int64 for a number that is written as an integer and fits, a float64 for one with a fraction or
-// an exponent, and the number itself if these cannot represent it.
+// parseNumber returns an int64 for a number that is written as an integer and fits, a float64 for one with a fraction
+// or an exponent, and the number itself if these cannot represent it.
 func parseNumber(n json.Number) any {
 	if !strings.ContainsAny(n.String(), ".eE") {
 		if i, err := n.Int64(); err == nil {

@@ -11,8 +11,8 @@ type Object interface {
 	GetResourceVersion() string
 }
 
-// Labelled is an [Object] with labels: the types of k8s.io/api, [Unstructured], and any struct that embeds [ObjectMeta] or
-// [LabelMeta].
+// Labelled is an [Object] with labels: the types of k8s.io/api, [Unstructured], and any struct that embeds [ObjectMeta]
+// or [LabelMeta].
 type Labelled interface {
 	Object
 	GetLabels() map[string]string

@@ -2,8 +2,8 @@ package meta
 
 import "encoding/json"
 
-// ObjectMeta is the complete metadata of an object, with the fields of the Kubernetes API. Embed it as `json:"metadata"`.
-// ManagedFields is filled only if a caller asked to keep it.
+// ObjectMeta is the complete metadata of an object, with the fields of the Kubernetes API. Embed it as
+// `json:"metadata"`. ManagedFields is filled only if a caller asked to keep it.
 type ObjectMeta struct {
 	Name                       string            `json:"name,omitempty"`
 	GenerateName               string            `json:"generateName,omitempty"`
@@ -43,7 +43,8 @@ func (m *ObjectMeta) GetAnnotations() map[string]string { return m.Annotations }
 // GetFinalizers returns the finalizers themselves, not a copy.
 func (m *ObjectMeta) GetFinalizers() []string { return m.Finalizers }
 
-// GetGeneration returns the number that the server increments with each change of the desired state; 0 if it is not set.
+// GetGeneration returns the number that the server increments with each change of the desired state; 0 if it is not
+// set.
 func (m *ObjectMeta) GetGeneration() int64 { return m.Generation }
 
 // GetOwnerReferences returns the owner references themselves, not a copy.
@@ -73,8 +74,8 @@ type OwnerReference struct {
 	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
 }
 
-// ManagedFields is one manager's share of an object's fields, as server-side apply records it. FieldsV1 has the bytes that
-// the server sent.
+// ManagedFields is one manager's share of an object's fields, as server-side apply records it. FieldsV1 has the bytes
+// that the server sent.
 type ManagedFields struct {
 	Manager     string          `json:"manager,omitempty"`
 	Operation   string          `json:"operation,omitempty"`

@@ -1,7 +1,7 @@
 package meta
 
-// This file decodes metadata for Raw: field by field, by the exact names of the API. encoding/json would accept names in
-// any case, and check the text once more.
+// This file decodes metadata for Raw: field by field, by the exact names of the API. encoding/json would accept names
+// in any case, and check the text once more.
 
 func (s *jsonScan) readObjectMeta(m *ObjectMeta) error {
 	*m = ObjectMeta{}

@@ -27,8 +27,8 @@ func (m *DeletionMeta) GetDeletionTimestamp() *Time { return m.DeletionTimestamp
 // GetFinalizers returns the finalizers themselves, not a copy.
 func (m *DeletionMeta) GetFinalizers() []string { return m.Finalizers }
 
-// OwnerMeta has the owners of an object. An object with it works with [Owners], [ControllerOf], client.SetController and
-// controller.Owns.
+// OwnerMeta has the owners of an object. An object with it works with [Owners], [ControllerOf], client.SetController
+// and controller.Owns.
 type OwnerMeta struct {
 	OwnerReferences []OwnerReference `json:"ownerReferences,omitempty"`
 }

@@ -12,8 +12,8 @@ import (
 // RangeCount is the number of ranges into which the hashes of objects are divided.
 const RangeCount = 256
 
-// Ranges is a set of the 256 equal ranges of 64-bit hashes: range n has the hashes from n<<56 on. [ShardBy.Range] returns that of an
-// object. The zero value is the empty set. Ranges values can be compared with ==.
+// Ranges is a set of the 256 equal ranges of 64-bit hashes: range n has the hashes from n<<56 on. [ShardBy.Range]
+// returns that of an object. The zero value is the empty set. Ranges values can be compared with ==.
 //
 // It is a share of the objects of a resource, for processes that divide them; see package client/shards.
 type Ranges struct {
@@ -126,8 +126,8 @@ func (r Ranges) String() string {
 	return b.String()
 }
 
-// MarshalText implements encoding.TextMarshaler. The text has 64 hexadecimal digits, whatever the set; the first bit is that of
-// range 0.
+// MarshalText implements encoding.TextMarshaler. The text has 64 hexadecimal digits, whatever the set; the first bit is
+// that of range 0.
 func (r Ranges) MarshalText() ([]byte, error) {
 	var raw [RangeCount / 8]byte
 	for n := range r.All() {
@@ -154,19 +154,19 @@ func (r *Ranges) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ShardBy says which field of an object decides which range it belongs to. The value is the field's name in a shard selector of the
-// API (KEP-5866).
+// ShardBy says which field of an object decides which range it belongs to. The value is the field's name in a shard
+// selector of the API (KEP-5866).
 type ShardBy string
 
 const (
-	// ShardByUID divides the objects of a resource evenly, whatever their names. An object and the objects that it owns are usually in
-	// different ranges.
+	// ShardByUID divides the objects of a resource evenly, whatever their names. An object and the objects that it owns
+	// are usually in different ranges.
 	ShardByUID ShardBy = "object.metadata.uid"
-	// ShardByNamespace keeps all objects of a namespace in one range, of whatever kind they are. Objects without a namespace are all in
-	// one range, so informers refuse cluster-wide resources.
+	// ShardByNamespace keeps all objects of a namespace in one range, of whatever kind they are. Objects without a
+	// namespace are all in one range, so informers refuse cluster-wide resources.
 	//
-	// The server's hash does not spread similar names. Namespaces whose names differ in their last two characters only, such as
-	// team-01 to team-99, are usually in one range, so one replica has all the work: use ShardByUID for those.
+	// The server's hash does not spread similar names. Namespaces whose names differ in their last two characters only,
+	// such as team-01 to team-99, are usually in one range, so one replica has all the work: use ShardByUID for those.
 	ShardByNamespace ShardBy = "object.metadata.namespace"
 )
 
@@ -178,8 +178,8 @@ func (by ShardBy) Validate() error {
 	return nil
 }
 
-// Range returns the number of the range that an object belongs to: the highest byte of the FNV-1a hash of 64 bits of its field, as the
-// API server computes it.
+// Range returns the number of the range that an object belongs to: the highest byte of the FNV-1a hash of 64 bits of
+// its field, as the API server computes it.
 func (by ShardBy) Range(id Identity) int {
 	if by == ShardByNamespace {
 		return rangeOf(id.Namespace)
@@ -213,6 +213,6 @@ func (by ShardBy) Selector(r Ranges) string {
 	return b.String()
 }
 
-// bound returns the hash at which range n begins; for RangeCount, the end of the last one. The server takes no number with fewer
-// digits, although its documentation has '0x0'.
+// bound returns the hash at which range n begins; for RangeCount, the end of the last one. The server takes no number
+// with fewer digits, although its documentation has '0x0'.
 func bound(n int) string { return fmt.Sprintf("0x%02x%014x", n, 0) }

@@ -14,9 +14,9 @@ import (
 // objects that are rarely inspected: compared with [Unstructured] it takes a fraction of the memory and of the time to
 // decode. Read the rest with [Nested].
 //
-// *Raw is an [Object], and can be T everywhere. TypeMeta and ObjectMeta can be read and written freely. The rest can only
-// be replaced, by decoding another object into it, and so copies share it. Metadata fields of the API that ObjectMeta
-// lacks are dropped. Names are case-sensitive. The last of duplicate names counts.
+// *Raw is an [Object], and can be T everywhere. TypeMeta and ObjectMeta can be read and written freely. The rest can
+// only be replaced, by decoding another object into it, and so copies share it. Metadata fields of the API that
+// ObjectMeta lacks are dropped. Names are case-sensitive. The last of duplicate names counts.
 type Raw struct {
 	TypeMeta
 	ObjectMeta
@@ -97,8 +97,8 @@ func in(field string, err error) error {
 	return nil
 }
 
-// MarshalJSON returns the whole object as JSON: kind, apiVersion and metadata from the present fields, then the rest as it
-// was decoded.
+// MarshalJSON returns the whole object as JSON: kind, apiVersion and metadata from the present fields, then the rest as
+// it was decoded.
 func (r Raw) MarshalJSON() ([]byte, error) {
 	type head struct {
 		TypeMeta
@@ -116,8 +116,8 @@ func (r Raw) MarshalJSON() ([]byte, error) {
 	return append(out, r.rest[len("{"):]...), nil
 }
 
-// DeepCopy returns a copy that can be changed without changing r; it is nil if r is. [Clone] uses it. The copies share the
-// bytes of the rest, which are immutable.
+// DeepCopy returns a copy that can be changed without changing r; it is nil if r is. [Clone] uses it. The copies share
+// the bytes of the rest, which are immutable.
 func (r *Raw) DeepCopy() *Raw {
 	if r == nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 // Selector selects objects by their labels: an object must meet every requirement. It is an immutable value; the zero
 // Selector has no requirements and selects everything.
 //
-// A Selector is always valid and in canonical form: its requirements are sorted by key, their values are sorted too, and
-// duplicates are dropped. So two selectors with the same requirements have the same String, and parsing that gives the
-// same selector again.
+// A Selector is always valid and in canonical form: its requirements are sorted by key, their values are sorted too,
+// and duplicates are dropped. So two selectors with the same requirements have the same String, and parsing that gives
+// the same selector again.
 type Selector struct {
 	requirements []requirement
 }
@@ -25,8 +25,8 @@ type Operator string
 const (
 	// OpIn requires the label to be present with one of the values. "=" is OpIn with one value.
 	OpIn Operator = "In"
-	// OpNotIn requires the label not to have any of the values; an object without the label meets it. "!=" is OpNotIn with
-	// one value.
+	// OpNotIn requires the label not to have any of the values; an object without the label meets it. "!=" is OpNotIn
+	// with one value.
 	OpNotIn Operator = "NotIn"
 	// OpExists requires the label to be present, with any value.
 	OpExists Operator = "Exists"

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Time is a point in time with the API's resolution of seconds. On the wire it is an RFC 3339 string in UTC; the zero Time
-// is null, and null decodes to the zero Time. Fractions of a second are decoded but not encoded. A year beyond 9999, which
-// RFC 3339 cannot write, is an error.
+// Time is a point in time with the API's resolution of seconds. On the wire it is an RFC 3339 string in UTC; the zero
+// Time is null, and null decodes to the zero Time. Fractions of a second are decoded but not encoded. A year beyond
+// 9999, which RFC 3339 cannot write, is an error.
 type Time struct{ time.Time }
 
 // MarshalJSON implements json.Marshaler.

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Unstructured is an object without a struct: its JSON as maps, slices and scalars. Use it for kinds that are unknown when
-// the program is written; a struct with the fields that the program reads is smaller and faster. *Unstructured is an
-// [Object]; the zero Unstructured is empty and ready to be set.
+// Unstructured is an object without a struct: its JSON as maps, slices and scalars. Use it for kinds that are unknown
+// when the program is written; a struct with the fields that the program reads is smaller and faster. *Unstructured is
+// an [Object]; the zero Unstructured is empty and ready to be set.
 //
-// Decoding produces map[string]any, []any, string, bool and nil. A number becomes an int64 if it is written as an integer
-// and fits, a float64 if it has a fraction or an exponent, and a [json.Number] if both would lose precision. So every
-// integer is encoded as it was decoded. Names are case-sensitive.
+// Decoding produces map[string]any, []any, string, bool and nil. A number becomes an int64 if it is written as an
+// integer and fits, a float64 if it has a fraction or an exponent, and a [json.Number] if both would lose precision. So
+// every integer is encoded as it was decoded. Names are case-sensitive.
 //
 // Read other fields with [Nested] and write them with [SetNested], which accepts any Go integer. Object can be read and
 // written freely; the methods accept the types that Go code stores there (int, map[string]string), and treat a field of
@@ -87,7 +87,8 @@ func (u *Unstructured) GetUID() string { return u.text("metadata", "uid") }
 // GetResourceVersion returns the opaque version of this state of the object.
 func (u *Unstructured) GetResourceVersion() string { return u.text("metadata", "resourceVersion") }
 
-// GetGeneration returns the number that the server increments with each change of the desired state; 0 if it is not set.
+// GetGeneration returns the number that the server increments with each change of the desired state; 0 if it is not
+// set.
 func (u *Unstructured) GetGeneration() int64 {
 	n, _, _ := Nested[int64](u.object(), "metadata", "generation")
 	return n
@@ -186,8 +187,8 @@ func (u *Unstructured) text(path ...string) string {
 	return s
 }
 
-// setMetadata sets one field of the metadata or removes it. It creates the metadata if it is missing, and replaces it if
-// it is not an object, which no server would accept.
+// setMetadata sets one field of the metadata or removes it. It creates the metadata if it is missing, and replaces it
+// if it is not an object, which no server would accept.
 func (u *Unstructured) setMetadata(field string, value any, remove bool) {
 	m := u.metadata()
 	if m == nil {

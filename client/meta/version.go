@@ -6,8 +6,8 @@ import (
 )
 
 // CompareVersions orders two resource versions of one resource: negative if a is older than b, zero if they are equal,
-// positive if a is newer. ok is false, and order 0, if either cannot be ordered: it is empty, has a character that is not
-// a digit, or starts with a zero ("0" itself is the API's word for any version, not a version).
+// positive if a is newer. ok is false, and order 0, if either cannot be ordered: it is empty, has a character that is
+// not a digit, or starts with a zero ("0" itself is the API's word for any version, not a version).
 //
 // Versions are compared as decimals of any length, by length and then by text (KEP-5504). A resource version is opaque
 // everywhere else, so a caller must have a safe course for ok == false.

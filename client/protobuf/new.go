@@ -16,19 +16,19 @@ import (
 	"github.com/bowline-go/bowline/internal/protostream"
 )
 
-// New returns the value for client.Config.Protobuf. The client asks for lists and watches as protobuf if it can decode them, which
-// it can
+// New returns the value for client.Config.Protobuf. The client asks for lists and watches as protobuf if it can decode
+// them, which it can
 //
-//   - into a struct, if one of the tables has the resource's kind and all members that the struct names; meta.Partial needs no
-//     table,
+//   - into a struct, if one of the tables has the resource's kind and all members that the struct names; meta.Partial
+//     needs no table,
 //   - into a type with a method Unmarshal([]byte) error, such as those of k8s.io/api, if no table has the kind.
 //
-// It asks for all other resources and Go types in JSON. So the same objects come from both forms, but for a slice or a map that is
-// empty and not null, which protobuf leaves out. A method Unmarshal may lose more: that of a StatefulSet loses the kinds of its
-// spec.volumeClaimTemplates, which its protobuf does not have.
+// It asks for all other resources and Go types in JSON. So the same objects come from both forms, but for a slice or a
+// map that is empty and not null, which protobuf leaves out. A method Unmarshal may lose more: that of a StatefulSet
+// loses the kinds of its spec.volumeClaimTemplates, which its protobuf does not have.
 //
-// The tables must be those of packages below this one. New reads them, which takes a few milliseconds, and panics if one is the
-// zero Table. A program makes one value, and uses it for all of its clients.
+// The tables must be those of packages below this one. New reads them, which takes a few milliseconds, and panics if
+// one is the zero Table. A program makes one value, and uses it for all of its clients.
 func New(tables ...Table) client.Protobuf {
 	inside := make([]*protobuf.Table, len(tables))
 	for i, t := range tables {

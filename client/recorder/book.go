@@ -15,8 +15,8 @@ const (
 	maxObjects = 4096
 )
 
-// book holds what has been recorded: it decides what becomes of each record, and what is to be sent when. It does no I/O and reads no
-// clock. It is not safe for use by several goroutines at once: the recorder's lock guards it.
+// book holds what has been recorded: it decides what becomes of each record, and what is to be sent when. It does no
+// I/O and reads no clock. It is not safe for use by several goroutines at once: the recorder's lock guards it.
 //
 // Each record is counted in exactly one of these: settled as sent, dropped by a cause, or unsent in one series.
 type book struct {

@@ -1,5 +1,5 @@
-// Package recorder makes records about objects: the Events of events.k8s.io that kubectl get events and kubectl describe show. They
-// tell the users of a controller what it does and why it cannot go on.
+// Package recorder makes records about objects: the Events of events.k8s.io that kubectl get events and kubectl
+// describe show. They tell the users of a controller what it does and why it cannot go on.
 //
 //	rec := recorder.New(c, recorder.Options{Controller: "example.com/page-controller"})
 //	records := recorder.For(rec, Pages)
@@ -7,31 +7,32 @@
 //	records.Normal(page, "Published", "published 3 files")
 //	records.Warningf(page, "PublishFailed", "publish to %s: %v", site, err)
 //
-// [Recorder.Run] sends the records until its context ends. In an informer.Group the recorder is one of the Services, so that it
-// outlives the controllers. [Recorder.Record] takes a [Record] with all its parts: a related object, an action, a part of the object.
+// [Recorder.Run] sends the records until its context ends. In an informer.Group the recorder is one of the Services, so
+// that it outlives the controllers. [Recorder.Record] takes a [Record] with all its parts: a related object, an action,
+// a part of the object.
 //
 // # Guarantees
 //
 //   - Recording never blocks, whatever the server and the program's hooks do, and is safe before, during and after Run.
 //   - Memory is bounded: at most 1000 new records wait, and 4096 are remembered.
-//   - Every record is counted once: as sent, as waiting, or as dropped with a [Cause] ([Recorder.Status]). Drops are reported to
-//     Options.OnError, or logged.
+//   - Every record is counted once: as sent, as waiting, or as dropped with a [Cause] ([Recorder.Status]). Drops are
+//     reported to Options.OnError, or logged.
 //   - A record appears once at the server, also if the server's answer is lost and the request is repeated.
 //   - When Run returns, nothing runs. It sends what waits for Options.Grace (5 s) after its context has ended.
 //
 // # Repetitions
 //
-// A record that is made again is not a second record but a series: the server has one, with a count and the time of the last
-// occurrence. Records are the same if they agree in everything but the time and the version of the objects. A series ends when
-// the record has not been made for 6 minutes; after that, it is a new record.
+// A record that is made again is not a second record but a series: the server has one, with a count and the time of the
+// last occurrence. Records are the same if they agree in everything but the time and the version of the objects. A
+// series ends when the record has not been made for 6 minutes; after that, it is a new record.
 //
-// The first repetition updates the count at once. The next update follows 10 s later, then 30 s, 90 s, 4.5 minutes and every 5
-// minutes. So kubectl shows the true count within 5 minutes of the last occurrence, and an object that fails a hundred times a
-// second costs a request in 5 minutes.
+// The first repetition updates the count at once. The next update follows 10 s later, then 30 s, 90 s, 4.5 minutes and
+// every 5 minutes. So kubectl shows the true count within 5 minutes of the last occurrence, and an object that fails a
+// hundred times a second costs a request in 5 minutes.
 //
-// If many records differ only in their notes, the tenth within 10 minutes and the later ones are combined into one series
-// (Options.Similar). Its note is that of the first of them, after "(combined from similar events): ". It goes on until no such
-// record has been made for 10 minutes; after an hour a new one begins, with a current note.
+// If many records differ only in their notes, the tenth within 10 minutes and the later ones are combined into one
+// series (Options.Similar). Its note is that of the first of them, after "(combined from similar events): ". It goes on
+// until no such record has been made for 10 minutes; after an hour a new one begins, with a current note.
 //
 // An object can have 25 new records at once, and then one more every 5 minutes (Options.Burst), for each type,
 // Normal and Warning. Repetitions do not count. The rest is dropped, with the cause [Spam].
@@ -45,13 +46,13 @@
 //	404 of a record whose count is updated    the server has forgotten it, as it does after an hour: it is created again, with
 //	                                          its whole count
 //
-// While requests fail, one is sent at a time, so a server that comes back is not flooded. A failure of one record, as of a webhook
-// for one namespace, does not delay the others.
+// While requests fail, one is sent at a time, so a server that comes back is not flooded. A failure of one record, as
+// of a webhook for one namespace, does not delay the others.
 //
 // # Permissions
 //
-// The program must be allowed to create and patch events in the API group events.k8s.io, in the namespaces of the objects, and in
-// default for objects that are cluster-wide:
+// The program must be allowed to create and patch events in the API group events.k8s.io, in the namespaces of the
+// objects, and in default for objects that are cluster-wide:
 //
 //   - apiGroups: ["events.k8s.io"]
 //     resources: ["events"]

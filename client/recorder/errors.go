@@ -12,8 +12,8 @@ const (
 	Spam Cause = "Spam"
 	// QueueFull: 1000 new records wait for the server.
 	QueueFull Cause = "QueueFull"
-	// Refused: the server does not take the record, and would not later. Its namespace is gone or ends, or the program may not
-	// create records there.
+	// Refused: the server does not take the record, and would not later. Its namespace is gone or ends, or the program
+	// may not create records there.
 	Refused Cause = "Refused"
 	// TooOld: the record could not be sent within an hour.
 	TooOld Cause = "TooOld"

@@ -7,15 +7,16 @@ import (
 	"github.com/bowline-go/bowline/internal/hooks"
 )
 
-// Hooks are functions that a recorder calls on events, for metrics and traces. All are optional, and cost nothing if they are not
-// set. Only Run calls them, so they delay nobody who records. Each must be safe for use by several goroutines at once and should
-// return soon, because the next records wait for it.
+// Hooks are functions that a recorder calls on events, for metrics and traces. All are optional, and cost nothing if
+// they are not set. Only Run calls them, so they delay nobody who records. Each must be safe for use by several
+// goroutines at once and should return soon, because the next records wait for it.
 type Hooks struct {
 	// Run is called when Run begins. ended, unless it is nil, is called before Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())
 	// Sent is called after each request by which the server has taken a record.
 	Sent func(ctx context.Context, i SentInfo)
-	// Dropped is called when records have been dropped: at once, and then at most once a second, with how many there were.
+	// Dropped is called when records have been dropped: at once, and then at most once a second, with how many there
+	// were.
 	Dropped func(ctx context.Context, e *DropError)
 }
 
@@ -41,8 +42,8 @@ type SentInfo struct {
 	Waited time.Duration
 }
 
-// WithHooks returns a context in which the recorders that run with it call the functions of h, as well as those of Options.Hooks and
-// of outer contexts.
+// WithHooks returns a context in which the recorders that run with it call the functions of h, as well as those of
+// Options.Hooks and of outer contexts.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
 	return hooks.With(ctx, h, Hooks.and)
 }

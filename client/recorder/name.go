@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// nameSource makes names of records. They sort by time for each object, which is the order in which kubectl lists them. No two
-// are the same: within a recorder their times differ, and other recorders have another end.
+// nameSource makes names of records. They sort by time for each object, which is the order in which kubectl lists them.
+// No two are the same: within a recorder their times differ, and other recorders have another end.
 type nameSource struct {
 	last int64
 	end  uint16

@@ -28,7 +28,8 @@ type Record struct {
 	Warning bool
 	// Regarding is the object that the record is about.
 	Regarding Reference
-	// Related is a second object that takes part, such as the pod that a controller has made. The zero Reference means none.
+	// Related is a second object that takes part, such as the pod that a controller has made. The zero Reference means
+	// none.
 	Related Reference
 	// Reason says in one word why the record is made, such as "Scheduled". It must not be empty.
 	Reason string
@@ -40,12 +41,13 @@ type Record struct {
 
 // Reference says which object a record is about. [ReferenceTo] makes one.
 type Reference struct {
-	// GVK is the object's kind, Scope is its resource's scope, and Identity says which object it is. Without a uid, kubectl
-	// describe does not find the record.
+	// GVK is the object's kind, Scope is its resource's scope, and Identity says which object it is. Without a uid,
+	// kubectl describe does not find the record.
 	GVK      meta.GVK
 	Scope    meta.Scope
 	Identity meta.Identity
-	// FieldPath is the part of the object that the record is about, such as "spec.containers{web}". Empty means all of it.
+	// FieldPath is the part of the object that the record is about, such as "spec.containers{web}". Empty means all of
+	// it.
 	FieldPath string
 }
 

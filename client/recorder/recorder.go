@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// Recorder makes records. [New] returns one, and [For] makes a handle from it that is shorter to use. Its methods are safe for use by
-// several goroutines at once. A nil Recorder records nothing.
+// Recorder makes records. [New] returns one, and [For] makes a handle from it that is shorter to use. Its methods are
+// safe for use by several goroutines at once. A nil Recorder records nothing.
 type Recorder struct {
 	c      *client.Client
 	o      Options
@@ -24,7 +24,8 @@ type Recorder struct {
 	book    *book
 }
 
-// New returns a recorder that sends records with c. Nothing is sent until Run. If the options are invalid, Run returns the error.
+// New returns a recorder that sends records with c. Nothing is sent until Run. If the options are invalid, Run returns
+// the error.
 func New(c *client.Client, o Options) *Recorder {
 	return &Recorder{
 		c: c, o: o, events: client.For(c, events), log: report.New(o.Logger), woken: make(chan struct{}, 1), book: newBook(o),
@@ -39,12 +40,12 @@ func (r *Recorder) String() string {
 	return fmt.Sprintf("recorder %q", r.o.Controller)
 }
 
-// Record makes a record, which Run sends. It never blocks and may be called at any time. A record that is dropped or cut is counted
-// in [Status] and reported to Options.OnError:
+// Record makes a record, which Run sends. It never blocks and may be called at any time. A record that is dropped or
+// cut is counted in [Status] and reported to Options.OnError:
 //
 //   - A record without a reason, or about an object without a name, is dropped.
-//   - A text that is longer than the server allows is cut and ends in "...": a note after 1024 bytes, a reason and an action
-//     after 128.
+//   - A text that is longer than the server allows is cut and ends in "...": a note after 1024 bytes, a reason and an
+//     action after 128.
 //   - Before Run, records wait, up to 1000 new ones.
 //   - After Run has ended, records are dropped and only counted; the next Run, if there is one, reports them.
 func (r *Recorder) Record(rec Record) {
@@ -81,19 +82,21 @@ func (r *Recorder) wake() {
 	}
 }
 
-// About makes records about the objects of one resource. It is a small value: copy it freely. The zero About records nothing.
+// About makes records about the objects of one resource. It is a small value: copy it freely. The zero About records
+// nothing.
 type About[T meta.Object] struct {
 	r  *Recorder
 	to func(T) Reference
 }
 
-// For returns a handle that makes records about objects of a resource. T needs a uid: embed meta.Identity or meta.ObjectMeta.
+// For returns a handle that makes records about objects of a resource. T needs a uid: embed meta.Identity or
+// meta.ObjectMeta.
 func For[T meta.Identified[U], U ~string](r *Recorder, t client.Type[T]) About[T] {
 	return About[T]{r: r, to: func(obj T) Reference { return ReferenceTo(t, obj) }}
 }
 
-// Normal records that something has happened to obj. The reason is one word for machines, such as "Published", and the note is for
-// people. See [Recorder.Record].
+// Normal records that something has happened to obj. The reason is one word for machines, such as "Published", and the
+// note is for people. See [Recorder.Record].
 func (a About[T]) Normal(obj T, reason, note string) { a.record(false, obj, reason, note) }
 
 // Normalf is Normal with a note that is formatted as by fmt.Sprintf.

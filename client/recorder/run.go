@@ -11,9 +11,9 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// Run sends records until ctx ends, and then those that wait, for Options.Grace at most. It returns nil after that, and an error at
-// once if the recorder cannot be used or is running already. When it returns, nothing of it runs. Records that have not been sent by
-// then are dropped, with the cause Stopped. A recorder can be run again.
+// Run sends records until ctx ends, and then those that wait, for Options.Grace at most. It returns nil after that, and
+// an error at once if the recorder cannot be used or is running already. When it returns, nothing of it runs. Records
+// that have not been sent by then are dropped, with the cause Stopped. A recorder can be run again.
 func (r *Recorder) Run(ctx context.Context) error {
 	instance, err := r.begin()
 	if err != nil {
@@ -72,8 +72,8 @@ type run struct {
 	requests sync.WaitGroup
 }
 
-// loop starts requests, and tells of what has been dropped, until ctx has ended and nothing waits, or the grace period is over. work is
-// the context of the requests.
+// loop starts requests, and tells of what has been dropped, until ctx has ended and nothing waits, or the grace period
+// is over. work is the context of the requests.
 func (r *run) loop(ctx, work context.Context) {
 	timer, over := time.NewTimer(0), new(time.Timer)
 	defer timer.Stop()
@@ -139,8 +139,8 @@ func (r *run) finish(ctx context.Context, t task, err error) {
 	r.wake()
 }
 
-// tell reports what has been dropped and cut, at most once in a while: it returns the time until there is more to report, or a
-// negative time if there is nothing.
+// tell reports what has been dropped and cut, at most once in a while: it returns the time until there is more to
+// report, or a negative time if there is nothing.
 func (r *run) tell(ctx context.Context) time.Duration {
 	r.mu.Lock()
 	drops, cut, again := r.book.tell(time.Now())

@@ -16,8 +16,8 @@ const (
 	senders = 4
 	// requestTimeout bounds one of them.
 	requestTimeout = 30 * time.Second
-	// forbidden is how long a record is sent again that the program may not send. A server that has just started may not know the
-	// rights of its users yet.
+	// forbidden is how long a record is sent again that the program may not send. A server that has just started may
+	// not know the rights of its users yet.
 	forbidden = 30 * time.Second
 	// maxFloor is the longest time that a server can ask to wait.
 	maxFloor = 5 * time.Minute
@@ -32,8 +32,8 @@ type task struct {
 	since       time.Time
 }
 
-// take returns the next request. If there is none now, it returns the time until there may be one; a negative time means that
-// something else has to happen first: a record, or the end of a request.
+// take returns the next request. If there is none now, it returns the time until there may be one; a negative time
+// means that something else has to happen first: a record, or the end of a request.
 func (b *book) take(now time.Time) (t task, wait time.Duration, ok bool) {
 	for b.flying < senders && len(b.due) > 0 {
 		s := b.due[0]
@@ -165,8 +165,8 @@ func (b *book) sentOne(now time.Time, t task, o outcome) bool {
 	return true
 }
 
-// retry makes a series due again after a failure. Until a request succeeds, requests are sent one at a time and with growing waits:
-// most failures concern all records.
+// retry makes a series due again after a failure. Until a request succeeds, requests are sent one at a time and with
+// growing waits: most failures concern all records.
 func (b *book) retry(now time.Time, s *series, err error) {
 	floor, _ := apierrors.RetryAfter(err)
 	floor = min(floor, maxFloor)

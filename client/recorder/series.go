@@ -8,18 +8,19 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// A series is a record that is made again and again: one object at the server, with a count. Every record is the start of one.
+// A series is a record that is made again and again: one object at the server, with a count. Every record is the start
+// of one.
 
 // The times of a series.
 const (
 	// quiet is how long a record is not made until the next one is a new record.
 	quiet = 6 * time.Minute
-	// firstInterval is the time between the first update of a count and the second. Each further one takes three times as long,
-	// up to lastInterval. That is less than quiet, so the count of a series that has ended is always right.
+	// firstInterval is the time between the first update of a count and the second. Each further one takes three times
+	// as long, up to lastInterval. That is less than quiet, so the count of a series that has ended is always right.
 	firstInterval = 10 * time.Second
 	lastInterval  = 5 * time.Minute
-	// renewed is how long records that differ in their notes are combined into the same one: its note cannot change, and should
-	// not become too old.
+	// renewed is how long records that differ in their notes are combined into the same one: its note cannot change,
+	// and should not become too old.
 	renewed = time.Hour
 )
 
@@ -47,8 +48,8 @@ func keyOf(r Record) key {
 	}
 }
 
-// series is the state of one. It is in one of four places: idle, if nothing is to be sent; due, if something is; with a sender; or
-// it is forgotten.
+// series is the state of one. It is in one of four places: idle, if nothing is to be sent; due, if something is; with a
+// sender; or it is forgotten.
 type series struct {
 	key    key
 	record Record // as it was first made

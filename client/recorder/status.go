@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Status is the condition of a recorder. It is a copy: it does not change afterwards. Each record, and each repetition of one, is
-// counted once: Recorded is the sum of Sent, Waiting and all of Dropped.
+// Status is the condition of a recorder. It is a copy: it does not change afterwards. Each record, and each repetition
+// of one, is counted once: Recorded is the sum of Sent, Waiting and all of Dropped.
 type Status struct {
 	// Running says that Run is going on.
 	Running bool

@@ -17,25 +17,27 @@ import (
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
-// Cmd is a command in a container, or the main process of one. Make it with [Command], [Attach] or [Debug], set its fields,
-// and call one of Run, Output, CombinedOutput or Start. It can be used once: after such a call, also one that the server has
-// refused, further ones return a *client.UsageError. A call that returned a UsageError itself can be mended and repeated.
+// Cmd is a command in a container, or the main process of one. Make it with [Command], [Attach] or [Debug], set its
+// fields, and call one of Run, Output, CombinedOutput or Start. It can be used once: after such a call, also one that
+// the server has refused, further ones return a *client.UsageError. A call that returned a UsageError itself can be
+// mended and repeated.
 type Cmd struct {
-	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the containers.
+	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the
+	// containers.
 	Container string
-	// Stdin is what the command reads. Its end is the end of the command's input. Nil is an empty input. If the server is so old that
-	// the end of an input cannot be sent (Kubernetes before 1.30), the call returns an error when it has waited 10 s for
-	// the server after the end of Stdin, unless the command has ended by itself.
+	// Stdin is what the command reads. Its end is the end of the command's input. Nil is an empty input. If the server
+	// is so old that the end of an input cannot be sent (Kubernetes before 1.30), the call returns an error when it has
+	// waited 10 s for the server after the end of Stdin, unless the command has ended by itself.
 	Stdin io.Reader
-	// Stdout and Stderr get what the command writes; nil drops it. If both are the same value, which can be compared, at most one
-	// goroutine at a time calls Write. A Write that is slow does not hold up the other stream, until 1 MiB waits for it. An error of
-	// Write ends the connection, and is the error of the call. Once 1 MiB waits, nothing more is read from the server until there is
-	// room, also not the other output.
+	// Stdout and Stderr get what the command writes; nil drops it. If both are the same value, which can be compared,
+	// at most one goroutine at a time calls Write. A Write that is slow does not hold up the other stream, until 1 MiB
+	// waits for it. An error of Write ends the connection, and is the error of the call. Once 1 MiB waits, nothing more
+	// is read from the server until there is room, also not the other output.
 	Stdout, Stderr io.Writer
 	// TTY gives the command a terminal, which has one output: Stderr must be nil.
 	TTY bool
-	// Sizes has the sizes of the terminal's window: the first one, and each change. It needs TTY. The call reads from it until the
-	// command has ended or Sizes is closed; a send after that blocks.
+	// Sizes has the sizes of the terminal's window: the first one, and each change. It needs TTY. The call reads from
+	// it until the command has ended or Sizes is closed; a send after that blocks.
 	Sizes <-chan Size
 
 	buffer int    // how many bytes of each output are held while Write takes its time; 0 means outputBuffer
@@ -56,8 +58,8 @@ type Cmd struct {
 // Size is the size of a terminal's window, in characters.
 type Size struct{ Width, Height uint16 }
 
-// Command returns a command that is not started yet. No shell reads argv: its first element is the program, which the container
-// must have.
+// Command returns a command that is not started yet. No shell reads argv: its first element is the program, which the
+// container must have.
 func Command[T meta.Object](pods client.Resource[T], key meta.Key, argv ...string) *Cmd {
 	c := newCmd(pods, key, "exec")
 	c.argv = argv
@@ -67,8 +69,9 @@ func Command[T meta.Object](pods client.Resource[T], key meta.Key, argv ...strin
 	return c
 }
 
-// Attach returns what attaches to the main process of a container that runs already. That process has a Stdin or a TTY only if its
-// container says so (stdin, tty). The process does not end with the connection, and its exit code arrives only if it ends first.
+// Attach returns what attaches to the main process of a container that runs already. That process has a Stdin or a TTY
+// only if its container says so (stdin, tty). The process does not end with the connection, and its exit code arrives
+// only if it ends first.
 func Attach[T meta.Object](pods client.Resource[T], key meta.Key) *Cmd {
 	return newCmd(pods, key, "attach")
 }
@@ -83,14 +86,16 @@ func newCmd[T meta.Object](pods client.Resource[T], key meta.Key, what string) *
 	return c
 }
 
-// Run starts the command and waits for its end. It returns nil if the exit code is 0, and an [*ExitError] for another one. Every
-// other error is a *client.OpError: the refusal of the server, such as NotFound for a pod and BadRequest for one that is not
-// running; a broken connection; or the end of ctx, which ends the connection but not always the command.
+// Run starts the command and waits for its end. It returns nil if the exit code is 0, and an [*ExitError] for another
+// one. Every other error is a *client.OpError: the refusal of the server, such as NotFound for a pod and BadRequest for
+// one that is not running; a broken connection; or the end of ctx, which ends the connection but not always the
+// command.
 //
-// The server may say how the command has ended before all of its output has come. So Run goes on until the server has closed the outputs
-// or the connection, or has sent nothing for 10 s. The time that Stdout and Stderr take does not count. If the connection breaks before
-// the end of the output, Run returns an error that says so, and that is also an ExitError if the exit code is not 0. A server that closes
-// the connection between two messages without a word is taken for one that has sent everything.
+// The server may say how the command has ended before all of its output has come. So Run goes on until the server has
+// closed the outputs or the connection, or has sent nothing for 10 s. The time that Stdout and Stderr take does not
+// count. If the connection breaks before the end of the output, Run returns an error that says so, and that is also an
+// ExitError if the exit code is not 0. A server that closes the connection between two messages without a word is taken
+// for one that has sent everything.
 func (c *Cmd) Run(ctx context.Context) error {
 	if err := c.Start(ctx); err != nil {
 		return err
@@ -98,8 +103,8 @@ func (c *Cmd) Run(ctx context.Context) error {
 	return c.Wait()
 }
 
-// Output runs the command, and returns what it writes to its standard output. Stdout must be nil. If Stderr is nil, an ExitError has
-// the end of what the command writes to it.
+// Output runs the command, and returns what it writes to its standard output. Stdout must be nil. If Stderr is nil, an
+// ExitError has the end of what the command writes to it.
 func (c *Cmd) Output(ctx context.Context) ([]byte, error) {
 	if err := c.takes("Output: Stdout must be nil", c.Stdout == nil); err != nil {
 		return nil, err
@@ -120,8 +125,8 @@ func (c *Cmd) Output(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// CombinedOutput runs the command, and returns what it writes to its standard output and its standard error. Stdout and Stderr must
-// be nil.
+// CombinedOutput runs the command, and returns what it writes to its standard output and its standard error. Stdout and
+// Stderr must be nil.
 func (c *Cmd) CombinedOutput(ctx context.Context) ([]byte, error) {
 	if err := c.takes("CombinedOutput: Stdout and Stderr must be nil", c.Stdout == nil && c.Stderr == nil); err != nil {
 		return nil, err
@@ -138,8 +143,8 @@ func (c *Cmd) CombinedOutput(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// StdinPipe returns a pipe to the command's input. The caller closes it to end the input. Wait closes it too. A second Close
-// does nothing.
+// StdinPipe returns a pipe to the command's input. The caller closes it to end the input. Wait closes it too. A second
+// Close does nothing.
 func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
 	if err := c.takes("StdinPipe: Stdin must be nil", c.Stdin == nil); err != nil {
 		return nil, err
@@ -202,8 +207,8 @@ func (c *Cmd) Start(ctx context.Context) error {
 	return nil
 }
 
-// Wait waits for the end of a command that Start has started; see Run for its error. It can be called once. It closes the
-// pipes: a Read or Write of them then fails with io.ErrClosedPipe.
+// Wait waits for the end of a command that Start has started; see Run for its error. It can be called once. It closes
+// the pipes: a Read or Write of them then fails with io.ErrClosedPipe.
 func (c *Cmd) Wait() error {
 	if c.done == nil {
 		return c.fail(usage(errors.New("remote.Cmd.Wait: the command is not started")))

@@ -23,44 +23,45 @@ import (
 
 // CopyOptions are the options of [CopyFrom], [CopyTo], [ReadFile] and [WriteFile].
 type CopyOptions struct {
-	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the containers.
+	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the
+	// containers.
 	Container string
-	// Overwrite lets a copy replace files and links. Without it, a copy fails if one of its files or links is there already, and
-	// errors.Is(err, fs.ErrExist) is true. In both cases a folder that is there gets the new files beside its own, and nothing is
-	// replaced by something of the other kind: no folder by a file, and no file by a folder.
+	// Overwrite lets a copy replace files and links. Without it, a copy fails if one of its files or links is there
+	// already, and errors.Is(err, fs.ErrExist) is true. In both cases a folder that is there gets the new files beside
+	// its own, and nothing is replaced by something of the other kind: no folder by a file, and no file by a folder.
 	Overwrite bool
-	// Verify compares the SHA-256 of each file in the container with the one of the bytes that have been read or sent. The container
-	// must have sh and sha256sum.
+	// Verify compares the SHA-256 of each file in the container with the one of the bytes that have been read or sent.
+	// The container must have sh and sha256sum.
 	Verify bool
-	// LeaveOut leaves out symbolic links that may lead out of the copied folder, devices, pipes and sockets, and CopyResult.LeftOut
-	// names them. Without it, the first one fails the copy.
+	// LeaveOut leaves out symbolic links that may lead out of the copied folder, devices, pipes and sockets, and
+	// CopyResult.LeftOut names them. Without it, the first one fails the copy.
 	LeaveOut bool
-	// AllowChanges accepts files that have changed while the tar of the container read them, as they were read. Without it, they
-	// fail the copy. Only GNU tar says that they have.
+	// AllowChanges accepts files that have changed while the tar of the container read them, as they were read. Without
+	// it, they fail the copy. Only GNU tar says that they have.
 	AllowChanges bool
-	// OneFile says that the source of CopyFrom is one file, or a symbolic link to one. If it is a folder, or the container says so, the
-	// copy fails. It must be false for the other functions.
+	// OneFile says that the source of CopyFrom is one file, or a symbolic link to one. If it is a folder, or the
+	// container says so, the copy fails. It must be false for the other functions.
 	OneFile bool
-	// Perm has the permissions of the file that WriteFile makes, such as 0o600. 0 leaves them to the container: 0o666 without its
-	// umask. It must be 0 for the other functions, which keep the permissions of files.
+	// Perm has the permissions of the file that WriteFile makes, such as 0o600. 0 leaves them to the container: 0o666
+	// without its umask. It must be 0 for the other functions, which keep the permissions of files.
 	Perm fs.FileMode
 	// MaxBytes is how many bytes the files may have together; 0 means 10 GiB. More fail the copy.
 	MaxBytes int64
 	// MaxFiles is how many files, folders and links there may be together; 0 means 1,000,000. More fail the copy.
 	MaxFiles int
-	// Progress is called with the progress of the copy, at most ten times a second and once at the end of a copy that succeeds: the
-	// name of the file that is being copied, with slashes and relative to the folder into which it is copied, and empty at the end;
-	// how many files are copied, without folders and links; and the bytes of files, including those of that file. No two calls are at
-	// the same time. The copy waits for it to return.
+	// Progress is called with the progress of the copy, at most ten times a second and once at the end of a copy that
+	// succeeds: the name of the file that is being copied, with slashes and relative to the folder into which it is
+	// copied, and empty at the end; how many files are copied, without folders and links; and the bytes of files,
+	// including those of that file. No two calls are at the same time. The copy waits for it to return.
 	Progress func(name string, files int, bytes int64)
 }
 
-// CopyResult says what has been copied. With an error, it is what had been copied before; a copy from a container keeps nothing of
-// that, unless the failure came after all had arrived.
+// CopyResult says what has been copied. With an error, it is what had been copied before; a copy from a container keeps
+// nothing of that, unless the failure came after all had arrived.
 //
-// The error matches an [*ExitError] if a program in the container has failed, a *client.OpError for the server's refusals and broken
-// connections, a *client.UsageError for arguments that are wrong, and errors of package os or of the caller's Reader, Writer or FS. If
-// one file, folder or link must not be copied, the error names it.
+// The error matches an [*ExitError] if a program in the container has failed, a *client.OpError for the server's
+// refusals and broken connections, a *client.UsageError for arguments that are wrong, and errors of package os or of
+// the caller's Reader, Writer or FS. If one file, folder or link must not be copied, the error names it.
 type CopyResult struct {
 	// Files, Folders and Links count what has been copied. A hard link counts as a file.
 	Files, Folders, Links int
@@ -70,8 +71,8 @@ type CopyResult struct {
 	Program string
 	// LeftOut names what CopyOptions.LeaveOut has left out, at most the first 1000.
 	LeftOut []string
-	// Stderr is the end of what the program has written to its standard error although it has succeeded, at most 32 KiB, as it is.
-	// GNU tar says there which sockets it has left out.
+	// Stderr is the end of what the program has written to its standard error although it has succeeded, at most 32
+	// KiB, as it is. GNU tar says there which sockets it has left out.
 	Stderr string
 }
 
@@ -116,8 +117,8 @@ const (
 	maxLeftOut = 1000
 	// maxNames is how many bytes the names of a copy may have together, because memory has them.
 	maxNames = 256 << 20
-	// maxHeader is how many bytes of an archive may come between two entries. Package archive/tar reads up to 1 MiB each for a long
-	// name, a long target and extended attributes.
+	// maxHeader is how many bytes of an archive may come between two entries. Package archive/tar reads up to 1 MiB
+	// each for a long name, a long target and extended attributes.
 	maxHeader = 4 << 20
 	// progressInterval is the least time between two calls of CopyOptions.Progress.
 	progressInterval = 100 * time.Millisecond
@@ -215,7 +216,8 @@ func programPath(name string) string {
 	return name
 }
 
-// splitPath splits the name of a file or folder for "tar -C parent ./base". Base is empty if the name can only be one of a folder.
+// splitPath splits the name of a file or folder for "tar -C parent ./base". Base is empty if the name can only be one
+// of a folder.
 func splitPath(name string) (parent, base string) {
 	i := strings.LastIndexByte(name, '/')
 	parent, base = name[:i+1], name[i+1:]
@@ -311,11 +313,12 @@ func (c *copying) add(n int) {
 	c.told = time.Now()
 }
 
-// run runs a program in the container. Send, if there is one, writes the program's input, and take reads its output; each in a
-// goroutine of its own. An error of theirs ends the program, but if its output or input only ends early, the program says why.
+// run runs a program in the container. Send, if there is one, writes the program's input, and take reads its output;
+// each in a goroutine of its own. An error of theirs ends the program, but if its output or input only ends early, the
+// program says why.
 //
-// The goroutines have ended when run returns, unless the copy is one of a stream that blocks: then nothing is left but the call that
-// blocks.
+// The goroutines have ended when run returns, unless the copy is one of a stream that blocks: then nothing is left but
+// the call that blocks.
 func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer) error, take func(r io.Reader) error) (stderr string, err error) {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()

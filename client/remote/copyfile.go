@@ -18,11 +18,12 @@ import (
 	"github.com/bowline-go/bowline/internal/copyscript"
 )
 
-// ReadFile writes a file of a container to w. If the file is a symbolic link, it is the file that the link leads to. It may be a file
-// without a size, such as one in /proc. The container must have sh and cat.
+// ReadFile writes a file of a container to w. If the file is a symbolic link, it is the file that the link leads to. It
+// may be a file without a size, such as one in /proc. The container must have sh and cat.
 //
-// If ReadFile returns nil, w has got the whole file. Otherwise it has got the first part of it, as the returned CopyResult says; with
-// CopyOptions.Verify, it may have got other bytes. At the end of ctx, ReadFile does not wait for a Write that blocks.
+// If ReadFile returns nil, w has got the whole file. Otherwise it has got the first part of it, as the returned
+// CopyResult says; with CopyOptions.Verify, it may have got other bytes. At the end of ctx, ReadFile does not wait for
+// a Write that blocks.
 //
 // See [CopyResult] for the error.
 func ReadFile[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, name string, w io.Writer, o CopyOptions) (CopyResult, error) {
@@ -91,13 +92,13 @@ func (m *marked) Read(p []byte) (int, error) {
 }
 
 // WriteFile makes a file in a container with what r has until its end. The folder of the file must be there. Unless
-// CopyOptions.Overwrite is set, the file must not be. If it is a symbolic link, Overwrite replaces the link. The container must have
-// sh, cat, wc, mv and rm, and chmod for CopyOptions.Perm.
+// CopyOptions.Overwrite is set, the file must not be. If it is a symbolic link, Overwrite replaces the link. The
+// container must have sh, cat, wc, mv and rm, and chmod for CopyOptions.Perm.
 //
-// WriteFile writes to a file beside it whose name begins with ".bowline-", and renames that at the end, when the container has said
-// that it has got all bytes. If WriteFile returns an error, the file is as it was, unless the connection broke during the renaming.
-// It then removes the temporary file if it still can, for which it takes up to 10 s. At the end of ctx, it does not wait for a Read
-// that blocks.
+// WriteFile writes to a file beside it whose name begins with ".bowline-", and renames that at the end, when the
+// container has said that it has got all bytes. If WriteFile returns an error, the file is as it was, unless the
+// connection broke during the renaming. It then removes the temporary file if it still can, for which it takes up to 10
+// s. At the end of ctx, it does not wait for a Read that blocks.
 //
 // See [CopyResult] for the error.
 func WriteFile[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, name string, r io.Reader, o CopyOptions) (CopyResult, error) {

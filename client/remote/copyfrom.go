@@ -10,38 +10,42 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// CopyFrom copies a file or folder from a container into the folder dir, which it makes if need be. As with rsync, a slash at the end of
-// src makes a difference:
+// CopyFrom copies a file or folder from a container into the folder dir, which it makes if need be. As with rsync, a
+// slash at the end of src makes a difference:
 //
-//   - Without one, CopyFrom makes dir/NAME, where NAME is the last part of src, and nothing beside it: "/var/log" becomes dir/log, and
-//     "/app/report.txt" dir/report.txt. It is what the container says it is, a file or a folder, unless CopyOptions.OneFile is set.
-//   - With one, dir gets what is in the folder src, whatever the names: the content of "/var/log/" is in dir itself. It fails if src is a
-//     file. A src that has no last part, such as "/" or one that ends in "." or "..", means the same.
+//   - Without one, CopyFrom makes dir/NAME, where NAME is the last part of src, and nothing beside it: "/var/log"
+//     becomes dir/log, and "/app/report.txt" dir/report.txt. It is what the container says it is, a file or a folder,
+//     unless CopyOptions.OneFile is set.
+//   - With one, dir gets what is in the folder src, whatever the names: the content of "/var/log/" is in dir itself. It
+//     fails if src is a file. A src that has no last part, such as "/" or one that ends in "." or "..", means the same.
 //
 // If src is a symbolic link, CopyFrom copies the file or folder that it leads to, under the name of the link.
 //
-// CopyFrom first writes everything to a folder in dir whose name begins with ".bowline-", and renames it at the end. So a copy that fails,
-// or whose ctx ends, changes nothing else in dir, unless it fails at the renaming.
+// CopyFrom first writes everything to a folder in dir whose name begins with ".bowline-", and renames it at the end. So
+// a copy that fails, or whose ctx ends, changes nothing else in dir, unless it fails at the renaming.
 //
-// Permissions and modification times are kept, the latter to the second. Owners, and the bits for setuid, setgid and sticky, are not.
-// Symbolic links are kept if they are relative, have ".." at their start only, do not leave what is copied, and do not lead through a
-// link that was in dir before; hard links are kept too. All others, and devices, pipes and sockets, fail the copy unless
-// CopyOptions.LeaveOut is set. Names may have any bytes that the local file system accepts, in up to 255 parts of 255 bytes each, and
-// 4096 bytes in all. All names of a copy may have 256 MiB.
+// Permissions and modification times are kept, the latter to the second. Owners, and the bits for setuid, setgid and
+// sticky, are not. Symbolic links are kept if they are relative, have ".." at their start only, do not leave what is
+// copied, and do not lead through a link that was in dir before; hard links are kept too. All others, and devices,
+// pipes and sockets, fail the copy unless CopyOptions.LeaveOut is set. Names may have any bytes that the local file
+// system accepts, in up to 255 parts of 255 bytes each, and 4096 bytes in all. All names of a copy may have 256 MiB.
 //
 // A container may lie. At most, it makes CopyFrom do this, within CopyOptions.MaxBytes and MaxFiles:
 //
-//   - Without a slash at the end of src: make dir/NAME, a file or a folder with any content; with CopyOptions.Overwrite, replace the file
-//     dir/NAME, or files and links in the folder dir/NAME.
-//   - With one: make files, folders and links of any names in dir; with CopyOptions.Overwrite, replace files and links there. So dir must
-//     not be a folder in which a name means something, such as a home folder, where ".ssh/authorized_keys" does.
+//   - Without a slash at the end of src: make dir/NAME, a file or a folder with any content; with
+//     CopyOptions.Overwrite, replace the file dir/NAME, or files and links in the folder dir/NAME.
+//   - With one: make files, folders and links of any names in dir; with CopyOptions.Overwrite, replace files and links
+//     there. So dir must not be a folder in which a name means something, such as a home folder, where
+//     ".ssh/authorized_keys" does.
 //   - Let the copied files be executable, and their links lead to each other or to nothing.
 //   - Keep CopyFrom busy until ctx ends.
 //
-// It cannot write anywhere else, replace a folder, follow or make a link that leads out of what is copied, or set who owns a file.
+// It cannot write anywhere else, replace a folder, follow or make a link that leads out of what is copied, or set who
+// owns a file.
 //
-// The container must have tar; or sh, cat, readlink, and head, stat and wc as far as it has them. Without stat, the only thing that
-// is kept is whether a file can be executed. Without tar, a file that becomes shorter while it is read fails the copy.
+// The container must have tar; or sh, cat, readlink, and head, stat and wc as far as it has them. Without stat, the
+// only thing that is kept is whether a file can be executed. Without tar, a file that becomes shorter while it is read
+// fails the copy.
 //
 // See [CopyResult] for the error.
 func CopyFrom[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, src, dir string, o CopyOptions) (CopyResult, error) {

@@ -14,8 +14,8 @@ const (
 	maxDepth = 255  // parts
 )
 
-// entryName returns the name that an entry has within a tree: its parts joined by slashes, or nothing for the tree itself. An entry
-// that is not in the tree has none.
+// entryName returns the name that an entry has within a tree: its parts joined by slashes, or nothing for the tree
+// itself. An entry that is not in the tree has none.
 func entryName(name string) (string, error) {
 	switch {
 	case name == "":
@@ -62,9 +62,10 @@ func within(name, base string) (string, error) {
 	return rest, nil
 }
 
-// linkTarget checks the target of a symbolic link. The file that it leads to is in the tree whatever other links the tree has: it
-// climbs only at its start, where the folders that it leaves are those of its own name, and each link that it passes on its way down
-// keeps the rule too. "a/../b" breaks the rule, because a may be a link to a folder further up.
+// linkTarget checks the target of a symbolic link. The file that it leads to is in the tree whatever other links the
+// tree has: it climbs only at its start, where the folders that it leaves are those of its own name, and each link that
+// it passes on its way down keeps the rule too. "a/../b" breaks the rule, because a may be a link to a folder further
+// up.
 func linkTarget(name, target string) error {
 	switch {
 	case target == "":

@@ -15,23 +15,24 @@ import (
 	"github.com/bowline-go/bowline/internal/copyscript"
 )
 
-// CopyTo copies what is in src into the folder dst of a container, which it makes if need be. For a folder on disk, src is
-// os.DirFS(folder), or the FS of an os.Root. For one file, use [WriteFile].
+// CopyTo copies what is in src into the folder dst of a container, which it makes if need be. For a folder on disk, src
+// is os.DirFS(folder), or the FS of an os.Root. For one file, use [WriteFile].
 //
-// Permissions and modification times are kept, the latter to the second. Owners, and the bits for setuid, setgid and sticky, are not:
-// the files belong to the user of the container's processes. Symbolic links are kept if src is an fs.ReadLinkFS and they are relative,
-// have ".." at their start only, and do not leave src. All others, and devices, pipes and sockets, fail the copy unless
-// CopyOptions.LeaveOut is set. Package io/fs takes only names that are valid UTF-8.
+// Permissions and modification times are kept, the latter to the second. Owners, and the bits for setuid, setgid and
+// sticky, are not: the files belong to the user of the container's processes. Symbolic links are kept if src is an
+// fs.ReadLinkFS and they are relative, have ".." at their start only, and do not leave src. All others, and devices,
+// pipes and sockets, fail the copy unless CopyOptions.LeaveOut is set. Package io/fs takes only names that are valid
+// UTF-8.
 //
 // The copy fails if a file has another size than its FileInfo says, which it also has if it changes while it is read.
 //
-// The container must have tar and sh, of which sh may be missing if CopyOptions.Overwrite is set, and then it is up to tar whether
-// something is replaced by something of the other kind. Without tar it must have sh, dd, mkdir, mv, rm, chmod, ln and, to keep
-// times, touch. The dd must know iflag=fullblock,count_bytes, as those of GNU and busybox do.
+// The container must have tar and sh, of which sh may be missing if CopyOptions.Overwrite is set, and then it is up to
+// tar whether something is replaced by something of the other kind. Without tar it must have sh, dd, mkdir, mv, rm,
+// chmod, ln and, to keep times, touch. The dd must know iflag=fullblock,count_bytes, as those of GNU and busybox do.
 //
-// A copy that fails leaves in the container what has arrived until then. With tar, the last file may be incomplete. If nothing may be
-// replaced, and something of the same name is there, CopyTo copies nothing. If several copies go to the same place at the same
-// time, some may fail, because tar refuses a file that another tar has just made.
+// A copy that fails leaves in the container what has arrived until then. With tar, the last file may be incomplete. If
+// nothing may be replaced, and something of the same name is there, CopyTo copies nothing. If several copies go to the
+// same place at the same time, some may fail, because tar refuses a file that another tar has just made.
 //
 // See [CopyResult] for the error.
 func CopyTo[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, src fs.FS, dst string, o CopyOptions) (CopyResult, error) {
@@ -223,7 +224,8 @@ func (s *sentTree) sendNames(w io.Writer) error {
 	return out.Flush()
 }
 
-// sendTar writes an archive. Each folder comes twice: first as one that files can be made in, and at the end with its mode and time.
+// sendTar writes an archive. Each folder comes twice: first as one that files can be made in, and at the end with its
+// mode and time.
 func (s *sentTree) sendTar(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	archive := tar.NewWriter(out)

@@ -19,7 +19,8 @@ import (
 type DebugOptions struct {
 	// Image is the container's image.
 	Image string
-	// Name is the container's name, which no other container of the pod may have; empty means "debug-" and a random suffix.
+	// Name is the container's name, which no other container of the pod may have; empty means "debug-" and a random
+	// suffix.
 	Name string
 	// Target is the container whose processes the new one sees; empty means none. The runtime must support it.
 	Target string
@@ -29,20 +30,21 @@ type DebugOptions struct {
 	Env map[string]string
 }
 
-// Debug returns what adds an ephemeral container to a running pod, waits until it runs, and attaches to it. Start, and what calls it,
-// does so, and sets Container to the container's name. The container has an input if Stdin is set, and a terminal if TTY is set.
+// Debug returns what adds an ephemeral container to a running pod, waits until it runs, and attaches to it. Start, and
+// what calls it, does so, and sets Container to the container's name. The container has an input if Stdin is set, and a
+// terminal if TTY is set.
 //
 //	sh := remote.Debug(pods, key, remote.DebugOptions{Image: "busybox"})
 //	sh.Stdin, sh.Stdout, sh.TTY = os.Stdin, os.Stdout, true
 //	err := sh.Run(ctx)
 //
-// An ephemeral container cannot be removed from its pod, and cannot start a second time. Its input ends with the connection, so a
-// shell in it ends too. The container's output before the attachment is only in its log. A runtime does not tell an attached
-// client the exit code, which is in the pod's status.
+// An ephemeral container cannot be removed from its pod, and cannot start a second time. Its input ends with the
+// connection, so a shell in it ends too. The container's output before the attachment is only in its log. A runtime
+// does not tell an attached client the exit code, which is in the pod's status.
 //
-// The wait ends with an error if the container cannot start, such as when its image cannot be pulled, if it has ended, and if the
-// pod has ended, is being deleted or is gone. Such an error is a [*client.WaitError]. If the pod waits for a node or for its other
-// containers, Start waits too, until ctx ends.
+// The wait ends with an error if the container cannot start, such as when its image cannot be pulled, if it has ended,
+// and if the pod has ended, is being deleted or is gone. Such an error is a [*client.WaitError]. If the pod waits for a
+// node or for its other containers, Start waits too, until ctx ends.
 //
 // Debug needs the permission patch on pods/ephemeralcontainers, list and watch on pods, and those of [Attach].
 func Debug[T meta.Object](pods client.Resource[T], key meta.Key, o DebugOptions) *Cmd {
@@ -104,7 +106,8 @@ func addContainer[T meta.Object](ctx context.Context, pods client.Resource[T], c
 	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
 		added.Env = append(added.Env, variable{name, o.Env[name]})
 	}
-	// A strategic merge patch adds to the list by name, so the server resolves conflicts by itself, and the patch can be sent twice.
+	// A strategic merge patch adds to the list by name, so the server resolves conflicts by itself, and the patch can
+	// be sent twice.
 	pod, err := client.SubOf[*meta.Partial](pods, "ephemeralcontainers").Patch(ctx, c.key, patch.Strategic(map[string]any{
 		"spec": map[string]any{"ephemeralContainers": []any{added}},
 	}))
@@ -122,8 +125,8 @@ func addContainer[T meta.Object](ctx context.Context, pods client.Resource[T], c
 	return err
 }
 
-// cannotStart are the reasons for which a container waits until somebody changes something. ErrImagePull is not one of them: the
-// kubelet tries once more before it says ImagePullBackOff.
+// cannotStart are the reasons for which a container waits until somebody changes something. ErrImagePull is not one of
+// them: the kubelet tries once more before it says ImagePullBackOff.
 var cannotStart = []string{
 	"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "ErrInvalidImageName", "SignatureValidationFailed",
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",

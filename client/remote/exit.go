@@ -14,11 +14,13 @@ import (
 
 // ExitError says that a command has ended with an exit code other than 0.
 type ExitError struct {
-	// Code is the exit code: any int32 but 0. In Linux it is from 1 to 255, and a command that a signal has ended has 128 and the number
-	// of the signal, as in a shell. In Windows it may be negative: -1 is an exit code like any other. It never means that the code is not
-	// known: then there is no ExitError, but the server's status as an error.
+	// Code is the exit code: any int32 but 0. In Linux it is from 1 to 255, and a command that a signal has ended has
+	// 128 and the number of the signal, as in a shell. In Windows it may be negative: -1 is an exit code like any
+	// other. It never means that the code is not known: then there is no ExitError, but the server's status as an
+	// error.
 	Code int
-	// Stderr is the end of what the command has written to its standard error, at most 32 KiB, if [Cmd.Output] has got it.
+	// Stderr is the end of what the command has written to its standard error, at most 32 KiB, if [Cmd.Output] has got
+	// it.
 	Stderr []byte
 
 	where string
@@ -37,7 +39,8 @@ type ending struct {
 // maxEnding bounds what the server may say.
 const maxEnding = 1 << 20
 
-// add adds a part of what the server says. Servers that speak v4 and later say a Status, and older ones a text without an end.
+// add adds a part of what the server says. Servers that speak v4 and later say a Status, and older ones a text without
+// an end.
 func (e *ending) add(c *Cmd, protocol string, part []byte) error {
 	if e.said {
 		return errors.New("the server goes on after the status of the command's end")
@@ -56,8 +59,8 @@ func (e *ending) add(c *Cmd, protocol string, part []byte) error {
 	return nil
 }
 
-// result returns the error of the command once the connection has ended with err, which is nil if it ended in good order. If cut, output
-// may be missing.
+// result returns the error of the command once the connection has ended with err, which is nil if it ended in good
+// order. If cut, output may be missing.
 func (e *ending) result(protocol string, err error, cut bool) error {
 	switch {
 	case e.said && cut && e.err == nil:

@@ -41,15 +41,16 @@ const (
 
 // tree takes what comes from a container into a folder, and trusts none of it.
 //
-// All is first made in a folder of its own, the stage, where each thing must be new. So a name that comes twice is found by the file
-// system, also where it takes "a" and "A" for the same. Links are made last, so no file is written through one. When all is there,
-// and has been verified, it is renamed into the folder (commit), and until then nothing of that has changed. Each call goes through
-// an os.Root, which is the second line of defence.
+// All is first made in a folder of its own, the stage, where each thing must be new. So a name that comes twice is
+// found by the file system, also where it takes "a" and "A" for the same. Links are made last, so no file is written
+// through one. When all is there, and has been verified, it is renamed into the folder (commit), and until then nothing
+// of that has changed. Each call goes through an os.Root, which is the second line of defence.
 type tree struct {
 	c *copying
 	// below is the only name that the copy may make in the folder, with what is in it; empty means every name.
 	below string
-	// base is the name of the entry, and the beginning of the names of the others, in what the container sends. It stands for below.
+	// base is the name of the entry, and the beginning of the names of the others, in what the container sends. It
+	// stands for below.
 	base string
 	// isFile says that the container is asked for one file, and isFolder that it is asked for a folder.
 	isFile, isFolder bool
@@ -380,9 +381,9 @@ func (t *tree) commit(ctx context.Context) error {
 // maxPassed is more links in a row than any system follows: Linux 40, and Windows 63. So a circle leads nowhere.
 const maxPassed = 255
 
-// passes returns an error if a link leads through one that was in the folder before the copy, which may lead anywhere. It walks from part
-// to part of the target, as the folder will be after the copy: a link of the copy is followed. One that is left out is followed too, so
-// what leads through it is left out as well.
+// passes returns an error if a link leads through one that was in the folder before the copy, which may lead anywhere.
+// It walks from part to part of the target, as the folder will be after the copy: a link of the copy is followed. One
+// that is left out is followed too, so what leads through it is left out as well.
 func (t *tree) passes(l entry) error {
 	at, rest, passed := gopath.Dir(l.name), strings.Split(l.target, "/"), 0
 	for len(rest) > 0 {

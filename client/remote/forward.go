@@ -26,26 +26,27 @@ type ForwardOptions struct {
 	//   - an error of the dial, or of a connection to a pod, see [Target.Dial];
 	//   - an error of the listener that goes away by itself, such as too many open files.
 	//
-	// A client that resets its connection is not an error. Several goroutines may call OnError at once, and the connection waits for
-	// it. If it is nil, Forward logs the errors: each at once, and a repeated one at growing intervals of up to a quarter of an hour.
-	// Set a function that does nothing to silence them.
+	// A client that resets its connection is not an error. Several goroutines may call OnError at once, and the
+	// connection waits for it. If it is nil, Forward logs the errors: each at once, and a repeated one at growing
+	// intervals of up to a quarter of an hour. Set a function that does nothing to silence them.
 	OnError func(error)
-	// Logger receives errors if OnError is nil. If it is the zero Logger, which logr.Discard() returns too, Forward uses the logger of
-	// its context (logr.NewContext), or else slog.Default().
+	// Logger receives errors if OnError is nil. If it is the zero Logger, which logr.Discard() returns too, Forward
+	// uses the logger of its context (logr.NewContext), or else slog.Default().
 	Logger logr.Logger
 }
 
 const (
 	defaultConnections = 4096
-	// halfClosed is how long the other end may be silent once one end sends no more. A pod that takes bytes is not silent.
+	// halfClosed is how long the other end may be silent once one end sends no more. A pod that takes bytes is not
+	// silent.
 	halfClosed = 10 * time.Second
 	// maxAcceptPause is the longest pause after an error of Accept that goes away by itself.
 	maxAcceptPause = time.Second
 )
 
 // Forward accepts connections from a local listener, and connects each to the target. It closes the listener, so a
-// listener serves one Forward. A Target serves any number. Forward returns nil once ctx has ended, and the listener's error if that
-// fails before; in both cases, all connections have been closed, and nothing of Forward runs.
+// listener serves one Forward. A Target serves any number. Forward returns nil once ctx has ended, and the listener's
+// error if that fails before; in both cases, all connections have been closed, and nothing of Forward runs.
 //
 // The caller chooses the address, and learns the port from the listener:
 //
@@ -54,15 +55,15 @@ const (
 //	fmt.Println("forwarding from", listener.Addr())
 //	err = remote.Forward(ctx, listener, remote.ToPod(pods, key, "8080"), remote.ForwardOptions{})
 //
-// A connection that fails affects no other one. If it cannot be made, or if the pod's side fails, the local connection is reset
-// where it can be, so that the client does not take the failure for an end in good order. If the pod's side ends in good order, so
-// does the local one, after everything has been written to it.
+// A connection that fails affects no other one. If it cannot be made, or if the pod's side fails, the local connection
+// is reset where it can be, so that the client does not take the failure for an end in good order. If the pod's side
+// ends in good order, so does the local one, after everything has been written to it.
 //
-// The protocol cannot tell a pod that a client sends no more. So if a client closes one direction, or both, which looks the same, the
-// connection goes on until the pod has been silent for 10 s, or has ended it. A pod is silent if it sends nothing, and takes nothing
-// of what the client has sent. Time in which the client does not take what the pod has sent does not count. If the pod is silent
-// and has not taken all, the local connection is reset. If the pod ends the connection first, a client that goes on sending has
-// 10 s to read the rest.
+// The protocol cannot tell a pod that a client sends no more. So if a client closes one direction, or both, which looks
+// the same, the connection goes on until the pod has been silent for 10 s, or has ended it. A pod is silent if it sends
+// nothing, and takes nothing of what the client has sent. Time in which the client does not take what the pod has sent
+// does not count. If the pod is silent and has not taken all, the local connection is reset. If the pod ends the
+// connection first, a client that goes on sending has 10 s to read the rest.
 func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) error {
 	defer l.Close() //nolint:errcheck // it may be closed already
 	if o.MaxConnections < 0 {
@@ -195,7 +196,8 @@ func (f *forwarding) serve(ctx context.Context, local net.Conn) {
 	case err == io.EOF:
 		err = nil
 		if half, ok := local.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-			// The client may not have read all. To close while it sends would reset the connection, which drops the rest.
+			// The client may not have read all. To close while it sends would reset the connection, which drops the
+			// rest.
 			_ = local.SetReadDeadline(time.Now().Add(halfClosed))
 			<-up
 		}
@@ -249,8 +251,8 @@ func (p *pair) up() {
 	}
 }
 
-// down carries what the pod sends. Its error is io.EOF after an end in good order, os.ErrDeadlineExceeded if the client sends no more and
-// the pod is silent, or the client has reset its connection, and nil if the client takes no more.
+// down carries what the pod sends. Its error is io.EOF after an end in good order, os.ErrDeadlineExceeded if the client
+// sends no more and the pod is silent, or the client has reset its connection, and nil if the client takes no more.
 func (p *pair) down() error {
 	for {
 		part, err := p.pod.in.next()

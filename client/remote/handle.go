@@ -22,8 +22,8 @@ func checkHandle[T meta.Object](r client.Resource[T], resource string) error {
 	return nil
 }
 
-// createPermission adds to a refusal the permission that is missing. A server names the verb only if that is the request's, which is
-// get.
+// createPermission adds to a refusal the permission that is missing. A server names the verb only if that is the
+// request's, which is get.
 func createPermission(err error, subresource string) error {
 	op, refused := (*client.OpError)(nil), (*apierrors.StatusError)(nil)
 	if !errors.Is(err, apierrors.Forbidden) || !errors.As(err, &op) || !errors.As(err, &refused) || strings.Contains(refused.Status.Message, " cannot ") {

@@ -14,14 +14,14 @@ import (
 
 // Line is a line of a log.
 type Line struct {
-	// Time is when the node has read the line from the container, in UTC. It is zero if the line has no timestamp: a node writes its own
-	// errors into a log that has begun, and LogOptions.Limit may cut a timestamp off.
+	// Time is when the node has read the line from the container, in UTC. It is zero if the line has no timestamp: a
+	// node writes its own errors into a log that has begun, and LogOptions.Limit may cut a timestamp off.
 	Time time.Time
 	// Pod and Container say whose line it is. With [Lines] they are those of the call.
 	Pod       meta.Key
 	Container string
-	// Text is the line without its end ("\n"). It has the bytes that the container has written, which need not be UTF-8 and may end
-	// in "\r".
+	// Text is the line without its end ("\n"). It has the bytes that the container has written, which need not be UTF-8
+	// and may end in "\r".
 	Text string
 	// Continues says that the line is longer than 1 MiB, and goes on with the Text of the next Line of the same log.
 	Continues bool
@@ -30,9 +30,9 @@ type Line struct {
 // maxLine is the largest number of bytes in a Line. A longer line becomes several.
 const maxLine = 1 << 20
 
-// Lines iterates over the lines of the log of one container; see [Logs] for its errors. An error is final. Leaving the loop closes
-// the log, and another loop reads it anew. The last line counts as one if it does not end in "\n" and is not empty. Lines holds at
-// most one line, and what it reads at once.
+// Lines iterates over the lines of the log of one container; see [Logs] for its errors. An error is final. Leaving the
+// loop closes the log, and another loop reads it anew. The last line counts as one if it does not end in "\n" and is
+// not empty. Lines holds at most one line, and what it reads at once.
 func Lines[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, o LogOptions) iter.Seq2[Line, error] {
 	source := newLogSource(pods)
 	o.Timestamps = true

@@ -13,36 +13,41 @@ import (
 	"github.com/bowline-go/bowline/internal/handle"
 )
 
-// LogOptions say which part of a container's log is read. The zero value is the whole log that the node has kept, as it is now.
+// LogOptions say which part of a container's log is read. The zero value is the whole log that the node has kept, as it
+// is now.
 type LogOptions struct {
-	// Container is the container, which may be an init or ephemeral one. It may be empty if the pod has one container; otherwise
-	// the server's error lists them.
+	// Container is the container, which may be an init or ephemeral one. It may be empty if the pod has one container;
+	// otherwise the server's error lists them.
 	Container string
-	// Follow goes on with what the container writes, until it ends. A log that is followed also ends, as if the container had
-	// ended, when its node cuts the connection to the API server, which passes the cut on without an error. [Tail] resumes.
+	// Follow goes on with what the container writes, until it ends. A log that is followed also ends, as if the
+	// container had ended, when its node cuts the connection to the API server, which passes the cut on without an
+	// error. [Tail] resumes.
 	Follow bool
-	// Previous reads the log of the container's previous run, before its last restart. A container that has had none is an error.
+	// Previous reads the log of the container's previous run, before its last restart. A container that has had none is
+	// an error.
 	Previous bool
-	// Since leaves out what was written before, such as time.Now().Add(-time.Hour), by the node's clock; zero leaves out nothing. The
-	// server cuts off fractions of a second, so [Logs] may begin with lines up to a second older; [Lines] leaves them out.
+	// Since leaves out what was written before, such as time.Now().Add(-time.Hour), by the node's clock; zero leaves
+	// out nothing. The server cuts off fractions of a second, so [Logs] may begin with lines up to a second older;
+	// [Lines] leaves them out.
 	Since time.Time
-	// Tail is how many lines at the end of the present log are read; 0 reads all, and -1 none, which is of use only with Follow.
-	// Since may leave out some of them.
+	// Tail is how many lines at the end of the present log are read; 0 reads all, and -1 none, which is of use only
+	// with Follow. Since may leave out some of them.
 	Tail int
-	// Limit is the number of bytes after which the log is cut off, perhaps within a line; 0 is no limit. The timestamps count.
+	// Limit is the number of bytes after which the log is cut off, perhaps within a line; 0 is no limit. The timestamps
+	// count.
 	Limit int64
-	// Timestamps puts the time at which a line was written before the line, in the format of time.RFC3339Nano, and a space. It is
-	// for [Logs]; [Lines] always has the time.
+	// Timestamps puts the time at which a line was written before the line, in the format of time.RFC3339Nano, and a
+	// space. It is for [Logs]; [Lines] always has the time.
 	Timestamps bool
 }
 
-// Logs returns the log of one container as the container has written it. The caller closes it; a second Close does nothing, and a
-// Read after Close fails. With Follow, a Read waits for as long as the container writes nothing; the end of ctx ends it, and so
-// does Close.
+// Logs returns the log of one container as the container has written it. The caller closes it; a second Close does
+// nothing, and a Read after Close fails. With Follow, a Read waits for as long as the container writes nothing; the end
+// of ctx ends it, and so does Close.
 //
-// Every error is a *client.OpError, also one of Read: NotFound for a pod; BadRequest for a container that has not started yet, or
-// that is not named and not the only one; Forbidden without the permission get on pods/log. The log of a pod that has no node yet
-// is empty. A node that fails after the log has begun writes its error into the log.
+// Every error is a *client.OpError, also one of Read: NotFound for a pod; BadRequest for a container that has not
+// started yet, or that is not named and not the only one; Forbidden without the permission get on pods/log. The log of
+// a pod that has no node yet is empty. A node that fails after the log has begun writes its error into the log.
 func Logs[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, o LogOptions) (io.ReadCloser, error) {
 	return newLogSource(pods).open(ctx, key, o)
 }

@@ -13,13 +13,13 @@ const (
 	maxRoom = 256 << 10
 )
 
-// portBuffer holds the bytes of one direction of a port, between those who add and those who take. Either side may copy bytes
-// (add, take), or use the memory of the buffer (room and added, next and taken) if it is one goroutine.
+// portBuffer holds the bytes of one direction of a port, between those who add and those who take. Either side may copy
+// bytes (add, take), or use the memory of the buffer (room and added, next and taken) if it is one goroutine.
 //
 // A call that waits ends at the deadline of its side, which leaves the buffer as it is.
 type portBuffer struct {
-	// mu guards the rest, but not the bytes of ring: what next has returned belongs to the taker until taken, and what room has
-	// returned to the adder until added. changed says that anything has changed.
+	// mu guards the rest, but not the bytes of ring: what next has returned belongs to the taker until taken, and what
+	// room has returned to the adder until added. changed says that anything has changed.
 	mu      sync.Mutex
 	changed sync.Cond
 
@@ -229,7 +229,8 @@ func (b *portBuffer) kill(err error) {
 	b.changed.Broadcast()
 }
 
-// unused returns why bytes were thrown away before they were taken, or nil if none were. It may be called once both sides have ended.
+// unused returns why bytes were thrown away before they were taken, or nil if none were. It may be called once both
+// sides have ended.
 func (b *portBuffer) unused() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -27,7 +27,8 @@ const (
 )
 
 const (
-	// closeGrace is how long Close waits until what was written has been sent, and until the server has ended the connection too.
+	// closeGrace is how long Close waits until what was written has been sent, and until the server has ended the
+	// connection too.
 	closeGrace = 5 * time.Second
 	// portLinger is how long the server may be silent after the text of an error, and leave the connection open.
 	portLinger = 10 * time.Second
@@ -45,8 +46,8 @@ func (addr) Network() string { return "portforward" }
 
 func (a addr) String() string { return a.Pod.String() + ":" + strconv.Itoa(a.Port) }
 
-// PortError is what the node says of a connection that it cannot carry on: the port refuses connections, say, or the process in the
-// pod has reset the connection.
+// PortError is what the node says of a connection that it cannot carry on: the port refuses connections, say, or the
+// process in the pod has reset the connection.
 type PortError struct {
 	Port int
 	// Message is the node's text, at most 64 KiB.
@@ -56,8 +57,8 @@ type PortError struct {
 // Error implements error.
 func (e *PortError) Error() string { return fmt.Sprintf("port %d: %s", e.Port, shown.Text(e.Message)) }
 
-// portConn is a connection to a port of a pod. The goroutine that receives fills in, and the one that sends empties out. Both end
-// with the connection, whether or not somebody calls Close.
+// portConn is a connection to a port of a pod. The goroutine that receives fills in, and the one that sends empties
+// out. Both end with the connection, whether or not somebody calls Close.
 type portConn struct {
 	ws   *wsmux.Conn
 	addr addr
@@ -188,8 +189,8 @@ func (c *portConn) close(grace time.Duration) error {
 	timer := time.AfterFunc(grace, func() { c.ws.Abort(os.ErrDeadlineExceeded) })
 	defer timer.Stop()
 	<-c.sent
-	// A message of the server that comes after this end has closed the TCP connection resets it, and that loses what is on its way to
-	// the pod. So the server closes it first.
+	// A message of the server that comes after this end has closed the TCP connection resets it, and that loses what is
+	// on its way to the pod. So the server closes it first.
 	c.ws.End(grace)
 	c.receiving.Wait()
 	c.ws.Finish()
@@ -225,7 +226,8 @@ func (c *portConn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// fail returns the error of a call: those of this end as those of package net, and those of the other end as the client's.
+// fail returns the error of a call: those of this end as those of package net, and those of the other end as the
+// client's.
 func (c *portConn) fail(op string, err error) error {
 	switch err {
 	case nil, io.EOF:

@@ -15,8 +15,8 @@ import (
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
-// The protocols, by what they have: v5 can say that an input has ended; v4 says the end of a command as a Status; the first one has
-// neither.
+// The protocols, by what they have: v5 can say that an input has ended; v4 says the end of a command as a Status; the
+// first one has neither.
 const (
 	v5 = "v5.channel.k8s.io"
 	v4 = "v4.channel.k8s.io"
@@ -38,10 +38,11 @@ const (
 	outputBuffer = 1 << 20
 	// minInput is how much of Stdin is read at once, until it has had more.
 	minInput = 1 << 10
-	// linger is how long the server may be silent between the status of the command's end and the end of its outputs. The status may
-	// overtake the last output.
+	// linger is how long the server may be silent between the status of the command's end and the end of its outputs.
+	// The status may overtake the last output.
 	linger = 10 * time.Second
-	// inputGrace is how long the session waits for the server after the end of the input, if the command cannot be told.
+	// inputGrace is how long the session waits for the server after the end of the input, if the command cannot be
+	// told.
 	inputGrace = 10 * time.Second
 )
 
@@ -54,8 +55,8 @@ type session struct {
 	outputs [2]*wsmux.Spool // of stdoutChannel and stderrChannel; nil drops the output
 	closed  [2]bool         // the server has closed the output
 	ending  ending
-	// cut says that output which somebody takes may be missing. A server that leaves the connection open, or closes it without a word,
-	// between two messages is taken for one that has sent everything: some do so always.
+	// cut says that output which somebody takes may be missing. A server that leaves the connection open, or closes it
+	// without a word, between two messages is taken for one that has sent everything: some do so always.
 	cut bool
 
 	mu      sync.Mutex // guards the rest

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// cursor is how far a container's log has been handed on: the time of the last line, and which lines have that time. A server can
-// be asked for a log from a whole second on, and the lines that were handed on before are found by their cursor.
+// cursor is how far a container's log has been handed on: the time of the last line, and which lines have that time. A
+// server can be asked for a log from a whole second on, and the lines that were handed on before are found by their
+// cursor.
 type cursor struct {
 	time time.Time // of the last line; zero if there is none
 	any  bool      // there is a last line
@@ -50,8 +51,8 @@ type skipper struct {
 	c    cursor
 	more int // how many lines of cursor.more are still to come
 	pos  int // how many of cursor.same have been seen
-	// anchored says that the last line that was handed on has been seen. So the answer is from the same log, and nothing is
-	// missing.
+	// anchored says that the last line that was handed on has been seen. So the answer is from the same log, and
+	// nothing is missing.
 	anchored bool
 	past     bool // all further lines are new
 }
@@ -92,7 +93,8 @@ func (s *skipper) seen(t time.Time, text string) bool {
 	return true
 }
 
-// gap is a time from which no line has been handed on, although there may be some in the log of a run that ended unnoticed.
+// gap is a time from which no line has been handed on, although there may be some in the log of a run that ended
+// unnoticed.
 type gap struct {
 	from cursor
 	to   time.Time // of the first line after it

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// merger brings the lines of several logs into the order of their times. Each log has a queue of bounded size. A line waits in its
-// queue for at most the window, because another log may have an earlier one on its way.
+// merger brings the lines of several logs into the order of their times. Each log has a queue of bounded size. A line
+// waits in its queue for at most the window, because another log may have an earlier one on its way.
 type merger struct {
 	window time.Duration
 	buffer int           // bytes of a queue
@@ -120,7 +120,8 @@ func (m *merger) push(ctx context.Context, q *queue, it queued) error {
 	}
 }
 
-// next returns the line that is to be handed on now. Without one, it returns how long to wait if nothing changes; 0 is for ever.
+// next returns the line that is to be handed on now. Without one, it returns how long to wait if nothing changes; 0 is
+// for ever.
 func (m *merger) next(now time.Time) (it queued, ok bool, wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,8 +150,8 @@ func (m *merger) next(now time.Time) (it queued, ok bool, wait time.Duration) {
 	return it, true, 0
 }
 
-// due returns when the first line of all is handed on: at once, if no log can have an earlier one; once it has waited for the
-// window; or, if its queue is full, once those that have no lines have had none for the window.
+// due returns when the first line of all is handed on: at once, if no log can have an earlier one; once it has waited
+// for the window; or, if its queue is full, once those that have no lines have had none for the window.
 func (m *merger) due(first *queue, it queued) time.Time {
 	var quiet time.Time
 	held := false

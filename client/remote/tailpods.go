@@ -71,7 +71,8 @@ func (c containerStatus) runs() runs {
 	return r
 }
 
-// follow keeps the sources of all containers, by a list and watches of the pods, until ctx ends or nothing can be followed.
+// follow keeps the sources of all containers, by a list and watches of the pods, until ctx ends or nothing can be
+// followed.
 func (t *tailing) follow(ctx context.Context, q *queue) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the sources

@@ -18,13 +18,13 @@ import (
 
 // source follows the log of one container of one pod, through its restarts.
 //
-// The end of an answer proves nothing: an API server ends it in good order also when its own connection to the node is cut. So the
-// log of a run is read to its end once the pod's status says that the run is over, and an answer that was asked for after that brings
-// no new line, and ends as the answer before it did.
+// The end of an answer proves nothing: an API server ends it in good order also when its own connection to the node is
+// cut. So the log of a run is read to its end once the pod's status says that the run is over, and an answer that was
+// asked for after that brings no new line, and ends as the answer before it did.
 //
-// The status comes later than the facts. An answer may be from the log of the next run although the status does not know it. Then it
-// does not have the last line that was handed on, as after a rotation of the log, and the time in between is noted as a gap. When the
-// restart is known, the log of the previous run shows which of the two it was.
+// The status comes later than the facts. An answer may be from the log of the next run although the status does not
+// know it. Then it does not have the last line that was handed on, as after a rotation of the log, and the time in
+// between is noted as a gap. When the restart is known, the log of the previous run shows which of the two it was.
 type source struct {
 	t         *tailing
 	pod       meta.Key
@@ -65,7 +65,8 @@ const (
 	maxSilence = 10 * time.Minute
 	// endSilence is the same once its run is over.
 	endSilence = 30 * time.Second
-	// maxGoing is how long an answer may go on once its pod has gone. Time in which the caller of Tail is slow does not count.
+	// maxGoing is how long an answer may go on once its pod has gone. Time in which the caller of Tail is slow does not
+	// count.
 	maxGoing = 5 * time.Minute
 )
 

@@ -14,7 +14,8 @@ import (
 // blockSize is the size of a block of an archive. Two blocks of zeros are its end.
 const blockSize = 512
 
-// maxPadding is how many zeros may follow the end of an archive. GNU tar fills a record, which is 10 KiB unless somebody has set it.
+// maxPadding is how many zeros may follow the end of an archive. GNU tar fills a record, which is 10 KiB unless
+// somebody has set it.
 const maxPadding = 16 << 20
 
 var (
@@ -23,8 +24,8 @@ var (
 	errTrailer = errors.New("the archive goes on after its end")
 )
 
-// readTar reads an archive to its end, and gives its entries to add. It is an error if the archive does not have its end: an entry
-// may be missing.
+// readTar reads an archive to its end, and gives its entries to add. It is an error if the archive does not have its
+// end: an entry may be missing.
 func readTar(r io.Reader, add func(entry) error) error {
 	m := &meter{r: bufio.NewReaderSize(r, 64<<10)}
 	archive := tar.NewReader(m)
@@ -102,8 +103,8 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tarHeader returns the header of an entry that is sent. The format is GNU's, because the tar of busybox knows no other one with
-// names that are long.
+// tarHeader returns the header of an entry that is sent. The format is GNU's, because the tar of busybox knows no other
+// one with names that are long.
 func tarHeader(e entry) *tar.Header {
 	h := &tar.Header{
 		Name: "./" + e.name, Mode: int64(e.mode.Perm()), ModTime: e.time.Truncate(time.Second), Size: e.size, Linkname: e.target, Format: tar.FormatGNU,

@@ -18,12 +18,14 @@ import (
 	internalconn "github.com/bowline-go/bowline/internal/conn"
 )
 
-// Target is where connections go: a port of a pod, or of the pods that a Service or a label selector picks. Make it with [ToPod],
-// [ToService] or [ToSelector]. Each connection goes to one pod, which is chosen when it is dialled: the pod of the connection before
-// if that is still ready, or else the newest ready pod. Connections that exist stay where they are.
+// Target is where connections go: a port of a pod, or of the pods that a Service or a label selector picks. Make it
+// with [ToPod], [ToService] or [ToSelector]. Each connection goes to one pod, which is chosen when it is dialled: the
+// pod of the connection before if that is still ready, or else the newest ready pod. Connections that exist stay where
+// they are.
 //
-// A Target looks at the cluster at most once a second, and all dials of that second use the result, also if it is an error. If a
-// dial fails because of the pod, which may just have gone, the Target looks again and tries other pods, up to three in all.
+// A Target looks at the cluster at most once a second, and all dials of that second use the result, also if it is an
+// error. If a dial fails because of the pod, which may just have gone, the Target looks again and tries other pods, up
+// to three in all.
 //
 // DialContext fits where the standard library and others take a function that dials:
 //
@@ -53,11 +55,11 @@ const (
 	maxDials = 3
 )
 
-// ToPod returns a port of one pod, ready or not. pods is a handle on core v1 pods, of any T. port is a number, or the name of a
-// port of one of the pod's containers.
+// ToPod returns a port of one pod, ready or not. pods is a handle on core v1 pods, of any T. port is a number, or the
+// name of a port of one of the pod's containers.
 //
-// The client needs the permissions get and create on pods/portforward, of which servers before Kubernetes 1.35 ask for get alone;
-// and get on pods if port is a name.
+// The client needs the permissions get and create on pods/portforward, of which servers before Kubernetes 1.35 ask for
+// get alone; and get on pods if port is a name.
 func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *Target {
 	t := newTarget(pods, fmt.Sprintf("pod %s, port %s", key, port))
 	number, named := t.port("remote.ToPod", port)
@@ -83,11 +85,11 @@ func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *T
 	return t
 }
 
-// ToSelector returns a port of a pod that a label selector such as "app=web" picks in a namespace, and that is ready. pods is a
-// handle on core v1 pods, of any T. port is a number, or the name of a port of one of the pod's containers.
+// ToSelector returns a port of a pod that a label selector such as "app=web" picks in a namespace, and that is ready.
+// pods is a handle on core v1 pods, of any T. port is a number, or the name of a port of one of the pod's containers.
 //
-// The client needs the permissions list on pods, and get and create on pods/portforward, of which servers before Kubernetes 1.35 ask
-// for get alone.
+// The client needs the permissions list on pods, and get and create on pods/portforward, of which servers before
+// Kubernetes 1.35 ask for get alone.
 func ToSelector[T meta.Object](pods client.Resource[T], namespace, selector, port string) *Target {
 	t := newTarget(pods, fmt.Sprintf("pods %q in %s, port %s", selector, namespace, port))
 	number, named := t.port("remote.ToSelector", port)
@@ -105,14 +107,14 @@ func ToSelector[T meta.Object](pods client.Resource[T], namespace, selector, por
 	return t
 }
 
-// ToService returns a port of a Service, at a pod that the Service picks and that is ready. The connection goes to the pod and not to
-// the Service's address, so no proxy of the cluster takes part. pods and services are handles on core v1 pods and services, of any
-// T. port is the number or the name of a port of the Service, which leads to the Service's targetPort. If the Service has
-// publishNotReadyAddresses, its pods need not be ready. A Service without a selector, such as one of type ExternalName, is an error,
-// because it picks no pods.
+// ToService returns a port of a Service, at a pod that the Service picks and that is ready. The connection goes to the
+// pod and not to the Service's address, so no proxy of the cluster takes part. pods and services are handles on core v1
+// pods and services, of any T. port is the number or the name of a port of the Service, which leads to the Service's
+// targetPort. If the Service has publishNotReadyAddresses, its pods need not be ready. A Service without a selector,
+// such as one of type ExternalName, is an error, because it picks no pods.
 //
-// The client needs the permissions get on services, list on pods, and get and create on pods/portforward, of which servers before
-// Kubernetes 1.35 ask for get alone.
+// The client needs the permissions get on services, list on pods, and get and create on pods/portforward, of which
+// servers before Kubernetes 1.35 ask for get alone.
 func ToService[P, S meta.Object](pods client.Resource[P], services client.Resource[S], key meta.Key, port string) *Target {
 	t := newTarget(pods, fmt.Sprintf("service %s, port %s", key, port))
 	if t.refuse == nil {
@@ -157,24 +159,27 @@ func (t *Target) port(caller, text string) (number int, named bool) {
 // String names the target, as in "service default/web, port http".
 func (t *Target) String() string { return t.name }
 
-// Dial connects to a port of a pod, where a process listens on the pod's loopback address or on all. If there is no pod to connect
-// to, the error says why. ctx governs the dial only: its end does not affect the connection, as with a net.Dialer.
+// Dial connects to a port of a pod, where a process listens on the pod's loopback address or on all. If there is no pod
+// to connect to, the error says why. ctx governs the dial only: its end does not affect the connection, as with a
+// net.Dialer.
 //
-// Dial returns once the pod's node has accepted the request, which is before the node has connected to the port. So if the port
-// refuses connections, the first Read or Write says so, with a [*PortError]. Read returns io.EOF once the pod's side has ended in
-// good order. Every other error of the server and of the network is a *client.OpError; the errors of this end, such as
-// os.ErrDeadlineExceeded and net.ErrClosed, come in a *net.OpError, as those of package net.
+// Dial returns once the pod's node has accepted the request, which is before the node has connected to the port. So if
+// the port refuses connections, the first Read or Write says so, with a [*PortError]. Read returns io.EOF once the
+// pod's side has ended in good order. Every other error of the server and of the network is a *client.OpError; the
+// errors of this end, such as os.ErrDeadlineExceeded and net.ErrClosed, come in a *net.OpError, as those of package
+// net.
 //
-// A deadline that has passed does not break the connection: the call can be repeated once the deadline is moved. Write returns when
-// the bytes have been taken to be sent, of which the connection holds up to 256 KiB, and as many that have arrived. Close waits up to
-// 5 s until they have been sent and the server has ended the connection as well, unless the write deadline has passed. If some of
-// the bytes that Write has taken were not sent, Close returns an error: os.ErrDeadlineExceeded if the 5 s or the write deadline were
-// too short, or else the reason why the connection had ended. Bytes that were sent may still be lost on their way to the pod, as
-// with TCP. After Close, the calls of the connection return net.ErrClosed, a second Close too.
+// A deadline that has passed does not break the connection: the call can be repeated once the deadline is moved. Write
+// returns when the bytes have been taken to be sent, of which the connection holds up to 256 KiB, and as many that have
+// arrived. Close waits up to 5 s until they have been sent and the server has ended the connection as well, unless the
+// write deadline has passed. If some of the bytes that Write has taken were not sent, Close returns an error:
+// os.ErrDeadlineExceeded if the 5 s or the write deadline were too short, or else the reason why the connection had
+// ended. Bytes that were sent may still be lost on their way to the pod, as with TCP. After Close, the calls of the
+// connection return net.ErrClosed, a second Close too.
 //
-// The protocol cannot close one direction alone, so the connection has no CloseWrite, and to close it ends both directions. Its
-// addresses name the pod and the port, as in "default/web:8080". A node closes a connection that has carried nothing for four hours,
-// if it is a kubelet with the default streamingConnectionIdleTimeout.
+// The protocol cannot close one direction alone, so the connection has no CloseWrite, and to close it ends both
+// directions. Its addresses name the pod and the port, as in "default/web:8080". A node closes a connection that has
+// carried nothing for four hours, if it is a kubelet with the default streamingConnectionIdleTimeout.
 func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
 	c, err := t.dial(ctx)
 	if err != nil {
@@ -183,8 +188,8 @@ func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
 	return c, nil
 }
 
-// DialContext is [Target.Dial] with the parameters of net.Dialer.DialContext. network must be one of TCP. The address is not used: it
-// is whatever the caller's URL says.
+// DialContext is [Target.Dial] with the parameters of net.Dialer.DialContext. network must be one of TCP. The address
+// is not used: it is whatever the caller's URL says.
 func (t *Target) DialContext(ctx context.Context, network, _ string) (net.Conn, error) {
 	switch network {
 	case "tcp", "tcp4", "tcp6":
@@ -226,8 +231,8 @@ func (t *Target) usable() error {
 	return nil
 }
 
-// choose returns the pod to connect to. It returns a pod that was tried before only if there is no other. After a failed try, it looks
-// again.
+// choose returns the pod to connect to. It returns a pod that was tried before only if there is no other. After a
+// failed try, it looks again.
 func (t *Target) choose(ctx context.Context, tried []meta.Key) (addr, error) {
 	select {
 	case t.turn <- struct{}{}:

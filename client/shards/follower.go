@@ -16,13 +16,13 @@ type follower struct {
 	passing bool // it has come during a Run, whose end it does not outlive
 }
 
-// Follow notes something that has to be prepared for a range before work on it can begin: an informer that caches the objects of the
-// ranges, or a controller. The name is for people. No work begins on a range that it is not prepared for. That ends when its Leave is
-// called, or with the Run that it was made in; the next Have begins it again. Informers and controllers whose Options have the Group call
-// Follow themselves.
+// Follow notes something that has to be prepared for a range before work on it can begin: an informer that caches the
+// objects of the ranges, or a controller. The name is for people. No work begins on a range that it is not prepared
+// for. That ends when its Leave is called, or with the Run that it was made in; the next Have begins it again.
+// Informers and controllers whose Options have the Group call Follow themselves.
 //
-// Wanted returns the ranges to prepare for, and a channel that is closed when they change. Have says which of them are prepared, and
-// replaces what it has said before.
+// Wanted returns the ranges to prepare for, and a channel that is closed when they change. Have says which of them are
+// prepared, and replaces what it has said before.
 func (g *Group) Follow(name string) interface {
 	Wanted() (ranges meta.Ranges, changed <-chan struct{})
 	Have(ranges meta.Ranges)

@@ -17,8 +17,8 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// Group is one replica's part in a group that shares work. Make one with [New]; nothing happens until [Group.Run]. Its methods are safe
-// for use by several goroutines at once.
+// Group is one replica's part in a group that shares work. Make one with [New]; nothing happens until [Group.Run]. Its
+// methods are safe for use by several goroutines at once.
 type Group struct {
 	c       *client.Client
 	config  Options // with its defaults
@@ -97,21 +97,22 @@ func (g *Group) String() string {
 	return fmt.Sprintf("shards %q", meta.Key{Namespace: g.config.Namespace, Name: g.config.Name})
 }
 
-// Run joins the group, and calls work once, in the goroutine of the caller. Meanwhile it takes ranges and hands them over. Informers and
-// controllers that work runs with this Group follow.
+// Run joins the group, and calls work once, in the goroutine of the caller. Meanwhile it takes ranges and hands them
+// over. Informers and controllers that work runs with this Group follow.
 //
 // When ctx ends, this replica leaves: it goes on with its work until other replicas have taken over all its ranges, for
-// Options.Handover at most. Then the context of work ends. When work has returned, Run gives back the ranges that are left, and deletes
-// its lease. Nothing waits if there is no other replica.
+// Options.Handover at most. Then the context of work ends. When work has returned, Run gives back the ranges that are
+// left, and deletes its lease. Nothing waits if there is no other replica.
 //
-// A replica that loses its lease, because the server is away for too long or the process was stopped, loses all ranges: the contexts of
-// what [Group.Enter] has let in end, and nothing is sent with them any more. It joins again as soon as it can. The context of work goes
-// on, so caches stay.
+// A replica that loses its lease, because the server is away for too long or the process was stopped, loses all ranges:
+// the contexts of what [Group.Enter] has let in end, and nothing is sent with them any more. It joins again as soon as
+// it can. The context of work goes on, so caches stay.
 //
-// Run returns the error of work; nil if ctx has ended and that is nil or the error of its context. It returns nil at once if ctx has ended
-// before, and an error at once if the Options or work cannot be used, or if the Group runs already. It ends work and returns an error if
-// the replica cannot have a lease of its own: another process has the same identity ([leader.ErrShared]), or the lease belongs to
-// coordinated leader election. If work panics, Run gives everything back, and the panic goes on.
+// Run returns the error of work; nil if ctx has ended and that is nil or the error of its context. It returns nil at
+// once if ctx has ended before, and an error at once if the Options or work cannot be used, or if the Group runs
+// already. It ends work and returns an error if the replica cannot have a lease of its own: another process has the
+// same identity ([leader.ErrShared]), or the lease belongs to coordinated leader election. If work panics, Run gives
+// everything back, and the panic goes on.
 //
 // When Run returns, nothing of it runs. It may be called again.
 func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) error {
@@ -193,7 +194,8 @@ func (g *Group) end() {
 	g.count()
 }
 
-// keepLease keeps a lease until ctx ends, and shares the work while it has it. It returns an error if it cannot have a lease.
+// keepLease keeps a lease until ctx ends, and shares the work while it has it. It returns an error if it cannot have a
+// lease.
 func (g *Group) keepLease(ctx context.Context) error {
 	ctx = election.WithRider(ctx, election.Rider{
 		Annotations: g.annotations, Stored: g.stored, Due: g.due, Clock: g.clock,
@@ -277,8 +279,8 @@ func (g *Group) advance(held context.Context) plan {
 	return p
 }
 
-// settle ends the work on ranges that are given up, when it has returned or its time is over. It returns the time until that of the
-// next one is over; 0 if there is none. The caller holds mu.
+// settle ends the work on ranges that are given up, when it has returned or its time is over. It returns the time until
+// that of the next one is over; 0 if there is none. The caller holds mu.
 func (g *Group) settle(now time.Duration) (next time.Duration) {
 	for n := range g.table.drains.All() {
 		h := g.holds[n]
@@ -426,8 +428,8 @@ func (g *Group) giveBack(ctx context.Context) {
 	g.poke()
 }
 
-// drop ends the work on all ranges, for the reason why. lost is that reason if the replica has not given them up, and otherwise nil. The
-// caller holds mu.
+// drop ends the work on all ranges, for the reason why. lost is that reason if the replica has not given them up, and
+// otherwise nil. The caller holds mu.
 func (g *Group) drop(ctx context.Context, why, lost error) {
 	before := g.table.works
 	for n, h := range g.holds {
@@ -441,7 +443,8 @@ func (g *Group) drop(ctx context.Context, why, lost error) {
 	g.noteChange(ctx, before, lost)
 }
 
-// handOver waits until others have taken what this replica has, for Options.Handover at most, or until returned is closed.
+// handOver waits until others have taken what this replica has, for Options.Handover at most, or until returned is
+// closed.
 func (g *Group) handOver(returned <-chan struct{}) {
 	g.mu.Lock()
 	g.table.leaving = true
@@ -484,7 +487,8 @@ func (g *Group) remove(ctx context.Context) {
 	}
 }
 
-// delete deletes the lease of a replica that has ended, if it is still as it was read. Without the permission the lease stays.
+// delete deletes the lease of a replica that has ended, if it is still as it was read. Without the permission the lease
+// stays.
 func (g *Group) delete(ctx context.Context, l *lease) {
 	err := g.leases.Delete(ctx, l.Key(), client.DeleteOptions{UID: l.UID, ResourceVersion: l.ResourceVersion})
 	if err != nil && !errors.Is(err, apierrors.Conflict) {

@@ -53,9 +53,10 @@ func (h *hold) open() error {
 
 type holdKey struct{}
 
-// Check returns nil while the replica that ctx belongs to certainly has the range that it is for, and otherwise why it does not. It asks
-// both clocks, so it also notices that the machine has slept, before ctx ends. Call it right before a write that does not go through a
-// client.Client. It returns an error if ctx does not come from [Group.Enter], as those of reconciles do in a controller with Options.Shards.
+// Check returns nil while the replica that ctx belongs to certainly has the range that it is for, and otherwise why it
+// does not. It asks both clocks, so it also notices that the machine has slept, before ctx ends. Call it right before a
+// write that does not go through a client.Client. It returns an error if ctx does not come from [Group.Enter], as those
+// of reconciles do in a controller with Options.Shards.
 func Check(ctx context.Context) error {
 	h, ok := ctx.Value(holdKey{}).(*hold)
 	if !ok {
@@ -64,10 +65,10 @@ func Check(ctx context.Context) error {
 	return h.open()
 }
 
-// Enter lets work on range n begin. It returns a context for that, which ends with ctx, and when this replica does not have the range
-// any more; no request with the context leaves after that. The caller must call leave when the work has ended, because the range passes
-// to another replica only then, or when Options.Drain has passed. It returns false if this replica does not have the range. Controllers with
-// Options.Shards call it for each reconcile.
+// Enter lets work on range n begin. It returns a context for that, which ends with ctx, and when this replica does not
+// have the range any more; no request with the context leaves after that. The caller must call leave when the work has
+// ended, because the range passes to another replica only then, or when Options.Drain has passed. It returns false if
+// this replica does not have the range. Controllers with Options.Shards call it for each reconcile.
 func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool) {
 	g.mu.Lock()
 	if !g.table.works.Has(n) {
@@ -99,9 +100,9 @@ func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leav
 	}, true
 }
 
-// Began returns the ranges that work has begun for since it returned the number before, and that this replica has; the number to pass the
-// next time; and a channel that is closed when there may be more. It returns all ranges that this replica has for the number 0.
-// Controllers call it, to reconcile the objects of new ranges.
+// Began returns the ranges that work has begun for since it returned the number before, and that this replica has; the
+// number to pass the next time; and a channel that is closed when there may be more. It returns all ranges that this
+// replica has for the number 0. Controllers call it, to reconcile the objects of new ranges.
 func (g *Group) Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

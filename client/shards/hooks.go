@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/internal/hooks"
 )
 
-// Hooks are functions that a Group calls on events; see also [WithHooks]. All are optional. They should return soon, because the group
-// waits for them; if they do not, ranges pass late.
+// Hooks are functions that a Group calls on events; see also [WithHooks]. All are optional. They should return soon,
+// because the group waits for them; if they do not, ranges pass late.
 type Hooks struct {
 	// Run is called when the Run of a Group begins. ended, unless it is nil, is called before that Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())
@@ -28,8 +28,8 @@ type RunInfo struct {
 type ChangedInfo struct {
 	// Group is the name of the group.
 	Group meta.Key
-	// Gained are the ranges that the replica has got, and Lost those that it has given up or lost. Work that is under way for a range that
-	// was given up may go on for Options.Drain.
+	// Gained are the ranges that the replica has got, and Lost those that it has given up or lost. Work that is under
+	// way for a range that was given up may go on for Options.Drain.
 	Gained, Lost meta.Ranges
 	// Ranges are those that the replica has now.
 	Ranges meta.Ranges
@@ -37,8 +37,8 @@ type ChangedInfo struct {
 	Err error
 }
 
-// WithHooks returns a context in which the Groups that run with it call the functions of h, as well as those of Options.Hooks and of outer
-// contexts.
+// WithHooks returns a context in which the Groups that run with it call the functions of h, as well as those of
+// Options.Hooks and of outer contexts.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
 	return hooks.With(ctx, h, Hooks.and)
 }

@@ -16,36 +16,37 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Options says which group a replica belongs to, and how it shares the work. Namespace and Name must be set; the zero value of every
-// other field is a usable default. All replicas of a group must have the same By, and should have the same durations.
+// Options says which group a replica belongs to, and how it shares the work. Namespace and Name must be set; the zero
+// value of every other field is a usable default. All replicas of a group must have the same By, and should have the
+// same durations.
 type Options struct {
-	// Namespace is where the leases of the replicas are, and Name is the name of the group. The lease of a replica is called by the name
-	// of the group, a hyphen and the identity of the replica; it has the label [GroupLabel].
+	// Namespace is where the leases of the replicas are, and Name is the name of the group. The lease of a replica is
+	// called by the name of the group, a hyphen and the identity of the replica; it has the label [GroupLabel].
 	Namespace string
 	Name      string
 
-	// By says what decides which range an object is in. Empty means meta.ShardByUID. With children that objects own, use
-	// meta.ShardByNamespace: an object and its children have different uids. Change it together with Name: of replicas that have another
-	// By, one works on nothing while the other works, and both report it.
+	// By says what decides which range an object is in. Empty means meta.ShardByUID. With children that objects own,
+	// use meta.ShardByNamespace: an object and its children have different uids. Change it together with Name: of
+	// replicas that have another By, one works on nothing while the other works, and both report it.
 	By meta.ShardBy
 
-	// Identity is the name of this replica. No two replicas may have the same. Empty means the host name, which in a cluster is the name
-	// of the pod, and a random text.
+	// Identity is the name of this replica. No two replicas may have the same. Empty means the host name, which in a
+	// cluster is the name of the pod, and a random text.
 	Identity string
-	// Weight is this replica's part of the work, compared with that of others: one with 2 gets twice as many ranges as one with 1.
-	// 0 means 1.
+	// Weight is this replica's part of the work, compared with that of others: one with 2 gets twice as many ranges as
+	// one with 1. 0 means 1.
 	Weight int
 
-	// LeaseDuration, RenewDeadline and RetryPeriod are those of the replica's lease; see [leader.Options]. The ranges of a replica that
-	// has crashed pass to others LeaseDuration after its last renewal. 0 means 15 s, 10 s and 2 s.
+	// LeaseDuration, RenewDeadline and RetryPeriod are those of the replica's lease; see [leader.Options]. The ranges
+	// of a replica that has crashed pass to others LeaseDuration after its last renewal. 0 means 15 s, 10 s and 2 s.
 	LeaseDuration time.Duration
 	RenewDeadline time.Duration
 	RetryPeriod   time.Duration
-	// Drain is how long work that is under way goes on when its range passes to another replica, before its context ends. The range is
-	// handed over when that work has returned, or its context has ended. 0 means RenewDeadline.
+	// Drain is how long work that is under way goes on when its range passes to another replica, before its context
+	// ends. The range is handed over when that work has returned, or its context has ended. 0 means RenewDeadline.
 	Drain time.Duration
-	// Handover is how long a replica that leaves goes on with its work, until others have taken over all its ranges. 0 means twice
-	// LeaseDuration. It does not wait if there are no others.
+	// Handover is how long a replica that leaves goes on with its work, until others have taken over all its ranges. 0
+	// means twice LeaseDuration. It does not wait if there are no others.
 	Handover time.Duration
 
 	// Labels are set on the lease of this replica, besides [GroupLabel].
@@ -53,14 +54,14 @@ type Options struct {
 
 	// Hooks are called on events that a program may want to observe.
 	Hooks Hooks
-	// OnError is called with every error that [Group.Run] does not return, such as a *leader.LostError when this replica has lost its
-	// lease, and with it all ranges. Several goroutines call it at once. It should return soon.
+	// OnError is called with every error that [Group.Run] does not return, such as a *leader.LostError when this
+	// replica has lost its lease, and with it all ranges. Several goroutines call it at once. It should return soon.
 	//
-	// If it is nil, Run logs the errors: each at once, and a repeated one at growing intervals of up to a quarter of an hour, until the
-	// operation works again. Set a function that does nothing to silence them.
+	// If it is nil, Run logs the errors: each at once, and a repeated one at growing intervals of up to a quarter of an
+	// hour, until the operation works again. Set a function that does nothing to silence them.
 	OnError func(error)
-	// Logger receives errors if OnError is nil, and each change of the ranges. If it is the zero Logger, which logr.Discard() returns
-	// too, Run uses the logger of its context (logr.NewContext), or else slog.Default().
+	// Logger receives errors if OnError is nil, and each change of the ranges. If it is the zero Logger, which
+	// logr.Discard() returns too, Run uses the logger of its context (logr.NewContext), or else slog.Default().
 	Logger logr.Logger
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// plan is what a replica does next. It is made by [table.plan] from what is known, without I/O and without clocks, which tests use.
+// plan is what a replica does next. It is made by [table.plan] from what is known, without I/O and without clocks,
+// which tests use.
 type plan struct {
 	wanted  meta.Ranges   // what to prepare for, and to keep prepared for
 	giveUp  meta.Ranges   // of those worked on, what others are to have, and are ready for
@@ -24,8 +25,8 @@ type table struct {
 	settling time.Duration // how long a range that nobody has is left to a replica that joins
 	ours     *scores
 
-	// bids are the ranges that the lease is to show: those that are worked on, and those that this replica is ready for. The server
-	// certainly has those of accepted: every write since has had them.
+	// bids are the ranges that the lease is to show: those that are worked on, and those that this replica is ready
+	// for. The server certainly has those of accepted: every write since has had them.
 	bids, accepted meta.Ranges
 	reach          reach       // of these
 	works          meta.Ranges // ranges that reconciles may begin for
@@ -118,7 +119,8 @@ func (p *plan) soon(d time.Duration) {
 	}
 }
 
-// turn reports whether it is this replica's turn to take range n. rival says whether another one has it in its hands, or waits for it.
+// turn reports whether it is this replica's turn to take range n. rival says whether another one has it in its hands,
+// or waits for it.
 func (t *table) turn(p *plan, n int, takers []*member, rival bool, now time.Duration) bool {
 	mine := t.bids.Has(n)
 	switch {
@@ -130,7 +132,8 @@ func (t *table) turn(p *plan, n int, takers []*member, rival bool, now time.Dura
 	if !mine && !rival {
 		p.unowned = p.unowned.With(n)
 	}
-	// If who is to have a range does not take it, the next one does. One that joins cannot take it before somebody works on it.
+	// If who is to have a range does not take it, the next one does. One that joins cannot take it before somebody
+	// works on it.
 	rank, joiner := t.rank(takers, n)
 	patience := time.Duration(rank) * t.lease
 	if joiner {
@@ -145,8 +148,8 @@ func (t *table) turn(p *plan, n int, takers []*member, rival bool, now time.Dura
 	return turn && !t.leaving
 }
 
-// rivals returns how many other replicas have range n in their hands or wait for it, and whether one of these is to have it rather than
-// this one.
+// rivals returns how many other replicas have range n in their hands or wait for it, and whether one of these is to
+// have it rather than this one.
 func (t *table) rivals(live []*member, n int, now time.Duration) (rivals int, better bool) {
 	for _, m := range live {
 		if !m.unsure && !m.share.ranges.Has(n) {
@@ -160,14 +163,15 @@ func (t *table) rivals(live []*member, n int, now time.Duration) (rivals int, be
 	return rivals, better
 }
 
-// precedes reports whether a replica that shares by something else may work before the one with the lease self does: it works already,
-// or both wait, and its name is the lower one.
+// precedes reports whether a replica that shares by something else may work before the one with the lease self does: it
+// works already, or both wait, and its name is the lower one.
 func (m *member) precedes(self string, now time.Duration) bool {
 	holds := m.holds(now)
 	return m.unsure || holds.Intersect(m.share.worked) != (meta.Ranges{}) || holds != (meta.Ranges{}) && m.name < self
 }
 
-// isWorkedOn reports whether a lease says that its replica works on range n, so that it is known who had it when that one gives it up.
+// isWorkedOn reports whether a lease says that its replica works on range n, so that it is known who had it when that
+// one gives it up.
 func isWorkedOn(live []*member, n int) bool {
 	return slices.ContainsFunc(live, func(m *member) bool { return m.share.ranges.Has(n) && m.share.worked.Has(n) })
 }
@@ -175,8 +179,8 @@ func isWorkedOn(live []*member, n int) bool {
 // yields reports whether m is to have range n rather than this replica.
 func (t *table) yields(m *member, n int) bool { return m.scores[n] > t.ours[n] }
 
-// rank returns how many others are to have range n rather than this replica, and whether there are such that join yet, which it does not
-// count.
+// rank returns how many others are to have range n rather than this replica, and whether there are such that join yet,
+// which it does not count.
 func (t *table) rank(takers []*member, n int) (rank int, joiner bool) {
 	for _, m := range takers {
 		switch {

@@ -24,7 +24,8 @@ const (
 	aboutWork   = "work"
 )
 
-// quiet returns a context without a logger, for the election of our own lease: nobody wants to read that this replica leads.
+// quiet returns a context without a logger, for the election of our own lease: nobody wants to read that this replica
+// leads.
 func quiet(ctx context.Context) context.Context { return logr.NewContext(ctx, logr.Discard()) }
 
 // failed reports an error that Run does not return.
@@ -57,8 +58,8 @@ func (g *Group) listWorks() {
 	g.log.Works(aboutLeases)
 }
 
-// block notes why the work is not shared as it should be, by a plan at the moment now. It returns the time until it has to be
-// asked again; 0 if that is not known. The caller holds mu.
+// block notes why the work is not shared as it should be, by a plan at the moment now. It returns the time until it has
+// to be asked again; 0 if that is not known. The caller holds mu.
 func (g *Group) block(p plan, now time.Duration) (next time.Duration) {
 	missing := p.wanted.Minus(g.table.have).Len()
 	if g.blocked = nil; p.foreign != nil {
@@ -91,7 +92,8 @@ func (g *Group) notReady() (names []string) {
 	return names
 }
 
-// sayBlocked reports why the work is not shared as it should be, once in LeaseDuration; said is when it has done so last.
+// sayBlocked reports why the work is not shared as it should be, once in LeaseDuration; said is when it has done so
+// last.
 func (g *Group) sayBlocked(said *time.Duration) {
 	now := g.clock.Mono()
 	g.mu.Lock()
@@ -125,8 +127,8 @@ type change struct {
 	info ChangedInfo
 }
 
-// noteChange notes that the ranges that are worked on may have changed from what they were before; lost is why all of them were lost at
-// once, or nil. The caller holds mu.
+// noteChange notes that the ranges that are worked on may have changed from what they were before; lost is why all of
+// them were lost at once, or nil. The caller holds mu.
 func (g *Group) noteChange(ctx context.Context, before meta.Ranges, lost error) {
 	now := g.table.works
 	if now == before {

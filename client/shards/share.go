@@ -15,8 +15,8 @@ const shareAnnotation = "shards.bowline-go.github.io/share"
 type share struct {
 	// ranges are those that it works on, and those that it is ready for and waits for.
 	ranges meta.Ranges
-	// worked are the ranges that it has begun to work on since it last bid for them. Those that are not in ranges any more it has
-	// worked on until it took its bid away.
+	// worked are the ranges that it has begun to work on since it last bid for them. Those that are not in ranges any
+	// more it has worked on until it took its bid away.
 	worked meta.Ranges
 	weight int
 	by     meta.ShardBy // what its ranges are ranges of
@@ -28,7 +28,8 @@ type share struct {
 
 const shareForm = "v1 ranges=%s worked=%s weight=%d by=%s leaving=%t joining=%t"
 
-// text returns the share as an annotation of the lease with that name. It ends with a sum, so that an edit by hand is noticed.
+// text returns the share as an annotation of the lease with that name. It ends with a sum, so that an edit by hand is
+// noticed.
 func (s share) text(lease string) string {
 	ranges, _ := s.ranges.MarshalText() // never fails
 	worked, _ := s.worked.MarshalText()

@@ -18,7 +18,8 @@ type Status struct {
 	Identity string
 	// Running says that Run has been called and has not returned.
 	Running bool
-	// Joined says that this replica has a lease, without which it has no ranges. Left is how long it has it without another renewal.
+	// Joined says that this replica has a lease, without which it has no ranges. Left is how long it has it without
+	// another renewal.
 	Joined bool
 	Left   time.Duration
 	// Leaving says that this replica is about to end, and keeps its ranges until others have taken them.
@@ -26,25 +27,25 @@ type Status struct {
 	// Ranges are those that this replica works on, and Since is when they changed last.
 	Ranges meta.Ranges
 	Since  time.Time
-	// Lost is when this replica last lost all its ranges at once, because it lost its lease, and LostErr is why. Both are zero if that has
-	// not happened since New.
+	// Lost is when this replica last lost all its ranges at once, because it lost its lease, and LostErr is why. Both
+	// are zero if that has not happened since New.
 	Lost    time.Time
 	LostErr error
-	// Waits are ranges that this replica is ready for, and that others have not given up yet. Prepares are those that it is to have, and
-	// is not ready for.
+	// Waits are ranges that this replica is ready for, and that others have not given up yet. Prepares are those that
+	// it is to have, and is not ready for.
 	Waits    meta.Ranges
 	Prepares meta.Ranges
 	// Unready are the names of the informers and controllers that are not ready for ranges of Prepares.
 	Unready []string
-	// Blocked is why the work is not shared as it should be: something in this replica has not been ready for LeaseDuration, or another
-	// replica has another Options.By. It is nil if there is no such reason.
+	// Blocked is why the work is not shared as it should be: something in this replica has not been ready for
+	// LeaseDuration, or another replica has another Options.By. It is nil if there is no such reason.
 	Blocked error
 	// Unowned are ranges that, as far as this replica knows, no replica works on or waits for.
 	Unowned meta.Ranges
 	// Members are all replicas of the group, this one included, by name.
 	Members []Member
-	// Err is the error of the last read of the group's leases, and LeaseErr that of the last write of this replica's own. They are nil if
-	// these succeeded.
+	// Err is the error of the last read of the group's leases, and LeaseErr that of the last write of this replica's
+	// own. They are nil if these succeeded.
 	Err, LeaseErr error
 }
 
@@ -56,11 +57,11 @@ type Member struct {
 	Weight   int
 	// Ranges are those that its lease shows: it works on them, or is ready and waits for them.
 	Ranges meta.Ranges
-	// Due is how many ranges it has if all of them are divided evenly by weight among the replicas that are neither Leaving nor Lost. It is
-	// 0 for the others.
+	// Due is how many ranges it has if all of them are divided evenly by weight among the replicas that are neither
+	// Leaving nor Lost. It is 0 for the others.
 	Due float64
-	// Self says that it is this replica, Leaving that it is about to end, and Lost that its lease has been deleted by somebody, is not as
-	// the replica has written it, or has run out.
+	// Self says that it is this replica, Leaving that it is about to end, and Lost that its lease has been deleted by
+	// somebody, is not as the replica has written it, or has run out.
 	Self, Leaving, Lost bool
 }
 
@@ -152,9 +153,9 @@ func (s Status) String() string {
 	return b.String()
 }
 
-// WhyIdle returns why this replica works on no range: the Group does not run, the replica has no lease, or what Status.Blocked and Status.Err
-// say. It returns nil if the replica works on some, and if all is well: others have all ranges, or the first ones are about to come.
-// Controllers show it.
+// WhyIdle returns why this replica works on no range: the Group does not run, the replica has no lease, or what
+// Status.Blocked and Status.Err say. It returns nil if the replica works on some, and if all is well: others have all
+// ranges, or the first ones are about to come. Controllers show it.
 func (g *Group) WhyIdle() error {
 	s := g.Status()
 	switch {

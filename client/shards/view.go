@@ -39,8 +39,8 @@ type member struct {
 // isLive reports whether the replica may still work.
 func (m *member) isLive(now time.Duration) bool { return now < m.until() }
 
-// until returns when the replica has certainly lost what it had. If it may have renewed its lease without our seeing that, it has not done
-// so since we noticed.
+// until returns when the replica has certainly lost what it had. If it may have renewed its lease without our seeing
+// that, it has not done so since we noticed.
 func (m *member) until() time.Duration {
 	if m.unsure {
 		return max(m.seen, m.noticed) + m.lasts
@@ -169,16 +169,16 @@ func (v *view) note(place string, l *lease, now time.Duration) {
 	v.members[place] = next
 }
 
-// miss notes that the lease has been deleted at some time before now, and that we have not seen how it was at last. Its replica may not know
-// of the deletion yet, and may have taken any range before it.
+// miss notes that the lease has been deleted at some time before now, and that we have not seen how it was at last. Its
+// replica may not know of the deletion yet, and may have taken any range before it.
 func (m *member) miss(now time.Duration) {
 	if !m.gone {
 		m.gone, m.unsure, m.noticed = true, true, now
 	}
 }
 
-// deleted notes that a lease has been deleted, and was as l is at last. Its replica may not know that yet, so its ranges count until the
-// lease would have run out.
+// deleted notes that a lease has been deleted, and was as l is at last. Its replica may not know that yet, so its
+// ranges count until the lease would have run out.
 func (v *view) deleted(l *lease, now time.Duration) {
 	if l.Name == v.self {
 		return
@@ -235,8 +235,8 @@ func (v *view) listed(leases []*lease, now time.Duration) {
 	}
 }
 
-// restart notes that the news go on from a list of that version, which has been noted at the moment now. This replica does not know what
-// has happened between the news before and that list.
+// restart notes that the news go on from a list of that version, which has been noted at the moment now. This replica
+// does not know what has happened between the news before and that list.
 func (v *view) restart(version string, now time.Duration) {
 	if v.head != "" {
 		v.since, v.fresh, v.released = now, false, meta.Ranges{}
@@ -244,8 +244,9 @@ func (v *view) restart(version string, now time.Duration) {
 	v.head = version
 }
 
-// restored notes that the server has gone back to an earlier state, as after etcd was restored from a backup: lower versions than before
-// are news from now on. Another replica may not know yet that its lease is not as it has written it, and may have everything.
+// restored notes that the server has gone back to an earlier state, as after etcd was restored from a backup: lower
+// versions than before are news from now on. Another replica may not know yet that its lease is not as it has written
+// it, and may have everything.
 func (v *view) restored(now time.Duration) {
 	v.own = ""
 	for place, m := range v.members {
@@ -259,8 +260,9 @@ func (v *view) restored(now time.Duration) {
 	}
 }
 
-// contradicts reports whether a list shows a lease in an earlier state than is known, although the list is not older than that state. Its
-// own version may not tell that the server has been restored: others may have written as much since.
+// contradicts reports whether a list shows a lease in an earlier state than is known, although the list is not older
+// than that state. Its own version may not tell that the server has been restored: others may have written as much
+// since.
 func (v *view) contradicts(list meta.List[*lease]) bool {
 	for _, l := range list.Items {
 		known := ""
@@ -283,7 +285,8 @@ func (v *view) came(version string) {
 	}
 }
 
-// expire forgets leases that have been deleted and have run out. It returns the time until the next lease runs out; 0 if there is none.
+// expire forgets leases that have been deleted and have run out. It returns the time until the next lease runs out; 0
+// if there is none.
 func (v *view) expire(now time.Duration) (next time.Duration) {
 	for name, m := range v.members {
 		if left := m.until() - now; left > 0 {
@@ -299,9 +302,9 @@ func (v *view) expire(now time.Duration) (next time.Duration) {
 	return next
 }
 
-// isKnown reports whether it is certain that nobody works on a range that no lease shows. A lease that somebody has deleted by hand does
-// not show what its replica works on until that learns of it. So a replica that joins a group in which others work takes only what one of
-// these has worked on meanwhile, until a lease would have run out.
+// isKnown reports whether it is certain that nobody works on a range that no lease shows. A lease that somebody has
+// deleted by hand does not show what its replica works on until that learns of it. So a replica that joins a group in
+// which others work takes only what one of these has worked on meanwhile, until a lease would have run out.
 func (v *view) isKnown(n int, now time.Duration) bool {
 	return v.released.Has(n) || v.knowsAll(now)
 }

@@ -13,8 +13,8 @@ import (
 
 var errRestored = errors.New("the server has an earlier state than before: it has been restored from a backup")
 
-// list asks for all leases of the group, as the server has them now. If that is an earlier state than before, it returns them with
-// errRestored.
+// list asks for all leases of the group, as the server has them now. If that is an earlier state than before, it
+// returns them with errRestored.
 func (g *Group) list(ctx context.Context) (meta.List[*lease], error) {
 	g.mu.Lock()
 	known := []string{g.view.head, g.view.latest, g.view.own}
@@ -33,8 +33,8 @@ func (g *Group) list(ctx context.Context) (meta.List[*lease], error) {
 	return list, nil
 }
 
-// watch follows the leases of the group until ctx ends. It goes on from the last version that it has come to, so that the view also learns
-// of leases that are made and deleted while nothing can be read.
+// watch follows the leases of the group until ctx ends. It goes on from the last version that it has come to, so that
+// the view also learns of leases that are made and deleted while nothing can be read.
 func (g *Group) watch(ctx context.Context) {
 	failures := g.newBackoff()
 	var course course
@@ -56,8 +56,8 @@ func (g *Group) watch(ctx context.Context) {
 	}
 }
 
-// rest waits before the next watch. It stops waiting when a write is stored that the news have to come to, because the server is there
-// then, unless the server has asked for the wait.
+// rest waits before the next watch. It stops waiting when a write is stored that the news have to come to, because the
+// server is there then, unless the server has asked for the wait.
 func (g *Group) rest(ctx context.Context, d time.Duration, asked bool) {
 	stored := g.expected
 	if asked {
@@ -89,7 +89,8 @@ type course struct {
 	barren int  // how many watches in a row have brought nothing
 }
 
-// enoughBarren is how many watches in a row may bring nothing, although the leases can be listed, before the news begin anew with a list.
+// enoughBarren is how many watches in a row may bring nothing, although the leases can be listed, before the news begin
+// anew with a list.
 const enoughBarren = 2
 
 var errSilent = errors.New("no news of any lease has come, although replicas renew theirs")
@@ -152,8 +153,8 @@ func (g *Group) watchOnce(outer context.Context, course *course) error {
 	return g.silent(outer, ctx, err)
 }
 
-// learn notes the list before a watch. It returns the version that the watch is to begin after, and the names of the leases that this
-// replica is to delete.
+// learn notes the list before a watch. It returns the version that the watch is to begin after, and the names of the
+// leases that this replica is to delete.
 func (g *Group) learn(list meta.List[*lease], restored bool, course *course) (from string, old map[string]bool) {
 	now := g.clock.Mono()
 	g.mu.Lock()
@@ -172,8 +173,8 @@ func (g *Group) learn(list meta.List[*lease], restored bool, course *course) (fr
 	return v.head, g.over(now)
 }
 
-// silent returns errSilent for a watch that has been ended because it brought no news, and else err. Later requests use other connections
-// then: the one that was silent may be dead.
+// silent returns errSilent for a watch that has been ended because it brought no news, and else err. Later requests use
+// other connections then: the one that was silent may be dead.
 func (g *Group) silent(outer, ctx context.Context, err error) error {
 	switch {
 	case outer.Err() != nil:
@@ -207,8 +208,8 @@ func (g *Group) heard(event client.Event[*lease], now time.Duration) {
 // keptFor is how many lease durations the lease of a replica stays that has ended without deleting it.
 const keptFor = 20
 
-// over returns the names of the leases that this replica is to delete, because theirs ended long ago. One replica does it for all. The
-// caller holds mu.
+// over returns the names of the leases that this replica is to delete, because theirs ended long ago. One replica does
+// it for all. The caller holds mu.
 func (g *Group) over(now time.Duration) map[string]bool {
 	old := make(map[string]bool)
 	for _, m := range g.view.members {

@@ -3,8 +3,9 @@
 //	go run ./examples/apply                       # with nothing but Go: the API server is in the process
 //	go run ./examples/apply -kubeconfig FILE -namespace web   # it makes a deployment there, and deletes it
 //
-// The struct is this program's own, with the fields that it reads. Paths name the fields that the program sets: the server
-// remembers that the program owns these, and refuses to change fields that belong to somebody else, here an autoscaler.
+// The struct is this program's own, with the fields that it reads. Paths name the fields that the program sets: the
+// server remembers that the program owns these, and refuses to change fields that belong to somebody else, here an
+// autoscaler.
 package main
 
 import (
@@ -22,8 +23,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Deployment has the fields that this program reads. Its JSON also has zeros, which does no harm, because paths name the fields
-// to apply.
+// Deployment has the fields that this program reads. Its JSON also has zeros, which does no harm, because paths name
+// the fields to apply.
 type Deployment struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {

@@ -1,5 +1,6 @@
-// Clusters is one controller over several clusters: it copies ConfigMaps of a hub into all others, while one of them goes away and
-// comes back, and another one is removed and added. It needs nothing but Go, checks its result, and ends by itself.
+// Clusters is one controller over several clusters: it copies ConfigMaps of a hub into all others, while one of them
+// goes away and comes back, and another one is removed and added. It needs nothing but Go, checks its result, and ends
+// by itself.
 //
 //	go run ./examples/clusters
 package main
@@ -44,8 +45,8 @@ type Site struct {
 	cache  *informer.Informer[*ConfigMap]
 }
 
-// open returns a cluster with a client, and with a cache of the ConfigMaps that selector selects. The cache has the name of the cluster,
-// which is in its errors in the log, and in metrics.
+// open returns a cluster with a client, and with a cache of the ConfigMaps that selector selects. The cache has the
+// name of the cluster, which is in its errors in the log, and in metrics.
 func open(name string, cfg client.Config, selector string) (*Site, error) {
 	c, err := client.New(cfg)
 	if err != nil {
@@ -59,7 +60,8 @@ func open(name string, cfg client.Config, selector string) (*Site, error) {
 	return s, nil
 }
 
-// newController returns a controller that makes each cluster have the ConfigMaps of the hub. Clusters are added to it by add.
+// newController returns a controller that makes each cluster have the ConfigMaps of the hub. Clusters are added to it
+// by add.
 func newController(hub *Site, onError func(error)) *clusters.Controller[*Site] {
 	o := controller.Options{
 		Workers: 4,

@@ -3,9 +3,10 @@
 //	go run ./examples/ensure                       # with nothing but Go: the API server is in the process
 //	go run ./examples/ensure -kubeconfig FILE -namespace web   # it makes a config map there, and deletes it
 //
-// Ensure creates an object that is not there and changes one that differs. Its outcome is Created, Updated or Unchanged, or NotKept
-// with the fields that the server has otherwise than wanted. It compares only what these small types say, so that what the server
-// fills in causes no second write, and what others have set stays. The Deployment is owned by the ConfigMap: it goes with it.
+// Ensure creates an object that is not there and changes one that differs. Its outcome is Created, Updated or
+// Unchanged, or NotKept with the fields that the server has otherwise than wanted. It compares only what these small
+// types say, so that what the server fills in causes no second write, and what others have set stays. The Deployment is
+// owned by the ConfigMap: it goes with it.
 package main
 
 import (
@@ -56,7 +57,8 @@ var (
 	Deployments = client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 )
 
-// ensure makes the deployment of a shop what it should be, and returns it and what had to be done. A controller's reconcile has this form.
+// ensure makes the deployment of a shop what it should be, and returns it and what had to be done. A controller's
+// reconcile has this form.
 func ensure(ctx context.Context, c *client.Client, key meta.Key) (*Deployment, client.Ensured, error) {
 	shop, err := client.For(c, Shops).Get(ctx, key)
 	if err != nil {

@@ -3,9 +3,9 @@
 //	go run ./examples/modify               # with nothing but Go: the API server is in the process
 //	go run ./examples/modify -kubeconfig FILE -namespace NAME   # it makes a config map there, and deletes it
 //
-// The seats are in a config map. Resource.Modify reads it, has it changed and writes it back, and does all of that again when
-// somebody else was faster: so a clerk's function sees what is there now, and may be called several times for one seat. It says
-// no by returning an error. What Show does not name, as the labels, stays.
+// The seats are in a config map. Resource.Modify reads it, has it changed and writes it back, and does all of that
+// again when somebody else was faster: so a clerk's function sees what is there now, and may be called several times
+// for one seat. It says no by returning an error. What Show does not name, as the labels, stays.
 package main
 
 import (
@@ -50,8 +50,8 @@ func sell(ctx context.Context, shows client.Resource[*Show], key meta.Key, clerk
 		s.Data.Sold = strings.TrimSpace(s.Data.Sold + " " + seat + ":" + clerk)
 		return nil
 	})
-	// After a connection that broke at the wrong moment nobody knows whether the seat is sold. To sell another one could be one
-	// too many: that is for a person to see to.
+	// After a connection that broke at the wrong moment nobody knows whether the seat is sold. To sell another one
+	// could be one too many: that is for a person to see to.
 	if lost := (*client.ModifyError)(nil); errors.As(err, &lost) && lost.MayHaveWritten {
 		return "", fmt.Errorf("look whether %s has sold %s: %w", clerk, seat, err)
 	}

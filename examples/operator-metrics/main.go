@@ -1,7 +1,9 @@
 // Operator-metrics is a controller that Prometheus and OpenTelemetry observe. The calls are in start, observe and run;
-// examples/operator has the rest of what an operator does. It is a module of its own, because a program without them links nothing of them.
+// examples/operator has the rest of what an operator does. It is a module of its own, because a program without them
+// links nothing of them.
 //
-// Traces go where the environment says, as OpenTelemetry defines it: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME, and so on.
+// Traces go where the environment says, as OpenTelemetry defines it: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME,
+// and so on.
 package main
 
 import (

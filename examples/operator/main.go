@@ -1,5 +1,6 @@
-// Operator is a controller as it runs in production: a finalizer, an owned object, a status condition, records, leader election or
-// replicas that share the work, and probes, against the cluster that kubectl uses, or the one of its pod. GUIDE.md explains it.
+// Operator is a controller as it runs in production: a finalizer, an owned object, a status condition, records, leader
+// election or replicas that share the work, and probes, against the cluster that kubectl uses, or the one of its pod.
+// GUIDE.md explains it.
 package main
 
 import (

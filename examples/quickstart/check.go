@@ -88,7 +88,8 @@ func (s *storm) settle(ctx context.Context, phase string, p *progress) (*summary
 	}
 }
 
-// late returns what was wrong when the time ran out. If ctx has ended for another reason, or nothing is known, it returns err.
+// late returns what was wrong when the time ran out. If ctx has ended for another reason, or nothing is known, it
+// returns err.
 func late(ctx context.Context, last *summary, err error) (*summary, error) {
 	if last == nil || !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return nil, err

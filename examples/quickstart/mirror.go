@@ -24,8 +24,8 @@ const (
 	mirrorSuffix   = "-mirror"
 )
 
-// Mirrors keeps, for every ConfigMap labelled bowline.dev/mirror=true, a ConfigMap NAME-mirror with the same data. It is the
-// whole of the example; the other files make life hard for it.
+// Mirrors keeps, for every ConfigMap labelled bowline.dev/mirror=true, a ConfigMap NAME-mirror with the same data. It
+// is the whole of the example; the other files make life hard for it.
 type Mirrors struct {
 	configMaps client.Resource[*ConfigMap]
 	informer   *informer.Informer[*ConfigMap]
@@ -48,10 +48,10 @@ func NewMirrors(c *client.Client, namespaces []string, workers int, onError func
 // Run runs the informer and the controller until ctx ends.
 func (m *Mirrors) Run(ctx context.Context) error { return informer.Run(ctx, m.controller) }
 
-// sourceKeys says which sources have to be looked at when c changes: c itself if it is one, and the one whose mirror has
-// c's name. A change has two states, and it is called with both, so a label that is taken away counts too. Mostly a mirror names
-// its source by its owner reference, and controller.Owns finds it; the name serves where somebody takes that reference away
-// before the cache has seen it.
+// sourceKeys says which sources have to be looked at when c changes: c itself if it is one, and the one whose mirror
+// has c's name. A change has two states, and it is called with both, so a label that is taken away counts too. Mostly a
+// mirror names its source by its owner reference, and controller.Owns finds it; the name serves where somebody takes
+// that reference away before the cache has seen it.
 func sourceKeys(c *ConfigMap) []meta.Key {
 	var keys []meta.Key
 	if c.Labels[mirrorLabel] == "true" {
@@ -63,7 +63,8 @@ func sourceKeys(c *ConfigMap) []meta.Key {
 	return keys
 }
 
-// reconcile makes the mirror of one source what it must be. It does not know what has changed, and looks at what is there now.
+// reconcile makes the mirror of one source what it must be. It does not know what has changed, and looks at what is
+// there now.
 func (m *Mirrors) reconcile(ctx context.Context, key meta.Key) (controller.Result, error) {
 	var done controller.Result
 	cached, at := m.informer.Reader(), mirrorKey(key)

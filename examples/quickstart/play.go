@@ -10,8 +10,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// play makes the sources, starts the controller, waits until everything is mirrored, lets the storm rage, and waits again. With
-// -debug it then waits for an interrupt.
+// play makes the sources, starts the controller, waits until everything is mirrored, lets the storm rage, and waits
+// again. With -debug it then waits for an interrupt.
 func play(parent context.Context, o options, p *progress) (_ *summary, err error) {
 	began := time.Now()
 	w, err := newWorld(o)

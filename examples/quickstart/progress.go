@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// progress tells a person how far the program is: one line that is written again and again on a terminal, and a plain line
-// for each phase, and every few seconds, elsewhere. One goroutine uses it.
+// progress tells a person how far the program is: one line that is written again and again on a terminal, and a plain
+// line for each phase, and every few seconds, elsewhere. One goroutine uses it.
 type progress struct {
 	out      *os.File
 	terminal bool

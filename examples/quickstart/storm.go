@@ -55,8 +55,8 @@ func (s *storm) seed(ctx context.Context, n int, p *progress) error {
 	return do(ctx, tasks, 0, func(done int) { p.show("sources made", done, n) })
 }
 
-// rage updates 20 % of the sources, deletes 5 % of them and 5 % of the mirrors, takes the label from 2 % of the sources, and
-// spoils 5 % of the mirrors, in random order and over at least stormTime.
+// rage updates 20 % of the sources, deletes 5 % of them and 5 % of the mirrors, takes the label from 2 % of the
+// sources, and spoils 5 % of the mirrors, in random order and over at least stormTime.
 func (s *storm) rage(ctx context.Context, p *progress) error {
 	keys := make([]meta.Key, 0, len(s.want))
 	for key := range s.want {
@@ -168,8 +168,8 @@ func missing(err error) error {
 // task is one thing to do.
 type task func(ctx context.Context) error
 
-// do does all tasks, 16 at a time, spread over at least the given time, and returns the first error. report is called as
-// they get done, from this goroutine.
+// do does all tasks, 16 at a time, spread over at least the given time, and returns the first error. report is called
+// as they get done, from this goroutine.
 func do(ctx context.Context, tasks []task, over time.Duration, report func(done int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

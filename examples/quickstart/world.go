@@ -180,8 +180,8 @@ func (w *world) faults(ctx context.Context, seed uint64) {
 	}
 }
 
-// background runs the server, the controller and the page, if there is one. stop ends them and returns the error of the first that
-// failed.
+// background runs the server, the controller and the page, if there is one. stop ends them and returns the error of the
+// first that failed.
 func (w *world) background(ctx context.Context, m *Mirrors, shown *page) (_ context.Context, stop func() error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan error, 1)

@@ -3,8 +3,8 @@
 //	go run ./examples/wait                       # with nothing but Go: the API server is in the process
 //	go run ./examples/wait -kubeconfig FILE -namespace web -pod a -timeout 2m
 //
-// WaitFor is one list and one watch of the one object. It outlives broken connections and restarts of the server, and misses no
-// state in between; a pod that ends (Failed, Succeeded) is an error at once, and not when the time is over.
+// WaitFor is one list and one watch of the one object. It outlives broken connections and restarts of the server, and
+// misses no state in between; a pod that ends (Failed, Succeeded) is an error at once, and not when the time is over.
 package main
 
 import (

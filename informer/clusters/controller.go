@@ -18,12 +18,13 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// Func brings the actual state closer to the desired one for one key, like a controller.Func. cluster is what [Controller.Add] was
-// given for the key's cluster. ctx also ends when the cluster is removed.
+// Func brings the actual state closer to the desired one for one key, like a controller.Func. cluster is what
+// [Controller.Add] was given for the key's cluster. ctx also ends when the cluster is removed.
 type Func[V any] func(ctx context.Context, cluster V, key Key) (controller.Result, error)
 
-// Controller is a reconcile loop over clusters. V is what the program keeps for a cluster. Make it with [New]; nothing happens until
-// Run. Its methods may be called by several goroutines at once, before, during and after Run, and from reconciles.
+// Controller is a reconcile loop over clusters. V is what the program keeps for a cluster. Make it with [New]; nothing
+// happens until Run. Its methods may be called by several goroutines at once, before, during and after Run, and from
+// reconciles.
 type Controller[V any] struct {
 	*controller.Controller[Key]
 	fn   Func[V]
@@ -50,9 +51,9 @@ type member[V any] struct {
 	left chan struct{}
 }
 
-// New returns a controller without clusters, which calls fn for the keys that their sources name. The sources of New name keys of any
-// clusters; a key whose cluster is not there is dropped. The workers wait for these sources, and Run ends with an error if one of them
-// fails. Run, not New, reports invalid arguments.
+// New returns a controller without clusters, which calls fn for the keys that their sources name. The sources of New
+// name keys of any clusters; a key whose cluster is not there is dropped. The workers wait for these sources, and Run
+// ends with an error if one of them fails. Run, not New, reports invalid arguments.
 func New[V any](name string, o controller.Options, fn Func[V], from ...controller.Source[Key]) *Controller[V] {
 	c := &Controller[V]{fn: fn, members: make(map[string]*member[V])}
 	c.named = len(from) > 0
@@ -66,11 +67,12 @@ func New[V any](name string, o controller.Options, fn Func[V], from ...controlle
 	return c
 }
 
-// Add adds a cluster, with its sources: at once if the controller runs, and otherwise for the next Run and those after it. It does not
-// wait for them; see [Controller.WaitSynced]. The informers that the sources need run until the cluster is removed or Run ends.
+// Add adds a cluster, with its sources: at once if the controller runs, and otherwise for the next Run and those after
+// it. It does not wait for them; see [Controller.WaitSynced]. The informers that the sources need run until the cluster
+// is removed or Run ends.
 //
-// The error says that the name is empty, that there is a cluster of that name, that a source is nil, or that neither Add nor New has
-// a source, so that nothing would name a key of the cluster. Then nothing is added.
+// The error says that the name is empty, that there is a cluster of that name, that a source is nil, or that neither
+// Add nor New has a source, so that nothing would name a key of the cluster. Then nothing is added.
 func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[meta.Key]) error {
 	if name == "" {
 		return errors.New("clusters.Controller: Add: the name must not be empty")
@@ -103,13 +105,14 @@ func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[me
 	return nil
 }
 
-// Remove removes a cluster, as the documentation of the package says. From the beginning of the call on no reconcile of the cluster
-// starts, and the name is free. Remove returns when the sources have returned, the informers that only this cluster needed, and the
-// reconciles.
+// Remove removes a cluster, as the documentation of the package says. From the beginning of the call on no reconcile of
+// the cluster starts, and the name is free. Remove returns when the sources have returned, the informers that only this
+// cluster needed, and the reconciles.
 //
-// If ctx ends before the reconciles have returned, Remove returns an error; the cluster is removed all the same. Remove may be called
-// from a reconcile with the context of that reconcile, or one that comes from it. Then Remove does not wait for that reconcile, and, if it
-// is one of the cluster, ends its context at last. Remove must not be called from a function that a source calls.
+// If ctx ends before the reconciles have returned, Remove returns an error; the cluster is removed all the same. Remove
+// may be called from a reconcile with the context of that reconcile, or one that comes from it. Then Remove does not
+// wait for that reconcile, and, if it is one of the cluster, ends its context at last. Remove must not be called from a
+// function that a source calls.
 //
 // The error may also say that there is no cluster of that name.
 func (c *Controller[V]) Remove(ctx context.Context, name string) error {
@@ -140,8 +143,8 @@ func noCluster(method, name string) error {
 	return fmt.Errorf("clusters.Controller: %s %q: there is no cluster of that name", method, name)
 }
 
-// take takes a cluster out, and ends its reconciles but mine. It returns the keys of it that may wait for long in the queue; nil if there is
-// no such cluster.
+// take takes a cluster out, and ends its reconciles but mine. It returns the keys of it that may wait for long in the
+// queue; nil if there is no such cluster.
 func (c *Controller[V]) take(name string, mine *work) (m *member[V], keys []Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,7 +165,8 @@ func (c *Controller[V]) take(name string, mine *work) (m *member[V], keys []Key)
 	return m, keys
 }
 
-// missing returns how many reconciles of a removed cluster still run, without mine, and what is closed when one of them has ended.
+// missing returns how many reconciles of a removed cluster still run, without mine, and what is closed when one of them
+// has ended.
 func (c *Controller[V]) missing(m *member[V], mine *work) (missing int, left <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,9 +196,9 @@ func (c *Controller[V]) Names() []string {
 	return slices.Sorted(maps.Keys(c.members))
 }
 
-// WaitSynced returns nil when all sources of a cluster have delivered what existed at their start in the present Run. It waits for a
-// Run if there is none. It returns an error with the reason if ctx ends first, and another if there is no such cluster, if it is
-// removed, or if a source has failed.
+// WaitSynced returns nil when all sources of a cluster have delivered what existed at their start in the present Run.
+// It waits for a Run if there is none. It returns an error with the reason if ctx ends first, and another if there is
+// no such cluster, if it is removed, or if a source has failed.
 func (c *Controller[V]) WaitSynced(ctx context.Context, name string) error {
 	c.mu.Lock()
 	m := c.members[name]
@@ -209,15 +213,16 @@ func (c *Controller[V]) WaitSynced(ctx context.Context, name string) error {
 type Status struct {
 	// Name is its name.
 	Name string
-	// Err is nil if the sources have delivered what existed at their start in the present Run, so that keys are reconciled. Otherwise
-	// it says why not: Run has not begun, the last error of the server, or the error with which a source has failed. If only some
-	// namespaces of an informer are missing, the keys of the others are reconciled all the same; see package controller.
+	// Err is nil if the sources have delivered what existed at their start in the present Run, so that keys are
+	// reconciled. Otherwise it says why not: Run has not begun, the last error of the server, or the error with which a
+	// source has failed. If only some namespaces of an informer are missing, the keys of the others are reconciled all
+	// the same; see package controller.
 	Err error
 	// InProgress is how many of its keys are being reconciled.
 	InProgress int
-	// Away is nil, or the last errors of the informers that the sources need: their servers are away, or refuse. They may be away after
-	// the sources have delivered; their caches are then stale. Away is nil again when the server has sent something, which takes a
-	// minute or so after it has come back.
+	// Away is nil, or the last errors of the informers that the sources need: their servers are away, or refuse. They
+	// may be away after the sources have delivered; their caches are then stale. Away is nil again when the server has
+	// sent something, which takes a minute or so after it has come back.
 	Away error
 	// Later is how many of its keys wait for a retry or for the time that a Result names.
 	Later int

@@ -28,8 +28,8 @@ type work struct {
 	cancel context.CancelCauseFunc
 }
 
-// interrupted reports whether err is the error of the context, and the removal of the cluster is why that has ended. If the context has
-// ended for another reason, such as Options.Timeout, or has not ended, err is a failure like any other.
+// interrupted reports whether err is the error of the context, and the removal of the cluster is why that has ended. If
+// the context has ended for another reason, such as Options.Timeout, or has not ended, err is a failure like any other.
 func (w *work) interrupted(err error) bool {
 	var removed *RemovedError
 	cause := context.Cause(w)
@@ -58,7 +58,8 @@ func (c *Controller[V]) reconcile(ctx context.Context, k Key) (controller.Result
 			c.leave(m, k, true)
 		}
 	}()
-	// The controller has looked whether the key must wait before it was called. If the cluster was added since, the key waits now.
+	// The controller has looked whether the key must wait before it was called. If the cluster was added since, the key
+	// waits now.
 	if m.added.Holds(k) {
 		returned = true
 		c.leave(m, k, false)
@@ -103,7 +104,8 @@ func (c *Controller[V]) begin() {
 	}
 }
 
-// leave notes that a reconcile ends, and whether its key comes again by itself. It returns false if the cluster has been removed.
+// leave notes that a reconcile ends, and whether its key comes again by itself. It returns false if the cluster has
+// been removed.
 func (c *Controller[V]) leave(m *member[V], k Key, later bool) (stays bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

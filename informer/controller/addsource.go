@@ -21,25 +21,26 @@ type AddedSource struct {
 	unsynced   func() error
 }
 
-// door leads to what package clusters needs of an added source. It is an alias, so that its fields are not among those that users see.
+// door leads to what package clusters needs of an added source. It is an alias, so that its fields are not among those
+// that users see.
 type door = clustering.Added
 
-// AddSource adds a source to those of [New]: at once if the controller runs, and otherwise to the next Run and those after
-// it. Use it for resources that are known only while the program runs, such as those of custom resource definitions; it may
-// be called from a reconcile.
+// AddSource adds a source to those of [New]: at once if the controller runs, and otherwise to the next Run and those
+// after it. Use it for resources that are known only while the program runs, such as those of custom resource
+// definitions; it may be called from a reconcile.
 //
 //	added, err := ctl.AddSource(controller.Watch(informer.New(sites, informer.Options{})))
 //
-// The controller also runs the informers that the source needs, from then on until the source is removed or the Run ends,
-// after the workers. An informer that already runs elsewhere is not run a second time; if the other Run ends first, the
-// controller takes over. Sources that need the same informer share its Run.
+// The controller also runs the informers that the source needs, from then on until the source is removed or the Run
+// ends, after the workers. An informer that already runs elsewhere is not run a second time; if the other Run ends
+// first, the controller takes over. Sources that need the same informer share its Run.
 //
-// A source that is added before the workers start is one of those that they wait for; workers that run already go on. If
-// the source fails, or an informer that it needs, the Run of the controller ends with that error, as it does for a source
-// of New. [Controller.AddSourcesFor] adds sources that may be away, or fail, without the others.
+// A source that is added before the workers start is one of those that they wait for; workers that run already go on.
+// If the source fails, or an informer that it needs, the Run of the controller ends with that error, as it does for a
+// source of New. [Controller.AddSourcesFor] adds sources that may be away, or fail, without the others.
 //
-// The error says that the source is nil, or that it does not fit together with Options.Shards, as Run does of the sources of New. Then
-// nothing is added.
+// The error says that the source is nil, or that it does not fit together with Options.Shards, as Run does of the
+// sources of New. Then nothing is added.
 func (c *Controller[K]) AddSource(s Source[K]) (*AddedSource, error) {
 	if s == nil {
 		return nil, errors.New("controller.AddSource: the source must not be nil")
@@ -103,17 +104,19 @@ func (c *Controller[K]) holds(f *feed[K], k K) bool {
 }
 
 // Remove ends the source and waits until it has returned, and until the informers have returned that run for it alone.
-// Keys that it has named are reconciled all the same. Remove may be called from a reconcile, but not from a function that
-// the source calls. Removing it again does nothing.
+// Keys that it has named are reconciled all the same. Remove may be called from a reconcile, but not from a function
+// that the source calls. Removing it again does nothing.
 func (a *AddedSource) Remove() { a.remove() }
 
-// WaitSynced returns nil when the source has delivered what existed when it started in the present Run, of all namespaces. It waits for
-// a Run if there is none. It returns an error with the reason if ctx ends first, and another if the source is removed or has failed.
+// WaitSynced returns nil when the source has delivered what existed when it started in the present Run, of all
+// namespaces. It waits for a Run if there is none. It returns an error with the reason if ctx ends first, and another
+// if the source is removed or has failed.
 func (a *AddedSource) WaitSynced(ctx context.Context) error { return a.waitSynced(ctx) }
 
-// Unsynced returns nil if the source has delivered what existed when it started in the present Run. Otherwise it returns why it has
-// not: that the controller does not run, the last error of the server, or the error with which the source has failed. While namespaces
-// are missing it is not nil, although keys of the others are reconciled. It does not wait.
+// Unsynced returns nil if the source has delivered what existed when it started in the present Run. Otherwise it
+// returns why it has not: that the controller does not run, the last error of the server, or the error with which the
+// source has failed. While namespaces are missing it is not nil, although keys of the others are reconciled. It does
+// not wait.
 func (a *AddedSource) Unsynced() error { return a.unsynced() }
 
 func (c *Controller[K]) removeSources(feeds []*feed[K]) {

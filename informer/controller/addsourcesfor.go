@@ -13,26 +13,29 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// AddSourcesFor adds sources as AddSource does, all at one moment, for the keys of which covers returns true: those of one cluster or
-// tenant, say. Only these keys depend on the sources:
+// AddSourcesFor adds sources as AddSource does, all at one moment, for the keys of which covers returns true: those of
+// one cluster or tenant, say. Only these keys depend on the sources:
 //
-//   - A reconcile of such a key does not start before all of the sources have delivered what existed at their start. Until then
-//     the key waits aside, and no worker waits with it. Other keys do not wait for these sources, neither at the start of Run nor
-//     later, and Options.SyncTimeout does not count for them. If an informer lacks some of several namespaces, the keys of the others
-//     do not wait for those: see the documentation of the package.
-//   - If one of the sources fails, or an informer that it needs, Run goes on, and Options.OnError receives an error that names it.
-//     The keys wait aside from then on, because changes would be missed, until the sources are removed. In the next Run they
-//     start anew. An informer does not fail because its server is away or refuses it: then it tries again.
+//   - A reconcile of such a key does not start before all of the sources have delivered what existed at their start.
+//     Until then the key waits aside, and no worker waits with it. Other keys do not wait for these sources, neither at
+//     the start of Run nor later, and Options.SyncTimeout does not count for them. If an informer lacks some of several
+//     namespaces, the keys of the others do not wait for those: see the documentation of the package.
+//   - If one of the sources fails, or an informer that it needs, Run goes on, and Options.OnError receives an error
+//     that names it. The keys wait aside from then on, because changes would be missed, until the sources are removed.
+//     In the next Run they start anew. An informer does not fail because its server is away or refuses it: then it
+//     tries again.
 //
-// Status shows sources that have not delivered or have failed, and why. The controller runs the informers that the sources need, also
-// where informer.Run runs the controller.
+// Status shows sources that have not delivered or have failed, and why. The controller runs the informers that the
+// sources need, also where informer.Run runs the controller.
 //
-// covers must be quick, always return the same for a key, and be safe for use by several goroutines at once. Without any
-// source nothing waits, and the controller has no more keys than before; a cluster without sources of its own is added that way.
+// covers must be quick, always return the same for a key, and be safe for use by several goroutines at once. Without
+// any source nothing waits, and the controller has no more keys than before; a cluster without sources of its own is
+// added that way.
 //
-// The error says that covers or a source is nil, or that a source does not fit together with Options.Shards, as Run does of the sources of
-// New. With Shards by uid there must be a [Watch] among the sources, whose cache says which uid a key has, unless the sources of New and
-// of AddSource have one that is not within a [MapKeys], or these sources name no keys. If there is an error, nothing is added.
+// The error says that covers or a source is nil, or that a source does not fit together with Options.Shards, as Run
+// does of the sources of New. With Shards by uid there must be a [Watch] among the sources, whose cache says which uid
+// a key has, unless the sources of New and of AddSource have one that is not within a [MapKeys], or these sources name
+// no keys. If there is an error, nothing is added.
 func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]) (*AddedSource, error) {
 	if covers == nil {
 		return nil, errors.New("controller.AddSourcesFor: covers must not be nil")
@@ -53,8 +56,8 @@ const sourcing = "source"
 
 // sourceGate puts a key aside that has to wait for a source.
 //
-// A key that waits for a source is held in the queue, and is among the held of its feed. Before a key gets there it is held already, so
-// whoever takes it from there, because the source has delivered or is removed, can release it.
+// A key that waits for a source is held in the queue, and is among the held of its feed. Before a key gets there it is
+// held already, so whoever takes it from there, because the source has delivered or is removed, can release it.
 type sourceGate[K comparable] struct {
 	c     *Controller[K]
 	queue *workqueue.Queue[K]
@@ -105,7 +108,8 @@ type awaitedFeed[K comparable] struct {
 	releases int
 }
 
-// free notes that a feed is not unsynced any more, and returns the keys that have waited for it. The caller holds sourceSet.mu.
+// free notes that a feed is not unsynced any more, and returns the keys that have waited for it. The caller holds
+// sourceSet.mu.
 func (c *Controller[K]) free(f *feed[K]) []K {
 	waited := f.unsynced && f.covers != nil
 	f.unsynced, f.partly = false, false

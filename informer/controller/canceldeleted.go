@@ -13,22 +13,24 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// CancelDeleted returns s, with the addition that the deletion of an object ends the contexts of the reconciles that are in
-// progress for it. Wrap it around the argument of a source:
+// CancelDeleted returns s, with the addition that the deletion of an object ends the contexts of the reconciles that
+// are in progress for it. Wrap it around the argument of a source:
 //
 //	controller.Watch(controller.CancelDeleted(sites))
 //
-// Without it, a reconcile that waits for something that will never come, or does work that nobody needs any more, goes on.
+// Without it, a reconcile that waits for something that will never come, or does work that nobody needs any more, goes
+// on.
 //
-// A deletion is the update in which the object gets its deletionTimestamp, and its disappearance, also if it was created
-// again under its name since then. The reconciles are those of the keys that the source names for the object: its own key
-// with [Watch], or any with [Map] and [Owns]. The cause of their contexts names the key. A reconcile that returns the
-// error of its context then is neither counted as a failure nor reported. Then or later, the key is reconciled once more.
+// A deletion is the update in which the object gets its deletionTimestamp, and its disappearance, also if it was
+// created again under its name since then. The reconciles are those of the keys that the source names for the object:
+// its own key with [Watch], or any with [Map] and [Owns]. The cause of their contexts names the key. A reconcile that
+// returns the error of its context then is neither counted as a failure nor reported. Then or later, the key is
+// reconciled once more.
 //
 // A reconcile may have begun after the cache had the deletion, and before the source heard of it: its context ends too.
 //
-// CancelDeleted may be within [Changed], or around it. Within, it sees every update, and the one in which deletion begins
-// passes Changed. T must have a method GetDeletionTimestamp, as every struct has that embeds meta.ObjectMeta or
+// CancelDeleted may be within [Changed], or around it. Within, it sees every update, and the one in which deletion
+// begins passes Changed. T must have a method GetDeletionTimestamp, as every struct has that embeds meta.ObjectMeta or
 // meta.DeletionMeta.
 func CancelDeleted[T meta.Deletable[D], D meta.Timestamp](s Subscriber[T]) Subscriber[T] {
 	if s == nil {
@@ -129,8 +131,8 @@ func (d *deletions[K]) enter(outer context.Context, v *visit[K]) (context.Contex
 	}, true
 }
 
-// deleted ends the reconcile of key that is in progress, if any. The caller adds the key afterwards: if it did so before, a
-// worker might take it in between, and a reconcile that has seen the deletion would be ended.
+// deleted ends the reconcile of key that is in progress, if any. The caller adds the key afterwards: if it did so
+// before, a worker might take it in between, and a reconcile that has seen the deletion would be ended.
 func (d *deletions[K]) deleted(key K) {
 	d.mu.Lock()
 	cancel := d.running[key]

@@ -22,24 +22,26 @@ type Func[K comparable] func(ctx context.Context, key K) (Result, error)
 
 // Result is the outcome of a reconcile without an error.
 type Result struct {
-	// RequeueAfter is the time until the key is reconciled again if no source names it earlier. 0 means that it is not requeued. A
-	// time below 0 has passed: it counts as RequeueAt does.
+	// RequeueAfter is the time until the key is reconciled again if no source names it earlier. 0 means that it is not
+	// requeued. A time below 0 has passed: it counts as RequeueAt does.
 	RequeueAfter time.Duration
-	// RequeueAt is the time at which the key is reconciled again, and saves the computation of a RequeueAfter. The zero Time means
-	// that it is not requeued. If both are set, the earlier time counts.
+	// RequeueAt is the time at which the key is reconciled again, and saves the computation of a RequeueAfter. The zero
+	// Time means that it is not requeued. If both are set, the earlier time counts.
 	//
-	// If the time has passed, the key is reconciled at once. If the next reconcile of the key names such a time too, the key waits for
-	// the backoff of a first failure, after that for the backoff of a second one, and so on, and the controller logs that once: a time
-	// that stays in the past keeps no worker busy. It is no failure. A reconcile that succeeds and names no such time ends the row.
+	// If the time has passed, the key is reconciled at once. If the next reconcile of the key names such a time too,
+	// the key waits for the backoff of a first failure, after that for the backoff of a second one, and so on, and the
+	// controller logs that once: a time that stays in the past keeps no worker busy. It is no failure. A reconcile that
+	// succeeds and names no such time ends the row.
 	RequeueAt time.Time
-	// Priority is the priority of that reconcile, from -100 to 100. It has no effect without
-	// RequeueAfter or RequeueAt, or with an error: a retry has the priority of the reconcile that failed. 0 means the priority of the present
-	// reconcile, so a key of the first list or of [EveryObject] keeps its low priority. Keys that sources name because something
-	// has changed have priority 0.
+	// Priority is the priority of that reconcile, from -100 to 100. It has no effect without RequeueAfter or RequeueAt,
+	// or with an error: a retry has the priority of the reconcile that failed. 0 means the priority of the present
+	// reconcile, so a key of the first list or of [EveryObject] keeps its low priority. Keys that sources name because
+	// something has changed have priority 0.
 	Priority int
 }
 
-// Delay returns how long after now r asks for a further reconcile: 0 or less if that time has passed. ok is false if r asks for none.
+// Delay returns how long after now r asks for a further reconcile: 0 or less if that time has passed. ok is false if r
+// asks for none.
 func (r Result) Delay(now time.Time) (d time.Duration, ok bool) {
 	switch {
 	case r.RequeueAt.IsZero():
@@ -73,9 +75,9 @@ type Controller[K comparable] struct {
 	weight func(string) int
 }
 
-// New returns a controller that calls fn for the keys that the sources name. The name is for people: it appears in errors,
-// logs and the status. It must be unique among the controllers that one informer.Run or informer.Group runs. Run, not New, reports
-// invalid arguments.
+// New returns a controller that calls fn for the keys that the sources name. The name is for people: it appears in
+// errors, logs and the status. It must be unique among the controllers that one informer.Run or informer.Group runs.
+// Run, not New, reports invalid arguments.
 func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *Controller[K] {
 	c := &Controller[K]{
 		name:    name,

@@ -25,7 +25,8 @@ type crew[K comparable] struct {
 // job is what the workers of one call of work do.
 type job[K comparable] struct {
 	epoch *epoch[K]
-	// taking ends when no more keys are taken, draining when none are drained, and reconciling is the context of reconciles.
+	// taking ends when no more keys are taken, draining when none are drained, and reconciling is the context of
+	// reconciles.
 	taking, draining, reconciling context.Context
 	// ended is closed after taking has ended; drains then says whether the workers drain the queue.
 	ended    chan struct{}
@@ -43,10 +44,10 @@ type worker struct {
 	leave   context.CancelFunc
 }
 
-// SetWorkers changes how many keys the controller reconciles at a time, at once and for later Runs. It may be called from any
-// goroutine at any time, also from a reconcile. If there are more workers than n, the surplus ones end after the reconciles that they
-// are in. While the controller drains (Options.Drain), the number stays as it is, and n is for later Runs. n below 1 is an error and
-// changes nothing; [Controller.Pause] stops all workers.
+// SetWorkers changes how many keys the controller reconciles at a time, at once and for later Runs. It may be called
+// from any goroutine at any time, also from a reconcile. If there are more workers than n, the surplus ones end after
+// the reconciles that they are in. While the controller drains (Options.Drain), the number stays as it is, and n is for
+// later Runs. n below 1 is an error and changes nothing; [Controller.Pause] stops all workers.
 func (c *Controller[K]) SetWorkers(n int) error {
 	if n < 1 {
 		return fmt.Errorf("controller.SetWorkers: n must be 1 or more, got %d; Pause stops all workers", n)
@@ -73,17 +74,18 @@ func (c *crew[K]) begin(j *job[K]) {
 	c.fit()
 }
 
-// end makes the present workers the last ones. They still have to return. Those that drain the queue stop at a call of endDrain, which a
-// pause makes.
+// end makes the present workers the last ones. They still have to return. Those that drain the queue stop at a call of
+// endDrain, which a pause makes.
 func (c *crew[K]) end(endDrain context.CancelFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.job, c.workers, c.endDrain = nil, nil, endDrain
 }
 
-// fit makes as many workers take keys as are wanted. More of them start only if no reconcile of a leaving worker is in progress:
-// that worker stays instead, so raising the number again never makes too many reconciles at a time. The worker that was the last to
-// be sent away is the first to stay, so that the reconciles of the others come to their end. Idle workers leave first.
+// fit makes as many workers take keys as are wanted. More of them start only if no reconcile of a leaving worker is in
+// progress: that worker stays instead, so raising the number again never makes too many reconciles at a time. The
+// worker that was the last to be sent away is the first to stay, so that the reconciles of the others come to their
+// end. Idle workers leave first.
 func (c *crew[K]) fit() {
 	if c.job == nil {
 		return
@@ -145,8 +147,8 @@ func (c *crew[K]) stays(w *worker) (taking context.Context, _ bool) {
 	return w.taking, !w.leaving
 }
 
-// start runs a worker, and starts another in its place if a reconcile ends the goroutine (runtime.Goexit, as t.FailNow of a test
-// does). The queue has counted that as a failure of the key by then.
+// start runs a worker, and starts another in its place if a reconcile ends the goroutine (runtime.Goexit, as t.FailNow
+// of a test does). The queue has counted that as a failure of the key by then.
 func (c *crew[K]) start(j *job[K], w *worker) {
 	j.finished.Go(func() {
 		var left *ReconcileError // of the reconcile that has ended the worker

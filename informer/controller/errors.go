@@ -47,8 +47,8 @@ type TerminalError struct {
 	Err error
 }
 
-// Terminal marks err: a reconcile that returns it, or an error that wraps it, has failed and is reported like any other,
-// but the key is not retried until a source names it. The key's row of failures ends. Terminal(nil) is nil.
+// Terminal marks err: a reconcile that returns it, or an error that wraps it, has failed and is reported like any
+// other, but the key is not retried until a source names it. The key's row of failures ends. Terminal(nil) is nil.
 func Terminal(err error) error {
 	if err == nil {
 		return nil

@@ -19,16 +19,16 @@ const (
 	everySlot  = time.Second
 )
 
-// EveryObject names the key of each object that r holds once in each period, for work
-// that no change of the objects triggers, such as a comparison with something outside of the cluster; other libraries call that a resync:
+// EveryObject names the key of each object that r holds once in each period, for work that no change of the objects
+// triggers, such as a comparison with something outside of the cluster; other libraries call that a resync:
 //
 //	controller.EveryObject(sites.Reader(), 10*time.Hour)
 //
 // The keys have workqueue.LowPriority, so changes are served first.
 //
-// Each object has its own time within the period, which stays the same while the source runs, so the work is spread over
-// the period. A new object is named for the first time within one period; [Watch] names it at once. The source waits until
-// r holds a complete list. Run returns an error if the period is 0 or less, or if an object has no name.
+// Each object has its own time within the period, which stays the same while the source runs, so the work is spread
+// over the period. A new object is named for the first time within one period; [Watch] names it at once. The source
+// waits until r holds a complete list. Run returns an error if the period is 0 or less, or if an object has no name.
 //
 // A period of 100 s or more is divided into 100 parts, and a shorter one into parts of a second; in each of them the
 // source iterates once over all objects.

@@ -17,8 +17,8 @@ import (
 
 // sourceSet are the sources of a controller.
 type sourceSet[K comparable] struct {
-	// awaited is 0 if no key has to wait for a feed: it counts the feeds with covers that run and have not delivered, and those that may
-	// lack namespaces. mu is held when it changes.
+	// awaited is 0 if no key has to wait for a feed: it counts the feeds with covers that run and have not delivered,
+	// and those that may lack namespaces. mu is held when it changes.
 	awaited atomic.Int64
 	// calls is how many functions of sources are running.
 	calls atomic.Int64
@@ -58,8 +58,8 @@ type feed[K comparable] struct {
 	covers func(K) bool
 	// partial is set while it runs, if it makes keys wait for missing namespaces.
 	partial partial
-	// unsynced says that it has been started, and has not delivered what existed then. partly says that it has delivered the namespaces
-	// that are there.
+	// unsynced says that it has been started, and has not delivered what existed then. partly says that it has
+	// delivered the namespaces that are there.
 	unsynced, partly bool
 	// failed is why one with covers has ended in this run. Then it is unsynced, until it is removed.
 	failed error
@@ -98,7 +98,8 @@ type intake[K comparable] struct {
 	sources sync.WaitGroup // added to with sourceSet.mu held, and only while this is the controller's intake
 	needs   needs
 	release func(k K) // gives a key that waits for a feed back to the queue
-	// all is closed when all feeds without covers have delivered, at least partly; then delivered is set. sourceSet.mu guards delivered.
+	// all is closed when all feeds without covers have delivered, at least partly; then delivered is set. sourceSet.mu
+	// guards delivered.
 	all       chan struct{}
 	delivered bool
 }
@@ -155,8 +156,8 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	return in
 }
 
-// await tells the caches among rs that a controller waits for them, until f.unawait is called, unless that is done already. calls is
-// how many functions of its sources are running. The caller holds sourceSet.mu.
+// await tells the caches among rs that a controller waits for them, until f.unawait is called, unless that is done
+// already. calls is how many functions of its sources are running. The caller holds sourceSet.mu.
 func (f *feed[K]) await(calls *atomic.Int64, rs []runner) {
 	if f.unawait != nil {
 		return

@@ -14,9 +14,9 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// FightError says that a controller and another writer undo each other's writes: the reconciles of a key write the same to an object
-// again and again, because each time somebody has changed those fields since. The package documentation says when a fight is
-// noticed, and what happens then. Options.OnError receives it once, when it is noticed.
+// FightError says that a controller and another writer undo each other's writes: the reconciles of a key write the same
+// to an object again and again, because each time somebody has changed those fields since. The package documentation
+// says when a fight is noticed, and what happens then. Options.OnError receives it once, when it is noticed.
 type FightError struct {
 	// Controller is the name of the controller.
 	Controller string
@@ -28,11 +28,12 @@ type FightError struct {
 	Object   meta.Key
 	// UID is the object's.
 	UID string
-	// Fields say who does what to the fields that both write, in the last of the writes that were undone: one text for each two writers,
-	// such as: "labeller" and "teams" both write .metadata.labels.team. The names are the field managers (client.WriteOptions.FieldManager),
-	// and the fields are written as the server writes them in conflicts.
+	// Fields say who does what to the fields that both write, in the last of the writes that were undone: one text for
+	// each two writers, such as: "labeller" and "teams" both write .metadata.labels.team. The names are the field
+	// managers (client.WriteOptions.FieldManager), and the fields are written as the server writes them in conflicts.
 	Fields []string
-	// Count is how many writes were seen to be undone, and Since and Last are when the first and the last of them were repeated.
+	// Count is how many writes were seen to be undone, and Since and Last are when the first and the last of them were
+	// repeated.
 	Count       int
 	Since, Last time.Time
 	// Delay is how long the key waits after each such write.

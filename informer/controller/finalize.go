@@ -19,9 +19,9 @@ import (
 type FinalizerWriter[T any] interface {
 	// Get returns the object as the server has it.
 	Get(ctx context.Context, key meta.Key) (T, error)
-	// AddFinalizer adds the finalizer to the object and returns the object. It sends nothing if the object has it, also if it is
-	// being deleted. If it is being deleted and lacks it, or has another uid, the error is a Conflict without an answer of the
-	// server.
+	// AddFinalizer adds the finalizer to the object and returns the object. It sends nothing if the object has it, also
+	// if it is being deleted. If it is being deleted and lacks it, or has another uid, the error is a Conflict without
+	// an answer of the server.
 	AddFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error)
 	// RemoveFinalizer removes the finalizer from the object. It returns no error if there is none to remove.
 	RemoveFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error)
@@ -44,47 +44,52 @@ type Finalizable[D meta.Timestamp, U ~string] interface {
 // The keys are those of objects in the cache; for others nothing is called. Both functions get the object with the
 // finalizer: clone it before changing it.
 //
-//   - reconcile is not called before the server has stored the finalizer. So the object stays until cleanup has succeeded.
-//   - cleanup is called when the object is being deleted and has the finalizer. It has finished when it returns the zero Result and no
-//     error. While it returns an error, or a Result with RequeueAfter or RequeueAt, whatever that time is, the object stays and cleanup
-//     is called again. When it has finished, the finalizer is removed, from that object and no other of its name.
+//   - reconcile is not called before the server has stored the finalizer. So the object stays until cleanup has
+//     succeeded.
+//   - cleanup is called when the object is being deleted and has the finalizer. It has finished when it returns the
+//     zero Result and no error. While it returns an error, or a Result with RequeueAfter or RequeueAt, whatever that
+//     time is, the object stays and cleanup is called again. When it has finished, the finalizer is removed, from that
+//     object and no other of its name.
 //   - cleanup is called at least once for every object that reconcile was called for. It is called again only if the
-//     finalizer could not be removed, for example because the program ended, so it must be idempotent. It may be called for
-//     an object that reconcile was never called for.
-//   - Before cleanup, Finalize reads the object from the server: a cache that is behind, another finalizer that keeps the
-//     object, and another object of the same name do not cause a second cleanup, or the wrong one.
+//     finalizer could not be removed, for example because the program ended, so it must be idempotent. It may be called
+//     for an object that reconcile was never called for.
+//   - Before cleanup, Finalize reads the object from the server: a cache that is behind, another finalizer that keeps
+//     the object, and another object of the same name do not cause a second cleanup, or the wrong one.
 //   - An object that is deleted before it had the finalizer gets neither call.
 //
-// The source must name the key when deletion begins: with [Changed], add [DeletionBegan] unless [GenerationChanged] is there.
+// The source must name the key when deletion begins: with [Changed], add [DeletionBegan] unless [GenerationChanged] is
+// there.
 //
-// If somebody else removes the finalizer, the object may go without a cleanup; while it stays and is not being deleted, the
-// next reconcile adds the finalizer again. If the list of the cache may be older than the last run of the program (see
-// informer.Options.AllowStale), reconcile may be called for an object that has already gone.
+// If somebody else removes the finalizer, the object may go without a cleanup; while it stays and is not being deleted,
+// the next reconcile adds the finalizer again. If the list of the cache may be older than the last run of the program
+// (see informer.Options.AllowStale), reconcile may be called for an object that has already gone.
 //
 // # Objects that leave the cache
 //
-// An object that loses the label of a selector leaves the cache, and Finalize would hear nothing of its deletion: the finalizer would
-// stay, and the object too. So a cache that does not see all objects is refused: the Run of the informer returns an error, and so does
-// informer.Run, if cached is of an informer with a LabelSelector, a FieldSelector or an informer.Filter, or if it is a view
-// ([cache.Reader.Where]), unless [FinalizeOptions] say what happens to objects that leave. If the informer runs already, every reconcile
-// fails with a [*TerminalError]. Such an object is found out when its key is reconciled and the cache does not have it: Finalize then
-// asks the server.
+// An object that loses the label of a selector leaves the cache, and Finalize would hear nothing of its deletion: the
+// finalizer would stay, and the object too. So a cache that does not see all objects is refused: the Run of the
+// informer returns an error, and so does informer.Run, if cached is of an informer with a LabelSelector, a
+// FieldSelector or an informer.Filter, or if it is a view ([cache.Reader.Where]), unless [FinalizeOptions] say what
+// happens to objects that leave. If the informer runs already, every reconcile fails with a [*TerminalError]. Such an
+// object is found out when its key is reconciled and the cache does not have it: Finalize then asks the server.
 //
-//   - informer.Informer.SetNamespaces also makes objects leave. That is not refused at the start. With [RefuseLeavers], an object that
-//     keeps the finalizer then is reported, as with [ReportLeavers].
-//   - If the source is a view, cached must be that view: a view as the source of a Finalize that reads the whole cache is refused by
-//     a TerminalError, because nothing would name the key of an object that has left the view and is deleted.
+//   - informer.Informer.SetNamespaces also makes objects leave. That is not refused at the start. With [RefuseLeavers],
+//     an object that keeps the finalizer then is reported, as with [ReportLeavers].
+//   - If the source is a view, cached must be that view: a view as the source of a Finalize that reads the whole cache
+//     is refused by a TerminalError, because nothing would name the key of an object that has left the view and is
+//     deleted.
 //   - Objects that leave while the program does not run are not found out. They keep the finalizer.
-//   - If you filled the store of cached yourself, Finalize cannot know what it leaves out, and takes all absent objects for deleted.
+//   - If you filled the store of cached yourself, Finalize cannot know what it leaves out, and takes all absent objects
+//     for deleted.
 //
 // # Requirements
 //
-// The name is a domain, a slash, and a word, such as "example.com/unpublish"; see client.Resource.AddFinalizer. Finalize
-// needs the permissions get and patch for the resource. If an argument is nil, every reconcile fails with a
+// The name is a domain, a slash, and a word, such as "example.com/unpublish"; see client.Resource.AddFinalizer.
+// Finalize needs the permissions get and patch for the resource. If an argument is nil, every reconcile fails with a
 // [*TerminalError].
 //
-// T must have the methods GetFinalizers, GetDeletionTimestamp and GetUID, as every struct has that embeds meta.ObjectMeta,
-// and the types of k8s.io/api.
+// T must have the methods GetFinalizers, GetDeletionTimestamp and GetUID, as every struct has that embeds
+// meta.ObjectMeta, and the types of k8s.io/api.
 func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 	server FinalizerWriter[T], cached cache.Reader[T], finalizer string, reconcile, cleanup func(ctx context.Context, obj T) (Result, error),
 	o FinalizeOptions,
@@ -165,8 +170,8 @@ func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 		case !meta.IsDeleting(live):
 			return reconcile(ctx, live)
 		case !deleting:
-			// The cache is behind. It will name the key again when it knows of the deletion. If the cleanup came first, and the object
-			// went, a state of the cache from before the deletion would be reconciled after that.
+			// The cache is behind. It will name the key again when it knows of the deletion. If the cleanup came first,
+			// and the object went, a state of the cache from before the deletion would be reconciled after that.
 			return Result{}, nil
 		}
 		return clean(ctx, key, live)

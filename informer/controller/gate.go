@@ -15,11 +15,13 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// gate is one concern of reconciles, such as the wait for caches. An epoch has a list of the gates that its controller uses.
+// gate is one concern of reconciles, such as the wait for caches. An epoch has a list of the gates that its controller
+// uses.
 type gate[K comparable] interface {
-	// enter is called before a reconcile, with the context that the gate before it has returned. It returns the context of the gates
-	// behind it and of the function. ok is false if the key is not to be reconciled now: then the gate has seen to it that the key comes
-	// again, or that it need not. leave, unless it is nil, is called at the end, after those of the gates behind.
+	// enter is called before a reconcile, with the context that the gate before it has returned. It returns the context
+	// of the gates behind it and of the function. ok is false if the key is not to be reconciled now: then the gate has
+	// seen to it that the key comes again, or that it need not. leave, unless it is nil, is called at the end, after
+	// those of the gates behind.
 	enter(ctx context.Context, v *visit[K]) (inner context.Context, leave func(), ok bool)
 }
 
@@ -29,8 +31,8 @@ type listener[K comparable] interface {
 	listen(v *visit[K]) func(follow.Write)
 }
 
-// visit is one reconcile on its way through the gates, and the outermost context of it: it has a logger for those who ask for one, and
-// notes writes for the client.
+// visit is one reconcile on its way through the gates, and the outermost context of it: it has a logger for those who
+// ask for one, and notes writes for the client.
 type visit[K comparable] struct {
 	context.Context
 	epoch *epoch[K]
@@ -61,8 +63,8 @@ func (v *visit[K]) enter(ctx context.Context, gates []gate[K]) (context.Context,
 	return ctx, true
 }
 
-// leave goes back through the gates, until n functions are left to call. A function that panics or ends its goroutine, as a hook of a
-// program may, does not keep the others from being called.
+// leave goes back through the gates, until n functions are left to call. A function that panics or ends its goroutine,
+// as a hook of a program may, does not keep the others from being called.
 func (v *visit[K]) leave(n int) {
 	if len(v.leaves) <= n {
 		return
@@ -74,8 +76,8 @@ func (v *visit[K]) leave(n int) {
 	leave()
 }
 
-// Value returns the logger for the key of logr, the function that takes writes for that of package follow, and else the value of
-// the context.
+// Value returns the logger for the key of logr, the function that takes writes for that of package follow, and else the
+// value of the context.
 func (v *visit[K]) Value(key any) any {
 	switch {
 	case key == v.epoch.c.loggerKey:
@@ -116,8 +118,8 @@ func (v *visit[K]) logger() logr.Logger {
 type epoch[K comparable] struct {
 	c     *Controller[K]
 	queue *workqueue.Queue[K]
-	// gates decide whether a key is reconciled. around are those of the call of the function: they may change how it has ended before
-	// that is judged.
+	// gates decide whether a key is reconciled. around are those of the call of the function: they may change how it
+	// has ended before that is judged.
 	gates, around []gate[K]
 	listeners     []listener[K]
 	fresh         *freshGate[K]

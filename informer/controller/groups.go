@@ -8,10 +8,11 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// GroupBy makes groups of keys share the workers fairly, from the next Run on: the keys of one namespace, tenant or cluster do not keep
-// those of others waiting. group returns the group of a key; weight, unless it is nil, returns the weight of a group. They are Group and
-// Weight of workqueue.Options, and the documentation of that package says what is guaranteed. A group that is nil ends the grouping.
-// GroupBy returns an error, and changes nothing, while Run is in progress, and if there is a weight without a group.
+// GroupBy makes groups of keys share the workers fairly, from the next Run on: the keys of one namespace, tenant or
+// cluster do not keep those of others waiting. group returns the group of a key; weight, unless it is nil, returns the
+// weight of a group. They are Group and Weight of workqueue.Options, and the documentation of that package says what is
+// guaranteed. A group that is nil ends the grouping. GroupBy returns an error, and changes nothing, while Run is in
+// progress, and if there is a weight without a group.
 //
 //	err := ctl.GroupBy(func(k meta.Key) string { return k.Namespace }, nil)
 //
@@ -29,8 +30,8 @@ func (c *Controller[K]) GroupBy(group func(key K) string, weight func(group stri
 	return nil
 }
 
-// Groups returns the groups that have keys ready or in progress in the current Run, or had them at the end of the last one, by name.
-// It is empty without GroupBy.
+// Groups returns the groups that have keys ready or in progress in the current Run, or had them at the end of the last
+// one, by name. It is empty without GroupBy.
 func (c *Controller[K]) Groups() []workqueue.GroupStats {
 	if queue := c.queueNow(); queue != nil {
 		return queue.Groups()

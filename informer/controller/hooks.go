@@ -12,25 +12,25 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// Hooks are functions that a controller calls on events, for metrics and traces. All are optional, and cost nothing if they
-// are not set. Each must be safe for use by several goroutines at once, should return soon, because the reconcile waits for
-// it, and must not panic.
+// Hooks are functions that a controller calls on events, for metrics and traces. All are optional, and cost nothing if
+// they are not set. Each must be safe for use by several goroutines at once, should return soon, because the reconcile
+// waits for it, and must not panic.
 type Hooks struct {
 	// Run is called when the Run of a controller begins. ended, unless it is nil, is called before that Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())
-	// Reconcile is called before each reconcile. The reconcile gets the context that it returns, which must come from ctx; nil
-	// stands for ctx. end, unless it is nil, is called when the reconcile has ended, however it did.
+	// Reconcile is called before each reconcile. The reconcile gets the context that it returns, which must come from
+	// ctx; nil stands for ctx. end, unless it is nil, is called when the reconcile has ended, however it did.
 	Reconcile func(ctx context.Context, r ReconcileInfo) (_ context.Context, end func(ReconcileEnd))
-	// Queue is called when the Run of a controller begins, and with Options.StartAtTerm when a term begins too, and returns the
-	// hooks of the queue of that Run or term. Their keys have the
-	// controller's type of keys.
+	// Queue is called when the Run of a controller begins, and with Options.StartAtTerm when a term begins too, and
+	// returns the hooks of the queue of that Run or term. Their keys have the controller's type of keys.
 	Queue func(ctx context.Context, r RunInfo) workqueue.Hooks[any]
-	// Named is called when an object that a source follows names a key, before the key is added. Sources that follow no cache, and
-	// EveryObject, do not call it. The handler of the cache waits for it.
+	// Named is called when an object that a source follows names a key, before the key is added. Sources that follow no
+	// cache, and EveryObject, do not call it. The handler of the cache waits for it.
 	Named func(ctx context.Context, n NamedInfo)
 	// Waited is called before a reconcile whose key has waited for caches; see [Fresh].
 	Waited func(ctx context.Context, w WaitInfo)
-	// Fight is called when a fight is noticed, and again when it is over, which is noticed before the next reconcile of any key.
+	// Fight is called when a fight is noticed, and again when it is over, which is noticed before the next reconcile of
+	// any key.
 	Fight func(ctx context.Context, f *FightError)
 }
 
@@ -42,8 +42,8 @@ type RunInfo struct {
 	Status func() Status
 	// ReadyByPriority returns the number of keys of each priority that wait for a worker.
 	ReadyByPriority func() map[int]int
-	// Keys returns the keys that are in progress or wait, as workqueue.Queue.Keys does; they have the controller's type of keys. It
-	// copies all of them, and stops the queue meanwhile, about 0.1 s for a million keys.
+	// Keys returns the keys that are in progress or wait, as workqueue.Queue.Keys does; they have the controller's type
+	// of keys. It copies all of them, and stops the queue meanwhile, about 0.1 s for a million keys.
 	Keys func() iter.Seq[workqueue.KeyInfo[any]]
 	// Groups is the method of the controller; it returns nothing without GroupBy.
 	Groups func() []workqueue.GroupStats
@@ -57,11 +57,12 @@ type NamedInfo struct {
 	Key any
 	// Source is the name of the source.
 	Source string
-	// Object is the object that names the key, and ResourceVersion is its new version, or the last one if it was deleted.
+	// Object is the object that names the key, and ResourceVersion is its new version, or the last one if it was
+	// deleted.
 	Object          meta.Key
 	ResourceVersion string
-	// Previous is the version that the source had before; empty if the object is new to it or was deleted. Changes between the two
-	// versions are delivered as one.
+	// Previous is the version that the source had before; empty if the object is new to it or was deleted. Changes
+	// between the two versions are delivered as one.
 	Previous string
 }
 
@@ -105,9 +106,10 @@ const (
 	FailedForGood
 	// Conflicted means that the key is retried after a Conflict, which is not reported.
 	Conflicted
-	// Interrupted means that the context of the reconcile ended, and that the reconcile then returned its error: the controller ends or no
-	// longer leads; the object was deleted ([CancelDeleted]); the range of the key passed to another replica (Options.Shards); or the
-	// cluster of the key was removed (package informer/clusters). The end of Options.Timeout is a failure.
+	// Interrupted means that the context of the reconcile ended, and that the reconcile then returned its error: the
+	// controller ends or no longer leads; the object was deleted ([CancelDeleted]); the range of the key passed to
+	// another replica (Options.Shards); or the cluster of the key was removed (package informer/clusters). The end of
+	// Options.Timeout is a failure.
 	Interrupted
 )
 

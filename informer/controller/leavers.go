@@ -14,8 +14,8 @@ import (
 
 // FinalizeOptions are the options of [Finalize].
 type FinalizeOptions struct {
-	// Leavers says what happens to objects with the finalizer that leave the cache although they exist. The zero value refuses a cache
-	// from which they may leave.
+	// Leavers says what happens to objects with the finalizer that leave the cache although they exist. The zero value
+	// refuses a cache from which they may leave.
 	Leavers Leavers
 }
 
@@ -25,13 +25,14 @@ type Leavers int
 const (
 	// RefuseLeavers is the zero value: a cache that does not see all objects is an error.
 	RefuseLeavers Leavers = iota
-	// CleanUpLeavers means that cleanup is called for an object that leaves, with the object as the server has it, and that the
-	// finalizer is removed then, as if the object were being deleted. If the object comes back, it gets the finalizer again, and
-	// reconcile is called. Another program that has the object in its cache by then needs a finalizer of its own.
+	// CleanUpLeavers means that cleanup is called for an object that leaves, with the object as the server has it, and
+	// that the finalizer is removed then, as if the object were being deleted. If the object comes back, it gets the
+	// finalizer again, and reconcile is called. Another program that has the object in its cache by then needs a
+	// finalizer of its own.
 	CleanUpLeavers
-	// ReportLeavers means that an object that leaves keeps the finalizer, and is reported once: its reconcile fails with a
-	// [*TerminalError] that names it. When it is deleted, it stays until somebody removes the finalizer, or until it meets the
-	// conditions of the cache again.
+	// ReportLeavers means that an object that leaves keeps the finalizer, and is reported once: its reconcile fails
+	// with a [*TerminalError] that names it. When it is deleted, it stays until somebody removes the finalizer, or
+	// until it meets the conditions of the cache again.
 	ReportLeavers
 )
 
@@ -41,7 +42,8 @@ func leftError(object meta.Key, finalizer, why string) error {
 		object, why, finalizer)
 }
 
-// mayLeave returns why the object at key may have left the cache although it exists, or why any may for the zero Key; empty if none may.
+// mayLeave returns why the object at key may have left the cache although it exists, or why any may for the zero Key;
+// empty if none may.
 func mayLeave[T meta.Object](cached cache.Reader[T], key meta.Key) string {
 	if isView(cached) {
 		return "it is a view, by cache.Reader.Where"
@@ -58,7 +60,8 @@ func isView(what any) bool {
 	return ok && !v.IsWhole()
 }
 
-// refuse returns an error if objects may leave the cache although they exist, and makes the Run of the informer return it.
+// refuse returns an error if objects may leave the cache although they exist, and makes the Run of the informer return
+// it.
 func refuse[T meta.Object](cached cache.Reader[T], finalizer string) error {
 	why := mayLeave(cached, meta.Key{})
 	if why == "" {
@@ -86,7 +89,8 @@ func sourceMismatch[T meta.Object](ctx context.Context, cached cache.Reader[T], 
 		"object with the finalizer %s that has left the view and is deleted; pass the view to Finalize too", finalizer)
 }
 
-// followsOnlyViews reports whether the controller follows views of the cache that of fills, and nothing that sees all of it.
+// followsOnlyViews reports whether the controller follows views of the cache that of fills, and nothing that sees all
+// of it.
 func (c *Controller[K]) followsOnlyViews(of runner) (views bool) {
 	for _, s := range c.sources() {
 		f, ok := s.(interface {

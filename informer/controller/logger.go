@@ -9,9 +9,10 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Logger returns a logger for the reconcile that ctx belongs to. Its lines have the name of the controller, the key, and
-// the number of the attempt: 1, and one more after each failure in a row. They go where the controller's own do; see
-// Options.Logger. For another context it returns the logger of the context (logr.NewContext), or else slog.Default().
+// Logger returns a logger for the reconcile that ctx belongs to. Its lines have the name of the controller, the key,
+// and the number of the attempt: 1, and one more after each failure in a row. They go where the controller's own do;
+// see Options.Logger. For another context it returns the logger of the context (logr.NewContext), or else
+// slog.Default().
 //
 //	controller.Logger(ctx).Info("certificate renewed", "until", until)
 //

@@ -31,7 +31,8 @@ type needs struct {
 	list []*need
 }
 
-// start sets how runners are run: until ctx ends, or needs.end is called. fail is called for one that ends with an error.
+// start sets how runners are run: until ctx ends, or needs.end is called. fail is called for one that ends with an
+// error.
 func (n *needs) start(ctx context.Context, fail func(one *need, err error)) {
 	ctx, n.all = context.WithCancel(ctx)
 	n.run = func(one *need) {
@@ -102,8 +103,8 @@ func (n *needs) end() {
 	}
 }
 
-// Stale returns nil unless a cache is stale that an added source needs, such as one of a cluster; see informer.Options.StaleAfter. A
-// Group checks all other caches itself.
+// Stale returns nil unless a cache is stale that an added source needs, such as one of a cluster; see
+// informer.Options.StaleAfter. A Group checks all other caches itself.
 func (c *Controller[K]) Stale() error {
 	var errs []error
 	var seen []runner

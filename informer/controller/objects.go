@@ -17,16 +17,16 @@ import (
 )
 
 // Subscriber supplies objects to follow: *informer.Informer[T] and cache.Reader[T], also one that is a view
-// (cache.Reader.Where). An object that leaves the view counts as deleted, so its key is reconciled once more: read the view then, not
-// the whole cache, which still has the object. A reader that an informer returned refers to that informer, so informer.Run runs it,
-// whichever of them is watched.
+// (cache.Reader.Where). An object that leaves the view counts as deleted, so its key is reconciled once more: read the
+// view then, not the whole cache, which still has the object. A reader that an informer returned refers to that
+// informer, so informer.Run runs it, whichever of them is watched.
 type Subscriber[T meta.Object] interface {
 	Subscribe(h cache.Handler[T]) *cache.Subscription
 }
 
 // Watch names the key of every object of s when the object is added, changes, or is deleted. T must carry its name, and
-// its namespace if it has one, as every struct does that embeds meta.Identity or meta.ObjectMeta; an object without a name
-// ends the controller with an error.
+// its namespace if it has one, as every struct does that embeds meta.Identity or meta.ObjectMeta; an object without a
+// name ends the controller with an error.
 func Watch[T meta.Object](s Subscriber[T]) Source[meta.Key] {
 	return &watched[T]{objects[meta.Key, T]{
 		from: s, name: describe("Watch", subject(s)), own: true,
@@ -76,21 +76,22 @@ func (w *watched[T]) each() iter.Seq2[meta.Key, meta.Object] {
 	}
 }
 
-// Map names the keys that by returns for an object of s when the object is added or deleted. When the object changes, Map
-// names the keys for both its old and its new state, each once, because the old keys need work too. by must be quick, and
-// must not change the object. It is called from one goroutine at a time. If it panics, the cache reports that as it does
-// for every handler, and no key is named.
+// Map names the keys that by returns for an object of s when the object is added or deleted. When the object changes,
+// Map names the keys for both its old and its new state, each once, because the old keys need work too. by must be
+// quick, and must not change the object. It is called from one goroutine at a time. If it panics, the cache reports
+// that as it does for every handler, and no key is named.
 //
 // by may read caches and indexes as well:
 //
 //   - An index of the store that s follows has the object's new state already, or a newer one. For the old state by is
 //     called with the same, present, index: it does not find what the index held before.
-//   - An index of another store is only as current as its informer, which may be behind: objects that belong to obj may be
-//     missing. by is not called again when they arrive. So watch the other store too, by a Map from its objects to the
-//     same keys.
-//   - Before the other store holds a complete list, an index of it has little or nothing. The keys that its own Map names
-//     when it has been listed make up for that, so a read by a function of a source is no early read (informer.EarlyReadError) if the
-//     controller waits for that store: if another source of it watches the store, or declares it with [Reads].
+//   - An index of another store is only as current as its informer, which may be behind: objects that belong to obj may
+//     be missing. by is not called again when they arrive. So watch the other store too, by a Map from its objects to
+//     the same keys.
+//   - Before the other store holds a complete list, an index of it has little or nothing. The keys that its own Map
+//     names when it has been listed make up for that, so a read by a function of a source is no early read
+//     (informer.EarlyReadError) if the controller waits for that store: if another source of it watches the store, or
+//     declares it with [Reads].
 func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Source[K] {
 	o := &objects[K, T]{from: s, name: describe("Map", subject(s))}
 	if by != nil {
@@ -109,11 +110,12 @@ type OwnerType interface {
 // because it can change while the owner stays the same. Owns does so for both states of an update, as Map does. Owners
 // that do not control the object are left out: use Map and meta.Owners for them.
 //
-// Owns names no key that cannot exist. It leaves out an owner of a namespaced kind if the object has no namespace, which the garbage
-// collector takes for absent too, and an owner whose name is empty or no segment of a path (meta.ValidSegment).
+// Owns names no key that cannot exist. It leaves out an owner of a namespaced kind if the object has no namespace,
+// which the garbage collector takes for absent too, and an owner whose name is empty or no segment of a path
+// (meta.ValidSegment).
 //
-// T must have a method GetOwnerReferences, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta or
-// meta.OwnerMeta. R is the type of its references.
+// T must have a method GetOwnerReferences, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta
+// or meta.OwnerMeta. R is the type of its references.
 func Owns[T meta.Owned[R], R any](s Subscriber[T], owner OwnerType) Source[meta.Key] {
 	if owner == nil {
 		return &objects[meta.Key, T]{from: s, name: describe("Owns", subject(s)), wrong: errors.New("the owner's type is nil")}
@@ -247,8 +249,8 @@ type handler[K comparable, T meta.Object] struct {
 	to   sink[K]
 	fail context.CancelCauseFunc
 	room []K // for the keys of one call
-	// sub is the subscription; nil until Subscribe has returned. begun says that what existed at the start has been named, also if some
-	// namespaces are missing.
+	// sub is the subscription; nil until Subscribe has returned. begun says that what existed at the start has been
+	// named, also if some namespaces are missing.
 	sub   atomic.Pointer[cache.Subscription]
 	begun atomic.Bool
 }
@@ -294,8 +296,8 @@ func (h *handler[K, T]) leaves(add func(K), obj T) func(K) {
 	}
 }
 
-// told returns an add that first tells the hook which object names the key, and which version of it this source has heard of
-// before.
+// told returns an add that first tells the hook which object names the key, and which version of it this source has
+// heard of before.
 func (h *handler[K, T]) told(add func(K), obj T, previous string) func(K) {
 	if h.to.named == nil {
 		return add
@@ -354,8 +356,8 @@ func (h *handler[K, T]) of(states ...T) []K {
 	return keys
 }
 
-// eachOnce calls add for each distinct key. Adding one twice would be correct, but a worker may take it in between, which
-// causes a second reconcile.
+// eachOnce calls add for each distinct key. Adding one twice would be correct, but a worker may take it in between,
+// which causes a second reconcile.
 func eachOnce[K comparable](keys []K, add func(K)) {
 	const few = 16
 	if len(keys) <= few {

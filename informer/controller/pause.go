@@ -9,18 +9,18 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// Pause makes the workers take no more keys, until Resume. It may be called from any goroutine at any time, also from a reconcile and
-// before Run. It does not wait: a reconcile that has its key goes on to its end.
+// Pause makes the workers take no more keys, until Resume. It may be called from any goroutine at any time, also from a
+// reconcile and before Run. It does not wait: a reconcile that has its key goes on to its end.
 //
-// Everything else goes on. The sources run, and the keys that they name wait in the queue, each once. A replica that leads keeps its
-// lease. With Options.Shards the replica keeps its ranges, and meanwhile nobody reconciles the objects in them. A pause outlasts the end
-// of Run.
+// Everything else goes on. The sources run, and the keys that they name wait in the queue, each once. A replica that
+// leads keeps its lease. With Options.Shards the replica keeps its ranges, and meanwhile nobody reconciles the objects
+// in them. A pause outlasts the end of Run.
 //
-// A controller that is paused when its context ends drains nothing (Options.Drain), and Pause ends a drain that is under way; Resume does
-// not begin it again.
+// A controller that is paused when its context ends drains nothing (Options.Drain), and Pause ends a drain that is
+// under way; Resume does not begin it again.
 //
-// [Status] says that the controller is paused. While Run would reconcile, the logger says so too, at once and at growing intervals of up
-// to a quarter of an hour, even if Options.OnError is set.
+// [Status] says that the controller is paused. While Run would reconcile, the logger says so too, at once and at
+// growing intervals of up to a quarter of an hour, even if Options.OnError is set.
 func (c *Controller[K]) Pause() { c.crew.pause(true) }
 
 // Resume ends a pause. It does nothing if there is none.

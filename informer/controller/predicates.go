@@ -11,8 +11,8 @@ import (
 
 // GenerationChanged reports whether metadata.generation differs, for [Changed]. A new generation means a change of the
 // desired state, mostly the spec, or a request for deletion: the server increments the generation of an object when its
-// deletion begins. A change of labels, annotations, finalizers or status does not count. For an object whose kind has no
-// generation, such as a ConfigMap, it is always true.
+// deletion begins. A change of labels, annotations, finalizers or status does not count. For an object whose kind has
+// no generation, such as a ConfigMap, it is always true.
 //
 // T must have a method GetGeneration, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta.
 func GenerationChanged[T interface{ GetGeneration() int64 }](old, new T) bool {
@@ -49,16 +49,16 @@ func DeletionBegan[T meta.Deletable[D], D meta.Timestamp](old, new T) bool {
 	return meta.IsDeleting(new) && !meta.IsDeleting(old)
 }
 
-// VersionChanged reports whether the resource versions differ, for [Changed]. A cache delivers no update of an object whose
-// version is the same, except after a server was rolled back to an older state. VersionChanged is true if T does not keep
-// the version.
+// VersionChanged reports whether the resource versions differ, for [Changed]. A cache delivers no update of an object
+// whose version is the same, except after a server was rolled back to an older state. VersionChanged is true if T does
+// not keep the version.
 func VersionChanged[T meta.Object](old, new T) bool {
 	version := new.GetResourceVersion()
 	return version == "" || version != old.GetResourceVersion()
 }
 
-// Or returns a predicate that is true if one of matters is. It calls them in order until one is true. Without any, it is
-// false; functions that are nil are left out. The compiler needs to be told the type of the objects once:
+// Or returns a predicate that is true if one of matters is. It calls them in order until one is true. Without any, it
+// is false; functions that are nil are left out. The compiler needs to be told the type of the objects once:
 //
 //	controller.Or(controller.GenerationChanged[*Site], controller.LabelsChanged)
 func Or[T any](matters ...func(old, new T) bool) func(old, new T) bool {
@@ -68,8 +68,8 @@ func Or[T any](matters ...func(old, new T) bool) func(old, new T) bool {
 	}
 }
 
-// And returns a predicate that is true if all of matters are. It calls them in order until one is false. Without any, it is
-// true; functions that are nil are left out.
+// And returns a predicate that is true if all of matters are. It calls them in order until one is false. Without any,
+// it is true; functions that are nil are left out.
 func And[T any](matters ...func(old, new T) bool) func(old, new T) bool {
 	matters = withoutNil(matters)
 	return func(old, new T) bool {

@@ -47,7 +47,8 @@ func (v *visit[K]) call(outer context.Context) {
 	})
 }
 
-// conclude decides what the end of the call means for the key, and reports it. It returns an error if the queue is to retry the key.
+// conclude decides what the end of the call means for the key, and reports it. It returns an error if the queue is to
+// retry the key.
 func (v *visit[K]) conclude(ctx context.Context) error {
 	e, c, err := v.epoch, v.epoch.c, v.end.Err
 	if err == nil {

@@ -12,37 +12,39 @@ import (
 )
 
 // Run runs the sources until ctx ends; then it returns nil. It starts the workers once all sources have delivered what
-// existed at the start. It returns an error at once if an argument of New is invalid or another Run of this controller is
-// in progress. It returns an error later if a source fails, or if the sources have not delivered within
-// Options.SyncTimeout. However it ends, everything that it started has returned. Run may then be called again; it starts
-// from the beginning.
+// existed at the start. It returns an error at once if an argument of New is invalid or another Run of this controller
+// is in progress. It returns an error later if a source fails, or if the sources have not delivered within
+// Options.SyncTimeout. However it ends, everything that it started has returned. Run may then be called again; it
+// starts from the beginning.
 func (c *Controller[K]) Run(ctx context.Context) error {
 	return c.runLed(ctx, func(ctx context.Context, work func(ctx context.Context) error) error { return work(ctx) })
 }
 
-// RunLed is Run for a program that runs in several replicas, of which one at a time works. The sources run, and fill the
-// queue, before this replica leads, so that its workers start at once when it does: RunLed calls lead once all sources have
-// delivered, and the workers run only while lead calls work. Package client/leader has the election:
+// RunLed is Run for a program that runs in several replicas, of which one at a time works. The sources run, and fill
+// the queue, before this replica leads, so that its workers start at once when it does: RunLed calls lead once all
+// sources have delivered, and the workers run only while lead calls work. Package client/leader has the election:
 //
 //	err := ctl.RunLed(ctx, func(ctx context.Context, work func(context.Context) error) error {
 //		return elector.Run(ctx, work)
 //	})
 //
-// The contexts of reconciles have the values of the context that lead passes to work, and end with it. work returns when
-// the reconciles in progress have returned: nil if its context or ctx has ended, and otherwise the error of the controller.
-// If ctx has ended, the reconciles in progress have Options.Grace; if only the context of work has ended, this replica no
-// longer leads, and their contexts end at once. work may be called again, but not while another call of it is in progress.
+// The contexts of reconciles have the values of the context that lead passes to work, and end with it. work returns
+// when the reconciles in progress have returned: nil if its context or ctx has ended, and otherwise the error of the
+// controller. If ctx has ended, the reconciles in progress have Options.Grace; if only the context of work has ended,
+// this replica no longer leads, and their contexts end at once. work may be called again, but not while another call of
+// it is in progress.
 //
-// The queue collects keys while this replica does not lead, also between two calls of work. Its first reconciles therefore do again what
-// another leader has done: that costs time, and is right for reconciles that compare what is with what should be. For work that is
-// done once for a change, note on the object what has been done, and see Options.StartAtTerm.
+// The queue collects keys while this replica does not lead, also between two calls of work. Its first reconciles
+// therefore do again what another leader has done: that costs time, and is right for reconciles that compare what is
+// with what should be. For work that is done once for a change, note on the object what has been done, and see
+// Options.StartAtTerm.
 //
 // The context of lead ends when ctx ends or a source fails, and lead must return then. When it returns, RunLed ends the
-// sources, and returns the error of the source, or else that of lead. When ctx has ended, RunLed returns nil, unless lead
-// returns an error other than that of ctx.
+// sources, and returns the error of the source, or else that of lead. When ctx has ended, RunLed returns nil, unless
+// lead returns an error other than that of ctx.
 //
-// With Options.Shards RunLed returns an error: the two exclude each other. A replica that does not lead would get ranges and reconcile
-// none of their objects.
+// With Options.Shards RunLed returns an error: the two exclude each other. A replica that does not lead would get
+// ranges and reconcile none of their objects.
 func (c *Controller[K]) RunLed(
 	ctx context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error,
 ) error {

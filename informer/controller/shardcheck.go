@@ -52,7 +52,8 @@ func (c *Controller[K]) checkAdded(where string, from []Source[K], forSome bool)
 	lookups := slices.Clone(from)
 	c.set.mu.Lock()
 	for _, f := range c.set.feeds {
-		// One for some keys may know those alone. Nobody knows which keys those are that one with keys of another type knows.
+		// One for some keys may know those alone. Nobody knows which keys those are that one with keys of another type
+		// knows.
 		if _, narrow := f.source.(interface{ narrow() }); !forSome || f.covers == nil && !narrow {
 			lookups = append(lookups, f.source)
 		}
@@ -85,9 +86,9 @@ func (c *Controller[K]) checkShards(where string) error {
 	return nil
 }
 
-// checkSource returns an error if a source follows a cache of some ranges, and the controller does not have the same ranges: when others
-// leave the cache, their objects look deleted. For ranges by uid it returns an error if the source maps the objects of such a cache to
-// their owners, most of which are in other ranges.
+// checkSource returns an error if a source follows a cache of some ranges, and the controller does not have the same
+// ranges: when others leave the cache, their objects look deleted. For ranges by uid it returns an error if the source
+// maps the objects of such a cache to their owners, most of which are in other ranges.
 func (c *Controller[K]) checkSource(where string, src Source[K]) error {
 	n, ok := src.(needy)
 	if !ok {
@@ -110,8 +111,8 @@ func (c *Controller[K]) checkSource(where string, src Source[K]) error {
 	return nil
 }
 
-// checkLookup returns an error if Shards by uid cannot tell the ranges of the keys that some sources name, because no source of lookups looks
-// up objects.
+// checkLookup returns an error if Shards by uid cannot tell the ranges of the keys that some sources name, because no
+// source of lookups looks up objects.
 func (c *Controller[K]) checkLookup(where string, from, lookups []Source[K]) error {
 	if c.sharding == nil || c.sharding.By() != meta.ShardByUID {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// Shards says which keys a controller reconciles, of a program whose replicas share the work; see Options.Shards. *shards.Group of
-// package client/shards is one.
+// Shards says which keys a controller reconciles, of a program whose replicas share the work; see Options.Shards.
+// *shards.Group of package client/shards is one.
 type Shards interface {
 	// By says what decides which range an object is in.
 	By() meta.ShardBy
@@ -27,10 +27,11 @@ type Shards interface {
 		Have(ranges meta.Ranges)
 		Leave()
 	}
-	// Began returns the ranges of this replica that work has begun for since it returned the number before; the number to pass the next
-	// time; and a channel that is closed when there may be more.
+	// Began returns the ranges of this replica that work has begun for since it returned the number before; the number
+	// to pass the next time; and a channel that is closed when there may be more.
 	Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{})
-	// Enter returns the context of work on a range, and what to call at its end; false if this replica does not have the range.
+	// Enter returns the context of work on a range, and what to call at its end; false if this replica does not have
+	// the range.
 	Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool)
 }
 
@@ -117,8 +118,9 @@ func namespaceOf[K comparable](k K) (string, bool) {
 	return "", false
 }
 
-// rangeOf returns the range of a key, and the deletion of its object if it has been deleted. It returns false if the range is not known,
-// because the object is in no cache of this replica: it is in another replica's range, or was deleted long ago.
+// rangeOf returns the range of a key, and the deletion of its object if it has been deleted. It returns false if the
+// range is not known, because the object is in no cache of this replica: it is in another replica's range, or was
+// deleted long ago.
 func (c *Controller[K]) rangeOf(k K) (n int, deletion uint64, ok bool) {
 	s := c.sharding
 	s.mu.Lock()
@@ -136,7 +138,8 @@ func (c *Controller[K]) rangeOf(k K) (n int, deletion uint64, ok bool) {
 	return l.n, l.number, gone
 }
 
-// shardGate gives up a key that is not this replica's, and ends the context of a reconcile when the replica loses the range.
+// shardGate gives up a key that is not this replica's, and ends the context of a reconcile when the replica loses the
+// range.
 type shardGate[K comparable] struct{ c *Controller[K] }
 
 func (g shardGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {
@@ -157,8 +160,8 @@ func (g shardGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, 
 	return nil, nil, false
 }
 
-// deleted notes the range of a key whose object has left the cache, until that has been reconciled: the range may still be another
-// replica's, and for a range by uid nobody could tell later whose the key is.
+// deleted notes the range of a key whose object has left the cache, until that has been reconciled: the range may still
+// be another replica's, and for a range by uid nobody could tell later whose the key is.
 func (s *sharding[K]) deleted(k K, obj meta.Object) {
 	n := s.By().Range(meta.Identity{Namespace: obj.GetNamespace(), UID: uidIn(obj)})
 	if wanted, _ := s.follower.Wanted(); !wanted.Has(n) {
@@ -179,8 +182,8 @@ func (s *sharding[K]) reconciled(k K, deletion uint64) {
 	}
 }
 
-// holdShards says that the controller is not prepared yet. A Group forgets what follows it at the end of its Run, and waits for it again
-// from here on.
+// holdShards says that the controller is not prepared yet. A Group forgets what follows it at the end of its Run, and
+// waits for it again from here on.
 func (c *Controller[K]) holdShards() {
 	if s := c.sharding; s != nil {
 		s.follower.Have(meta.Ranges{})
@@ -205,7 +208,8 @@ func (c *Controller[K]) stopShards() {
 	}
 }
 
-// followShards adds the keys of each range that work begins for: to this replica they are new. It returns when ctx ends.
+// followShards adds the keys of each range that work begins for: to this replica they are new. It returns when ctx
+// ends.
 func (c *Controller[K]) followShards(ctx context.Context, add func(K)) {
 	s := c.sharding
 	_, rewanted := s.follower.Wanted()
@@ -266,8 +270,9 @@ func (s *sharding[K]) forget(wanted meta.Ranges) {
 	}
 }
 
-// uidIn returns the uid of an object; empty if its type does not keep it. The types of k8s.io/api have a uid of a type of their own, which
-// no interface of ours has as a result, so it is read as a field: reflection on methods would keep the linker from leaving out any.
+// uidIn returns the uid of an object; empty if its type does not keep it. The types of k8s.io/api have a uid of a type
+// of their own, which no interface of ours has as a result, so it is read as a field: reflection on methods would keep
+// the linker from leaving out any.
 func uidIn(obj meta.Object) string {
 	if o, ok := obj.(interface{ GetUID() string }); ok {
 		return o.GetUID()

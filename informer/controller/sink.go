@@ -16,19 +16,21 @@ type sink[K comparable] struct {
 	add, low func(K)
 	with     func(K, workqueue.AddOptions)
 	synced   func()
-	// partly says that the source has named the keys of some namespaces and lacks others, which it makes wait by its method waits. arrived
-	// says that one of those is there, or is no longer wanted. partly is nil if keys wait for all of the source.
+	// partly says that the source has named the keys of some namespaces and lacks others, which it makes wait by its
+	// method waits. arrived says that one of those is there, or is no longer wanted. partly is nil if keys wait for all
+	// of the source.
 	partly, arrived func()
-	// deleted says that the object of a key is deleted; the source also adds the key, afterwards. watchDeletions is called
-	// first by a source that will call deleted. Both are nil for a source that does not run for a controller.
+	// deleted says that the object of a key is deleted; the source also adds the key, afterwards. watchDeletions is
+	// called first by a source that will call deleted. Both are nil for a source that does not run for a controller.
 	deleted        func(K)
 	watchDeletions func()
-	// gone says that the object of a key has left the cache of a source whose keys are those of its objects, before the source adds the
-	// key. It is nil if nobody wants to know.
+	// gone says that the object of a key has left the cache of a source whose keys are those of its objects, before the
+	// source adds the key. It is nil if nobody wants to know.
 	gone func(k K, obj meta.Object)
 	// named is called before add and low, by sources that follow objects. It is nil if nobody listens.
 	named func(k K, object meta.Key, version, previous string)
-	// calls counts the functions of the controller's sources that are running; nil for a source that does not run for a controller.
+	// calls counts the functions of the controller's sources that are running; nil for a source that does not run for a
+	// controller.
 	calls *atomic.Int64
 }
 

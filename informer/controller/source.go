@@ -15,14 +15,15 @@ import (
 )
 
 // Source names keys that need work. This package has [Watch], [Map] and [Owns] for the objects of a cache, and [Every],
-// [EveryObject], [Chan] and [Reads]; [Changed] leaves out updates of objects. Any other type with this method can be a source too.
+// [EveryObject], [Chan] and [Reads]; [Changed] leaves out updates of objects. Any other type with this method can be a
+// source too.
 type Source[K comparable] interface {
-	// Run calls add for every key that needs work until ctx ends. It calls synced once it has named all keys that needed work
-	// when it started: no reconcile runs before that. A source without initial keys calls synced at once.
+	// Run calls add for every key that needs work until ctx ends. It calls synced once it has named all keys that
+	// needed work when it started: no reconcile runs before that. A source without initial keys calls synced at once.
 	//
 	// It returns nil when ctx ends. If it returns nil earlier, the source has no more keys and counts as synced. If it
-	// returns an error earlier, the controller ends with that error. When it has returned, all its goroutines have ended, and
-	// it does not call add or synced again. Both may be called from any goroutine and do not block.
+	// returns an error earlier, the controller ends with that error. When it has returned, all its goroutines have
+	// ended, and it does not call add or synced again. Both may be called from any goroutine and do not block.
 	//
 	// A source may have further methods:
 	//
@@ -47,8 +48,9 @@ func nameOf[K comparable](s Source[K]) string {
 // runner has to run for a source.
 type runner = cache.Runner
 
-// Reads declares that the reconcile function reads caches that the controller does not watch. It names no key. The workers
-// wait until each cache holds a complete list, and informer.Run runs the caches, as it does those that are watched.
+// Reads declares that the reconcile function reads caches that the controller does not watch. It names no key. The
+// workers wait until each cache holds a complete list, and informer.Run runs the caches, as it does those that are
+// watched.
 //
 //	controller.New("sites", controller.Options{}, reconcile, controller.Watch(sites), controller.Reads[meta.Key](certificates))
 //
@@ -78,8 +80,8 @@ func cacheName(c Cache) string {
 type Cache interface {
 	// Run fills the cache until ctx ends.
 	Run(ctx context.Context) error
-	// WaitSynced returns nil when the cache is complete. It returns an error if ctx ends first or the cache cannot become
-	// complete.
+	// WaitSynced returns nil when the cache is complete. It returns an error if ctx ends first or the cache cannot
+	// become complete.
 	WaitSynced(ctx context.Context) error
 }
 

@@ -53,14 +53,16 @@ type Status struct {
 	Workers int
 	// Paused says that [Controller.Pause] was called, and that no reconcile starts until [Controller.Resume].
 	Paused bool
-	// Unsynced are the sources that the workers wait for, or have waited for in vain, and those of [Controller.AddSource] and
-	// [Controller.AddSourcesFor] that have not delivered yet, or have failed, for which no worker waits. Each error begins with the name of
-	// the source, and wraps the reason if the source gives one, such as the last error of the server. With Options.Shards that have a method
-	// WhyIdle, "Shards" is one of them while the controller runs and this replica has no ranges.
+	// Unsynced are the sources that the workers wait for, or have waited for in vain, and those of
+	// [Controller.AddSource] and [Controller.AddSourcesFor] that have not delivered yet, or have failed, for which no
+	// worker waits. Each error begins with the name of the source, and wraps the reason if the source gives one, such
+	// as the last error of the server. With Options.Shards that have a method WhyIdle, "Shards" is one of them while
+	// the controller runs and this replica has no ranges.
 	Unsynced []error
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
-	// Errors is how many of them failed, by an error or a panic. A reconcile that was interrupted has not failed; see [Interrupted].
+	// Errors is how many of them failed, by an error or a panic. A reconcile that was interrupted has not failed; see
+	// [Interrupted].
 	Errors int
 	// Panics is how many of the failures were panics, Terminal how many were terminal errors.
 	Panics, Terminal int
@@ -72,15 +74,16 @@ type Status struct {
 	LastError error
 	// Failing is how many keys have failed, or returned a Conflict, and are retried.
 	Failing int
-	// Elsewhere is how often a key was left to other replicas, since the controller was made: with Options.Shards, this replica did not
-	// have the range of the key, or no cache of it knew the object. It is not among the Reconciles.
+	// Elsewhere is how often a key was left to other replicas, since the controller was made: with Options.Shards, this
+	// replica did not have the range of the key, or no cache of it knew the object. It is not among the Reconciles.
 	Elsewhere int
-	// Waiting is how many keys wait aside for caches now; see [Fresh]. Waits is how many such waits have ended since the controller was made,
-	// Waited how long they took together, and WentAhead how many of them Options.FreshTimeout has ended.
+	// Waiting is how many keys wait aside for caches now; see [Fresh]. Waits is how many such waits have ended since
+	// the controller was made, Waited how long they took together, and WentAhead how many of them Options.FreshTimeout
+	// has ended.
 	Waiting, Waits, WentAhead int
 	Waited                    time.Duration
-	// Fighting is how many fights are on, and Fights are those of them that were noticed first, at most 20; see [FightError].
-	// FightsNoticed is how many have been noticed since the controller was made.
+	// Fighting is how many fights are on, and Fights are those of them that were noticed first, at most 20; see
+	// [FightError]. FightsNoticed is how many have been noticed since the controller was made.
 	Fighting, FightsNoticed int
 	Fights                  []*FightError
 	// Queue says how many keys are in progress, ready and delayed.

@@ -12,8 +12,8 @@ import (
 type shift[K comparable] struct {
 	c     *Controller[K]
 	epoch *epoch[K] // during a call of work, with prepare, that of the term
-	// prepare begins a term, and finish ends it; ok is false if the term or the run has ended before it began. Nil if the sources run all
-	// the time.
+	// prepare begins a term, and finish ends it; ok is false if the term or the run has ended before it began. Nil if
+	// the sources run all the time.
 	prepare func(leading context.Context) (finish func(), ok bool)
 
 	mu       sync.Mutex // guards the rest
@@ -100,8 +100,8 @@ func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 	return failure(ctx, outer)
 }
 
-// workContext returns the context of the reconciles, and a function that ends it. The context also ends with ctx, unless
-// reconciles may go on after that.
+// workContext returns the context of the reconciles, and a function that ends it. The context also ends with ctx,
+// unless reconciles may go on after that.
 func (c *Controller[K]) workContext(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	if c.options.Grace > 0 || c.options.Drain > 0 {
 		ctx = context.WithoutCancel(ctx)

@@ -107,8 +107,8 @@ func (c *caches) all() []*entry {
 	return all
 }
 
-// entryOf returns the entry of a kind, which it adds if there is none. If block is set and the cache has been started, it waits
-// until the entry is complete.
+// entryOf returns the entry of a kind, which it adds if there is none. If block is set and the cache has been started,
+// it waits until the entry is complete.
 func (c *caches) entryOf(ctx context.Context, k kind, obj any, block bool) (e *entry, started bool, err error) {
 	if e, started = c.find(k); e == nil {
 		if e, started, err = c.add(k); err != nil {
@@ -152,7 +152,8 @@ func (c *caches) add(k kind) (e *entry, started bool, err error) {
 	return made, c.started, nil
 }
 
-// GetInformer returns the informer of the kind and form of obj. If there is none, it adds one, which runs if the cache does.
+// GetInformer returns the informer of the kind and form of obj. If there is none, it adds one, which runs if the cache
+// does.
 func (c *caches) GetInformer(ctx context.Context, obj object, opts ...cache.InformerGetOption) (cache.Informer, error) {
 	k, err := kindOf(obj, c.scheme)
 	if err != nil {
@@ -214,8 +215,8 @@ func (c *caches) report(k kind, h *hooks) func(error) {
 	}
 }
 
-// reportType reports that the Go type of a kind has a field that the server does not know. The type is the scheme's, and reading goes
-// on without the field.
+// reportType reports that the Go type of a kind has a field that the server does not know. The type is the scheme's,
+// and reading goes on without the field.
 func (c *caches) reportType(k kind, err error) {
 	if c.own.OnError != nil {
 		c.own.OnError(k.gvk, err)

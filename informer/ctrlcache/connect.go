@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// connect returns a client that sends its requests through the transport of an HTTP client, which has the TLS, the credentials,
-// the proxy and the wrappers of cfg.
+// connect returns a client that sends its requests through the transport of an HTTP client, which has the TLS, the
+// credentials, the proxy and the wrappers of cfg.
 func connect(cfg *rest.Config, through *http.Client) (*client.Client, error) {
 	server, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
@@ -52,8 +52,8 @@ func (l *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.RoundTripper.RoundTrip(r)
 }
 
-// warn returns the function that gets the server's warnings. It is nil if cfg has none. Then the client logs them, folded, to
-// controller-runtime's logger, which is in the context of the informers.
+// warn returns the function that gets the server's warnings. It is nil if cfg has none. Then the client logs them,
+// folded, to controller-runtime's logger, which is in the context of the informers.
 func warn(cfg *rest.Config) func(context.Context, client.Warning) {
 	const miscellaneous = 299 // the only code of Kubernetes' warnings
 	switch {

@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// entry is the cache of one kind in one form. It has one informer, or two if some namespaces have a configuration of their own
-// and all others are cached too.
+// entry is the cache of one kind in one form. It has one informer, or two if some namespaces have a configuration of
+// their own and all others are cached too.
 type entry struct {
 	kind
 	goType     reflect.Type
@@ -93,8 +93,8 @@ func (c *caches) newEntry(k kind) (*entry, error) {
 	return e, nil
 }
 
-// onlyNamespace returns the namespace that a field selector limits a cache to, if it does: a list of one namespace needs less
-// permission than one of all.
+// onlyNamespace returns the namespace that a field selector limits a cache to, if it does: a list of one namespace
+// needs less permission than one of all.
 func onlyNamespace(c cache.Config, namespaced bool) string {
 	if c.FieldSelector == nil || !namespaced {
 		return ""
@@ -141,8 +141,8 @@ func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Optio
 	return &part{s}
 }
 
-// nameOf returns the name of an informer of namespaces whose configurations have these names: its form and its selectors, which tell it
-// apart from the others of the kind.
+// nameOf returns the name of an informer of namespaces whose configurations have these names: its form and its
+// selectors, which tell it apart from the others of the kind.
 func (e *entry) nameOf(names []string) string {
 	var parts []string
 	if e.form != Typed {
@@ -162,8 +162,8 @@ func (e *entry) nameOf(names []string) string {
 	return strings.Join(parts, " ")
 }
 
-// isStrip reports whether a transform is that of cache.TransformStripManagedFields. Not keeping the fields does the same, and
-// costs less.
+// isStrip reports whether a transform is that of cache.TransformStripManagedFields. Not keeping the fields does the
+// same, and costs less.
 func isStrip(f toolscache.TransformFunc) bool {
 	return f != nil && reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.TransformStripManagedFields()).Pointer()
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// translated returns an error that is also an error of k8s.io/apimachinery if the server has sent one, so that its functions, such
-// as IsForbidden, know it.
+// translated returns an error that is also an error of k8s.io/apimachinery if the server has sent one, so that its
+// functions, such as IsForbidden, know it.
 func translated(err error) error {
 	var ours *apierrors.StatusError
 	var theirs kerrors.APIStatus

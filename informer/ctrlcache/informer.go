@@ -11,27 +11,27 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// Informer shows an informer of ours as client-go's SharedIndexInformer, for listers and for code that takes one. Both see the same
-// cache: there is one list and one watch.
+// Informer shows an informer of ours as client-go's SharedIndexInformer, for listers and for code that takes one. Both
+// see the same cache: there is one list and one watch.
 //
 //	pods := ctrlcache.Informer(inf)
 //	lister := corelisters.NewPodLister(pods.GetIndexer())
 //
 // Its methods Run and RunWithContext run inf; nothing else may.
 //
-// The index cache.NamespaceIndex is always there. Its store is read-only. Handlers get no tombstones: OnDelete has the last state
-// that is known. They are not resynced unless they name a period. SetTransform and SetWatchErrorHandler return an error, because inf
-// has these already; see [NewInformer].
+// The index cache.NamespaceIndex is always there. Its store is read-only. Handlers get no tombstones: OnDelete has the
+// last state that is known. They are not resynced unless they name a period. SetTransform and SetWatchErrorHandler
+// return an error, because inf has these already; see [NewInformer].
 func Informer[T meta.Object](inf *informer.Informer[T]) toolscache.SharedIndexInformer {
 	return newShared[T](inf, nil, 0)
 }
 
-// NewInformer makes an informer of the objects of src, whose transform and error handler can be set until it runs, and shows it as
-// client-go's SharedIndexInformer. resync is the period for handlers that name none; 0 means that they are not resynced. The
-// informer that it returns beside is the same one, for Status and for code of ours.
+// NewInformer makes an informer of the objects of src, whose transform and error handler can be set until it runs, and
+// shows it as client-go's SharedIndexInformer. resync is the period for handlers that name none; 0 means that they are
+// not resynced. The informer that it returns beside is the same one, for Status and for code of ours.
 //
-// SetWatchErrorHandler takes errors of lists and watches from o.OnError. The *Reflector that the handler gets has a name and a type,
-// and does nothing.
+// SetWatchErrorHandler takes errors of lists and watches from o.OnError. The *Reflector that the handler gets has a
+// name and a type, and does nothing.
 func NewInformer[T meta.Object](
 	src informer.Source[T], o informer.Options, resync time.Duration,
 ) (toolscache.SharedIndexInformer, *informer.Informer[T]) {

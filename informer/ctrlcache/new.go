@@ -10,51 +10,55 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// New returns a cache for controller-runtime, whose informers are those of package informer. It is a cache.NewCacheFunc:
+// New returns a cache for controller-runtime, whose informers are those of package informer. It is a
+// cache.NewCacheFunc:
 //
 //	manager.New(cfg, manager.Options{NewCache: ctrlcache.New})
 //
-// It takes the options of controller-runtime, and refuses what controller-runtime refuses. If opts.NewInformer is set, the user
-// brings informers, and New returns controller-runtime's own cache of them.
+// It takes the options of controller-runtime, and refuses what controller-runtime refuses. If opts.NewInformer is set,
+// the user brings informers, and New returns controller-runtime's own cache of them.
 //
 // For what controller-runtime has no option, use the method New of [Options].
 func New(cfg *rest.Config, opts cache.Options) (cache.Cache, error) { return Options{}.New(cfg, opts) }
 
-// Options are what a cache can do beyond the options of controller-runtime. The zero value is that of the function [New].
+// Options are what a cache can do beyond the options of controller-runtime. The zero value is that of the function
+// [New].
 type Options struct {
 	// StripManagedFields leaves metadata.managedFields out of all objects. It costs less than the transform
-	// cache.TransformStripManagedFields, which does the same; where that is the only transform of a kind, it is not called, and
-	// the fields are left out in this way.
+	// cache.TransformStripManagedFields, which does the same; where that is the only transform of a kind, it is not
+	// called, and the fields are left out in this way.
 	StripManagedFields bool
-	// Fields names, by kind, the members that are decoded of its objects; the objects of other kinds are whole. Where an operator
-	// reads a few members of many objects, that is most of their memory, and of the CPU time for their events:
+	// Fields names, by kind, the members that are decoded of its objects; the objects of other kinds are whole. Where
+	// an operator reads a few members of many objects, that is most of their memory, and of the CPU time for their
+	// events:
 	//
 	//	ctrlcache.Options{Fields: map[client.Object][]string{
 	//		&corev1.Pod{}: {"spec.nodeName", "status.phase", "spec.containers.image"},
 	//	}}.New
 	//
-	// NEVER CALL Update with an object of such a kind that comes from the cache: that sends the object as it is, so the server clears
-	// every member that was not decoded. The section on projections of the package says what to do instead.
+	// NEVER CALL Update with an object of such a kind that comes from the cache: that sends the object as it is, so the
+	// server clears every member that was not decoded. The section on projections of the package says what to do
+	// instead.
 	//
-	// A path has the names of JSON, with dots between them, and its last member is decoded with all that it has. Lists and maps
-	// have no name in it: spec.containers.image is the image of each container. kind, apiVersion and metadata are always there,
-	// except metadata.managedFields, which are there if they are named.
+	// A path has the names of JSON, with dots between them, and its last member is decoded with all that it has. Lists
+	// and maps have no name in it: spec.containers.image is the image of each container. kind, apiVersion and metadata
+	// are always there, except metadata.managedFields, which are there if they are named.
 	//
-	// The objects have the Go type of the scheme, and handlers, transforms, field indexes and readers see them without the other
-	// members. Unstructured objects and metadata stay whole.
+	// The objects have the Go type of the scheme, and handlers, transforms, field indexes and readers see them without
+	// the other members. Unstructured objects and metadata stay whole.
 	//
-	// New returns an error that names the kind and the path for: a path that does not exist, with the members that do; a path that
-	// is empty, there twice, or includes another one; a path into a type that decodes JSON by itself, such as metav1.Time, which can
-	// only be taken whole; a path into metadata; a kind that the scheme does not have; unstructured objects and metadata as a key;
-	// and a kind without paths.
+	// New returns an error that names the kind and the path for: a path that does not exist, with the members that do;
+	// a path that is empty, there twice, or includes another one; a path into a type that decodes JSON by itself, such
+	// as metav1.Time, which can only be taken whole; a path into metadata; a kind that the scheme does not have;
+	// unstructured objects and metadata as a key; and a kind without paths.
 	Fields map[client.Object][]string
-	// CheckMutations finds handlers and readers that change objects of the cache; see informer.Options. It checks one object in so
-	// many; 0 checks none. OnError gets the findings.
+	// CheckMutations finds handlers and readers that change objects of the cache; see informer.Options. It checks one
+	// object in so many; 0 checks none. OnError gets the findings.
 	CheckMutations int
-	// OnError gets every error of the informers, also those that cache.Options.DefaultWatchErrorHandler gets. Errors of the server
-	// are also errors of k8s.io/apimachinery. It also gets, when a kind is first asked for, an error that names a field of its Go type
-	// that has no name in a json tag, because a server drops such a field. Several goroutines call it at once. If it is nil, errors that no handler takes are
-	// logged.
+	// OnError gets every error of the informers, also those that cache.Options.DefaultWatchErrorHandler gets. Errors of
+	// the server are also errors of k8s.io/apimachinery. It also gets, when a kind is first asked for, an error that
+	// names a field of its Go type that has no name in a json tag, because a server drops such a field. Several
+	// goroutines call it at once. If it is nil, errors that no handler takes are logged.
 	OnError func(gvk schema.GroupVersionKind, err error)
 }
 
@@ -97,15 +101,15 @@ type Status struct {
 	// GVK is the kind of its objects, and Form how they are held.
 	GVK  schema.GroupVersionKind
 	Form Form
-	// Fields are the paths that Options.Fields names, in order. The objects have nothing else but their metadata, so they must not
-	// be sent in an Update. Nil means that they are whole.
+	// Fields are the paths that Options.Fields names, in order. The objects have nothing else but their metadata, so
+	// they must not be sent in an Update. Nil means that they are whole.
 	Fields []string
 	// Status is that of the informer. Its Namespaces are those that have a configuration of their own.
 	informer.Status
 }
 
-// StatusOf returns the condition of each informer of a cache that [New] has made, ordered by kind and form; false for any other
-// cache. A kind whose namespaces are partly configured has two.
+// StatusOf returns the condition of each informer of a cache that [New] has made, ordered by kind and form; false for
+// any other cache. A kind whose namespaces are partly configured has two.
 func StatusOf(c cache.Cache) ([]Status, bool) {
 	ours, ok := c.(*caches)
 	if !ok {

@@ -138,7 +138,8 @@ func (e *entry) handed(obj object, o *crclient.ListOptions) runtime.Object {
 	return handed
 }
 
-// selected returns the objects of the namespace and with the fields that the options ask for, and how many they are at most.
+// selected returns the objects of the namespace and with the fields that the options ask for, and how many they are at
+// most.
 func (p *part) selected(o *crclient.ListOptions) (iter.Seq[object], int, error) {
 	r := p.Reader()
 	switch {
@@ -150,7 +151,8 @@ func (p *part) selected(o *crclient.ListOptions) (iter.Seq[object], int, error) 
 	return r.All(), r.Len(), nil
 }
 
-// withFields returns the objects that have the values that a field selector asks for. It begins with the index that has the fewest.
+// withFields returns the objects that have the values that a field selector asks for. It begins with the index that has
+// the fewest.
 func (p *part) withFields(selector fields.Selector, namespace string) (iter.Seq[object], int, error) {
 	var (
 		objs   iter.Seq[object]
@@ -192,9 +194,9 @@ func isExact(op selection.Operator) bool {
 	return op == selection.Equals || op == selection.DoubleEquals
 }
 
-// readable returns the complete entry of the kind and form of an object or a list. If several things are wrong, the error is the one
-// that controller-runtime returns: of some namespaces it looks at the call first, and otherwise at the informer. first and last check
-// the call; last may be nil.
+// readable returns the complete entry of the kind and form of an object or a list. If several things are wrong, the
+// error is the one that controller-runtime returns: of some namespaces it looks at the call first, and otherwise at the
+// informer. first and last check the call; last may be nil.
 func (c *caches) readable(ctx context.Context, obj runtime.Object, first func(kind) error, last func() error) (*entry, error) {
 	k, err := kindOf(obj, c.scheme)
 	if err != nil {
@@ -265,8 +267,8 @@ func (c *caches) IndexField(ctx context.Context, obj object, field string, extra
 	}})
 }
 
-// indexName and indexValue give an index of a field the name and the values that it has in controller-runtime, for programs that
-// read it through the informer.
+// indexName and indexValue give an index of a field the name and the values that it has in controller-runtime, for
+// programs that read it through the informer.
 func indexName(field string) string { return "field:" + field }
 
 func indexValue(namespace, value string) string {

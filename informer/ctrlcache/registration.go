@@ -71,8 +71,8 @@ func (r *registration[T]) OnUpdate(old, new T) {
 	r.call(func() { r.handler.OnUpdate(old, new) })
 }
 
-// OnDelete implements cache.Handler. If no watch has reported the deletion, the final state of the object is unknown, and the
-// handler gets a tombstone with the last known one.
+// OnDelete implements cache.Handler. If no watch has reported the deletion, the final state of the object is unknown,
+// and the handler gets a tombstone with the last known one.
 func (r *registration[T]) OnDelete(obj T) {
 	var gone any = obj
 	switch last, final := gone.(*deleted); {
@@ -111,11 +111,12 @@ func (r *registration[T]) resyncEvery(ending <-chan struct{}) {
 	}
 }
 
-// resync calls OnUpdate with each object as both its states. It does nothing and returns false if the handler does not know all
-// objects yet, or has not heard of all deletions: it must not get an update before the object is added, or after it is deleted.
+// resync calls OnUpdate with each object as both its states. It does nothing and returns false if the handler does not
+// know all objects yet, or has not heard of all deletions: it must not get an update before the object is added, or
+// after it is deleted.
 //
-// It holds mu from before it takes the objects, so no change is handled meanwhile. If then nothing is pending, the handler has
-// heard of every change up to the moment of the objects, and of none after it.
+// It holds mu from before it takes the objects, so no change is handled meanwhile. If then nothing is pending, the
+// handler has heard of every change up to the moment of the objects, and of none after it.
 func (r *registration[T]) resync(ending <-chan struct{}) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

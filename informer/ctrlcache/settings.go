@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// settings are the options of a cache, by which it configures each kind. The more special ones win: those of a namespace, of a
-// kind, of a default namespace, and then the defaults.
+// settings are the options of a cache, by which it configures each kind. The more special ones win: those of a
+// namespace, of a kind, of a default namespace, and then the defaults.
 type settings struct {
 	opts     cache.Options
 	scheme   *runtime.Scheme
@@ -30,7 +30,8 @@ type settings struct {
 // defaultSyncPeriod is that of controller-runtime.
 const defaultSyncPeriod = 10 * time.Hour
 
-// newSettings fills in what opts leaves out, and refuses what cannot work. It may ask the server about the kinds of ByObject.
+// newSettings fills in what opts leaves out, and refuses what cannot work. It may ask the server about the kinds of
+// ByObject.
 func newSettings(cfg *rest.Config, opts cache.Options) (*settings, error) {
 	s := &settings{opts: opts, scheme: opts.Scheme, mapper: opts.Mapper, through: opts.HTTPClient}
 	var err error
@@ -76,8 +77,8 @@ func (s *settings) defaults() cache.Config {
 	}
 }
 
-// configs returns the configuration of each namespace that is cached of a kind. The empty name stands for all namespaces that
-// have no other, and for kinds that are in none.
+// configs returns the configuration of each namespace that is cached of a kind. The empty name stands for all
+// namespaces that have no other, and for kinds that are in none.
 func (s *settings) configs(gvk schema.GroupVersionKind, namespaced bool) map[string]cache.Config {
 	by, special := s.byObject[gvk]
 	ofKind := cache.Config{

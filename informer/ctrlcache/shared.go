@@ -24,7 +24,8 @@ type shared[T meta.Object] struct {
 	stopped chan struct{}               // closed when Run has returned
 	log     atomic.Pointer[logr.Logger] // of Run
 
-	// mu guards the rest. A task is added to tasks only while running is set, and Run waits for them after it has unset it.
+	// mu guards the rest. A task is added to tasks only while running is set, and Run waits for them after it has unset
+	// it.
 	mu      sync.Mutex
 	started bool
 	running bool
@@ -131,8 +132,8 @@ func (s *shared[T]) Run(stop <-chan struct{}) {
 	s.RunWithContext(ctx)
 }
 
-// RunWithContext runs until ctx ends. It returns earlier if the informer cannot run; the error then goes where the errors of the
-// informer go.
+// RunWithContext runs until ctx ends. It returns earlier if the informer cannot run; the error then goes where the
+// errors of the informer go.
 func (s *shared[T]) RunWithContext(ctx context.Context) {
 	if err := s.run(ctx); err != nil {
 		loggerIn(ctx).Error(err, "the informer does not run", "informer", s.Informer.String())
@@ -186,7 +187,8 @@ func (s *shared[T]) RemoveEventHandler(handle toolscache.ResourceEventHandlerReg
 	return nil
 }
 
-// AddIndexers implements SharedIndexInformer. It may be called while the informer runs, and refuses names that are taken.
+// AddIndexers implements SharedIndexInformer. It may be called while the informer runs, and refuses names that are
+// taken.
 func (s *shared[T]) AddIndexers(more toolscache.Indexers) error {
 	if s.IsStopped() {
 		return errors.New("the indexes are not added, because the informer has stopped")

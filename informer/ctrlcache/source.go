@@ -67,7 +67,8 @@ func (s *source) bare(obj object) object {
 	return obj
 }
 
-// deleted is the final state of an object, as a watch has reported it. Handlers get a tombstone in place of any other state.
+// deleted is the final state of an object, as a watch has reported it. Handlers get a tombstone in place of any other
+// state.
 type deleted struct{ object }
 
 func selectors(c crcache.Config) (labels, fields string) {

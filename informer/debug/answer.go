@@ -26,8 +26,8 @@ func (p *Page) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
-// answer writes a view in the form that the request asks for. The whole answer is made before any of it is written, so that a slow
-// client holds nothing up.
+// answer writes a view in the form that the request asks for. The whole answer is made before any of it is written, so
+// that a slow client holds nothing up.
 func (p *Page) answer(w http.ResponseWriter, r *http.Request, code int, v view) {
 	if wantsJSON(r.Header.Values("Accept")) {
 		body, err := json.MarshalIndent(v, "", "  ")
@@ -66,8 +66,8 @@ func (v refusal) body(m *markup) {
 	m.text(v.Err).raw(`</p></section>`)
 }
 
-// wantsJSON reports whether the fields Accept prefer JSON to HTML (RFC 9110, section 12.5.1). A client that takes anything gets
-// HTML.
+// wantsJSON reports whether the fields Accept prefer JSON to HTML (RFC 9110, section 12.5.1). A client that takes
+// anything gets HTML.
 func wantsJSON(fields []string) bool {
 	html, asJSON := -1.0, -1.0
 	for part := range strings.SplitSeq(strings.Join(fields, ","), ",") {

@@ -133,8 +133,8 @@ func (v *cacheView) namespaces(s informer.Status) {
 	}
 }
 
-// find returns the first objects after a key whose "namespace/name" has the query in it. It looks at the key of every object and
-// keeps no more than twice the keys that it returns.
+// find returns the first objects after a key whose "namespace/name" has the query in it. It looks at the key of every
+// object and keeps no more than twice the keys that it returns.
 func find(r informer.RunInfo, query, after string) *search {
 	s := &search{Query: clean(query), Found: []found{}}
 	from, paging := parseKey(after)

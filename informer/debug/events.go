@@ -39,8 +39,9 @@ type event struct {
 	Bad  bool          `json:"bad,omitempty"`
 }
 
-// events keeps the latest events of each kind, so that many of one kind do not displace the few of another. Streams read from it
-// at their own pace: it holds nothing for them, and a stream that is too slow misses events and learns how many.
+// events keeps the latest events of each kind, so that many of one kind do not displace the few of another. Streams
+// read from it at their own pace: it holds nothing for them, and a stream that is too slow misses events and learns how
+// many.
 type events struct {
 	size int
 
@@ -91,7 +92,8 @@ func (e *events) add(v event) {
 // at returns the i-th of the kept events, from the oldest.
 func (r *ring) at(i int) event { return r.kept[(r.next+i)%len(r.kept)] }
 
-// since returns the kept events of some kinds after a sequence number, the oldest first, and at most the latest most of them.
+// since returns the kept events of some kinds after a sequence number, the oldest first, and at most the latest most of
+// them.
 func (e *events) since(after uint64, of []kind, most int) (found []event, last uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -133,8 +135,8 @@ type cursor struct {
 	read  map[kind]int // how many events of each kind are before after
 }
 
-// from returns a cursor behind the event of a sequence number, or the latest one before it. later reports whether events after it
-// are no longer kept.
+// from returns a cursor behind the event of a sequence number, or the latest one before it. later reports whether
+// events after it are no longer kept.
 func (e *events) from(after uint64, of []kind) (c *cursor, later bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -154,8 +156,8 @@ func (e *events) from(after uint64, of []kind) (c *cursor, later bool) {
 	return c, later
 }
 
-// next returns events that the cursor has not passed, the oldest first, and at most most of them. missed is how many events before
-// those are no longer kept. If there are no events, more is closed when there are.
+// next returns events that the cursor has not passed, the oldest first, and at most most of them. missed is how many
+// events before those are no longer kept. If there are no events, more is closed when there are.
 func (c *cursor) next(most int) (found []event, missed int, more <-chan struct{}) {
 	c.e.mu.Lock()
 	defer c.e.mu.Unlock()

@@ -7,11 +7,11 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// markup writes HTML. Package html/template would do it too, but it makes the linker keep every exported method of the user's
-// program.
+// markup writes HTML. Package html/template would do it too, but it makes the linker keep every exported method of the
+// user's program.
 //
-// Text that is not of this package gets into the page through text and the values of attributes only, which escape it. The type
-// constant keeps it out of the rest: a string literal becomes a constant by itself, and a variable does not.
+// Text that is not of this package gets into the page through text and the values of attributes only, which escape it.
+// The type constant keeps it out of the rest: a string literal becomes a constant by itself, and a variable does not.
 type markup struct{ b []byte }
 
 // constant is HTML that stands in the source of this package.

@@ -15,7 +15,8 @@ const (
 	sampled    = 200              // objects of a sample
 	sampleAge  = 10 * time.Second // how long an estimate is shown
 	sampleWork = 200_000          // values that one sample looks at, at most
-	// rowSize is what a store needs for each object beside the object: its entry, its place in the table, and in one index.
+	// rowSize is what a store needs for each object beside the object: its entry, its place in the table, and in one
+	// index.
 	rowSize = 128
 )
 

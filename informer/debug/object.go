@@ -90,7 +90,8 @@ func (p *Page) content(resource meta.GVR, obj meta.Object) (content map[string]a
 	return content, redacted, nil
 }
 
-// indented returns decoded JSON as text, with escapes in the place of characters that are not shown, or change how others are.
+// indented returns decoded JSON as text, with escapes in the place of characters that are not shown, or change how
+// others are.
 func indented(v map[string]any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -125,7 +126,8 @@ func isSecret(resource meta.GVR, content map[string]any) bool {
 // lastApplied is the annotation in which kubectl keeps a copy of the whole object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// redactSecret removes the values of a Secret, and keeps their names. A value of an unexpected form is removed as a whole.
+// redactSecret removes the values of a Secret, and keeps their names. A value of an unexpected form is removed as a
+// whole.
 func redactSecret(content map[string]any) {
 	for _, field := range []string{"data", "stringData"} {
 		values, ok := content[field].(map[string]any)

@@ -15,15 +15,15 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// registry has the things of one sort that run, or have run, in the order in which they began. A thing that runs again takes its
-// place again. I describes what runs, and S is its last status.
+// registry has the things of one sort that run, or have run, in the order in which they began. A thing that runs again
+// takes its place again. I describes what runs, and S is its last status.
 type registry[I, S any] struct {
 	mu  sync.Mutex // guards the rest
 	all []*entry[I, S]
 }
 
-// entry is one thing. Its id is in addresses: the name, with a number if it is not the first of that name. All but id and name is
-// guarded by registry.mu.
+// entry is one thing. Its id is in addresses: the name, with a number if it is not the first of that name. All but id
+// and name is guarded by registry.mu.
 type entry[I, S any] struct {
 	id, name string
 	nth      int
@@ -119,8 +119,8 @@ type (
 	}
 )
 
-// labelOf names a cache on the page: its resource, after the Status.Name of its informer if there is one, as in eu:configmaps.v1.
-// Resources have no colon.
+// labelOf names a cache on the page: its resource, after the Status.Name of its informer if there is one, as in
+// eu:configmaps.v1. Resources have no colon.
 func labelOf(name string, r meta.GVR) string {
 	if name == "" {
 		return r.String()

@@ -19,8 +19,8 @@ import (
 	"github.com/bowline-go/bowline/internal/hooks"
 )
 
-// Page is an http.Handler that shows what a program does. [Handler] makes it. It has no goroutine of its own, and its methods are
-// safe for use by several goroutines at once.
+// Page is an http.Handler that shows what a program does. [Handler] makes it. It has no goroutine of its own, and its
+// methods are safe for use by several goroutines at once.
 type Page struct {
 	o        Options
 	began    time.Time
@@ -36,7 +36,8 @@ type Page struct {
 // seen is the key of a value in contexts that have been through Context of a Page.
 type seen struct{ *Page }
 
-// Handler returns a Page. It shows what runs with a context of [Page.Context]. The error says which field of o is invalid.
+// Handler returns a Page. It shows what runs with a context of [Page.Context]. The error says which field of o is
+// invalid.
 func Handler(o Options) (*Page, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -45,9 +46,9 @@ func Handler(o Options) (*Page, error) {
 	return &Page{o: o, began: time.Now(), events: newEvents(keptEvents), streams: make(chan struct{}, mostStreams)}, nil
 }
 
-// Context returns a context for the program. The page shows the informers, controllers, elections and groups of replicas that run with it or with a
-// context derived from it, and the requests that they make. Hooks that ctx carries are called as well. A context that has been through
-// Context of the same Page already is returned as it is.
+// Context returns a context for the program. The page shows the informers, controllers, elections and groups of
+// replicas that run with it or with a context derived from it, and the requests that they make. Hooks that ctx carries
+// are called as well. A context that has been through Context of the same Page already is returned as it is.
 func (p *Page) Context(ctx context.Context) context.Context {
 	if ctx.Value(seen{p}) != nil {
 		return ctx
@@ -140,7 +141,8 @@ func link(pairs ...string) string {
 	return b.String()
 }
 
-// keyText returns a key as it stands in an address: "namespace/name", with an empty namespace for a cluster-wide object.
+// keyText returns a key as it stands in an address: "namespace/name", with an empty namespace for a cluster-wide
+// object.
 func keyText(k meta.Key) string { return k.Namespace + "/" + k.Name }
 
 func parseKey(s string) (meta.Key, bool) {

@@ -24,8 +24,8 @@ type requests struct {
 	retried int
 }
 
-// call is one call of a client, from its first attempt to the end of its last one. A list or a watch ends with the beginning of its
-// answer.
+// call is one call of a client, from its first attempt to the end of its last one. A list or a watch ends with the
+// beginning of its answer.
 type call struct {
 	info  client.RequestInfo
 	began time.Time

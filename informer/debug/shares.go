@@ -28,7 +28,8 @@ type shareRow struct {
 	Ranges   int        `json:"ranges"` // of meta.RangeCount
 	Which    string     `json:"which"`
 	Since    *time.Time `json:"since,omitempty"`
-	// Due is how many ranges the weights of the live replicas give to this one, if all are divided evenly; 0 without a lease.
+	// Due is how many ranges the weights of the live replicas give to this one, if all are divided evenly; 0 without a
+	// lease.
 	Due      float64    `json:"dueRanges"`
 	Replicas int        `json:"replicas"` // live ones, this one included
 	Silent   []string   `json:"silent,omitempty"`

@@ -3,13 +3,14 @@
 //
 //	ctx, err := metrics.Context(ctx, prometheus.DefaultRegisterer)
 //
-// measures everything that runs with the context that it returns: requests, informers, controllers and their queues, leader
-// elections, groups of replicas, recorders. Nothing else needs to be wired, because the contexts of all of them are derived from it.
+// measures everything that runs with the context that it returns: requests, informers, controllers and their queues,
+// leader elections, groups of replicas, recorders. Nothing else needs to be wired, because the contexts of all of them
+// are derived from it.
 //
 // # Metrics
 //
-// These have the names, labels and buckets that client-go and controller-runtime gave them, so that dashboards and alerts work
-// as they are:
+// These have the names, labels and buckets that client-go and controller-runtime gave them, so that dashboards and
+// alerts work as they are:
 //
 //	rest_client_requests_total                    code, method, host; the code is "<error>" if there was no answer
 //	rest_client_request_duration_seconds          verb, host: until the headers of the answer; watches are left out
@@ -31,12 +32,12 @@
 // The lease of a replica in a shards.Group is one of those: it is always its own leader.
 //
 // A key that waits aside, as for controller.Fresh, has become ready and been taken once more: workqueue_adds_total and
-// workqueue_queue_duration_seconds count that, and workqueue_work_duration_seconds does not. A controller has series for 25
-// priorities at most, and one for all others, "exceeded_cardinality_limit".
+// workqueue_queue_duration_seconds count that, and workqueue_work_duration_seconds does not. A controller has series
+// for 25 priorities at most, and one for all others, "exceeded_cardinality_limit".
 //
-// These are Bowline's. Informers of one resource, with one informer.Options.Name and the same selectors, share a series, and so do recorders of one controller:
-// counts are added, and ages are the greatest. The label informer is that Name. It is empty, which Prometheus takes for no label,
-// unless the program sets it.
+// These are Bowline's. Informers of one resource, with one informer.Options.Name and the same selectors, share a
+// series, and so do recorders of one controller: counts are added, and ages are the greatest. The label informer is
+// that Name. It is empty, which Prometheus takes for no label, unless the program sets it.
 //
 //	bowline_informer_objects                      resource, informer: objects in the caches
 //	bowline_informer_synced                       resource, informer: 1 if each cache holds a complete list, else 0

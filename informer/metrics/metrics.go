@@ -14,8 +14,9 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// Context registers the metrics with r and returns a context. Everything of Bowline that runs with that context, or with one
-// derived from it, is measured. It returns an error if r has such metrics already: call Context once for each registry.
+// Context registers the metrics with r and returns a context. Everything of Bowline that runs with that context, or
+// with one derived from it, is measured. It returns an error if r has such metrics already: call Context once for each
+// registry.
 func Context(ctx context.Context, r prometheus.Registerer) (context.Context, error) {
 	requests, informers, controllers, leaders, recorders := newRequests(), newInformers(), newControllers(), newLeaders(), newRecorders()
 	groups := newGroups()

@@ -19,7 +19,8 @@ type queues struct {
 	wait, work    *prometheus.HistogramVec
 
 	mu sync.Mutex // guards the rest
-	// priorities are those that keys of a controller have had. Their series are 0 while no such key is ready, and not missing.
+	// priorities are those that keys of a controller have had. Their series are 0 while no such key is ready, and not
+	// missing.
 	priorities map[string]map[int]bool
 }
 
@@ -57,8 +58,8 @@ func newQueues() *queues {
 	return q
 }
 
-// hooks returns the hooks of the queue of a controller. The series begin at 0, so that a rate over the first event is not
-// empty.
+// hooks returns the hooks of the queue of a controller. The series begin at 0, so that a rate over the first event is
+// not empty.
 func (q *queues) hooks(_ context.Context, r controller.RunInfo) workqueue.Hooks[any] {
 	adds, retries := q.adds.WithLabelValues(r.Name, r.Name), q.retries.WithLabelValues(r.Name, r.Name)
 	wait := q.wait.WithLabelValues(r.Name, r.Name)

@@ -1,5 +1,5 @@
-// Package tracing makes OpenTelemetry spans of a program that uses Bowline. It is a module of its own, so that a program without
-// it links nothing of OpenTelemetry.
+// Package tracing makes OpenTelemetry spans of a program that uses Bowline. It is a module of its own, so that a
+// program without it links nothing of OpenTelemetry.
 //
 //	ctx = tracing.Context(ctx, otel.GetTracerProvider())
 //
@@ -10,6 +10,6 @@
 //	event pods                    an event of a watch, when it arrives
 //	reconcile NAME                a reconcile, linked to the latest events that named its key; its requests are its children
 //
-// So one can go from an event to the reconcile that followed it, and from that to what it wrote, also if the key is that of another
-// object, such as the owner.
+// So one can go from an event to the reconcile that followed it, and from that to what it wrote, also if the key is
+// that of another object, such as the owner.
 package tracing

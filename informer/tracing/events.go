@@ -29,7 +29,8 @@ type event struct {
 	before int
 }
 
-// events remembers the spans of the last events, and finds them by the states of their objects. Its mutex guards its fields.
+// events remembers the spans of the last events, and finds them by the states of their objects. Its mutex guards its
+// fields.
 type events struct {
 	mu      sync.Mutex
 	all     []event        // a ring: event n is at n % maxEvents
@@ -67,8 +68,8 @@ func (e *events) put(id meta.Identity, span trace.SpanContext) {
 	*at, e.byState[one.state] = one, e.last
 }
 
-// between returns the events that led to a state of an object from a previous version, the last ones first. Without a previous
-// version it returns the last one.
+// between returns the events that led to a state of an object from a previous version, the last ones first. Without a
+// previous version it returns the last one.
 func (e *events) between(previous string, now state) (links []trace.Link) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,8 +100,8 @@ type causes struct {
 
 func newCauses() *causes { return &causes{links: make(map[key][]trace.Link)} }
 
-// put adds the events that have named a key, the last ones first. If there are too many, it forgets the oldest of the key, or those
-// of any other.
+// put adds the events that have named a key, the last ones first. If there are too many, it forgets the oldest of the
+// key, or those of any other.
 func (c *causes) put(k key, links []trace.Link) {
 	if len(links) == 0 {
 		return

@@ -14,8 +14,8 @@ import (
 // scope is the name of the instrumentation.
 const scope = "github.com/bowline-go/bowline/informer/tracing"
 
-// Context returns a context. Everything of Bowline that runs with it, or with a context derived from it, is traced by a tracer
-// of p.
+// Context returns a context. Everything of Bowline that runs with it, or with a context derived from it, is traced by a
+// tracer of p.
 func Context(ctx context.Context, p trace.TracerProvider) context.Context {
 	t := &tracer{Tracer: p.Tracer(scope), events: newEvents(), causes: newCauses()}
 	ctx = client.WithHooks(ctx, client.Hooks{Call: t.call, Request: t.attempt, Retry: t.retry})

@@ -2,8 +2,8 @@ package codec
 
 import "reflect"
 
-// scratch holds the elements of a slice or the values of a map until their number is known, so that the slice has no spare
-// capacity. It is zero behind its elements.
+// scratch holds the elements of a slice or the values of a map until their number is known, so that the slice has no
+// spare capacity. It is zero behind its elements.
 type scratch struct {
 	values reflect.Value // a slice, as long as it has room, that can be set
 	used   int
@@ -148,7 +148,8 @@ func (d *decoder) stringSlice(p *plan, to place, i int) int {
 	return i
 }
 
-// array decodes an array into a Go array, whose length says how many elements are decoded. Further elements are only checked.
+// array decodes an array into a Go array, whose length says how many elements are decoded. Further elements are only
+// checked.
 func (d *decoder) array(p *plan, to place, i int) int {
 	if d.data[i] != '[' {
 		return d.mismatch(p.typ, i)

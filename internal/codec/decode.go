@@ -13,16 +13,16 @@ import (
 // Errors are [*Error] and name the place and the Go type. T is then its zero value.
 func Unmarshal[T any](raw []byte) (T, error) { return unmarshal[T](raw, typeMeta{}, nil) }
 
-// Decode decodes an item from the wire. If the item does not name its apiVersion or kind, like the items of most lists, it gets
-// the given ones, if T can hold them: by its method SetTypeMeta(apiVersion, kind string) if it has one, otherwise by the
-// members of those names. If both are empty, it gets nothing.
+// Decode decodes an item from the wire. If the item does not name its apiVersion or kind, like the items of most lists,
+// it gets the given ones, if T can hold them: by its method SetTypeMeta(apiVersion, kind string) if it has one,
+// otherwise by the members of those names. If both are empty, it gets nothing.
 //
 // Errors are [*Error], as from [Unmarshal].
 //
 // Decode sets lossy, unless it is nil, if the item has a member for which T has no place, so that [Marshal] of the T
-// would lose it. Members of metadata that a server keeps whatever is written do not count, nor do kind, apiVersion and null. A
-// type with methods of its own is assumed to keep all of its part. lossy may be set without a loss; [Lost] is exact. If lossy
-// is set already, or nil, Decode looks for nothing.
+// would lose it. Members of metadata that a server keeps whatever is written do not count, nor do kind, apiVersion and
+// null. A type with methods of its own is assumed to keep all of its part. lossy may be set without a loss; [Lost] is
+// exact. If lossy is set already, or nil, Decode looks for nothing.
 func Decode[T any](item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) (T, error) {
 	var zero T
 	if item.APIVersion != "" && item.Kind != "" || apiVersion == "" && kind == "" {
@@ -39,8 +39,8 @@ func Decode[T any](item jsonstream.Item, apiVersion, kind string, lossy *atomic.
 	return v, err
 }
 
-// DecodeType is [Decode] for a Go type that is known only at run time, a pointer. If the type has its own UnmarshalJSON, and the
-// item does not name its apiVersion or kind, the text that the method gets begins with them.
+// DecodeType is [Decode] for a Go type that is known only at run time, a pointer. If the type has its own
+// UnmarshalJSON, and the item does not name its apiVersion or kind, the text that the method gets begins with them.
 func DecodeType(t reflect.Type, item jsonstream.Item, apiVersion, kind string) (any, error) {
 	if item.APIVersion != "" && item.Kind != "" || apiVersion == "" && kind == "" {
 		return decodeType(t, item.Raw, request{})

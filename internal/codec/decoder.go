@@ -12,12 +12,12 @@ import (
 
 // decoder decodes one document after another, and keeps memory for the next one. It is not safe for concurrent use.
 //
-// Each method that decodes a value takes the position where the value starts and returns the position behind it. There are two
-// other results:
+// Each method that decodes a value takes the position where the value starts and returns the position behind it. There
+// are two other results:
 //
 //   - broken: the document is not JSON. Decoding ends.
-//   - ^next, which is below broken: the value does not fit its Go type, and ends at next. fault says why. Decoding goes on in the
-//     object or array around it, because a later member of the same name may replace the value (failure).
+//   - ^next, which is below broken: the value does not fit its Go type, and ends at next. fault says why. Decoding goes
+//     on in the object or array around it, because a later member of the same name may replace the value (failure).
 type decoder struct {
 	skimmer
 
@@ -43,8 +43,8 @@ type decoder struct {
 	guesses []uint16 // which field came after which the last time; by structPlan.guesses
 }
 
-// decoders is process-wide, like plans, because a decoder serves every client, and a program has as many of them as goroutines
-// that decode at the same time. The garbage collector frees unused ones.
+// decoders is process-wide, like plans, because a decoder serves every client, and a program has as many of them as
+// goroutines that decode at the same time. The garbage collector frees unused ones.
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // request says how to decode a document.

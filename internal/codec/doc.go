@@ -1,13 +1,13 @@
-// Package codec turns the JSON of one object into a Go value and back, and the protobuf of one object into the Go value that its JSON
-// gives; see [Join].
+// Package codec turns the JSON of one object into a Go value and back, and the protobuf of one object into the Go value
+// that its JSON gives; see [Join].
 //
 // # Decoding
 //
 // [Unmarshal] and [Decode] fill a T as encoding/json would fill it: the same tags, the same formats (durations in
-// nanoseconds, []byte in base64, [N]byte as an array of numbers), the same methods called, the same values in an any. So
-// the types of k8s.io/api and any struct written for encoding/json fit as they are. Only the members that T names are built;
-// the rest of the object is checked and passed over without an allocation. Text that is not Unicode becomes the replacement
-// character. A document may nest 10,000 levels deep.
+// nanoseconds, []byte in base64, [N]byte as an array of numbers), the same methods called, the same values in an any.
+// So the types of k8s.io/api and any struct written for encoding/json fit as they are. Only the members that T names
+// are built; the rest of the object is checked and passed over without an allocation. Text that is not Unicode becomes
+// the replacement character. A document may nest 10,000 levels deep.
 //
 // The differences from encoding/json are deliberate:
 //
@@ -17,15 +17,15 @@
 //     json.RawMessage get the text without the earlier ones.
 //   - null is not an object: as the whole document it is an error.
 //   - T is the zero value after an error. encoding/json fills what fits.
-//   - A struct is an error if it has a tag that depends on the version of encoding/json: the option format, or the option embed
-//     on a field that is a struct or a map.
+//   - A struct is an error if it has a tag that depends on the version of encoding/json: the option format, or the
+//     option embed on a field that is a struct or a map.
 //
 // [Project] leaves out members of a type: only those on some paths are decoded.
 //
 // # Versions of encoding/json
 //
-// From Go 1.27 on, encoding/json is built on encoding/json/v2, and differs in details from that of Go 1.26. This package
-// behaves the same with every version of Go:
+// From Go 1.27 on, encoding/json is built on encoding/json/v2, and differs in details from that of Go 1.26. This
+// package behaves the same with every version of Go:
 //
 //	                                                          Go 1.26        Go 1.27         here
 //	a key of a map with UnmarshalText and UnmarshalJSON       UnmarshalJSON  UnmarshalText   as 1.27
@@ -44,31 +44,32 @@
 //
 // # Errors
 //
-// An [Error] names the place as a path and an offset, the kind of JSON that is there, and the Go type, and never shows the
-// value. After an error, decoding goes on to the end of the document, because a later member of the same name may replace the
-// one that does not fit; but the rest of an array is only checked. So the time for a document is proportional to its size,
-// whatever is wrong with it.
+// An [Error] names the place as a path and an offset, the kind of JSON that is there, and the Go type, and never shows
+// the value. After an error, decoding goes on to the end of the document, because a later member of the same name may
+// replace the one that does not fit; but the rest of an array is only checked. So the time for a document is
+// proportional to its size, whatever is wrong with it.
 //
 // # How it works
 //
-// Each Go type is compiled, when it is first used, to a plan that says where in memory each member goes. A decoder reads the
-// document once. It keeps nothing for errors while there are none: the path is built on the way out of the objects around the
-// value. Only the offset in a document that is not JSON takes a second reading.
+// Each Go type is compiled, when it is first used, to a plan that says where in memory each member goes. A decoder
+// reads the document once. It keeps nothing for errors while there are none: the path is built on the way out of the
+// objects around the value. Only the offset in a document that is not JSON takes a second reading.
 //
-// UnmarshalJSON of a type that holds a time.Time and nothing else, such as metav1.Time, is not called again for a text that has
-// just been decoded, if its result was the RFC 3339 value, in UTC or the local time zone; that time is remembered.
+// UnmarshalJSON of a type that holds a time.Time and nothing else, such as metav1.Time, is not called again for a text
+// that has just been decoded, if its result was the RFC 3339 value, in UTC or the local time zone; that time is
+// remembered.
 //
 // # Memory
 //
-// The strings of a decoded object that have not been seen lately share one piece of memory. So code that keeps one of them
-// keeps the text of that object (apart from strings of more than 1 KB); [strings.Clone] avoids that. It never keeps the
-// document, or the text of other objects. Strings of up to 256 bytes that repeat, within an object or from one to the next, are
-// stored once. The table that finds them has 2048 places, and a string that is seen once takes none. Slices have no spare
-// capacity.
+// The strings of a decoded object that have not been seen lately share one piece of memory. So code that keeps one of
+// them keeps the text of that object (apart from strings of more than 1 KB); [strings.Clone] avoids that. It never
+// keeps the document, or the text of other objects. Strings of up to 256 bytes that repeat, within an object or from
+// one to the next, are stored once. The table that finds them has 2048 places, and a string that is seen once takes
+// none. Slices have no spare capacity.
 //
-// All functions are safe for concurrent use. Each call takes a decoder with its own table from a pool, and no lock. There are
-// as many decoders as goroutines that decode at the same time, of 60 KB each, and up to 512 KB of text in a table; unused ones
-// are collected.
+// All functions are safe for concurrent use. Each call takes a decoder with its own table from a pool, and no lock.
+// There are as many decoders as goroutines that decode at the same time, of 60 KB each, and up to 512 KB of text in a
+// table; unused ones are collected.
 //
 // # Encoding
 //

@@ -10,9 +10,9 @@ import (
 // span is a part of a document.
 type span struct{ from, to int }
 
-// lastOfEach returns raw, which is JSON, without the members that a later one of the same name in the same object replaces. It
-// takes one pass, however deep the objects nest. Names are compared unescaped. It returns raw itself if there are no such
-// members.
+// lastOfEach returns raw, which is JSON, without the members that a later one of the same name in the same object
+// replaces. It takes one pass, however deep the objects nest. Names are compared unescaped. It returns raw itself if
+// there are no such members.
 //
 // It is for the text that a method of a type gets, or that is kept as text; all other decoding sees the names in order.
 func lastOfEach(raw []byte) []byte {
@@ -43,8 +43,8 @@ func (c *cutter) value(i int) int {
 	return s.after(i)
 }
 
-// object goes through the members of an object. A member extends from the start of its name to the start of the next name: a
-// replaced member is never the last, so the comma behind it is cut too.
+// object goes through the members of an object. A member extends from the start of its name to the start of the next
+// name: a replaced member is never the last, so the comma behind it is cut too.
 func (c *cutter) object(i int) int {
 	var members map[string]span
 	var name string

@@ -10,11 +10,12 @@ import (
 
 // Error says that a document does not fit the Go type, or is not JSON.
 //
-// Its message names the place, the kind of JSON that is there, and the Go type. It shows no value of the document, which may be
-// a Secret, except the text of a time or a duration. errors.As finds the cause, but the cause may quote the value: do not log it unseen.
+// Its message names the place, the kind of JSON that is there, and the Go type. It shows no value of the document,
+// which may be a Secret, except the text of a time or a duration. errors.As finds the cause, but the cause may quote
+// the value: do not log it unseen.
 type Error struct {
-	// Path is the place in the document, such as spec.ports[1].port or metadata.labels["app"]. It is empty for the whole
-	// document, or if the place is not known.
+	// Path is the place in the document, such as spec.ports[1].port or metadata.labels["app"]. It is empty for the
+	// whole document, or if the place is not known.
 	Path string
 	// Offset is the position in the document, from 0, of the value that does not fit, or of the byte that is not JSON.
 	Offset int

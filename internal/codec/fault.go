@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// fault says why a value does not fit. It is made where the error is found, and gets its path, step by step, on the way out of
-// the objects and arrays around it. So nothing is kept while there is no error, and no document is decoded twice.
+// fault says why a value does not fit. It is made where the error is found, and gets its path, step by step, on the way
+// out of the objects and arrays around it. So nothing is kept while there is no error, and no document is decoded
+// twice.
 type fault struct {
 	typ  reflect.Type // nil for a document that is not JSON
 	at   int          // the value's position
@@ -89,7 +90,8 @@ func (d *decoder) refuse(t reflect.Type, i, next int, cause error) int {
 	return ^next
 }
 
-// timeError has the text of a time that does not decode. A time is no secret, and nobody finds the mistake without its text.
+// timeError has the text of a time that does not decode. A time is no secret, and nobody finds the mistake without its
+// text.
 type timeError struct {
 	text  string
 	cause error // may be nil
@@ -152,8 +154,8 @@ func forget(failed []failure, n int) []failure {
 	return slices.DeleteFunc(failed, func(f failure) bool { return f.n == n })
 }
 
-// entryFails reports whether a failed entry of a map counts, and makes the fault of the map from the first. names has the name
-// of each entry; there are stride strings for each.
+// entryFails reports whether a failed entry of a map counts, and makes the fault of the map from the first. names has
+// the name of each entry; there are stride strings for each.
 func (d *decoder) entryFails(failed []failure, names []string, stride int) bool {
 	var last map[string]int // made only if the first failure does not count
 	for _, f := range failed {

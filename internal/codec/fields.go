@@ -121,8 +121,8 @@ func (c *compiler) fieldPlan(f candidate) *plan {
 	return p
 }
 
-// isQuotable reports whether the tag option string applies to a type: a boolean, a number or a string, or a pointer to one,
-// without methods.
+// isQuotable reports whether the tag option string applies to a type: a boolean, a number or a string, or a pointer to
+// one, without methods.
 func isQuotable(t reflect.Type) bool {
 	t = indirect(t)
 	return (reflect.Bool <= t.Kind() && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String) && !hasMethods(t)
@@ -165,8 +165,8 @@ func (e embedded) in(offset uintptr) (uintptr, []hop) {
 	return e.offset, hops
 }
 
-// collect returns the fields of t, and of its embedded structs, level by level. The fields of a struct that is embedded twice
-// at the same level occur twice, so that none of them dominates; deeper ones do not count again.
+// collect returns the fields of t, and of its embedded structs, level by level. The fields of a struct that is embedded
+// twice at the same level occur twice, so that none of them dominates; deeper ones do not count again.
 func collect(t reflect.Type) (all []candidate, err error) {
 	seen := map[reflect.Type]bool{}
 	level := []embedded{{typ: t}}
@@ -223,7 +223,8 @@ func collect(t reflect.Type) (all []candidate, err error) {
 	return all, nil
 }
 
-// isEmbeddable reports whether Go 1.27 treats the members of such a field, with the tag option embed, as those of its struct.
+// isEmbeddable reports whether Go 1.27 treats the members of such a field, with the tag option embed, as those of its
+// struct.
 func isEmbeddable(t reflect.Type) bool {
 	t = indirect(t)
 	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t == reflect.TypeFor[stdjson.RawMessage]()
@@ -239,8 +240,8 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// dominant chooses, among the fields with the same name, the one in the fewest embedded structs, or the only one there whose
-// tag has the name. If there is not exactly one, it chooses none.
+// dominant chooses, among the fields with the same name, the one in the fewest embedded structs, or the only one there
+// whose tag has the name. If there is not exactly one, it chooses none.
 func dominant(all []candidate) (fields []candidate) {
 	slices.SortStableFunc(all, func(x, y candidate) int {
 		return cmp.Or(strings.Compare(x.name, y.name), cmp.Compare(x.depth, y.depth), cmp.Compare(rank(x), rank(y)))

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
-// Joint says how the messages of one kind are decoded into one Go type: the names that the struct gives to JSON members are joined to
-// the numbers that a table gives to them. So a type gets the same from protobuf as from JSON.
+// Joint says how the messages of one kind are decoded into one Go type: the names that the struct gives to JSON members
+// are joined to the numbers that a table gives to them. So a type gets the same from protobuf as from JSON.
 type Joint struct {
 	typ     reflect.Type // a pointer to a struct
 	plan    *plan        // of the struct
@@ -72,8 +72,8 @@ const (
 	opOwn                    // by a method of the Go type
 )
 
-// gogoMessage is a Go type that decodes its own message, such as those of Kubernetes that have a JSON form of their own. The
-// second method is there to tell it from other types with a method Unmarshal.
+// gogoMessage is a Go type that decodes its own message, such as those of Kubernetes that have a JSON form of their
+// own. The second method is there to tell it from other types with a method Unmarshal.
 type gogoMessage interface {
 	Unmarshal(message []byte) error
 	MarshalToSizedBuffer(to []byte) (int, error)
@@ -96,9 +96,9 @@ func (e *notJoined) in(name string) *notJoined {
 	return &notJoined{name, e.reason}
 }
 
-// Join joins a Go type to the message of a kind. The type has to be a pointer to a struct without methods for decoding JSON. The
-// error names the first member for which that cannot be done, because the table has no such member, or because the Go type takes
-// a message apart by itself: it would get less from protobuf than from JSON.
+// Join joins a Go type to the message of a kind. The type has to be a pointer to a struct without methods for decoding
+// JSON. The error names the first member for which that cannot be done, because the table has no such member, or
+// because the Go type takes a message apart by itself: it would get less from protobuf than from JSON.
 func Join(t reflect.Type, m *protobuf.Message) (*Joint, error) {
 	p := plans.of(t)
 	if p.shape != shapePointer || p.elem.shape != shapeStruct {
@@ -125,7 +125,8 @@ type joined struct {
 	message *protobuf.Message
 }
 
-// message joins a struct to a message. If whole is set, each field of the struct must have a place, kind and apiVersion excepted.
+// message joins a struct to a message. If whole is set, each field of the struct must have a place, kind and apiVersion
+// excepted.
 func (j *joiner) message(p *plan, m *protobuf.Message, whole bool) (*joint, *notJoined) {
 	if made := j.made[joined{p, m}]; made != nil {
 		return made, nil

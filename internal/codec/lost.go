@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// This file is about members for which a Go type has no place. Decoding skips them, so a later encoding does not have them.
+// This file is about members for which a Go type has no place. Decoding skips them, so a later encoding does not have
+// them.
 
-// serverSet names the members of an object's own metadata that a server keeps, whatever is written, and those that are in the
-// path of every request.
+// serverSet names the members of an object's own metadata that a server keeps, whatever is written, and those that are
+// in the path of every request.
 var serverSet = [...]string{
 	"name", "namespace", "uid", "resourceVersion", "generation", "selfLink", "managedFields",
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 }
 
-// loses reports whether the member at i, of the object that goes to the place and has no field for it, counts as lost. Its
-// value is at value.
+// loses reports whether the member at i, of the object that goes to the place and has no field for it, counts as lost.
+// Its value is at value.
 func (d *decoder) loses(to place, i, value int) bool {
 	quoted, _ := d.quoted(i)
 	name := string(quoted)
@@ -39,8 +40,8 @@ func (d *decoder) unknown(p *plan, i int) int {
 	return broken
 }
 
-// metadata returns the place of the object's own metadata, if nothing else can be there: a struct that is neither empty nor
-// behind a pointer. There may be no such place.
+// metadata returns the place of the object's own metadata, if nothing else can be there: a struct that is neither empty
+// nor behind a pointer. There may be no such place.
 func (p *plan) metadata(to place) place {
 	if p.shape != shapeStruct {
 		return place{}
@@ -52,8 +53,8 @@ func (p *plan) metadata(to place) place {
 	return to.field(p.fields[at].offset)
 }
 
-// Lost returns JSON pointers to members of the object for which T has no place, in order, at most most of them. Members that do
-// not count for [Decode] do not count here. object is decoded by encoding/json with UseNumber; Lost changes it.
+// Lost returns JSON pointers to members of the object for which T has no place, in order, at most most of them. Members
+// that do not count for [Decode] do not count here. object is decoded by encoding/json with UseNumber; Lost changes it.
 //
 // It is an error if the object does not fit T.
 func Lost[T any](object map[string]any, most int) ([]string, error) {

@@ -7,15 +7,16 @@ import (
 
 // All that is unsafe in this package is in this file. Its rules:
 //
-//   - A place is memory that was allocated as the type of the plan that fills it (newPlace, scratch.at), or such a place moved by
-//     the offset of a field that reflect gave for that type (field). So it never leaves its object and is always aligned.
-//   - A value that is stored through a place has the type of the place, or one of the same layout: the shape of the plan decides
-//     how a place is used, and a plan has a shape only if its type has that layout. Stores of pointers are ordinary assignments,
-//     which the garbage collector sees.
+//   - A place is memory that was allocated as the type of the plan that fills it (newPlace, scratch.at), or such a
+//     place moved by the offset of a field that reflect gave for that type (field). So it never leaves its object and
+//     is always aligned.
+//   - A value that is stored through a place has the type of the place, or one of the same layout: the shape of the
+//     plan decides how a place is used, and a plan has a shape only if its type has that layout. Stores of pointers are
+//     ordinary assignments, which the garbage collector sees.
 //   - A place in a scratch is used only until the scratch is asked for the next one, which may move it.
 //
-// Everything else uses reflect or is ordinary Go: strings are cut by strings.Builder, slices and maps are made by reflect.
-// Setting fields by reflect too would cost a fifth of the time of a pod.
+// Everything else uses reflect or is ordinary Go: strings are cut by strings.Builder, slices and maps are made by
+// reflect. Setting fields by reflect too would cost a fifth of the time of a pod.
 
 // place is the place of a value in memory.
 type place struct{ p unsafe.Pointer }
@@ -49,8 +50,8 @@ func (l place) isNil() bool { return l.p == nil }
 // isEmptySlice reports whether the slice at l has no elements. All slices have the same layout.
 func (l place) isEmptySlice() bool { return len(*(*[]byte)(l.p)) == 0 }
 
-// setInt stores an integer of the size of the type that is there; it has to fit. With two's complement, the sign does not
-// matter.
+// setInt stores an integer of the size of the type that is there; it has to fit. With two's complement, the sign does
+// not matter.
 func (l place) setInt(size uintptr, v uint64) {
 	switch size {
 	case 1:

@@ -17,8 +17,9 @@ import (
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
-// Decode decodes the message of an item into a new value of the type, and stores it in to, which is a pointer to the type. The
-// kind and the apiVersion, and lossy, are those of [Decode]. Fields whose numbers the table does not have are skipped.
+// Decode decodes the message of an item into a new value of the type, and stores it in to, which is a pointer to the
+// type. The kind and the apiVersion, and lossy, are those of [Decode]. Fields whose numbers the table does not have are
+// skipped.
 //
 // Errors are [*Error]. to is then left as it is.
 func (j *Joint) Decode(to any, item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) error {
@@ -79,7 +80,8 @@ var errApart = errors.New("the parts of a list or a map do not come in a row")
 
 var errTooDeep = errors.New("messages that nest deeper than " + strconv.Itoa(maxMessageDepth) + " levels")
 
-// maxMessageDepth is how deep messages may nest. A level takes a few hundred bytes of stack, and two bytes of the message.
+// maxMessageDepth is how deep messages may nest. A level takes a few hundred bytes of stack, and two bytes of the
+// message.
 const maxMessageDepth = 1000
 
 // malformed ends decoding.

@@ -7,14 +7,15 @@ import (
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
-// moments remembers the results of UnmarshalJSON of types that hold a time.Time and nothing else, such as metav1.Time and
-// meta.Time. The times within one object are mostly the same few, and such a method costs more than everything around it: that
-// of metav1.Time makes a third of all allocations of a pod. For other types the method is called each time.
+// moments remembers the results of UnmarshalJSON of types that hold a time.Time and nothing else, such as metav1.Time
+// and meta.Time. The times within one object are mostly the same few, and such a method costs more than everything
+// around it: that of metav1.Time makes a third of all allocations of a pod. For other types the method is called each
+// time.
 //
-// It is also called each time unless its result is the RFC 3339 value of the text, in UTC or the local time zone: "5m" may be
-// five minutes from now, and a zone of the type's own may be another one tomorrow. A remembered result then depends only on the
-// text, and its only pointer is that of the zone, so no two objects share anything that can change. Only a method that does
-// something else besides can notice that it was not called.
+// It is also called each time unless its result is the RFC 3339 value of the text, in UTC or the local time zone: "5m"
+// may be five minutes from now, and a zone of the type's own may be another one tomorrow. A remembered result then
+// depends only on the text, and its only pointer is that of the zone, so no two objects share anything that can change.
+// Only a method that does something else besides can notice that it was not called.
 type moments [1 << momentBits]moment
 
 const momentBits = 6

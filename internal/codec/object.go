@@ -8,11 +8,11 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// structure decodes the members of an object, from behind its brace, into the fields of a struct. It checks and skips members
-// that have no field, and does not look for duplicates among them, because they make no difference.
+// structure decodes the members of an object, from behind its brace, into the fields of a struct. It checks and skips
+// members that have no field, and does not look for duplicates among them, because they make no difference.
 //
-// Most objects have the same members as the last one of their type, in the same order, so each is guessed from the one before
-// it. A right guess saves the search for the end of the name, and for the field.
+// Most objects have the same members as the last one of their type, in the same order, so each is guessed from the one
+// before it. A right guess saves the search for the end of the name, and for the field.
 func (d *decoder) structure(p *plan, to place, i int) int {
 	data := d.data
 	if d.depth++; d.depth > maxDepth {
@@ -75,8 +75,8 @@ func (d *decoder) structure(p *plan, to place, i int) int {
 	return i
 }
 
-// hop follows embedded pointers to a field, and allocates the structs that they point to. The value is at i, which hop returns,
-// or the position where decoding goes on if a pointer cannot be set.
+// hop follows embedded pointers to a field, and allocates the structs that they point to. The value is at i, which hop
+// returns, or the position where decoding goes on if a pointer cannot be set.
 func (d *decoder) hop(f *field, to place, i int) (field place, next int) {
 	for _, h := range f.hops {
 		target := to.pointer()

@@ -93,8 +93,8 @@ var (
 	float64Type = reflect.TypeFor[float64]()
 )
 
-// plans keeps the plan of every type that has been decoded into. It is process-wide because it holds nothing that could be set,
-// is bounded by the types of the program, and would otherwise be built again for every client.
+// plans keeps the plan of every type that has been decoded into. It is process-wide because it holds nothing that could
+// be set, is bounded by the types of the program, and would otherwise be built again for every client.
 var plans = planCache{}
 
 type planCache struct {

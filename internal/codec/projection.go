@@ -13,23 +13,25 @@ import (
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
-// Projection decodes into a Go type, of which it fills only the members on some paths. Other members are passed over without an
-// allocation, and without a look at whether they fit. So it gives what decoding the whole object and setting all other members to
-// zero would give. It is safe for concurrent use.
+// Projection decodes into a Go type, of which it fills only the members on some paths. Other members are passed over
+// without an allocation, and without a look at whether they fit. So it gives what decoding the whole object and setting
+// all other members to zero would give. It is safe for concurrent use.
 //
-// It holds its plans itself, and they are freed with it. The plans of members that are decoded whole are those of their types.
+// It holds its plans itself, and they are freed with it. The plans of members that are decoded whole are those of their
+// types.
 type Projection struct {
 	typ  reflect.Type // a pointer to a struct
 	plan *plan        // of the struct
 }
 
-// Project returns the projection of a type, a pointer to a struct without methods for decoding JSON. A path has the names of
-// members, with dots between them: spec.containers.image. Elements of lists and values of maps have no name in it: that path is
-// the image of each container. The last member of a path is decoded whole. The members kind and apiVersion are always decoded.
+// Project returns the projection of a type, a pointer to a struct without methods for decoding JSON. A path has the
+// names of members, with dots between them: spec.containers.image. Elements of lists and values of maps have no name in
+// it: that path is the image of each container. The last member of a path is decoded whole. The members kind and
+// apiVersion are always decoded.
 //
-// The error names the first path that leads nowhere, and says which members there are. A path that is the same as another one, or
-// that another one includes, is an error too. The type, and those of the members that a path leads through, must not decode JSON
-// by methods of their own.
+// The error names the first path that leads nowhere, and says which members there are. A path that is the same as
+// another one, or that another one includes, is an error too. The type, and those of the members that a path leads
+// through, must not decode JSON by methods of their own.
 func Project(t reflect.Type, paths []string) (*Projection, error) {
 	p := plans.of(t)
 	if p.shape != shapePointer || p.elem.shape != shapeStruct {
@@ -116,8 +118,9 @@ func (w *wanted) add(path string) error {
 // passedOver is the plan of members that are not decoded. Its type has no size, so setting it to zero changes nothing.
 var passedOver = &plan{shape: shapePassedOver, null: nullKeeps, typ: reflect.TypeFor[struct{}]()}
 
-// prune returns the plan with the members that are wanted. path leads to the value. All that belongs to the decoders' memory, such
-// as scratches and guesses, is shared with the plan of the type, which has the same layout and the same members.
+// prune returns the plan with the members that are wanted. path leads to the value. All that belongs to the decoders'
+// memory, such as scratches and guesses, is shared with the plan of the type, which has the same layout and the same
+// members.
 func (w *wanted) prune(p *plan, path string) (*plan, error) {
 	if w.whole {
 		return p, nil

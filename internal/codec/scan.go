@@ -2,8 +2,8 @@ package codec
 
 import "github.com/bowline-go/bowline/internal/jsonlex"
 
-// The functions of this file are those of jsonlex, with one result for text that is not JSON. They do not return its position,
-// because decoding uses negative results otherwise: see decoder.
+// The functions of this file are those of jsonlex, with one result for text that is not JSON. They do not return its
+// position, because decoding uses negative results otherwise: see decoder.
 
 // broken is the position behind something that is not JSON.
 const broken = -1

@@ -47,8 +47,8 @@ func (s *skimmer) afterUnique(i int) (value []byte, next int) {
 	return value, next
 }
 
-// afterHashed returns the position behind the value at i, or any negative number, and looks for names that repeat in its
-// objects.
+// afterHashed returns the position behind the value at i, or any negative number, and looks for names that repeat in
+// its objects.
 func (s *skimmer) afterHashed(i, depth int) int {
 	data := s.data
 	if i >= len(data) {

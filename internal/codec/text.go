@@ -11,12 +11,13 @@ import (
 
 // text makes the strings of the objects that one decoder decodes. They are Unicode.
 //
-// A string that has been seen twice lately is taken from a table. So a string that repeats from object to object (labels,
-// images, phases, node names) is stored once, and costs no allocation. The table keeps only the hash of a new string, so
-// strings that do not repeat (UIDs, names) neither fill the table nor displace others. The table has a fixed size.
+// A string that has been seen twice lately is taken from a table. So a string that repeats from object to object
+// (labels, images, phases, node names) is stored once, and costs no allocation. The table keeps only the hash of a new
+// string, so strings that do not repeat (UIDs, names) neither fill the table nor displace others. The table has a fixed
+// size.
 //
-// Other strings of one object are cut from one piece of memory, whose size is guessed from a hint. So one of these strings
-// keeps the memory of all of them; never that of another object, or of the document.
+// Other strings of one object are cut from one piece of memory, whose size is guessed from a hint. So one of these
+// strings keeps the memory of all of them; never that of another object, or of the document.
 type text struct {
 	table [1 << tableBits]entry
 	piece strings.Builder
@@ -33,8 +34,8 @@ const (
 	largestPiece = 4096
 )
 
-// entry is one place of the table. A string that repeats replaces another one only if that was not found since the last such
-// attempt.
+// entry is one place of the table. A string that repeats replaces another one only if that was not found since the last
+// such attempt.
 type entry struct {
 	s     string
 	seen  uint32 // the rest of the hash of the last string that was not found here
@@ -81,8 +82,8 @@ func (t *text) string(b []byte) string {
 	return e.s
 }
 
-// valid returns b, which need not be Unicode, as a string. Each invalid byte becomes a replacement character, as in JSON. The
-// strings of the table are valid.
+// valid returns b, which need not be Unicode, as a string. Each invalid byte becomes a replacement character, as in
+// JSON. The strings of the table are valid.
 func (t *text) valid(b []byte) string {
 	if len(b) <= longestEntry {
 		if e := &t.table[hash(b)>>(64-tableBits)]; e.s == string(b) {
@@ -110,9 +111,9 @@ func (t *text) cut(b []byte) string {
 	return t.piece.String()[start:]
 }
 
-// hint is how much text the latest documents of a type had. It is the smaller one of two guesses, a constant amount and a
-// constant share of the document, because spare memory would stay as long as the object. Decoders may overwrite each other's
-// values: it is only a hint.
+// hint is how much text the latest documents of a type had. It is the smaller one of two guesses, a constant amount and
+// a constant share of the document, because spare memory would stay as long as the object. Decoders may overwrite each
+// other's values: it is only a hint.
 type hint struct {
 	bytes atomic.Uint32
 	share atomic.Uint32 // of 1024 bytes

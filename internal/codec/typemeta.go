@@ -2,8 +2,8 @@ package codec
 
 import "reflect"
 
-// The items of a list do not name their kind and apiVersion; the list does. This file sets them in the Go value: in a struct
-// before it is decoded, so that the document may replace them, and in a map afterwards.
+// The items of a list do not name their kind and apiVersion; the list does. This file sets them in the Go value: in a
+// struct before it is decoded, so that the document may replace them, and in a map afterwards.
 
 // setType sets the fields kind and apiVersion of a zero struct, as far as it has them and they can hold the text.
 func (p *plan) setType(to place, t typeMeta) {
@@ -71,7 +71,8 @@ func (d *decoder) reset(f *field, to place) {
 	}
 }
 
-// SetTypeMeta sets the kind and the apiVersion of what v points to, as [Decode] does for a T. v must be a pointer to a struct.
+// SetTypeMeta sets the kind and the apiVersion of what v points to, as [Decode] does for a T. v must be a pointer to a
+// struct.
 func SetTypeMeta(v any, apiVersion, kind string) {
 	if setter, ok := v.(interface{ SetTypeMeta(apiVersion, kind string) }); ok {
 		setter.SetTypeMeta(apiVersion, kind)

@@ -14,8 +14,8 @@ import (
 
 // value decodes the value at i into a place for the plan's type, and returns the position behind it, broken, or ^next.
 //
-// The place is zero, except for the kind and apiVersion that Decode may have put there. As in encoding/json, null leaves
-// booleans, numbers, strings, arrays and structs as they are, and makes the others nil.
+// The place is zero, except for the kind and apiVersion that Decode may have put there. As in encoding/json, null
+// leaves booleans, numbers, strings, arrays and structs as they are, and makes the others nil.
 func (d *decoder) value(p *plan, to place, i int) int {
 	data := d.data
 	if uint(i) >= uint(len(data)) {
@@ -302,8 +302,8 @@ func (d *decoder) bytes(p *plan, to place, i int) int {
 	return next
 }
 
-// quotedValue decodes a field with the tag option string: a JSON value in a string. As in encoding/json, the text in the string
-// is less strict than JSON: "01" is a number, and null is null.
+// quotedValue decodes a field with the tag option string: a JSON value in a string. As in encoding/json, the text in
+// the string is less strict than JSON: "01" is a number, and null is null.
 func (d *decoder) quotedValue(p *plan, to place, i int) int {
 	if d.data[i] != '"' {
 		return d.mismatch(p.typ, i)

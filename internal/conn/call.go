@@ -6,13 +6,13 @@ import (
 	"net/http"
 )
 
-// Call is what a client tells its transport of a request, by the request's context: a context survives redirects, and what
-// Config.Wrap does to a request.
+// Call is what a client tells its transport of a request, by the request's context: a context survives redirects, and
+// what Config.Wrap does to a request.
 type Call struct {
 	// Watch says that the request is a watch. HTTP has no verb for it.
 	Watch bool
-	// Proxied says that the server passes the request on to something else. A 401 may be the answer of that, and so says
-	// nothing about the client's credential.
+	// Proxied says that the server passes the request on to something else. A 401 may be the answer of that, and so
+	// says nothing about the client's credential.
 	Proxied bool
 	// Fetch says that the request is made while a credential is fetched, so that others wait for it.
 	Fetch bool

@@ -24,8 +24,8 @@ const (
 
 // Credentials gets credentials from a function, and keeps the one in force: the lease. At most one fetch is under way.
 //
-// The goroutine of a fetch ends when fetch returns. Its context ends when nobody waits and no client wants the result for
-// later; Transport.Close then waits for the goroutine.
+// The goroutine of a fetch ends when fetch returns. Its context ends when nobody waits and no client wants the result
+// for later; Transport.Close then waits for the goroutine.
 type Credentials struct {
 	fetch func(context.Context) (Credential, error)
 	fail  func(err error) error // makes the error for a missing credential
@@ -41,13 +41,14 @@ type Credentials struct {
 	err      error      // its cause
 }
 
-// NewCredentials returns Credentials that call fetch on a goroutine of their own. fail makes a request's error from the reason
-// why there is no credential.
+// NewCredentials returns Credentials that call fetch on a goroutine of their own. fail makes a request's error from the
+// reason why there is no credential.
 func NewCredentials(fetch func(context.Context) (Credential, error), fail func(error) error) *Credentials {
 	return &Credentials{fetch: fetch, fail: fail}
 }
 
-// Name gives c a name for the error of a request whose context ends while fetch runs. It must be called before c is used.
+// Name gives c a name for the error of a request whose context ends while fetch runs. It must be called before c is
+// used.
 func (c *Credentials) Name(name string) { c.name = name }
 
 // IsUsable reports whether there is a function to call.
@@ -78,7 +79,8 @@ func (c *Credentials) get(ctx context.Context, h *holder) (issued, error) {
 	return issued{header: l.header(), lease: l}, nil
 }
 
-// renew implements source. It returns the refused credential if there is no other. The error is why, if that one has ended.
+// renew implements source. It returns the refused credential if there is no other. The error is why, if that one has
+// ended.
 func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
 	c.mu.Lock()
 	if now := time.Now(); c.now == refused.lease && !c.refused && !fresh(c.renewed, now, renewalPause) {
@@ -92,8 +94,8 @@ func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (iss
 	return next, err
 }
 
-// gone returns why there is no other credential in place of one that the server refuses and that has ended. It is nil if the
-// source works, or the credential has not ended: then the refusal says more.
+// gone returns why there is no other credential in place of one that the server refuses and that has ended. It is nil
+// if the source works, or the credential has not ended: then the refusal says more.
 func (c *Credentials) gone(l *lease) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,9 +105,9 @@ func (c *Credentials) gone(l *lease) error {
 	return c.fail(fmt.Errorf("%w; the server refuses the last one, which has expired at %s", c.err, stamp(l.Expires)))
 }
 
-// lease returns the lease in force, and fetches one if there is none. Requests wait for a fetch if the lease has ended since the
-// last fetch, or if the server has refused it. They do not wait for one that only may bring something better: the last fetch
-// brought a lease that had ended already, so the clocks differ, or brought none.
+// lease returns the lease in force, and fetches one if there is none. Requests wait for a fetch if the lease has ended
+// since the last fetch, or if the server has refused it. They do not wait for one that only may bring something better:
+// the last fetch brought a lease that had ended already, so the clocks differ, or brought none.
 func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,8 +152,8 @@ func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	}
 }
 
-// young reports whether the lease has just come, so that fetching another would be too soon: the clocks may differ by nearly all
-// of its time. The caller holds mu.
+// young reports whether the lease has just come, so that fetching another would be too soon: the clocks may differ by
+// nearly all of its time. The caller holds mu.
 func (c *Credentials) young(now time.Time) bool { return fresh(c.now.taken, now, renewalPause) }
 
 // pause returns how long to wait after the present number of failures in a row.
@@ -262,8 +264,8 @@ func (c *Credentials) call(ctx context.Context) (got Credential, err error) {
 	return got, err
 }
 
-// land stores the result of a flight. It tells the clients if the old credential stays in use because there is no new one, and
-// if the new one has ended by the clock of this machine.
+// land stores the result of a flight. It tells the clients if the old credential stays in use because there is no new
+// one, and if the new one has ended by the clock of this machine.
 func (c *Credentials) land(f *flight, got Credential, err error) {
 	now := time.Now()
 	var next *lease

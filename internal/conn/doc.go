@@ -8,6 +8,6 @@
 //	generation      the connections of one identity, in three http.Transports: for watches, upgrades, and the rest
 //	gate            lets one request at a time look for a connection, so that many share what is dialled
 //
-// The package speaks of HTTP and of TLS; it knows no resource. It runs nothing in the background, but a read of a file and a fetch
-// of a credential, each begun by a request.
+// The package speaks of HTTP and of TLS; it knows no resource. It runs nothing in the background, but a read of a file
+// and a fetch of a credential, each begun by a request.
 package conn

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// maxEscapes is how many times a path may be escaped. To look deeper would take time that grows with the square of its length.
+// maxEscapes is how many times a path may be escaped. To look deeper would take time that grows with the square of its
+// length.
 const maxEscapes = 8
 
-// CheckDots returns an error if something on the way might see a segment ".." in an escaped path, be it that it unescapes the
-// path more than once, takes a backslash for a slash, or takes a segment to end at a semicolon.
+// CheckDots returns an error if something on the way might see a segment ".." in an escaped path, be it that it
+// unescapes the path more than once, takes a backslash for a slash, or takes a segment to end at a semicolon.
 func CheckDots(path string) error {
 	for range maxEscapes {
 		for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {

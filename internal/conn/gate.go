@@ -11,18 +11,20 @@ import (
 	"time"
 )
 
-// patience is how long a request waits for others that look for a connection. A handshake takes less, unless the network loses a
-// packet of it.
+// patience is how long a request waits for others that look for a connection. A handshake takes less, unless the
+// network loses a packet of it.
 const patience = time.Second
 
-// gate lets one request at a time look for a connection, if the server speaks HTTP/2. Without it, net/http dials for each request
-// that finds no connection with room, although one connection has room for hundreds of requests. A request that finds room has
-// left the gate within microseconds. If one has to dial, the others wait, until one of these happens:
+// gate lets one request at a time look for a connection, if the server speaks HTTP/2. Without it, net/http dials for
+// each request that finds no connection with room, although one connection has room for hundreds of requests. A request
+// that finds room has left the gate within microseconds. If one has to dial, the others wait, until one of these
+// happens:
 //
 //   - The dial has succeeded or failed. The next request looks for a connection, and finds the new one.
 //   - Another request has ended, so an older connection has room for one more.
 //   - The request has waited for patience. Then it dials as well, so that a dial that hangs holds up nobody for longer.
-//   - The server has chosen HTTP/1, where each request under way needs a connection of its own. Then no request waits any more.
+//   - The server has chosen HTTP/1, where each request under way needs a connection of its own. Then no request waits
+//     any more.
 //
 // A gate is for the requests of one http.Transport to one origin. A nil gate lets all requests through.
 type gate struct {
@@ -84,7 +86,8 @@ func (g *gate) enter(ctx context.Context) (seeks bool, err error) {
 	}
 }
 
-// try lets a request pass, or returns what is closed when it may try again. One that has waited before is the next to do so.
+// try lets a request pass, or returns what is closed when it may try again. One that has waited before is the next to
+// do so.
 func (g *gate) try(waited bool) (turn chan struct{}, seeks bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// generation is the connections of one identity, in three http.Transports: one for watches, one for upgrades, and one for all other
-// requests. So a watch that nobody reads, or many watches on one connection, delay no other request.
+// generation is the connections of one identity, in three http.Transports: one for watches, one for upgrades, and one
+// for all other requests. So a watch that nobody reads, or many watches on one connection, delay no other request.
 //
-// A generation is retired when another takes its place. It takes no new requests, and its requests go on to their end. With the
-// last of them it closes all its connections; one that is being dialled is closed as soon as it is there.
+// A generation is retired when another takes its place. It takes no new requests, and its requests go on to their end.
+// With the last of them it closes all its connections; one that is being dialled is closed as soon as it is there.
 type generation struct {
 	identity
 	calls *http.Transport
 	watch *http.Transport
-	// upgrade makes a connection for each request. An upgrade may begin anything, so it must not be sent twice. Net/http sends a GET
-	// again if a connection breaks that it has used before, and a request that must not be sent again fails if the server has just
-	// closed such a connection.
+	// upgrade makes a connection for each request. An upgrade may begin anything, so it must not be sent twice.
+	// Net/http sends a GET again if a connection breaks that it has used before, and a request that must not be sent
+	// again fails if the server has just closed such a connection.
 	upgrade *http.Transport
 
 	origin              *url.URL // of the requests that go through a gate

@@ -13,10 +13,10 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// generations sends requests over the connections of the identity in force. Requests read the files: the first one, one every
-// 30 s, and one that fails as if a certificate had changed. So New does no I/O, and nothing runs in the background. If a file is
-// bad, or is not read in time, the identity in force stays, and Options.Stale learns why. If none is in force, the request
-// fails, and the next one reads again.
+// generations sends requests over the connections of the identity in force. Requests read the files: the first one, one
+// every 30 s, and one that fails as if a certificate had changed. So New does no I/O, and nothing runs in the
+// background. If a file is bad, or is not read in time, the identity in force stays, and Options.Stale learns why. If
+// none is in force, the request fails, and the next one reads again.
 type generations struct {
 	o      Options
 	holder *holder
@@ -50,8 +50,8 @@ func (t *generations) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !refused && !t.mayBeRefusal(r.Context(), err) || !t.changedSince(r.Context(), changes) {
 		return resp, err
 	}
-	// The certificates have changed. If the handshake failed, nothing was sent. If the connection only broke, the server may have
-	// handled the request, so it is sent again only if it reads.
+	// The certificates have changed. If the handshake failed, nothing was sent. If the connection only broke, the
+	// server may have handled the request, so it is sent again only if it reads.
 	if !refused && !readsOnly(r) {
 		return resp, err
 	}
@@ -71,7 +71,8 @@ func (t *generations) send(r *http.Request) (*http.Response, error) {
 	return g.send(r)
 }
 
-// rewind returns a request that can be sent in place of r, which has been; there is none if its body cannot be had again.
+// rewind returns a request that can be sent in place of r, which has been; there is none if its body cannot be had
+// again.
 func rewind(r *http.Request) (*http.Request, bool) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r, true
@@ -94,8 +95,8 @@ func aboutCertificates(err error) bool {
 	return errors.As(err, &u) || refusesCertificate(err)
 }
 
-// refusesCertificate reports whether the server ended a handshake because of the client's certificate. Other alerts may end a
-// connection whose requests have been handled.
+// refusesCertificate reports whether the server ended a handshake because of the client's certificate. Other alerts may
+// end a connection whose requests have been handled.
 func refusesCertificate(err error) bool {
 	op := (*net.OpError)(nil)
 	if !errors.As(err, &op) || op.Op != "remote error" {
@@ -105,14 +106,15 @@ func refusesCertificate(err error) bool {
 	return strings.Contains(alert, "certificate") || alert == "tls: handshake failure" || alert == "tls: access denied"
 }
 
-// mayBeRefusal reports whether a connection broke in a way in which a server that refuses the client's certificate may break it.
+// mayBeRefusal reports whether a connection broke in a way in which a server that refuses the client's certificate may
+// break it.
 func (t *generations) mayBeRefusal(ctx context.Context, err error) bool {
 	return t.o.certificateInFiles() && ctx.Err() == nil && isBroken(err)
 }
 
-// isBroken reports whether a connection broke. In TLS 1.3 the client's side of the handshake is over before the server has seen the
-// client's certificate (RFC 8446, section 4.4): the alert may be overtaken by the error of a write to the connection that has been
-// closed by then.
+// isBroken reports whether a connection broke. In TLS 1.3 the client's side of the handshake is over before the server
+// has seen the client's certificate (RFC 8446, section 4.4): the alert may be overtaken by the error of a write to the
+// connection that has been closed by then.
 func isBroken(err error) bool {
 	n := apierrors.NetworkOf(err)
 	return n == apierrors.NetworkReset || n == apierrors.NetworkClosed
@@ -162,8 +164,8 @@ func (t *generations) begin(ctx context.Context) (*generation, error) {
 	return g, err
 }
 
-// choose returns the generation for a request of a lease, and the one in whose place it comes, if it is new. The files have
-// been read.
+// choose returns the generation for a request of a lease, and the one in whose place it comes, if it is new. The files
+// have been read.
 func (t *generations) choose(l *lease) (g, old *generation, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

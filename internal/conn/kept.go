@@ -16,12 +16,12 @@ const (
 )
 
 // kept is what some files hold, kept in memory and read again when it is old. It is read on behalf of a request, on a
-// goroutine of its own and under no lock: a file system that does not answer, such as a network mount whose server is gone,
-// must not hold a request past its context, nor hold requests that have what was read last.
+// goroutine of its own and under no lock: a file system that does not answer, such as a network mount whose server is
+// gone, must not hold a request past its context, nor hold requests that have what was read last.
 //
-// The system cannot be told to give up a read. So the goroutine belongs to its file and not to a request: it ends when the
-// system answers, and stores the result itself. Nobody waits for it but requests, as long as they want to; Transport.Close does
-// not. There is one of them at most, because no other read begins before it has ended.
+// The system cannot be told to give up a read. So the goroutine belongs to its file and not to a request: it ends when
+// the system answers, and stores the result itself. Nobody waits for it but requests, as long as they want to;
+// Transport.Close does not. There is one of them at most, because no other read begins before it has ended.
 type kept[T any] struct {
 	load  func(read) (T, error)             // names each file before it reads it
 	same  func(a, b T) bool                 // nil where nobody asks for changes
@@ -53,8 +53,8 @@ type reading[T any] struct {
 	err     error                  // set before done is closed
 }
 
-// get returns what the files hold. Where that is old, it is read first. stale is why it could not be, where somebody should
-// be told that the old is used. It is an error only if there is nothing old.
+// get returns what the files hold. Where that is old, it is read first. stale is why it could not be, where somebody
+// should be told that the old is used. It is an error only if there is nothing old.
 func (k *kept[T]) get(ctx context.Context) (value T, stale, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

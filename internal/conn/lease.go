@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Credential proves who a client is: a bearer token, a certificate, or both. A zero Expires means that it is valid until the
-// server refuses it, or Certificate ends.
+// Credential proves who a client is: a bearer token, a certificate, or both. A zero Expires means that it is valid
+// until the server refuses it, or Certificate ends.
 type Credential struct {
 	Token       shown.Secret
 	Certificate *tls.Certificate `json:"-"`
@@ -49,8 +49,8 @@ func newLease(c Credential, now time.Time) (*lease, error) {
 	return &lease{Credential: c, taken: now}, nil
 }
 
-// endedError says that something is past its end by the clock of this machine. The server may have another clock, so it is used
-// all the same.
+// endedError says that something is past its end by the clock of this machine. The server may have another clock, so it
+// is used all the same.
 type endedError struct {
 	what     string
 	end, now time.Time
@@ -83,8 +83,8 @@ func (l *lease) header() string {
 	return "Bearer " + string(l.Token)
 }
 
-// expired reports whether the end has come, by either clock: the monotonic one stops while a machine sleeps, and the wall clock
-// can be set.
+// expired reports whether the end has come, by either clock: the monotonic one stops while a machine sleeps, and the
+// wall clock can be set.
 func (l *lease) expired(now time.Time) bool { return l.within(now, 0) }
 
 // ending reports whether it is time to fetch another.

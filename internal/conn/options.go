@@ -15,7 +15,8 @@ type Options struct {
 	Server *url.URL
 	// CA are those who vouch for the server, Cert and Key the client's certificate and its private key; see client.TLS.
 	CA, Cert, Key PEM
-	// ServerName replaces the host of Server in the handshake and in the check of the server's certificate; empty keeps it.
+	// ServerName replaces the host of Server in the handshake and in the check of the server's certificate; empty keeps
+	// it.
 	ServerName string
 	// Insecure accepts any certificate of a server.
 	Insecure bool

@@ -11,24 +11,24 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// An origin is a scheme, a host and a port. Credentials are for one origin, and for the paths below that of Config.Server: an
-// ingress may serve other programs beside the API server, which must not see them.
+// An origin is a scheme, a host and a port. Credentials are for one origin, and for the paths below that of
+// Config.Server: an ingress may serve other programs beside the API server, which must not see them.
 //
 // If the API server passes a request on to a service, a pod or a node through the subresource proxy, the answer is the
 // target's. So a redirect in it may only lead to the same target. The answer of an aggregated API server is not the API
-// server's own either, but cannot be distinguished, because the paths look like those of any group. Its redirects are followed
-// below the path of Config.Server, like the API server's. Registering such a server (an APIService) takes an administrator's
-// rights.
+// server's own either, but cannot be distinguished, because the paths look like those of any group. Its redirects are
+// followed below the path of Config.Server, like the API server's. Registering such a server (an APIService) takes an
+// administrator's rights.
 
-// maxHost is how much of an origin that a server chose is shown in an error: more than the longest host name (RFC 1035, section
-// 2.3.4).
+// maxHost is how much of an origin that a server chose is shown in an error: more than the longest host name (RFC 1035,
+// section 2.3.4).
 const maxHost = 300
 
 // maxRedirects is how many redirects one request follows.
 const maxRedirects = 10
 
-// StayOnOrigin is a CheckRedirect of http.Client. It follows redirects below the server's URL, and only for reads: credentials
-// never reach another origin (CVE-2022-3172), and a write is never sent twice.
+// StayOnOrigin is a CheckRedirect of http.Client. It follows redirects below the server's URL, and only for reads:
+// credentials never reach another origin (CVE-2022-3172), and a write is never sent twice.
 func StayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 	return func(r *http.Request, via []*http.Request) error {
 		switch {
@@ -69,8 +69,8 @@ func segments(u *url.URL) []string {
 	return all
 }
 
-// below reports whether a path begins with the segments of prefix, and stays below them for every reader: no ".." follows, nor
-// a segment that could be read as one.
+// below reports whether a path begins with the segments of prefix, and stays below them for every reader: no ".."
+// follows, nor a segment that could be read as one.
 func below(u *url.URL, prefix []string) bool {
 	path := segments(u)
 	if len(path) < len(prefix) || !slices.Equal(path[:len(prefix)], prefix) {
@@ -80,9 +80,9 @@ func below(u *url.URL, prefix []string) bool {
 	return !strings.HasPrefix(escaped, "//") && CheckDots(escaped) == nil
 }
 
-// proxyTarget returns the start of a path that names the target of proxied requests: up to the subresource proxy of an object.
-// It is nil if the path has no target. The first base segments are those of the server itself. If the path is not an object's,
-// the last segment called proxy counts, so that no redirect leads out of a path that may be a target.
+// proxyTarget returns the start of a path that names the target of proxied requests: up to the subresource proxy of an
+// object. It is nil if the path has no target. The first base segments are those of the server itself. If the path is
+// not an object's, the last segment called proxy counts, so that no redirect leads out of a path that may be a target.
 func proxyTarget(path []string, base int) []string {
 	end := -1
 	for i := base; i < len(path); i++ {

@@ -7,15 +7,17 @@ import (
 	"time"
 )
 
-// MaxHeaderWait bounds how long a server may take to begin an answer, once it has the request. An API server may hold a request
-// back for up to a minute, its own bound for requests, while it is short of capacity or its cache catches up; the rest is for the way.
+// MaxHeaderWait bounds how long a server may take to begin an answer, once it has the request. An API server may hold a
+// request back for up to a minute, its own bound for requests, while it is short of capacity or its cache catches up;
+// the rest is for the way.
 const MaxHeaderWait = 75 * time.Second
 
 // stallBytes is what must arrive while a caller waits for as long as Progress.Limit.
 const stallBytes = 1 << 10
 
-// Progress is the body of an answer whose server must make progress while somebody waits for it. The time that its reader
-// takes for itself does not count. Where the server stalls, the context of the request ends, and with it the read that waits.
+// Progress is the body of an answer whose server must make progress while somebody waits for it. The time that its
+// reader takes for itself does not count. Where the server stalls, the context of the request ends, and with it the
+// read that waits.
 //
 // One goroutine reads at a time; Close may be called beside it.
 type Progress struct {
@@ -66,9 +68,9 @@ func (p *Progress) stall() {
 
 // Close closes the body, and ends what the request holds.
 func (p *Progress) Close() error {
-	// Where net/http decompresses, its Close would wait for a Read that waits for the first bytes. With HTTP/1, Close of
-	// Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that the
-	// stream is counted out when it returns.
+	// Where net/http decompresses, its Close would wait for a Read that waits for the first bytes. With HTTP/1, Close
+	// of Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that
+	// the stream is counted out when it returns.
 	if p.CancelFirst {
 		p.Cancel()
 	}

@@ -18,8 +18,8 @@ import (
 const handshakeTimeout = 10 * time.Second
 
 // proxies chooses proxies, and makes the TLS connections to those that are https. net/http would make them with the
-// configuration for the server: with its name, and with the client's certificate, which is none of the proxy's business.
-// For net/http they are plain http proxies, and the connection to them happens to be one of TLS.
+// configuration for the server: with its name, and with the client's certificate, which is none of the proxy's
+// business. For net/http they are plain http proxies, and the connection to them happens to be one of TLS.
 type proxies struct {
 	next     func(*http.Request) (*url.URL, error)
 	ca       []byte // vouches for proxies beside the system's authorities
@@ -109,8 +109,9 @@ func (p *proxies) dial(next dialer) dialer {
 	}
 }
 
-// socksConn is a connection to a SOCKS proxy, whose deadline holds until the proxy has done its part: net/http bounds the rest,
-// and not that. All messages of SOCKS begin with a version, 1 or 5 (RFC 1928 and 1929), with which neither TLS nor HTTP begins.
+// socksConn is a connection to a SOCKS proxy, whose deadline holds until the proxy has done its part: net/http bounds
+// the rest, and not that. All messages of SOCKS begin with a version, 1 or 5 (RFC 1928 and 1929), with which neither
+// TLS nor HTTP begins.
 type socksConn struct {
 	net.Conn
 	done bool // set by the first Write of what follows, before there are others

@@ -60,8 +60,8 @@ func sameCertificate(a, b *tls.Certificate) bool {
 	return slices.EqualFunc(a.Certificate, b.Certificate, bytes.Equal)
 }
 
-// ca returns the PEM certificates of those who vouch for the server; nil where the system's are meant, which empty or bad
-// ones must not be taken for.
+// ca returns the PEM certificates of those who vouch for the server; nil where the system's are meant, which empty or
+// bad ones must not be taken for.
 func (o Options) ca(read read) ([]byte, error) {
 	if !o.CA.isSet() {
 		return nil, nil

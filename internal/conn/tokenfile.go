@@ -13,8 +13,8 @@ const (
 	fileAge  = 30 * time.Second // certificates and authorities
 )
 
-// tokenFile is a source that reads a file. A file that cannot be read, or holds no token, leaves the last good one in use;
-// without one it is an error.
+// tokenFile is a source that reads a file. A file that cannot be read, or holds no token, leaves the last good one in
+// use; without one it is an error.
 type tokenFile struct {
 	header kept[fixed]
 }
@@ -45,8 +45,8 @@ func (t *tokenFile) renew(ctx context.Context, h *holder, refused issued) (issue
 	return t.get(ctx, h)
 }
 
-// fresh reports whether what was read at a time is to be used now. The monotonic clock stops while a machine sleeps, and
-// the wall clock can be set, so both must say so.
+// fresh reports whether what was read at a time is to be used now. The monotonic clock stops while a machine sleeps,
+// and the wall clock can be set, so both must say so.
 func fresh(read, now time.Time, age time.Duration) bool {
 	wall := now.Round(0).Sub(read.Round(0))
 	return !read.IsZero() && now.Sub(read) < age && 0 <= wall && wall < age

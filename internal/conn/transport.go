@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Transport puts on each request who the client is and for whom it acts. It does so for the configured server, and for no
-// other. A request that is refused (401) is sent once more if there is another credential by then.
+// Transport puts on each request who the client is and for whom it acts. It does so for the configured server, and for
+// no other. A request that is refused (401) is sent once more if there is another credential by then.
 type Transport struct {
 	next        http.RoundTripper // Options.Wrap of generations
 	server      *url.URL
@@ -57,7 +57,8 @@ func (h *holder) tell(ctx context.Context, err error) {
 	}
 }
 
-// reportEnd tells, at most once in two minutes, that what is sent has ended by the clock of this machine. A zero end is unknown.
+// reportEnd tells, at most once in two minutes, that what is sent has ended by the clock of this machine. A zero end is
+// unknown.
 func (h *holder) reportEnd(ctx context.Context, what string, end time.Time) {
 	now := time.Now()
 	if h == nil || end.IsZero() || now.Before(end) {
@@ -212,8 +213,8 @@ func (t *Transport) send(r *http.Request, authorization string) (*http.Response,
 	return resp, err
 }
 
-// CloseIdleConnections closes the connections that are idle, those of a RoundTripper from Options.Wrap too, and makes the next
-// request read the files again.
+// CloseIdleConnections closes the connections that are idle, those of a RoundTripper from Options.Wrap too, and makes
+// the next request read the files again.
 func (t *Transport) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
@@ -221,7 +222,8 @@ func (t *Transport) CloseIdleConnections() {
 	t.generations.CloseIdleConnections() // Options.Wrap need not hand that on
 }
 
-// Close ends a fetch that runs for this transport only, and does what CloseIdleConnections does. The transport stays usable.
+// Close ends a fetch that runs for this transport only, and does what CloseIdleConnections does. The transport stays
+// usable.
 func (t *Transport) Close() {
 	if c, ok := t.source.(*Credentials); ok {
 		c.leave(t.holder)
@@ -229,8 +231,8 @@ func (t *Transport) Close() {
 	t.CloseIdleConnections()
 }
 
-// Authorities returns the PEM certificates of those who vouch for the server; nil means the system's. It reads the files, if it is
-// time to. The error says why they cannot be used.
+// Authorities returns the PEM certificates of those who vouch for the server; nil means the system's. It reads the
+// files, if it is time to. The error says why they cannot be used.
 func (t *Transport) Authorities(ctx context.Context) ([]byte, error) {
 	if err := t.generations.look(ctx); err != nil {
 		return nil, err
@@ -238,8 +240,8 @@ func (t *Transport) Authorities(ctx context.Context) ([]byte, error) {
 	return t.generations.files.last().ca, nil
 }
 
-// OpenWith makes t open its files with a function, which stands for a file system that does not answer. It is for tests, and to be
-// called before t is used.
+// OpenWith makes t open its files with a function, which stands for a file system that does not answer. It is for
+// tests, and to be called before t is used.
 func (t *Transport) OpenWith(open func(name string) ([]byte, error)) {
 	t.generations.files.open = open
 	if f, ok := t.source.(*tokenFile); ok {

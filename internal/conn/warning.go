@@ -38,8 +38,8 @@ func ParseWarnings(line string) iter.Seq[Warning] {
 	}
 }
 
-// cutWarning reads one warning from the start of s, and returns the rest, or s itself if there is none. The warning is the zero
-// Warning if it has another code.
+// cutWarning reads one warning from the start of s, and returns the rest, or s itself if there is none. The warning is
+// the zero Warning if it has another code.
 func cutWarning(s string) (w Warning, rest string, ok bool) {
 	code, r, ok := strings.Cut(s, " ")
 	if !ok || len(code) != 3 {

@@ -1,5 +1,5 @@
-// Package content describes a form of objects besides JSON. The program gives the form to the client, so a program without one
-// links none of its code.
+// Package content describes a form of objects besides JSON. The program gives the form to the client, so a program
+// without one links none of its code.
 package content
 
 import (
@@ -16,8 +16,8 @@ import (
 type Form interface {
 	// MediaType is the type of a body in the form.
 	MediaType() string
-	// Decoder returns what decodes objects of a kind, in the form, into a Go type. If only is set, it decodes the members of that
-	// projection and no others. The error says why the type has to be decoded from JSON.
+	// Decoder returns what decodes objects of a kind, in the form, into a Go type. If only is set, it decodes the
+	// members of that projection and no others. The error says why the type has to be decoded from JSON.
 	Decoder(kind meta.GVK, t reflect.Type, only *codec.Projection) (Decoder, error)
 	// List and Watch frame bodies.
 	List(o jsonstream.Options) List

@@ -2,8 +2,8 @@ package election
 
 import "time"
 
-// Clock tells the time in two ways, because neither is enough: the monotonic clock stands still while the machine sleeps, and the wall
-// clock may be set. The DESIGN.md of package leader says more.
+// Clock tells the time in two ways, because neither is enough: the monotonic clock stands still while the machine
+// sleeps, and the wall clock may be set. The DESIGN.md of package leader says more.
 type Clock struct {
 	Mono func() time.Duration // since some moment
 	Wall func() time.Time

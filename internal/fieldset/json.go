@@ -15,10 +15,9 @@ const (
 	maxLevels = 1000
 )
 
-// Parse reads a set. It is an error if it is not JSON, has a key of another form than those that the package names, says
-// anything about a field but which others lie within it, has a k: of more than [MaxKeyMembers] members, or is beyond 16 MiB or
-// 1,000 levels. A key that is there twice has the
-// fields of both. fieldsV1 is not kept.
+// Parse reads a set. It is an error if it is not JSON, has a key of another form than those that the package names,
+// says anything about a field but which others lie within it, has a k: of more than [MaxKeyMembers] members, or is
+// beyond 16 MiB or 1,000 levels. A key that is there twice has the fields of both. fieldsV1 is not kept.
 func Parse(fieldsV1 []byte) (*Set, error) {
 	if len(fieldsV1) > maxSize {
 		return nil, fmt.Errorf("fieldset: the set has %d bytes, and %d are allowed", len(fieldsV1), maxSize)
@@ -135,8 +134,8 @@ func (p *parser) string() (string, error) {
 	return "", p.unexpected()
 }
 
-// Append appends the set as a server writes it: without white space, in the order of [Set.Paths], with "." for a field that is
-// in the set as well as others within it. An empty set is {}.
+// Append appends the set as a server writes it: without white space, in the order of [Set.Paths], with "." for a field
+// that is in the set as well as others within it. An empty set is {}.
 func (s *Set) Append(b []byte) []byte {
 	b = append(b, '{')
 	if s == nil {

@@ -18,8 +18,8 @@ const MaxKeyMembers = 64
 // Field returns the key of a member of an object.
 func Field(name string) string { return "f:" + name }
 
-// Key returns the key of the element of a list whose members of these names have these values, which are decoded JSON. The error
-// says that they are no scalars.
+// Key returns the key of the element of a list whose members of these names have these values, which are decoded JSON.
+// The error says that they are no scalars.
 func Key(members map[string]any) (string, error) {
 	object := make(map[string]any, len(members))
 	for name, value := range members {
@@ -161,7 +161,8 @@ func canonical(v any) (any, error) {
 	return nil, fmt.Errorf("a %T is no decoded JSON", v)
 }
 
-// number returns a number as a server reads and writes it: as the nearest floating point number, unless it is an integer.
+// number returns a number as a server reads and writes it: as the nearest floating point number, unless it is an
+// integer.
 func number(n json.Number) json.Number {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return json.Number(strconv.FormatInt(i, 10))

@@ -7,8 +7,8 @@ import (
 
 // Set is a set of fields, or the part of one that lies within a field. The zero Set is empty.
 type Set struct {
-	// Self is true where the thing itself is in the set: the field of this name, with or without what lies within it. A set as a
-	// whole has none.
+	// Self is true where the thing itself is in the set: the field of this name, with or without what lies within it. A
+	// set as a whole has none.
 	Self bool
 	// Children are the parts of the set that lie within members and elements, by key.
 	Children map[string]*Set
@@ -46,8 +46,8 @@ func (s *Set) Has(keys ...string) bool {
 	return s != nil && s.Self
 }
 
-// Insert adds the field that the keys lead to. They must be canonical; see [Key] and [Value]. It changes s, and so what shares
-// parts with it.
+// Insert adds the field that the keys lead to. They must be canonical; see [Key] and [Value]. It changes s, and so what
+// shares parts with it.
 func (s *Set) Insert(keys ...string) {
 	for _, key := range keys {
 		s = s.child(key)
@@ -167,8 +167,8 @@ func (s *Set) put(key string, c *Set) {
 	s.Children[key] = c
 }
 
-// Paths yields the keys that lead to each field of the set, in the order in which a server writes them: a field comes before
-// those within it, members are sorted by name and come before elements. Each slice is the caller's.
+// Paths yields the keys that lead to each field of the set, in the order in which a server writes them: a field comes
+// before those within it, members are sorted by name and come before elements. Each slice is the caller's.
 func (s *Set) Paths() iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		if s != nil {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// OwnedWhole reports whether an object that is the member of that name of an object of the apiVersion, anywhere in it, is owned
-// whole: a change of a part of it is a change of all, and a set has it without anything within it. In a set that looks like an
-// object that was applied empty, so it takes knowledge of the kinds to tell them apart, which is small: it is about groups that
-// Kubernetes itself serves, and of their members those that are owned whole wherever that name is. internal/proof/e2e compares it with
-// what the server publishes. False says nothing.
+// OwnedWhole reports whether an object that is the member of that name of an object of the apiVersion, anywhere in it,
+// is owned whole: a change of a part of it is a change of all, and a set has it without anything within it. In a set
+// that looks like an object that was applied empty, so it takes knowledge of the kinds to tell them apart, which is
+// small: it is about groups that Kubernetes itself serves, and of their members those that are owned whole wherever
+// that name is. internal/proof/e2e compares it with what the server publishes. False says nothing.
 func OwnedWhole(apiVersion, member string) bool {
 	group, _, found := strings.Cut(apiVersion, "/")
 	if !found {

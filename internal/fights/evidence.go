@@ -31,8 +31,8 @@ type owner struct {
 	set     *fieldset.Set
 }
 
-// evidenceOf reads an object. An entry of managedFields that cannot be read is left out. It returns false for what is no object,
-// and for a very large one.
+// evidenceOf reads an object. An entry of managedFields that cannot be read is left out. It returns false for what is
+// no object, and for a very large one.
 func evidenceOf(object []byte) (evidence, bool) {
 	var head struct {
 		Kind     string `json:"kind"`
@@ -110,7 +110,8 @@ func (e evidence) who(path []string) (managers []string) {
 // seed makes the hashes of this process.
 var seed = maphash.MakeSeed()
 
-// content returns a hash of the fields that managers own, and one of the times at which the server says that they wrote.
+// content returns a hash of the fields that managers own, and one of the times at which the server says that they
+// wrote.
 func (e evidence) content(managers []string) (content, times uint64) {
 	var h, at maphash.Hash
 	h.SetSeed(seed)
@@ -129,14 +130,15 @@ func (e evidence) content(managers []string) (content, times uint64) {
 	return h.Sum64(), at.Sum64()
 }
 
-// present stands for the value of an object or a list of which others own parts, and of an element that is found by its key.
+// present stands for the value of an object or a list of which others own parts, and of an element that is found by its
+// key.
 var present any = true
 
 // moment stands for every time of day: fields that say when something was written differ each time.
 var moment any = "a time"
 
-// walk calls visit for the fields of set that an object has, with their values. A field comes before those within it, which are
-// left out if visit returns false. within are the fields of others.
+// walk calls visit for the fields of set that an object has, with their values. A field comes before those within it,
+// which are left out if visit returns false. within are the fields of others.
 func walk(set, within *fieldset.Set, object any, path []string, visit func(path []string, value any) bool) {
 	parts := partsOf(object, set)
 	for _, key := range slices.Sorted(maps.Keys(set.Children)) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Fight says that the reconciles of a key write the same to an object again and again, because each time somebody has changed those
-// fields since.
+// Fight says that the reconciles of a key write the same to an object again and again, because each time somebody has
+// changed those fields since.
 type Fight struct {
 	// Key is the key of the reconciles.
 	Key any
@@ -21,7 +21,8 @@ type Fight struct {
 	UID      string
 	// Fields are those that both write, at most 16, in the last of the writes that were undone.
 	Fields []Field
-	// Count is how many writes were seen to be undone, and Since and Last are when the first and the last of them were repeated.
+	// Count is how many writes were seen to be undone, and Since and Last are when the first and the last of them were
+	// repeated.
 	Count       int
 	Since, Last time.Time
 	// Delay is how long the key waits after each such write.
@@ -30,8 +31,8 @@ type Fight struct {
 	Over bool
 }
 
-// Field is a field that the reconciles and another writer write. Its path is as the server spells it in conflicts. Other is empty if the
-// server has noted no other writer.
+// Field is a field that the reconciles and another writer write. Its path is as the server spells it in conflicts.
+// Other is empty if the server has noted no other writer.
 type Field struct {
 	Path, Ours, Other         string
 	OursRemoves, OtherRemoves bool

@@ -19,7 +19,8 @@ const (
 	maxVainReads = 5
 	// checkEvery is how often the ends of fights are looked for.
 	checkEvery = 10 * time.Second
-	// minThreshold and maxThreshold bound for how many points an object is not read again after a read that has shown nothing.
+	// minThreshold and maxThreshold bound for how many points an object is not read again after a read that has shown
+	// nothing.
 	minThreshold, maxThreshold = 4, 64
 	// maxManagers is how many field managers of ours are told apart for an object.
 	maxManagers = 4
@@ -98,7 +99,8 @@ func (w *Watcher[K]) examine(at target[K], all []follow.Write, before []byte) *F
 	return w.conclude(at, f)
 }
 
-// managers returns the field managers by which the reconciles of a key have written to a target; nil if nothing is known of it.
+// managers returns the field managers by which the reconciles of a key have written to a target; nil if nothing is
+// known of it.
 func (w *Watcher[K]) managers(at target[K], latest string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -182,8 +184,8 @@ func (w *Watcher[K]) conclude(at target[K], f finding) *Fight {
 	return &told
 }
 
-// score counts a write that was examined, and reports whether the target becomes a suspect. same says that it has the content of the one
-// that was examined before, and effective that it had an effect.
+// score counts a write that was examined, and reports whether the target becomes a suspect. same says that it has the
+// content of the one that was examined before, and effective that it had an effect.
 func (r *repeats) score(same, effective bool) bool {
 	switch {
 	case !same:
@@ -199,8 +201,8 @@ func (r *repeats) score(same, effective bool) bool {
 	return r.points >= r.threshold
 }
 
-// proof returns the fields that show that a write was undone, and notes what this one has removed. same says that it wrote what the one
-// before it did.
+// proof returns the fields that show that a write was undone, and notes what this one has removed. same says that it
+// wrote what the one before it did.
 func (s *suspect) proof(f finding, same bool) (proof []Field) {
 	if same {
 		proof = f.undone

@@ -86,8 +86,9 @@ func removed(before, after evidence, managers []string, a acts) (fields []Field)
 	return fields
 }
 
-// acts are the writes of a reconcile to an object, which was read before. The answer of the last one and that read do not tell who
-// has done what in between: somebody else may have written meanwhile, as one does that holds a lock for a moment.
+// acts are the writes of a reconcile to an object, which was read before. The answer of the last one and that read do
+// not tell who has done what in between: somebody else may have written meanwhile, as one does that holds a lock for a
+// moment.
 type acts struct {
 	writes []follow.Write
 	// alone says that nobody has: each write was of the version that the one before it had made, and had an effect.
@@ -120,7 +121,8 @@ func (a acts) set(path []string) bool {
 	return a.alone || slices.ContainsFunc(a.writes, func(w follow.Write) bool { return mentions(w.Sent, path) })
 }
 
-// tookAway reports whether the writes have taken a field of somebody else's away, which was there before and is not now.
+// tookAway reports whether the writes have taken a field of somebody else's away, which was there before and is not
+// now.
 func (a acts) tookAway(path []string) bool {
 	return a.alone || slices.ContainsFunc(a.writes, func(w follow.Write) bool {
 		switch {

@@ -14,16 +14,18 @@ import (
 )
 
 const (
-	// quietPeriod is how long no write may be undone until a fight is over. Objects that were not written for as long are forgotten.
+	// quietPeriod is how long no write may be undone until a fight is over. Objects that were not written for as long
+	// are forgotten.
 	quietPeriod = 10 * time.Minute
-	// maxWatched is how many objects are watched that were written since the last rotation. Those that were written in the period
-	// before are remembered as well.
+	// maxWatched is how many objects are watched that were written since the last rotation. Those that were written in
+	// the period before are remembered as well.
 	maxWatched = 4096
 	// maxReads and readWithin bound the reads before a reconcile.
 	maxReads   = 8
 	readWithin = 5 * time.Second
-	// examineEvery is how often the writes of an object are examined at most that is no suspect, because that costs about as much as
-	// a tenth of a write. If they have had other content each time, only one of several is: up to maxSkip are left out in between.
+	// examineEvery is how often the writes of an object are examined at most that is no suspect, because that costs
+	// about as much as a tenth of a write. If they have had other content each time, only one of several is: up to
+	// maxSkip are left out in between.
 	examineEvery = time.Second
 	maxSkip      = 7
 	// readEvery is how often a suspect is read.
@@ -32,17 +34,17 @@ const (
 	maxWrites = 16
 )
 
-// Watcher is what one run of a controller knows of the objects that its reconciles write to. Make one with [New]. It is safe for use by
-// several goroutines at once. An object becomes the subject of a fight in three steps:
+// Watcher is what one run of a controller knows of the objects that its reconciles write to. Make one with [New]. It is
+// safe for use by several goroutines at once. An object becomes the subject of a fight in three steps:
 //
-//  1. The first write leaves its version here, and for most objects that is all. A later write with the same version changed
-//     nothing, and nobody else has written since.
-//  2. Later reconciles write the same again, although the version has changed. The object gets 4 points if the server says that
-//     such a write had an effect, and 1 otherwise: that is mostly a reconcile that always applies its fields, while others
-//     write other fields. With enough points the object is a suspect.
-//  3. A suspect is read before the next reconcile of the key. If that reconcile writes the same again, and the read shows
-//     other values in these fields, somebody has undone the write before it. Five of these are a fight. If the read shows
-//     nothing, the next one needs twice as many points.
+//  1. The first write leaves its version here, and for most objects that is all. A later write with the same version
+//     changed nothing, and nobody else has written since.
+//  2. Later reconciles write the same again, although the version has changed. The object gets 4 points if the server
+//     says that such a write had an effect, and 1 otherwise: that is mostly a reconcile that always applies its fields,
+//     while others write other fields. With enough points the object is a suspect.
+//  3. A suspect is read before the next reconcile of the key. If that reconcile writes the same again, and the read
+//     shows other values in these fields, somebody has undone the write before it. Five of these are a fight. If the
+//     read shows nothing, the next one needs twice as many points.
 //
 // The first two steps need no request, and the third one read before a reconcile.
 type Watcher[K comparable] struct {

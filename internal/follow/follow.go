@@ -1,6 +1,6 @@
-// Package follow says, by a context, what is to happen with the requests that are made with that context. A leader election
-// stops requests that would leave too late, and a controller learns what a reconcile has written. The client asks; nobody
-// else needs to.
+// Package follow says, by a context, what is to happen with the requests that are made with that context. A leader
+// election stops requests that would leave too late, and a controller learns what a reconcile has written. The client
+// asks; nobody else needs to.
 package follow
 
 import (
@@ -21,17 +21,21 @@ type Write struct {
 	Subresource string
 	// UID is the object's; empty if the answer of a deletion does not say it.
 	UID string
-	// ResourceVersion is the version that the write has made. It is empty for a deletion after which the object is gone.
+	// ResourceVersion is the version that the write has made. It is empty for a deletion after which the object is
+	// gone.
 	ResourceVersion string
-	// DeletedAt is the version of a deletion after which the object is gone, if the server has said it, and it has an order.
+	// DeletedAt is the version of a deletion after which the object is gone, if the server has said it, and it has an
+	// order.
 	DeletedAt string
 	// Manager is the field manager of the write; empty if only the server knows it.
 	Manager string
-	// Sent is the object or patch that was sent; nil for a deletion. Nobody may change it. Like Answer it is not for people to read.
+	// Sent is the object or patch that was sent; nil for a deletion. Nobody may change it. Like Answer it is not for
+	// people to read.
 	Sent []byte
 	// Answer is the object as JSON, with managedFields if it has any. It is nil for a deletion. Nobody may change it.
 	Answer []byte
-	// OwnKind says that the answer is no object of the resource but a Scale, say, and Subresource is where it comes from.
+	// OwnKind says that the answer is no object of the resource but a Scale, say, and Subresource is where it comes
+	// from.
 	OwnKind bool
 	// Read reads the object, as JSON with managedFields. It is nil for a deletion.
 	Read func(ctx context.Context) ([]byte, error)
@@ -42,8 +46,8 @@ type (
 	gateKey   struct{}
 )
 
-// Writes returns a context whose writes are passed to f, after the server has stored them and before the call returns. f is
-// called by the goroutine of the call. Functions of outer contexts are called as well.
+// Writes returns a context whose writes are passed to f, after the server has stored them and before the call returns.
+// f is called by the goroutine of the call. Functions of outer contexts are called as well.
 func Writes(ctx context.Context, f func(Write)) context.Context {
 	outer, _ := ctx.Value(writesKey{}).(func(Write))
 	if outer == nil {
@@ -55,8 +59,8 @@ func Writes(ctx context.Context, f func(Write)) context.Context {
 	})
 }
 
-// IsWrites reports whether key is the one by which OnWrite asks a context for its function, a func(Write). It is for types of
-// contexts that answer themselves.
+// IsWrites reports whether key is the one by which OnWrite asks a context for its function, a func(Write). It is for
+// types of contexts that answer themselves.
 func IsWrites(key any) bool { return key == writesKey{} }
 
 // OnWrite returns the function that takes the writes of ctx, or nil.
@@ -65,8 +69,9 @@ func OnWrite(ctx context.Context) func(Write) {
 	return f
 }
 
-// Gate returns a context whose requests are sent only while open returns nil. Once it has returned an error, it must not
-// return nil again. It must be quick and safe for use by several goroutines at once. Gates of outer contexts hold as well.
+// Gate returns a context whose requests are sent only while open returns nil. Once it has returned an error, it must
+// not return nil again. It must be quick and safe for use by several goroutines at once. Gates of outer contexts hold
+// as well.
 func Gate(ctx context.Context, open func() error) context.Context {
 	outer := OpenGate(ctx)
 	if outer == nil {

@@ -23,15 +23,16 @@ type Place struct {
 	Index int
 }
 
-// Waits is what one run of a controller waits for. Make one with [New]. It is safe for use by several goroutines at once. Caches call it
-// when they have seen a write, so nothing runs for it.
+// Waits is what one run of a controller waits for. Make one with [New]. It is safe for use by several goroutines at
+// once. Caches call it when they have seen a write, so nothing runs for it.
 //
-// A key that is to wait is held in the queue. This is the race that mu decides: a worker finds that a write has not been
-// seen, the cache sees the write, and finds that the key does not wait; then the key would wait for nothing. So whether
-// there is such a write, and that the key waits, are one step under mu, and so are that the write has been seen and whether
-// the key waits. AfterWrite is called without mu, because it may call back at once, and so is the queue, because it calls
-// hooks, which may ask for the status of the controller. So the key may be released before it is held: Admit looks again
-// after it has held the key. A key that is released once too often is held again by Admit. Sight.Absent is called with mu.
+// A key that is to wait is held in the queue. This is the race that mu decides: a worker finds that a write has not
+// been seen, the cache sees the write, and finds that the key does not wait; then the key would wait for nothing. So
+// whether there is such a write, and that the key waits, are one step under mu, and so are that the write has been seen
+// and whether the key waits. AfterWrite is called without mu, because it may call back at once, and so is the queue,
+// because it calls hooks, which may ask for the status of the controller. So the key may be released before it is held:
+// Admit looks again after it has held the key. A key that is released once too often is held again by Admit.
+// Sight.Absent is called with mu.
 type Waits[K comparable] struct {
 	queue Queue[K]
 	limit time.Duration // of a wait
@@ -97,8 +98,8 @@ func (of *keyState) blocks() bool {
 	return false
 }
 
-// Wrote notes a write of a reconcile of k. Only the last write of an object counts: a cache that has seen it has seen those
-// before.
+// Wrote notes a write of a reconcile of k. Only the last write of an object counts: a cache that has seen it has seen
+// those before.
 func (u *Waits[K]) Wrote(k K, caches []Place, w follow.Write) {
 	for _, c := range caches {
 		at := place{c.By, c.Index, w.Key}
@@ -108,7 +109,8 @@ func (u *Waits[K]) Wrote(k K, caches []Place, w follow.Write) {
 		if !ok {
 			continue
 		}
-		// The new write first, and then an end to the wait for the old one: meanwhile the cache knows that there is one.
+		// The new write first, and then an end to the wait for the old one: meanwhile the cache knows that there is
+		// one.
 		u.lookOut(k, at, s, w)
 		u.stop(before)
 	}
@@ -119,8 +121,8 @@ func (u *Waits[K]) lookOut(k K, at place, s *sighting, w follow.Write) {
 	u.begun(k, at, s, s.cache.AfterWrite(w, func() { u.saw(k, at, s) }))
 }
 
-// expect adds a write, and returns the one that it replaces, if any. It returns false if that one is later: they were made
-// at the same time.
+// expect adds a write, and returns the one that it replaces, if any. It returns false if that one is later: they were
+// made at the same time.
 func (u *Waits[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -142,7 +144,8 @@ func (u *Waits[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool
 	return before, true
 }
 
-// begun notes that a cache looks out for a write. If meanwhile a later write has replaced it, or the run has ended, begun ends that.
+// begun notes that a cache looks out for a write. If meanwhile a later write has replaced it, or the run has ended,
+// begun ends that.
 func (u *Waits[K]) begun(k K, at place, s *sighting, sight *store.Sight) {
 	u.mu.Lock()
 	s.sight = sight
@@ -176,8 +179,9 @@ func (u *Waits[K]) stop(s *sighting) {
 
 // saw notes that a cache has seen a write, and gives the key back to the queue if that was all that it waited for.
 //
-// A deletion has no version, unless the server has said it. If its object has left the cache, it may have left the selector, and
-// come again before the deletion does. So the cache looks out for it again, as for an object that it does not hold.
+// A deletion has no version, unless the server has said it. If its object has left the cache, it may have left the
+// selector, and come again before the deletion does. So the cache looks out for it again, as for an object that it does
+// not hold.
 func (u *Waits[K]) saw(k K, at place, s *sighting) {
 	u.mu.Lock()
 	free := false
@@ -198,8 +202,8 @@ func (u *Waits[K]) saw(k K, at place, s *sighting) {
 	}
 }
 
-// settle ends the wait of a key if nothing blocks it any more. If it returns true, the key is to be released without mu. The
-// caller holds mu.
+// settle ends the wait of a key if nothing blocks it any more. If it returns true, the key is to be released without
+// mu. The caller holds mu.
 func (u *Waits[K]) settle(of *keyState) bool {
 	if of.since.IsZero() || of.blocks() {
 		return false

@@ -48,8 +48,9 @@ type Field struct {
 // structFields keeps the fields of each type, which never change. Its size is bounded by the types of the program.
 var structFields sync.Map // reflect.Type -> []Field
 
-// Fields returns the fields of a struct under their names in JSON, as encoding/json chooses them. If several have one name, it
-// is the one at the lowest depth, and among those the one whose tag has the name; if there are still several, there is none.
+// Fields returns the fields of a struct under their names in JSON, as encoding/json chooses them. If several have one
+// name, it is the one at the lowest depth, and among those the one whose tag has the name; if there are still several,
+// there is none.
 func Fields(t reflect.Type) []Field {
 	if fields, ok := structFields.Load(t); ok {
 		return fields.([]Field)

@@ -69,8 +69,8 @@ func tagName(f reflect.StructField) string {
 	return name
 }
 
-// omitsZero reports whether a field is left out where it is a zero, or empty, so that the server may have one there. A server writes no
-// zeros in metadata.
+// omitsZero reports whether a field is left out where it is a zero, or empty, so that the server may have one there. A
+// server writes no zeros in metadata.
 func omitsZero(f reflect.StructField) bool {
 	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return options != "" && options != "string" && f.Type.Kind() != reflect.Pointer && f.Type.Kind() != reflect.Interface

@@ -10,15 +10,17 @@ import (
 	"unicode"
 )
 
-// An exported field without a name in its json tag is a member under its Go name. No schema of Kubernetes has such a member, so a server
-// drops it without an error, and a value that was written is read back as zero.
+// An exported field without a name in its json tag is a member under its Go name. No schema of Kubernetes has such a
+// member, so a server drops it without an error, and a value that was written is read back as zero.
 
-// unnamed keeps the result of Unnamed for each type, which never changes. Its size is bounded by the types of the program.
+// unnamed keeps the result of Unnamed for each type, which never changes. Its size is bounded by the types of the
+// program.
 var unnamed sync.Map // reflect.Type -> error, or nil
 
-// Unnamed returns an error that names the first exported field of t, or of a type in it, that has no name in a json tag. Fields with the
-// tag `json:"-"` and embedded structs, whose fields encoding/json treats as those of the outer struct, need no name. Types that encode or
-// decode themselves are as they should be. Unnamed does not look into interfaces. t may be nil.
+// Unnamed returns an error that names the first exported field of t, or of a type in it, that has no name in a json
+// tag. Fields with the tag `json:"-"` and embedded structs, whose fields encoding/json treats as those of the outer
+// struct, need no name. Types that encode or decode themselves are as they should be. Unnamed does not look into
+// interfaces. t may be nil.
 func Unnamed(t reflect.Type) error {
 	if t == nil {
 		return nil

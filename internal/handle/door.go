@@ -10,12 +10,12 @@ type Door struct {
 // NewDoor returns the door of a client whose Trust is trust.
 func NewDoor(trust func(context.Context) (string, error)) Door { return Door{trust} }
 
-// Trust returns a text that says how the client verifies its server: "plain" for a server without TLS, "unverified" with TLS.Insecure, and
-// otherwise the name that the server's certificate must have, with the system's authorities or a digest of those that TLS names.
-// Two clients with the same text believe the same answers of one server. If a program stores answers, on a disk for instance, it
-// must store the text with them: a client that verifies must not believe an answer that another one has read without. The text
-// has no secret in it.
+// Trust returns a text that says how the client verifies its server: "plain" for a server without TLS, "unverified"
+// with TLS.Insecure, and otherwise the name that the server's certificate must have, with the system's authorities or a
+// digest of those that TLS names. Two clients with the same text believe the same answers of one server. If a program
+// stores answers, on a disk for instance, it must store the text with them: a client that verifies must not believe an
+// answer that another one has read without. The text has no secret in it.
 //
-// Trust reads the files that TLS names, and waits for them as a request does. It returns an error if they cannot be used or ctx
-// has ended.
+// Trust reads the files that TLS names, and waits for them as a request does. It returns an error if they cannot be
+// used or ctx has ended.
 func (d Door) Trust(ctx context.Context) (string, error) { return d.trust(ctx) }

@@ -2,8 +2,8 @@ package handle
 
 import "sync/atomic"
 
-// Encoding remembers in which form the latest answer came. It is safe for use by several goroutines at once. The zero Encoding,
-// and nil, know of none.
+// Encoding remembers in which form the latest answer came. It is safe for use by several goroutines at once. The zero
+// Encoding, and nil, know of none.
 type Encoding struct{ last atomic.Pointer[answer] }
 
 type answer struct{ why error }

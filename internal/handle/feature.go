@@ -8,9 +8,9 @@ import (
 // featureAge is how long an answer counts: servers are upgraded while clients run.
 const featureAge = time.Hour
 
-// Feature remembers whether a server has a feature that only some servers have. A caller that finds out calls Set, and every
-// caller asks Known before it tries the feature. An answer is remembered for an hour. It is safe for use by several goroutines
-// at once; the zero Feature knows nothing.
+// Feature remembers whether a server has a feature that only some servers have. A caller that finds out calls Set, and
+// every caller asks Known before it tries the feature. An answer is remembered for an hour. It is safe for use by
+// several goroutines at once; the zero Feature knows nothing.
 type Feature struct {
 	mu    sync.Mutex // guards the rest
 	has   bool

@@ -1,5 +1,5 @@
-// Package hooks joins functions that observe a program: those that the options of a package have, and those that a context
-// carries. Each package has a type of hooks of its own, H, with functions of the shapes that are here.
+// Package hooks joins functions that observe a program: those that the options of a package have, and those that a
+// context carries. Each package has a type of hooks of its own, H, with functions of the shapes that are here.
 package hooks
 
 import (
@@ -25,8 +25,8 @@ func In[H any](ctx context.Context) (H, bool) {
 
 type besideKey[H any] struct{}
 
-// Beside returns a context that carries h beside the hooks of With. These may take something from a log, and h takes nothing: what h hears
-// is logged as well.
+// Beside returns a context that carries h beside the hooks of With. These may take something from a log, and h takes
+// nothing: what h hears is logged as well.
 func Beside[H any](ctx context.Context, h H) context.Context {
 	return context.WithValue(ctx, besideKey[H]{}, append(slices.Clip(AllBeside[H](ctx)), h))
 }
@@ -82,8 +82,8 @@ func BothRuns[I any](first, second func(context.Context, I) func()) func(context
 	}
 }
 
-// BothBegin is Both for hooks that return the context to go on with and what is called at the end. second gets the context of
-// first, and its end comes first.
+// BothBegin is Both for hooks that return the context to go on with and what is called at the end. second gets the
+// context of first, and its end comes first.
 func BothBegin[I, E any](first, second func(context.Context, I) (context.Context, func(E))) func(context.Context, I) (context.Context, func(E)) {
 	switch {
 	case first == nil:
@@ -101,8 +101,8 @@ func BothBegin[I, E any](first, second func(context.Context, I) (context.Context
 	}
 }
 
-// Begin calls a hook that returns the context to go on with and what is called at the end. Either may be nil, and hook too: then
-// Begin returns ctx, or a function that does nothing.
+// Begin calls a hook that returns the context to go on with and what is called at the end. Either may be nil, and hook
+// too: then Begin returns ctx, or a function that does nothing.
 func Begin[I, E any](ctx context.Context, hook func(context.Context, I) (context.Context, func(E)), info I) (context.Context, func(E)) {
 	end := func(E) {}
 	if hook == nil {

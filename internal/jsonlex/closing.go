@@ -23,9 +23,9 @@ func IndexQuote(text []byte) int {
 	return -1
 }
 
-// ClosingQuote returns the position of the quote that ends a string: the first one from i on that is not escaped. It returns -1 if
-// the text ends before it. The caller can then get more of the text and go on from the end of what it had: the text before i
-// must have all that belongs to the string, or at least to the escape that reaches to i.
+// ClosingQuote returns the position of the quote that ends a string: the first one from i on that is not escaped. It
+// returns -1 if the text ends before it. The caller can then get more of the text and go on from the end of what it
+// had: the text before i must have all that belongs to the string, or at least to the escape that reaches to i.
 //
 // ClosingQuote goes from quote to quote, and looks at the backslashes before each of them, so that its cost is linear.
 func ClosingQuote(text []byte, i int) int {

@@ -62,8 +62,9 @@ func hex4(text []byte, i int) (r rune, next int) {
 	return r, i
 }
 
-// EscapeStart returns the backslash of the escape that has the byte at position at in it, or at itself if there is no such escape.
-// The text before at is JSON as far as it goes. So EscapeStart tells a bad escape from another byte that does not fit.
+// EscapeStart returns the backslash of the escape that has the byte at position at in it, or at itself if there is no
+// such escape. The text before at is JSON as far as it goes. So EscapeStart tells a bad escape from another byte that
+// does not fit.
 func EscapeStart(text []byte, at int) int {
 	from := max(at-len(`\u000`), 0)
 	n := bytes.LastIndexByte(text[from:at], '\\')
@@ -77,8 +78,8 @@ func EscapeStart(text []byte, at int) int {
 	return start
 }
 
-// IsEscaped reports whether the byte at i, in a string, is escaped: an odd number of backslashes precedes it. If the text is cut in a
-// string, i may be its length.
+// IsEscaped reports whether the byte at i, in a string, is escaped: an odd number of backslashes precedes it. If the
+// text is cut in a string, i may be its length.
 func IsEscaped(text []byte, i int) bool {
 	run := i
 	for run > 0 && text[run-1] == '\\' {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// StringEnd returns the position behind the string whose opening quote is at i, and whether the string is plain: it reads as
-// its bytes do, because it has no escapes and is valid UTF-8.
+// StringEnd returns the position behind the string whose opening quote is at i, and whether the string is plain: it
+// reads as its bytes do, because it has no escapes and is valid UTF-8.
 func StringEnd(text []byte, i int) (end int, plain bool) {
 	plain = true
 	for i++; ; {
@@ -43,7 +43,8 @@ func StringEnd(text []byte, i int) (end int, plain bool) {
 	}
 }
 
-// wideEnd is StringEnd from the first byte on that is not ASCII. It does not stop at others, and looks at all of them in the end.
+// wideEnd is StringEnd from the first byte on that is not ASCII. It does not stop at others, and looks at all of them
+// in the end.
 func wideEnd(text []byte, i int, asIs bool) (end int, plain bool) {
 	for start := i; ; {
 		if i+8 <= len(text) {

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// IsPlain reports whether a string reads as its bytes do. It is for strings that were checked; their quotes make no difference.
+// IsPlain reports whether a string reads as its bytes do. It is for strings that were checked; their quotes make no
+// difference.
 func IsPlain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
 // Unquote returns what a string reads. inner is the string without its quotes, and was checked with [StringEnd].

@@ -1,15 +1,16 @@
 package jsonlex
 
-// Strings are read eight bytes at a time, as one number. The functions of this file mark the bytes that are looked for: they set
-// the highest bit of each. A borrow may mark bytes above the first that is meant, so only the lowest mark counts.
+// Strings are read eight bytes at a time, as one number. The functions of this file mark the bytes that are looked for:
+// they set the highest bit of each. A borrow may mark bytes above the first that is meant, so only the lowest mark
+// counts.
 
 const (
 	ones = 0x0101010101010101
 	tops = 0x8080808080808080
 )
 
-// specials marks quotes, backslashes and control characters, and the bytes whose highest bit also has set: with eight itself those
-// that are not ASCII.
+// specials marks quotes, backslashes and control characters, and the bytes whose highest bit also has set: with eight
+// itself those that are not ASCII.
 func specials(eight, also uint64) uint64 {
 	control := eight - ones*' '
 	quote := (eight ^ ones*'"') - ones

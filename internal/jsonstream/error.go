@@ -8,9 +8,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// SyntaxError says that the body is not the JSON that it should be: a bracket, comma or colon is missing or misplaced, or a
-// part of the list or of the event has the wrong type. It shows at most one character of the body. Or the body is not the
-// protobuf that it should be.
+// SyntaxError says that the body is not the JSON that it should be: a bracket, comma or colon is missing or misplaced,
+// or a part of the list or of the event has the wrong type. It shows at most one character of the body. Or the body is
+// not the protobuf that it should be.
 type SyntaxError struct {
 	// Offset is the position in the decompressed body of the byte that does not fit, counted from 0.
 	Offset int64
@@ -26,8 +26,8 @@ func NotProtobuf(offset int64, message string) *SyntaxError {
 // Error implements error.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("body at byte %d: %s", e.Offset, e.message) }
 
-// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow. For an object in a
-// list or a watch it is not an error of the body: see Item.Limit.
+// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow. For an object
+// in a list or a watch it is not an error of the body: see Item.Limit.
 type LimitError struct {
 	// Limit is the name of the field of Options: "MaxObject" or "MaxDepth".
 	Limit string
@@ -86,8 +86,8 @@ func (e *BodyError) Error() string {
 	return fmt.Sprintf("%s: %q", e.message, strings.ToValidUTF8(e.Excerpt, "\uFFFD"))
 }
 
-// BareError says that a watch contains an object instead of an event. A server or a proxy sends one that answers with a Status,
-// or with a list because it does not know watches.
+// BareError says that a watch contains an object instead of an event. A server or a proxy sends one that answers with a
+// Status, or with a list because it does not know watches.
 type BareError struct {
 	// APIVersion and Kind are the object's.
 	APIVersion, Kind string

@@ -58,9 +58,9 @@ func (l *List) Open() error {
 	return l.err
 }
 
-// Header returns the list's header, and whether the list's metadata has been read. The API server writes kind, apiVersion and
-// metadata before the items, so all is known after Open. In a list with another order, the rest is known when Next has returned
-// io.EOF.
+// Header returns the list's header, and whether the list's metadata has been read. The API server writes kind,
+// apiVersion and metadata before the items, so all is known after Open. In a list with another order, the rest is known
+// when Next has returned io.EOF.
 func (l *List) Header() (h Header, known bool) { return l.header, l.known }
 
 // Next returns the next item. Its bytes are valid until the next call.
@@ -133,8 +133,8 @@ func (l *List) next() (Item, error) {
 	return Item{}, s.unexpected(c, "an item, which must be an object,")
 }
 
-// members reads the members of the list, the first of which starts with c at pos, up to the first item, or to the end of the
-// body, where it returns io.EOF.
+// members reads the members of the list, the first of which starts with c at pos, up to the first item, or to the end
+// of the body, where it returns io.EOF.
 func (l *List) members(c byte) error {
 	s := &l.s
 	for c != '}' {
@@ -261,7 +261,8 @@ func (l *List) shardInfo() error {
 	return s.close(err)
 }
 
-// parseCount returns the number, or nil if it is not a whole number: the count is an estimate, and nothing depends on it.
+// parseCount returns the number, or nil if it is not a whole number: the count is an estimate, and nothing depends on
+// it.
 func parseCount(b []byte) *int64 {
 	n, err := strconv.ParseInt(string(b), 10, 64)
 	if err != nil {

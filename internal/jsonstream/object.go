@@ -21,8 +21,8 @@ type Item struct {
 	Raw []byte
 	// Protobuf says that Raw is not JSON but the object's message; see package protostream.
 	Protobuf bool
-	// Limit is set if the object of a list or a watch exceeds a limit. The object has been skipped and Raw is empty; the rest
-	// of the Item is set from the parts of the object that do not exceed a limit.
+	// Limit is set if the object of a list or a watch exceeds a limit. The object has been skipped and Raw is empty;
+	// the rest of the Item is set from the parts of the object that do not exceed a limit.
 	Limit *LimitError
 }
 
@@ -57,11 +57,12 @@ func ReadObject(r io.Reader, o Options) (Item, error) {
 	return item, nil
 }
 
-// objectBuffers has buffers of bodies that ReadObject has read to their ends, as *[]byte. An object is copied out of its buffer,
-// because all the buffers that have grown to the size of a large object together take twice its memory.
+// objectBuffers has buffers of bodies that ReadObject has read to their ends, as *[]byte. An object is copied out of
+// its buffer, because all the buffers that have grown to the size of a large object together take twice its memory.
 var objectBuffers sync.Pool
 
-// maxObjectBuffer is the size of the largest buffer that is kept: etcd takes no object above 1.5 MiB unless it is told to.
+// maxObjectBuffer is the size of the largest buffer that is kept: etcd takes no object above 1.5 MiB unless it is told
+// to.
 const maxObjectBuffer = 4 << 20
 
 // begin moves to the brace that opens the body.
@@ -93,8 +94,8 @@ func (s *scanner) finish(hold bool) error {
 	return s.unexpected(c, "the end of the body")
 }
 
-// object reads the object that opens at pos. On success its bytes are s.raw, and s.start is its start, so they stay in hand
-// until the caller releases them.
+// object reads the object that opens at pos. On success its bytes are s.raw, and s.start is its start, so they stay in
+// hand until the caller releases them.
 func (s *scanner) object(item *Item) error {
 	s.release()
 	s.cuts = s.cuts[:0]
@@ -208,12 +209,12 @@ func (s *scanner) metadata(item *Item) error {
 	return s.close(err)
 }
 
-// identitySpans are the places of the name, uid and resource version in the object in hand, without their quotes. One that is
-// absent, or has been read already because it has escapes, is empty.
+// identitySpans are the places of the name, uid and resource version in the object in hand, without their quotes. One
+// that is absent, or has been read already because it has escapes, is empty.
 type identitySpans struct{ name, uid, version span }
 
-// identityText reads a part of the identity, which starts with c at pos, as text does. If it has no escapes, identityText
-// returns its place, for cutIdentity.
+// identityText reads a part of the identity, which starts with c at pos, as text does. If it has no escapes,
+// identityText returns its place, for cutIdentity.
 func (s *scanner) identityText(c byte) (string, span, error) {
 	if c != '"' {
 		return "", span{}, s.skipValue(2)
@@ -229,9 +230,9 @@ func (s *scanner) identityText(c byte) (string, span, error) {
 	return "", span{to - (len(quoted) - 2), to}, nil
 }
 
-// cutIdentity sets the parts of the identity that s.parts names. The three are cut from one string, which costs one allocation
-// instead of three: so each of them keeps the memory of all three, about 80 bytes, and nothing else. The namespace, which
-// outlives its objects, is not in it.
+// cutIdentity sets the parts of the identity that s.parts names. The three are cut from one string, which costs one
+// allocation instead of three: so each of them keeps the memory of all three, about 80 bytes, and nothing else. The
+// namespace, which outlives its objects, is not in it.
 func (s *scanner) cutIdentity(item *Item) {
 	name, uid, version := s.parts.name.of(s), s.parts.uid.of(s), s.parts.version.of(s)
 	if len(name)+len(uid)+len(version) == 0 {
@@ -279,8 +280,8 @@ func (s *scanner) annotations(item *Item) error {
 	return s.close(err)
 }
 
-// compact removes the cuts from the object in hand and returns its new start. It moves the bytes before a cut, not those after:
-// the API server writes metadata first, and managedFields last in it, so that is the short part.
+// compact removes the cuts from the object in hand and returns its new start. It moves the bytes before a cut, not
+// those after: the API server writes metadata first, and managedFields last in it, so that is the short part.
 func (s *scanner) compact() int {
 	object := s.buf[s.start:s.pos]
 	if len(s.cuts) == 0 {

@@ -19,8 +19,8 @@ type Options struct {
 	KeepManagedFields bool
 }
 
-// maxObject returns the bound in force. It is far enough below the largest int that buffer sizes, which are a small multiple of
-// it, cannot overflow if int has 32 bits.
+// maxObject returns the bound in force. It is far enough below the largest int that buffer sizes, which are a small
+// multiple of it, cannot overflow if int has 32 bits.
 func (o Options) maxObject() int {
 	if o.MaxObject <= 0 {
 		return defaultMaxObject

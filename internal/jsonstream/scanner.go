@@ -11,10 +11,10 @@ const excerptSize = 256
 
 // scanner is a window on a stream of bytes that slides as the stream is read.
 //
-// buf[start:end] are the bytes in hand. start is the first byte that the caller still needs, and pos the next byte to look at.
-// The zero byte at buf[end] makes the end of the bytes in hand look like one more unexpected character, so that the loops over
-// the common characters need no second condition. Reading more may move the bytes and replace the buffer. A position that has
-// to survive that is kept as a distance from start, which reading never changes.
+// buf[start:end] are the bytes in hand. start is the first byte that the caller still needs, and pos the next byte to
+// look at. The zero byte at buf[end] makes the end of the bytes in hand look like one more unexpected character, so
+// that the loops over the common characters need no second condition. Reading more may move the bytes and replace the
+// buffer. A position that has to survive that is kept as a distance from start, which reading never changes.
 type scanner struct {
 	r          io.Reader
 	buf        []byte
@@ -40,8 +40,8 @@ type scanner struct {
 	parts       identitySpans // of the object in hand
 	raw         span          // the object that was read last, without its first cuts
 
-	// Strings that were read before: most objects of a stream have the same, and a known one costs no allocation. Namespaces
-	// may alternate.
+	// Strings that were read before: most objects of a stream have the same, and a known one costs no allocation.
+	// Namespaces may alternate.
 	apiVersion, kind string
 	namespace        namespace
 	namespaces       map[string]namespace // by quoted; at most maxNamespaces
@@ -50,8 +50,8 @@ type scanner struct {
 // namespace is a namespace as it is in the body, and its text.
 type namespace struct{ quoted, text string }
 
-// maxNamespaces and maxNamespace bound how many namespaces a stream remembers, and their length: a server allows up to 63
-// bytes.
+// maxNamespaces and maxNamespace bound how many namespaces a stream remembers, and their length: a server allows up to
+// 63 bytes.
 const (
 	maxNamespaces = 256
 	maxNamespace  = 128
@@ -83,8 +83,8 @@ func (s *scanner) reset(r io.Reader) {
 
 var errReader = errors.New("the reader returned an impossible count")
 
-// fill reads once, more bytes or an error, and keeps the bytes in hand. The caller must not use slices of the buffer that it
-// took before. It refuses to read on if the object in hand has its maximal size.
+// fill reads once, more bytes or an error, and keeps the bytes in hand. The caller must not use slices of the buffer
+// that it took before. It refuses to read on if the object in hand has its maximal size.
 func (s *scanner) fill() error {
 	if s.err != nil {
 		return s.err
@@ -121,8 +121,9 @@ func (s *scanner) fill() error {
 	return s.err
 }
 
-// makeRoom makes sure that there is room for at least one more byte and the zero behind it. Each byte is moved a bounded
-// number of times on average: the bytes in hand slide to the front only once at least as many have been consumed.
+// makeRoom makes sure that there is room for at least one more byte and the zero behind it. Each byte is moved a
+// bounded number of times on average: the bytes in hand slide to the front only once at least as many have been
+// consumed.
 func (s *scanner) makeRoom() {
 	held := s.end - s.start
 	switch size := len(s.buf); {
@@ -169,8 +170,8 @@ func (s *scanner) slide(buf []byte) {
 // release gives up everything before pos.
 func (s *scanner) release() { s.start, s.exempt = s.pos, 0 }
 
-// skipSpace moves past white space and returns the byte behind it, or the reader's error as it is. If hold is false it gives up
-// the bytes in hand before it reads: between events any amount of white space may come.
+// skipSpace moves past white space and returns the byte behind it, or the reader's error as it is. If hold is false it
+// gives up the bytes in hand before it reads: between events any amount of white space may come.
 func (s *scanner) skipSpace(hold bool) (byte, error) {
 	for {
 		for s.pos < s.end {
@@ -274,8 +275,8 @@ func (s *scanner) quoted() ([]byte, error) {
 	return s.buf[s.start+at : s.pos], nil
 }
 
-// text reads a string value that starts with c at pos. It moves past a value of another type and returns "" for it. If the
-// string equals like, it returns like, which saves an allocation.
+// text reads a string value that starts with c at pos. It moves past a value of another type and returns "" for it. If
+// the string equals like, it returns like, which saves an allocation.
 func (s *scanner) text(c byte, level int, like string) (string, error) {
 	if c != '"' {
 		return "", s.skipValue(level)

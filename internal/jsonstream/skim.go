@@ -2,9 +2,9 @@ package jsonstream
 
 import "github.com/bowline-go/bowline/internal/jsonlex"
 
-// An object that is too large or too deep is skipped, so that it does not affect its neighbours. Its beginning, which is in
-// hand when this is noticed, is read again and then given up byte by byte, with the rest as it arrives. Only the identity,
-// whether it ends a streaming list, and the open brackets are kept.
+// An object that is too large or too deep is skipped, so that it does not affect its neighbours. Its beginning, which
+// is in hand when this is noticed, is read again and then given up byte by byte, with the rest as it arrives. Only the
+// identity, whether it ends a streaming list, and the open brackets are kept.
 
 const (
 	// skimTimes and minSkim bound how much is skipped: an object that does not end is an error at last. The first is in
@@ -173,8 +173,8 @@ func (k *skimmer) name(c byte) error {
 	return nil
 }
 
-// value moves past the string or the scalar that starts with c at pos, or past the bracket, and returns the kind of the next
-// token.
+// value moves past the string or the scalar that starts with c at pos, or past the bracket, and returns the kind of the
+// next token.
 func (k *skimmer) value(c byte) (token, error) {
 	s := k.s
 	part := k.part()
@@ -210,8 +210,8 @@ func (k *skimmer) value(c byte) (token, error) {
 	return 0, s.unexpected(c, "a value")
 }
 
-// part returns where the next value belongs, and clears what an earlier member of the same name has left there, because the
-// last one counts. It returns nil if the value is not part of the identity.
+// part returns where the next value belongs, and clears what an earlier member of the same name has left there, because
+// the last one counts. It returns nil if the value is not part of the identity.
 func (k *skimmer) part() *string {
 	var part *string
 	switch {

@@ -11,8 +11,8 @@ func (s *scanner) skipValue(level int) error {
 	var err error
 	c := b[i]
 	for {
-		// A value starts with c at i. A string or a scalar is skipped here. A bracket is opened; if its closing bracket does
-		// not follow, the next value or the next name does.
+		// A value starts with c at i. A string or a scalar is skipped here. A bracket is opened; if its closing bracket
+		// does not follow, the next value or the next name does.
 		var inside bool
 		switch {
 		case c == '"':
@@ -104,7 +104,8 @@ func (s *scanner) skipValue(level int) error {
 	}
 }
 
-// peekAt is peek for skipValue: it takes the local position and returns the buffer and the position, which may have changed.
+// peekAt is peek for skipValue: it takes the local position and returns the buffer and the position, which may have
+// changed.
 func (s *scanner) peekAt(i int) (b []byte, at int, c byte, err error) {
 	s.pos = i
 	c, err = s.peek()
@@ -136,8 +137,8 @@ func (s *scanner) stringEnd(i int) ([]byte, int, error) {
 	}
 }
 
-// scalarEnd returns the position behind the number or literal that starts at i. Decoding checks whether it is well-formed: it
-// ends at the same byte in any case.
+// scalarEnd returns the position behind the number or literal that starts at i. Decoding checks whether it is
+// well-formed: it ends at the same byte in any case.
 func (s *scanner) scalarEnd(i int) ([]byte, int, error) {
 	for {
 		for jsonlex.IsScalar(s.buf[i]) {
@@ -154,9 +155,9 @@ func (s *scanner) scalarEnd(i int) ([]byte, int, error) {
 	}
 }
 
-// unquote returns the text of a quoted string, with the replacement character for text that is not Unicode, as decoding has it.
-// It returns "" for a string that decoding refuses: a wrong name would be worse than none. If the result equals like, it
-// returns like.
+// unquote returns the text of a quoted string, with the replacement character for text that is not Unicode, as decoding
+// has it. It returns "" for a string that decoding refuses: a wrong name would be worse than none. If the result equals
+// like, it returns like.
 func unquote(quoted []byte, like string) string {
 	end, plain := jsonlex.StringEnd(quoted, 0)
 	inner := quoted[1 : len(quoted)-1]
@@ -171,7 +172,8 @@ func unquote(quoted []byte, like string) string {
 	return string(inner)
 }
 
-// isPlain reports whether a quoted string has no escapes and is valid, so that its text is the bytes between its quotes.
+// isPlain reports whether a quoted string has no escapes and is valid, so that its text is the bytes between its
+// quotes.
 func isPlain(quoted []byte) bool {
 	end, plain := jsonlex.StringEnd(quoted, 0)
 	return plain && end == len(quoted)

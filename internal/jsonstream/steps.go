@@ -11,13 +11,14 @@ type StepKind int
 
 // The kinds of steps.
 const (
-	// Starved: all that has arrived has been framed, and the next step needs more of the body. The loop reads from the body
-	// into Step.Into, and calls Step.Fill with the result. Before it reads, it does whatever must not wait.
+	// Starved: all that has arrived has been framed, and the next step needs more of the body. The loop reads from the
+	// body into Step.Into, and calls Step.Fill with the result. Before it reads, it does whatever must not wait.
 	Starved StepKind = iota
-	// Headed: Step.Header is the list's header. It comes once: before the first item if the server has written it there, and
-	// otherwise after the last.
+	// Headed: Step.Header is the list's header. It comes once: before the first item if the server has written it
+	// there, and otherwise after the last.
 	Headed
-	// Framed: Step.Frame is an event, or the item of a list, which has no Type. Its bytes are valid until the next step.
+	// Framed: Step.Frame is an event, or the item of a list, which has no Type. Its bytes are valid until the next
+	// step.
 	Framed
 	// Failed: Step.Err says why the body cannot be framed any further. It is the last step.
 	Failed
@@ -41,8 +42,8 @@ func (s *Step) Fill(n int, err error) { s.n, s.err = n, err }
 // Filled returns the result that Fill has set.
 func (s *Step) Filled() (n int, err error) { return s.n, s.err }
 
-// Steps iterates over the rest of the list; the loop itself reads from the body. The list must have a nil reader. The step is
-// valid until the next one. If the loop is left in the middle of a list, the list cannot be used any more.
+// Steps iterates over the rest of the list; the loop itself reads from the body. The list must have a nil reader. The
+// step is valid until the next one. If the loop is left in the middle of a list, the list cannot be used any more.
 func (l *List) Steps() iter.Seq[*Step] {
 	return func(yield func(*Step) bool) {
 		step := asked(&l.s, yield)
@@ -83,8 +84,8 @@ func (l *List) Steps() iter.Seq[*Step] {
 	}
 }
 
-// Steps iterates over the rest of the watch; the loop itself reads from the body. The watch must have a nil reader. The step is
-// valid until the next one. If the loop is left in the middle of a watch, the watch cannot be used any more.
+// Steps iterates over the rest of the watch; the loop itself reads from the body. The watch must have a nil reader. The
+// step is valid until the next one. If the loop is left in the middle of a watch, the watch cannot be used any more.
 func (w *Watch) Steps() iter.Seq[*Step] {
 	return func(yield func(*Step) bool) {
 		step := asked(&w.s, yield)

@@ -31,8 +31,8 @@ func NewWatch(r io.Reader, o Options) *Watch {
 
 // Next returns the next event. Its bytes are valid until the next call. It waits only while the event has not arrived.
 //
-// It returns io.EOF when the body ends between two events, [io.ErrUnexpectedEOF] (wrapped) when it ends in the middle of
-// one, and the reader's error (wrapped) when that fails.
+// It returns io.EOF when the body ends between two events, [io.ErrUnexpectedEOF] (wrapped) when it ends in the middle
+// of one, and the reader's error (wrapped) when that fails.
 func (w *Watch) Next() (Frame, error) {
 	if w.err != nil {
 		return Frame{}, w.err
@@ -44,7 +44,8 @@ func (w *Watch) Next() (Frame, error) {
 	return f, nil
 }
 
-// Buffered returns how many bytes have arrived behind the last event. Next returns the whole events among them without reading.
+// Buffered returns how many bytes have arrived behind the last event. Next returns the whole events among them without
+// reading.
 func (w *Watch) Buffered() int { return w.s.end - w.s.pos }
 
 func (w *Watch) next() (Frame, error) {
@@ -71,7 +72,8 @@ func (w *Watch) notAWatch() error {
 const (
 	hasNoType   = "has no type"
 	hasNoObject = "has no object"
-	// maxBare bounds what is held of an event while it may turn out to be an object of its own: a Status is far smaller.
+	// maxBare bounds what is held of an event while it may turn out to be an object of its own: a Status is far
+	// smaller.
 	maxBare = 64 << 10
 )
 

@@ -56,8 +56,8 @@ func (c *Conn) Reset() {
 	c.out.reset()
 }
 
-// Break aborts the connection as Reset does, but after the bytes that this end has written: the peer reads those first, as over
-// TCP when a reset comes a moment later. The bytes that the peer has written are lost.
+// Break aborts the connection as Reset does, but after the bytes that this end has written: the peer reads those first,
+// as over TCP when a reset comes a moment later. The bytes that the peer has written are lost.
 func (c *Conn) Break() {
 	c.out.breakWriter()
 	c.in.reset()

@@ -13,9 +13,9 @@ import (
 // port is that of every listener.
 const port = 80
 
-// newHost returns a host that no other listener has. It is random, because a count would be state of the package. It is in the domain
-// that RFC 2606 reserves for names that never resolve: a client that was not given the listener's DialContext fails, instead of
-// reaching something else.
+// newHost returns a host that no other listener has. It is random, because a count would be state of the package. It is
+// in the domain that RFC 2606 reserves for names that never resolve: a client that was not given the listener's
+// DialContext fails, instead of reaching something else.
 func newHost() string { return fmt.Sprintf("memnet-%016x.invalid", rand.Uint64()) }
 
 // Listener is an in-memory net.Listener. Make one with Listen.
@@ -30,9 +30,9 @@ type Listener struct {
 	closed  bool
 }
 
-// Listen returns a listener. No other listener of the process has its address, so clients that tell servers apart by their addresses
-// do so here too. It can be reached through its own DialContext only. It holds no goroutine; a listener that is not used any more
-// need not be closed, but those who dialled it wait for Accept until it is.
+// Listen returns a listener. No other listener of the process has its address, so clients that tell servers apart by
+// their addresses do so here too. It can be reached through its own DialContext only. It holds no goroutine; a listener
+// that is not used any more need not be closed, but those who dialled it wait for Accept until it is.
 func Listen() *Listener {
 	l := &Listener{host: newHost()}
 	l.arrived.L = &l.mu

@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// This file removes from live the values that an overlay wants to be absent, and finds the elements of lists that only the
-// manager owns.
+// This file removes from live the values that an overlay wants to be absent, and finds the elements of lists that only
+// the manager owns.
 
 // absentPlace is a place that must be empty.
 type absentPlace struct {

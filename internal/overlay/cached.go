@@ -11,8 +11,8 @@ import (
 
 // This file is about values that a cached object cannot prove, because its Go type cannot express them.
 //
-//   - A plain field is zero also if the server has nothing. A program that wants false must not be told that the object has it if
-//     the server has nothing and takes that for true.
+//   - A plain field is zero also if the server has nothing. A program that wants false must not be told that the object
+//     has it if the server has nothing and takes that for true.
 //   - An object that is replaced whole may have members on the server that the type has no field for.
 //   - If the type of a list's elements lacks one of the keys, an element may be another one than it seems to be.
 //
@@ -52,8 +52,8 @@ func (c *cachedTypes) typeOf(n *tree.Node) reflect.Type {
 	return c.types[n.At]
 }
 
-// isVague reports whether the server may have nothing where live has a zero, so that a wanted zero may have to be written. An
-// object of which members are wanted is not vague; its members decide.
+// isVague reports whether the server may have nothing where live has a zero, so that a wanted zero may have to be
+// written. An object of which members are wanted is not vague; its members decide.
 func (o *overlay) isVague(live, want *tree.Node, at *site) bool {
 	if o.cached.from == nil || live.From != o.cached.from || !o.cached.vague[live.At] || !o.adds(want, at) || o.among(alwaysThere, at) {
 		return false
@@ -68,8 +68,8 @@ func (o *overlay) isVague(live, want *tree.Node, at *site) bool {
 	return true
 }
 
-// isPart reports whether live, at a place that is replaced whole, may have members on the server that its type has no field
-// for.
+// isPart reports whether live, at a place that is replaced whole, may have members on the server that its type has no
+// field for.
 func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 	t := o.cached.typeOf(live)
 	if t == nil {

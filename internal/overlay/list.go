@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file is about lists in an overlay: those whose elements have keys, those that become as wanted, and the two in metadata
-// that are united. Each element is looked at once, whatever it contains.
+// This file is about lists in an overlay: those whose elements have keys, those that become as wanted, and the two in
+// metadata that are united. Each element is looked at once, whatever it contains.
 
 func (o *overlay) list(live, want *tree.Node, at *site) (changed bool) {
 	if keys := o.keysAt(at, want); keys != nil {
@@ -48,8 +48,8 @@ func (o *overlay) list(live, want *tree.Node, at *site) (changed bool) {
 	return true
 }
 
-// withoutAdded splits a list of live into the elements that are compared with want's, and those that the server has added and that
-// stay: it would add them again, or lets nobody remove them.
+// withoutAdded splits a list of live into the elements that are compared with want's, and those that the server has
+// added and that stay: it would add them again, or lets nobody remove them.
 func (o *overlay) withoutAdded(live, want []tree.Node, at *site) (compared, added []tree.Node) {
 	isAdded := o.addedAt(at)
 	if isAdded == nil {
@@ -65,8 +65,8 @@ func (o *overlay) withoutAdded(live, want []tree.Node, at *site) (compared, adde
 	return compared, added
 }
 
-// addedAt returns a function that reports whether a server has added an element that is not wanted to the list at the place, or nil
-// if the server adds none there:
+// addedAt returns a function that reports whether a server has added an element that is not wanted to the list at the
+// place, or nil if the server adds none there:
 //   - the tolerations of a pod, of which an update can remove none;
 //   - the taints of a node that say what Kubernetes itself has found out;
 //   - the second IP family and the second IP of a service, which a change of its ipFamilyPolicy removes.
@@ -95,8 +95,8 @@ func (o *overlay) addedAt(at *site) func(i int, live *tree.Node, want []tree.Nod
 	return nil
 }
 
-// sameElement reports whether two elements have the same texts as members, or are the same if no members are given. The operator of a
-// toleration that has none is Equal.
+// sameElement reports whether two elements have the same texts as members, or are the same if no members are given. The
+// operator of a toleration that has none is Equal.
 func sameElement(a, b *tree.Node, members []string) bool {
 	for _, name := range members {
 		x, y := text(a, name), text(b, name)
@@ -112,8 +112,8 @@ func sameElement(a, b *tree.Node, members []string) bool {
 
 var nameKey = []string{"name"}
 
-// named returns the index of live's element with the same name, by the index of a wanted element, in kinds whose lists are not
-// known. It returns nothing unless every element has a name and no two have the same.
+// named returns the index of live's element with the same name, by the index of a wanted element, in kinds whose lists
+// are not known. It returns nothing unless every element has a name and no two have the same.
 func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	if o.isBuiltIn(at) {
 		return nil
@@ -131,8 +131,8 @@ func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	return named
 }
 
-// pair returns, for each wanted element, the index of the element of live with the same keys, or -1. It is not ok if an element
-// lacks a key, or if two have the same.
+// pair returns, for each wanted element, the index of the element of live with the same keys, or -1. It is not ok if an
+// element lacks a key, or if two have the same.
 func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs []int, ok bool) {
 	places := make(map[string]int, len(live))
 	for j := range live {
@@ -156,7 +156,8 @@ func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs [
 	return pairs, true
 }
 
-// identity returns a text that distinguishes an element of a list from the others. A key that is left out has its default.
+// identity returns a text that distinguishes an element of a list from the others. A key that is left out has its
+// default.
 func (o *overlay) identity(item *tree.Node, at *site, keys []string) (string, bool) {
 	if item.Kind() != '{' {
 		return "", false
@@ -223,8 +224,8 @@ func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []
 	return changed
 }
 
-// unite adds the elements that a list lacks. Two elements are the same if their values are equal or their uids are. If want has
-// an element twice, the last counts.
+// unite adds the elements that a list lacks. Two elements are the same if their values are equal or their uids are. If
+// want has an element twice, the last counts.
 func (o *overlay) unite(live *tree.Node, want *tree.Branch, at *site) {
 	list := live.Open()
 	places := make(map[string]int, len(list.Items))
@@ -254,8 +255,8 @@ func (o *overlay) unite(live *tree.Node, want *tree.Branch, at *site) {
 	}
 }
 
-// ownerOrValue returns a text that distinguishes an owner or a finalizer from the others. A value of another type, which no
-// server accepts, is distinguished by its text.
+// ownerOrValue returns a text that distinguishes an owner or a finalizer from the others. A value of another type,
+// which no server accepts, is distinguished by its text.
 func ownerOrValue(n *tree.Node) string {
 	if uid := text(n, "uid"); uid != "" {
 		return "uid " + uid
@@ -263,7 +264,8 @@ func ownerOrValue(n *tree.Node) string {
 	return string(n.AppendSorted(nil))
 }
 
-// has reports whether put would change nothing. With whole, live also has nothing else, except values that a server fills in.
+// has reports whether put would change nothing. With whole, live also has nothing else, except values that a server
+// fills in.
 func (o *overlay) has(live, want *tree.Node, at *site, whole bool) bool {
 	if o.isUnsaid(want) {
 		return !whole || live.Kind() == 'n'
@@ -354,8 +356,8 @@ func (o *overlay) hasMembers(live, want *tree.Branch, at *site, whole bool) bool
 	return true
 }
 
-// isNothing reports whether a value in an object that is replaced whole equals an absent value: the server has filled it in, or
-// it is empty.
+// isNothing reports whether a value in an object that is replaced whole equals an absent value: the server has filled
+// it in, or it is empty.
 func (o *overlay) isNothing(live *tree.Node, at *site) bool {
 	switch kind := live.Kind(); {
 	case kind == 'n':

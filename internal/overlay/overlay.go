@@ -13,39 +13,41 @@ import (
 
 // Options say what an overlay does besides setting what want has. The zero value adds nothing.
 type Options struct {
-	// Absent are places that must be empty: JSON pointers (RFC 6901), such as "/metadata/labels/old". An element of a list is
-	// named by its members, as in "/spec/template/spec/containers/name=proxy" or "/spec/ports/port=80,protocol=TCP", and a
-	// scalar by "=" and its value, as in "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is
-	// already empty is no error. It is an error if want has a value at such a place.
+	// Absent are places that must be empty: JSON pointers (RFC 6901), such as "/metadata/labels/old". An element of a
+	// list is named by its members, as in "/spec/template/spec/containers/name=proxy" or
+	// "/spec/ports/port=80,protocol=TCP", and a scalar by "=" and its value, as in
+	// "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is already empty is no error. It is
+	// an error if want has a value at such a place.
 	Absent []string
-	// Manager is the name of the field manager that writes the result. If it is set, Apply removes an element of a list with
-	// keys that want does not have, if live's metadata.managedFields say that this manager has set it, by an update, and no
-	// other manager has. If Manager is empty, Apply removes no element of such a list.
+	// Manager is the name of the field manager that writes the result. If it is set, Apply removes an element of a list
+	// with keys that want does not have, if live's metadata.managedFields say that this manager has set it, by an
+	// update, and no other manager has. If Manager is empty, Apply removes no element of such a list.
 	Manager string
-	// Cached is the Go value that live is the JSON of, if live comes from a cache. It is nil if the server has sent live. A
-	// cached object may lack managedFields, and its Go type may lack fields, so it does not prove all that it seems to. Apply
-	// then also changes values that are not proved to be as wanted:
+	// Cached is the Go value that live is the JSON of, if live comes from a cache. It is nil if the server has sent
+	// live. A cached object may lack managedFields, and its Go type may lack fields, so it does not prove all that it
+	// seems to. Apply then also changes values that are not proved to be as wanted:
 	//   - an element of a list with keys that Manager may have set, and an element whose type lacks one of the keys;
-	//   - a zero of a field that is neither a pointer nor left out when zero, because the field is zero too if the server has
-	//     nothing; except if that means the same, or the server always has a value there;
-	//   - an object that is replaced whole and whose type lacks one of its members. For other than the built-in kinds, Apply
-	//     knows only the members of a label selector.
+	//   - a zero of a field that is neither a pointer nor left out when zero, because the field is zero too if the
+	//     server has nothing; except if that means the same, or the server always has a value there;
+	//   - an object that is replaced whole and whose type lacks one of its members. For other than the built-in kinds,
+	//     Apply knows only the members of a label selector.
 	//
-	// So a result without changes proves that there is nothing to do; changes prove nothing. A map and a json.RawMessage lack
-	// no fields.
+	// So a result without changes proves that there is nothing to do; changes prove nothing. A map and a
+	// json.RawMessage lack no fields.
 	Cached any
 }
 
 // Apply sets the values of want in live. It returns the whole result, and JSON pointers to the values that differ from
 // live's: none if live has all of them, and at most 100. The pointers name elements as Options.Absent does. live is the
-// object as the server has it, or nil if there is none; want has the values that a program wants. Each is a json.RawMessage, or
-// a value that is encoded once, as in a write. Apply keeps all values of live that want does not name, such as those that the
-// server has filled in or others have set.
+// object as the server has it, or nil if there is none; want has the values that a program wants. Each is a
+// json.RawMessage, or a value that is encoded once, as in a write. Apply keeps all values of live that want does not
+// name, such as those that the server has filled in or others have set.
 //
 // The documentation of client.Resource.Ensure says which values are wanted, how each is combined with live's, and which
 // differences a server makes.
 //
-// It is an error, which is [patch.ErrMalformed], if want has another apiVersion, kind, name, namespace or uid than live.
+// It is an error, which is [patch.ErrMalformed], if want has another apiVersion, kind, name, namespace or uid than
+// live.
 func Apply(live, want any, options Options) (result json.RawMessage, changed []string, err error) {
 	wanted, err := govalue.Read("want", want)
 	if err != nil {

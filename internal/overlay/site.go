@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// site is the place of a value in an object: the names of the members that lead there, the last first. An element has the place
-// of its list, and the element itself.
+// site is the place of a value in an object: the names of the members that lead there, the last first. An element has
+// the place of its list, and the element itself.
 type site struct {
 	name   string
 	up     *site
@@ -67,9 +67,9 @@ func (p *site) pointer() string {
 	return patch.Pointer(names...)
 }
 
-// isBuiltIn reports whether the place is in an object of an API that the server compiles in, or in the metadata of any object.
-// The server decodes and writes all of these itself. It keeps everything that it is sent of a custom resource, whose group may
-// also end in k8s.io, and of the schema in a CustomResourceDefinition.
+// isBuiltIn reports whether the place is in an object of an API that the server compiles in, or in the metadata of any
+// object. The server decodes and writes all of these itself. It keeps everything that it is sent of a custom resource,
+// whose group may also end in k8s.io, and of the schema in a CustomResourceDefinition.
 func (o *overlay) isBuiltIn(at *site) bool {
 	if at.up != nil && at.up.up == nil && at.up.name == "metadata" {
 		return true

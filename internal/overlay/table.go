@@ -6,15 +6,16 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file is what an overlay knows of the built-in kinds: which zeros their server does not keep, the defaults that replace
-// zeros, which objects are replaced whole, and which members distinguish the elements of lists. Tests in examples/k8sapi
-// compare the first with the types of k8s.io/api, and tests in internal/proof/e2e compare the others with the server.
+// This file is what an overlay knows of the built-in kinds: which zeros their server does not keep, the defaults that
+// replace zeros, which objects are replaced whole, and which members distinguish the elements of lists. Tests in
+// examples/k8sapi compare the first with the types of k8s.io/api, and tests in internal/proof/e2e compare the others
+// with the server.
 //
-// A place is a name, or up to three with slashes between, the last of which is the member's; one that starts with a slash is at
-// the top of the object, and one with a colon in a kind.
+// A place is a name, or up to three with slashes between, the last of which is the member's; one that starts with a
+// slash is at the top of the object, and one with a colon in a kind.
 
-// Zeros of members that are not pointers in the types of k8s.io/api and have omitempty: the server never writes them. A name,
-// or an end of a path, is listed if this holds wherever it occurs.
+// Zeros of members that are not pointers in the types of k8s.io/api and have omitempty: the server never writes them. A
+// name, or an end of a path, is listed if this holds wherever it occurs.
 const (
 	droppedFalse = " awsElasticBlockStore/readOnly azureFile/readOnly cephfs/readOnly chapAuthDiscovery chapAuthSession cinder/readOnly clusterScope " +
 		"fc/readOnly flexVolume/readOnly gcePersistentDisk/readOnly globalDefault glusterfs/readOnly hostIPC hostNetwork hostPID " +
@@ -139,7 +140,8 @@ const (
 const alwaysThere = " Deployment:spec/replicas ReplicaSet:spec/replicas StatefulSet:spec/replicas ReplicationController:spec/replicas " +
 	"NetworkPolicy:spec/podSelector PriorityClass:/value "
 
-// keysOfLists are the members that distinguish the elements of a list (x-kubernetes-list-map-keys), by the place of the list.
+// keysOfLists are the members that distinguish the elements of a list (x-kubernetes-list-map-keys), by the place of the
+// list.
 var keysOfLists = map[string][]string{
 	"claims": {"name"}, "compositePodGroupTemplates": {"name"}, "containers": {"name"}, "drivers": {"name"}, "env": {"name"},
 	"ephemeralContainers": {"name"}, "evictionResponders": {"name"}, "hostAliases": {"ip"}, "spec/imagePullSecrets": {"name"},
@@ -173,8 +175,8 @@ func (o *overlay) places(at *site, known func(place string) bool) bool {
 	}
 }
 
-// isFieldName reports whether a built-in type can have a field of the name. A key that a user has chosen may be empty or have the
-// separators of the lists, and would be taken for a place of another object.
+// isFieldName reports whether a built-in type can have a field of the name. A key that a user has chosen may be empty
+// or have the separators of the lists, and would be taken for a place of another object.
 func isFieldName(name string) bool { return name != "" && !strings.ContainsAny(name, " /:") }
 
 // among reports whether a place is in one of the lists of the built-in kinds.
@@ -183,8 +185,8 @@ func (o *overlay) among(list string, at *site) bool {
 		o.places(at, func(place string) bool { return strings.Contains(list, " "+place+" ") })
 }
 
-// endsAPlace reports whether a list has a place that ends in the name. It allocates nothing, because most values are in no
-// list.
+// endsAPlace reports whether a list has a place that ends in the name. It allocates nothing, because most values are in
+// no list.
 func endsAPlace(list, name string) bool {
 	for from := 0; ; {
 		i := strings.Index(list[from:], name)
@@ -232,8 +234,8 @@ func (o *overlay) isWhole(live, want *tree.Node, at *site) bool {
 	return o.hints[want.At].Whole && want.From == o.want || isSelector(live.Open()) && isSelector(want.Open())
 }
 
-// isNodeSelectorOfPod reports whether the place is the selector of a pod itself, to which admission adds that of the runtime class. No
-// update can remove any of it.
+// isNodeSelectorOfPod reports whether the place is the selector of a pod itself, to which admission adds that of the
+// runtime class. No update can remove any of it.
 func (o *overlay) isNodeSelectorOfPod(at *site) bool {
 	return at.name == "nodeSelector" && o.kind == "Pod" && at.up != nil && at.up.name == "spec" && at.up.up == nil
 }

@@ -14,13 +14,15 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file compares values that a server decodes and writes in its own way: quantities, times and byte strings. A table has their
-// places in the built-in kinds. A server keeps the text that it is sent of a custom resource, but an admission plugin of the kind
-// may write it anew, so the places that programs take over from pods are known by their names.
+// This file compares values that a server decodes and writes in its own way: quantities, times and byte strings. A
+// table has their places in the built-in kinds. A server keeps the text that it is sent of a custom resource, but an
+// admission plugin of the kind may write it anew, so the places that programs take over from pods are known by their
+// names.
 
-// valueTable has a line for each kind with such values ("HorizontalPodAutoscaler.autoscaling"), and for each object in them (a
-// number). The line has the members that lead to the values, each with its object or its value; "*" is a name that users choose.
-// A list is at the place of its elements. A test in internal/proof/e2e makes the table from the OpenAPI documents of kube-apiserver.
+// valueTable has a line for each kind with such values ("HorizontalPodAutoscaler.autoscaling"), and for each object in
+// them (a number). The line has the members that lead to the values, each with its object or its value; "*" is a name
+// that users choose. A list is at the place of its elements. A test in internal/proof/e2e makes the table from the
+// OpenAPI documents of kube-apiserver.
 //
 //go:embed values.txt
 var valueTable string
@@ -60,7 +62,8 @@ func (o *overlay) alike(live, want *tree.Node, at *site) bool {
 	return false
 }
 
-// isFloat reports whether a server that keeps want as a floating-point number writes live. It keeps integers of 64 bits as they are.
+// isFloat reports whether a server that keeps want as a floating-point number writes live. It keeps integers of 64 bits
+// as they are.
 func isFloat(live, want *tree.Node) bool {
 	text := string(want.Text())
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -74,8 +77,8 @@ func isFloat(live, want *tree.Node) bool {
 	return tree.Same(live, &kept)
 }
 
-// isZeroValue reports whether a text is a zero that the server does not write: the zero time, or no bytes in a member that has its
-// own name.
+// isZeroValue reports whether a text is a zero that the server does not write: the zero time, or no bytes in a member
+// that has its own name.
 func (o *overlay) isZeroValue(want *tree.Node, at *site) bool {
 	if !o.isBuiltIn(at) {
 		return false
@@ -164,8 +167,8 @@ func (p *site) isTime() bool {
 	return strings.HasSuffix(p.name, "Time") || strings.HasSuffix(p.name, "Timestamp")
 }
 
-// sameQuantity compares a quantity of live with a wanted one, which may be a number. In a built-in kind the server rounds it away from
-// zero if it has more digits after the point.
+// sameQuantity compares a quantity of live with a wanted one, which may be a number. In a built-in kind the server
+// rounds it away from zero if it has more digits after the point.
 func (o *overlay) sameQuantity(live string, want *tree.Node, at *site, digits int64) bool {
 	if want.Kind() != '"' && want.Kind() != '0' {
 		return false
@@ -185,8 +188,8 @@ func rounded(q *big.Rat, digits int64) *big.Rat {
 	return new(big.Rat).SetFrac(n, scale)
 }
 
-// quantity reads a quantity of the API: a decimal number, and a suffix of SI, of IEC, or an exponent. A server caps those of IEC at
-// 2^63-1.
+// quantity reads a quantity of the API: a decimal number, and a suffix of SI, of IEC, or an exponent. A server caps
+// those of IEC at 2^63-1.
 func quantity(text string) (*big.Rat, bool) {
 	const longest = 64
 	if text == "" || len(text) > longest {
@@ -265,8 +268,8 @@ func (o *overlay) sameTime(live, want string, at *site) bool {
 	return was.Equal(is)
 }
 
-// bytesOf returns the bytes of a value: a string in base64, which may have line breaks, or a list of numbers, as encoding/json writes
-// an array of bytes.
+// bytesOf returns the bytes of a value: a string in base64, which may have line breaks, or a list of numbers, as
+// encoding/json writes an array of bytes.
 func bytesOf(n *tree.Node) ([]byte, bool) {
 	switch n.Kind() {
 	case '"':

@@ -2,8 +2,8 @@ package pipeline
 
 import "io"
 
-// ahead reads on a goroutine of its own, which the first read starts and stop ends. One read is under way at a time. The
-// zero ahead is ready for use, and belongs to one goroutine.
+// ahead reads on a goroutine of its own, which the first read starts and stop ends. One read is under way at a time.
+// The zero ahead is ready for use, and belongs to one goroutine.
 type ahead struct {
 	asks chan ask
 	done chan struct{} // receives once for each ask, and is closed when the goroutine ends
@@ -16,8 +16,8 @@ type ask struct {
 	p []byte
 }
 
-// read reads from r into p. It waits with wait, whose error means that nobody wants the result any more; the read may then
-// still be under way, and stop is to be called before p is used.
+// read reads from r into p. It waits with wait, whose error means that nobody wants the result any more; the read may
+// then still be under way, and stop is to be called before p is used.
 func (a *ahead) read(r io.Reader, p []byte, wait func(<-chan struct{}) error) (int, error) {
 	if a.asks == nil {
 		a.asks, a.done = make(chan ask, 1), make(chan struct{}, 1)

@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
-// shortList is how many bytes of a list are read and decoded by the owner alone: a list that ends within them costs nothing but
-// its request.
+// shortList is how many bytes of a list are read and decoded by the owner alone: a list that ends within them costs
+// nothing but its request.
 const shortList = 64 << 10
 
 // Frames is the framing of a body; see [jsonstream.List.Steps].
@@ -33,8 +33,8 @@ type Page[E any] struct {
 	Broken func(error) error
 }
 
-// Page sends the objects of one page of a list down the pipeline. Further pages may follow. An error ends it; then the pipeline may
-// still read from the body, until Stop.
+// Page sends the objects of one page of a list down the pipeline. Further pages may follow. An error ends it; then the
+// pipeline may still read from the body, until Stop.
 func (p *Pipeline[E]) Page(body io.Reader, frames Frames, page Page[E]) error {
 	for step := range frames.Steps() {
 		var err error
@@ -89,13 +89,13 @@ func (p *Pipeline[E]) submitItem(event E, decode bool, item jsonstream.Item) err
 	return p.later(event, item)
 }
 
-// Watch sends the events of a watch down the pipeline until its body ends. frame makes an event of each, and reports whether
-// its object is to be decoded yet; broken returns the error for a body that cannot be framed. Events that came before an error
-// are handed on first.
+// Watch sends the events of a watch down the pipeline until its body ends. frame makes an event of each, and reports
+// whether its object is to be decoded yet; broken returns the error for a body that cannot be framed. Events that came
+// before an error are handed on first.
 //
-// The owner decodes an event that arrives alone, at once. In a burst, if much more has arrived than one event, a few goroutines
-// decode objects, and everything that has arrived is handed on before more is read. So a watch that waits has one goroutine,
-// its owner, and a small buffer.
+// The owner decodes an event that arrives alone, at once. In a burst, if much more has arrived than one event, a few
+// goroutines decode objects, and everything that has arrived is handed on before more is read. So a watch that waits
+// has one goroutine, its owner, and a small buffer.
 func (p *Pipeline[E]) Watch(
 	body io.Reader, frames Stream, frame func(jsonstream.Frame) (event E, decode bool, err error), broken func(error) error,
 ) error {

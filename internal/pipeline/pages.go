@@ -8,11 +8,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// maxIdlePages is how many pages in a row may bring nothing new. A server that leaves out most of what it stores may send
-// some that are empty, each with a continue token; an API server fills its pages.
+// maxIdlePages is how many pages in a row may bring nothing new. A server that leaves out most of what it stores may
+// send some that are empty, each with a continue token; an API server fills its pages.
 const maxIdlePages = 100
 
-// Pages watches over a list with continue tokens, which a server can go on with for ever. It keeps 16 bytes for each page.
+// Pages watches over a list with continue tokens, which a server can go on with for ever. It keeps 16 bytes for each
+// page.
 type Pages struct {
 	seed   maphash.Seed
 	tokens map[uint64]bool // that lead to the pages so far
@@ -34,8 +35,8 @@ func (p *Pages) Follow(token string) error {
 	return nil
 }
 
-// End notes that a page has ended that has another one behind it, and began with the object of a key; empty says that it had
-// none. It returns an error if too many in a row have brought nothing new.
+// End notes that a page has ended that has another one behind it, and began with the object of a key; empty says that
+// it had none. It returns an error if too many in a row have brought nothing new.
 func (p *Pages) End(first meta.Key, empty bool) error {
 	hash := maphash.Comparable(p.seed, first)
 	if empty || p.firsts[hash] {

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// batchSize is how many bytes of objects go to a decoder at once: enough that handing them over costs little next to
-	// decoding them, and few enough that several decoders have something to do within a page.
+	// batchSize is how many bytes of objects go to a decoder at once: enough that handing them over costs little next
+	// to decoding them, and few enough that several decoders have something to do within a page.
 	batchSize = 32 << 10
 	// maxBatches and maxFlight bound how many batches, and how many bytes, of one list or watch are on their way from
-	// framing to the caller: enough for the decoders to go on while the caller frames or is busy. Ordinary objects reach
-	// the first bound, large ones the second. An object of more than half of it passes alone, and is not copied.
+	// framing to the caller: enough for the decoders to go on while the caller frames or is busy. Ordinary objects
+	// reach the first bound, large ones the second. An object of more than half of it passes alone, and is not copied.
 	maxBatches = 2 * maxDecoders
 	maxFlight  = 1 << 20
 	// unitSize is what a place in a batch counts besides the bytes of its object.
@@ -28,9 +28,9 @@ const (
 //	current -> a decoder -> flight[0] -> hand
 //
 // submit starts a decoder for a batch if the client may have one more, and else leaves the batch in the queue, for the
-// decoders that run and for the owner, which decodes while it has to wait. So a pipeline moves on without any decoder too.
-// A decoder ends when the queue is empty, and stop waits for all of them. A batch is written to by one goroutine at a
-// time: the owner, then whoever decodes it, then, after a signal on done, the owner.
+// decoders that run and for the owner, which decodes while it has to wait. So a pipeline moves on without any decoder
+// too. A decoder ends when the queue is empty, and stop waits for all of them. A batch is written to by one goroutine
+// at a time: the owner, then whoever decodes it, then, after a signal on done, the owner.
 type Pipeline[E any] struct {
 	decoders *Decoders
 	// decode completes an event with its object. It is called by several goroutines at once.
@@ -52,8 +52,9 @@ type Pipeline[E any] struct {
 	stopped atomic.Bool // what has not been decoded need not be
 }
 
-// New returns a pipeline, which the owner is to Stop. decode completes an event with its object; it is called by several goroutines at
-// once. hand hands on, by the owner's goroutine; its first error is final, and is returned by whatever has called it.
+// New returns a pipeline, which the owner is to Stop. decode completes an event with its object; it is called by
+// several goroutines at once. hand hands on, by the owner's goroutine; its first error is final, and is returned by
+// whatever has called it.
 func New[E any](d *Decoders, decode func(*E, jsonstream.Item), hand func(E) error) *Pipeline[E] {
 	return &Pipeline[E]{decoders: d, decode: decode, hand: hand}
 }
@@ -286,8 +287,8 @@ func (p *Pipeline[E]) Finish(err error) error {
 	return err
 }
 
-// Stop gives up what is on its way, and returns when nothing of the pipeline runs. A read from a body that is under way must end by
-// itself: the owner closes the body first.
+// Stop gives up what is on its way, and returns when nothing of the pipeline runs. A read from a body that is under way
+// must end by itself: the owner closes the body first.
 func (p *Pipeline[E]) Stop() {
 	p.stopped.Store(true)
 	p.workers.Wait()

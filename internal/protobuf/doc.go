@@ -1,10 +1,10 @@
-// Package protobuf knows the protobuf form of Kubernetes objects: the wire format, the envelope, and which field of a message
-// is which member of an object's JSON.
+// Package protobuf knows the protobuf form of Kubernetes objects: the wire format, the envelope, and which field of a
+// message is which member of an object's JSON.
 //
 // # Tables
 //
-// Protobuf has numbers where JSON has names. A [Table] has both for all kinds of one version of an API group, as text, one line
-// for each message and each field:
+// Protobuf has numbers where JSON has names. A [Table] has both for all kinds of one version of an API group, as text,
+// one line for each message and each field:
 //
 //	Pod!                               a message; the mark says that it is a kind
 //	1 metadata meta/v1.ObjectMeta      number, name and type of a field; a message of another table has its table's name
@@ -22,13 +22,13 @@
 //	1 = bool                           the JSON is that of one of the fields: of the last one that the message has
 //	2 = JSONSchemaProps
 //
-// In the other direction the kind of the JSON value decides which of several such fields it is. If one of them is a bool, it is true
-// beside any other.
+// In the other direction the kind of the JSON value decides which of several such fields it is. If one of them is a
+// bool, it is true beside any other.
 //
-// Types are string, bytes, int, int32, bool, double, a message, or one of those that have a JSON form of their own: time, microtime,
-// duration, quantity, intorstring, and raw, which is a message with JSON in its first field. [] is a repeated field, and {} a map
-// whose keys are strings.
+// Types are string, bytes, int, int32, bool, double, a message, or one of those that have a JSON form of their own:
+// time, microtime, duration, quantity, intorstring, and raw, which is a message with JSON in its first field. [] is a
+// repeated field, and {} a map whose keys are strings.
 //
-// The question mark matters because the messages of Kubernetes contain zero values that JSON leaves out, while a field that may
-// be absent is absent in both. So a struct with a pointer gets the same from both forms.
+// The question mark matters because the messages of Kubernetes contain zero values that JSON leaves out, while a field
+// that may be absent is absent in both. So a struct with a pointer gets the same from both forms.
 package protobuf

@@ -23,8 +23,8 @@ var (
 	ErrRaw   = errors.New("a field that should contain JSON does not")
 )
 
-// AppendJSON appends the JSON of a message, whose members have the order of the fields' numbers. It skips fields that the table
-// does not have. If the error is not nil, the result is of no use.
+// AppendJSON appends the JSON of a message, whose members have the order of the fields' numbers. It skips fields that
+// the table does not have. If the error is not nil, the result is of no use.
 func (m *Message) AppendJSON(dst, raw []byte) ([]byte, error) {
 	return m.appendJSON(dst, raw, maxLevels)
 }
@@ -165,7 +165,8 @@ func (f *Field) next(b []byte) (v scalar, typ WireType, rest []byte, ok bool, er
 	return v, typ, rest, err == nil, err
 }
 
-// appendMember appends the member of the field that is at the start of b, all its occurrences, and returns what follows them.
+// appendMember appends the member of the field that is at the start of b, all its occurrences, and returns what follows
+// them.
 func (f *Field) appendMember(dst, b []byte, levels int) (_, rest []byte, err error) {
 	if f.Inline {
 		v, rest, err := f.only(b)
@@ -215,8 +216,8 @@ func (f *Field) appendContent(dst, b []byte, levels int) (_, rest []byte, err er
 	return dst, rest, err
 }
 
-// only reads a field that is not repeated. If it is there more than once, the last scalar or time counts, and other messages are
-// merged, as a server does it.
+// only reads a field that is not repeated. If it is there more than once, the last scalar or time counts, and other
+// messages are merged, as a server does it.
 func (f *Field) only(b []byte) (v scalar, rest []byte, err error) {
 	v, _, rest, _, err = f.next(b)
 	for err == nil {

@@ -23,8 +23,8 @@ func AppendInt(dst []byte, t Type, v uint64) []byte {
 	return strconv.AppendInt(dst, int64(v), 10)
 }
 
-// AppendLeaf appends the JSON of a value of wire type Bytes that has no members: of a string, bytes, or a message with a JSON
-// form of its own.
+// AppendLeaf appends the JSON of a value of wire type Bytes that has no members: of a string, bytes, or a message with
+// a JSON form of its own.
 func AppendLeaf(dst []byte, t Type, b []byte) ([]byte, error) {
 	switch t {
 	case Blob:

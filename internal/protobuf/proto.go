@@ -18,9 +18,9 @@ import (
 // ErrUnknown means that a JSON object has a member that the table does not have. The error says where.
 var ErrUnknown = errors.New("there is no such field")
 
-// AppendProto appends the message of a JSON value, with the fields in the order of their numbers. A member that is null is left
-// out. unknown is called with the path of each member that the table does not have, and may return an error; nil refuses them
-// with [ErrUnknown]. The kind and the apiVersion of a kind are left to the caller.
+// AppendProto appends the message of a JSON value, with the fields in the order of their numbers. A member that is null
+// is left out. unknown is called with the path of each member that the table does not have, and may return an error;
+// nil refuses them with [ErrUnknown]. The kind and the apiVersion of a kind are left to the caller.
 //
 // If the error is not nil, the result is of no use.
 func (m *Message) AppendProto(dst, text []byte, unknown func(path string) error) ([]byte, error) {
@@ -32,8 +32,8 @@ func (m *Message) AppendProto(dst, text []byte, unknown func(path string) error)
 	return w.message(dst, m, 0, maxLevels)
 }
 
-// AppendElement appends one more element of a list to the message that has it: the field with the given name, from the JSON of the
-// element. unknown is as for [Message.AppendProto].
+// AppendElement appends one more element of a list to the message that has it: the field with the given name, from the
+// JSON of the element. unknown is as for [Message.AppendProto].
 func (m *Message) AppendElement(dst []byte, name string, text []byte, unknown func(path string) error) ([]byte, error) {
 	i := slices.IndexFunc(m.Fields, func(f Field) bool { return f.Name == name && f.Repeated })
 	if i < 0 {

@@ -229,7 +229,8 @@ func (s *Schema) define(t *Table) error {
 	return nil
 }
 
-// check refuses messages whose members would be their own, inlined messages without members, and names that a message has twice.
+// check refuses messages whose members would be their own, inlined messages without members, and names that a message
+// has twice.
 func (s *Schema) check(t *Table) error {
 	for line := range strings.Lines(t.Text) {
 		name, _ := messageOf(line)
@@ -247,7 +248,8 @@ func (s *Schema) check(t *Table) error {
 	return nil
 }
 
-// leadsTo reports whether the JSON of m has that of other in its place, by inlined and whole messages. It enters a message once.
+// leadsTo reports whether the JSON of m has that of other in its place, by inlined and whole messages. It enters a
+// message once.
 func (m *Message) leadsTo(other *Message, entered map[*Message]bool) bool {
 	for _, f := range m.Fields {
 		if f.Type != Sub || !f.Inline && (!m.Whole || f.Repeated || f.Map) || entered[f.Message] {

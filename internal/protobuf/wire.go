@@ -79,8 +79,8 @@ func ReadBytes(b []byte) (value, rest []byte, err error) {
 	return rest[:n:n], rest[n:], nil
 }
 
-// Text returns a string as a server's JSON has it: with a replacement character for each byte that is not UTF-8. A string that is
-// valid is returned as it is.
+// Text returns a string as a server's JSON has it: with a replacement character for each byte that is not UTF-8. A
+// string that is valid is returned as it is.
 func Text(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b

@@ -152,7 +152,8 @@ func (in *input) magic(what string) error {
 	return in.foreign("the body is not protobuf of " + what + " but begins with")
 }
 
-// foreign returns the error for a body that is something else. The excerpt is what has arrived, because more may never come.
+// foreign returns the error for a body that is something else. The excerpt is what has arrived, because more may never
+// come.
 func (in *input) foreign(message string) error {
 	const most = 256
 	return jsonstream.NewBodyError(message, in.buf[in.pos:min(in.end, in.pos+most)])

@@ -31,8 +31,9 @@ type objects struct {
 // parts are the parts of an identity, in the message of an object.
 type parts struct{ name, namespace, uid, version []byte }
 
-// read sets the identity of an item from its message, and its Raw, which is the message without managedFields: read moves the
-// bytes before them. whole is false if only the start of the message is there; then Raw stays empty, and read takes what it finds.
+// read sets the identity of an item from its message, and its Raw, which is the message without managedFields: read
+// moves the bytes before them. whole is false if only the start of the message is there; then Raw stays empty, and read
+// takes what it finds.
 func (o *objects) read(item *jsonstream.Item, b []byte, whole bool) error {
 	var p parts
 	var c cut
@@ -176,8 +177,8 @@ func (c cut) from(object []byte) []byte {
 		}
 		rest = after
 	}
-	// The rest of the metadata moves to the end of its old place. Its new tag and length go before it, and before those the fields
-	// that came before the metadata.
+	// The rest of the metadata moves to the end of its old place. Its new tag and length go before it, and before those
+	// the fields that came before the metadata.
 	at := c.end - len(kept)
 	copy(object[at:c.end], kept)
 	var head [1 + binary.MaxVarintLen64]byte

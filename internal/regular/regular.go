@@ -1,9 +1,9 @@
-// Package regular reads files that somebody else names, and refuses whatever is not a regular file. It does not bound the time:
-// a network mount whose server is gone holds the calling goroutine, and the system offers no way out.
+// Package regular reads files that somebody else names, and refuses whatever is not a regular file. It does not bound
+// the time: a network mount whose server is gone holds the calling goroutine, and the system offers no way out.
 //
-// A path in a configuration may lead to a named pipe, a terminal or a device. Opening a pipe waits until somebody opens its other
-// end, and reading one may never end. So this package reads regular files only, opens them without waiting, and reads no more than
-// a bound.
+// A path in a configuration may lead to a named pipe, a terminal or a device. Opening a pipe waits until somebody opens
+// its other end, and reading one may never end. So this package reads regular files only, opens them without waiting,
+// and reads no more than a bound.
 package regular
 
 import (
@@ -20,8 +20,8 @@ var ErrNot = errors.New("is no regular file")
 // ErrDirectory is the cause of the error for a directory; systems have different words for it, or none.
 var ErrDirectory = errors.New("is a directory")
 
-// Read returns the first limit+1 bytes of a regular file: if it returns more than limit, the file is too long. Its errors are of
-// type *fs.PathError.
+// Read returns the first limit+1 bytes of a regular file: if it returns more than limit, the file is too long. Its
+// errors are of type *fs.PathError.
 func Read(name string, limit int) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(name) // before it is opened, because opening a device may have an effect
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {

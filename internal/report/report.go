@@ -1,13 +1,13 @@
 // Package report says to people, through a logger, the errors that no hook takes.
 //
-// An error is said when it first comes. While it repeats it is said again at growing intervals, from [first] to [last], with
-// how often it has come and since when; and once what failed works again, that is said too. So a server that is away for a
-// night is some lines and not thousands, and neither a thousand objects with the same fault nor a failure that comes and goes
-// makes many.
+// An error is said when it first comes. While it repeats it is said again at growing intervals, from [first] to [last],
+// with how often it has come and since when; and once what failed works again, that is said too. So a server that is
+// away for a night is some lines and not thousands, and neither a thousand objects with the same fault nor a failure
+// that comes and goes makes many.
 //
-// Errors are told apart by topic, and within a topic by their text, where numbers, quoted text and the name of the object do
-// not count: see classOf. Only a few topics have classes of their own; further ones share theirs, so that the errors of a
-// thousand namespaces make few lines too. A recovery is said of each topic that a line has named.
+// Errors are told apart by topic, and within a topic by their text, where numbers, quoted text and the name of the
+// object do not count: see classOf. Only a few topics have classes of their own; further ones share theirs, so that the
+// errors of a thousand namespaces make few lines too. A recovery is said of each topic that a line has named.
 package report
 
 import (
@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	// first is how long an error that has been said is not said again; each further time takes three times as long, up to
-	// last.
+	// first is how long an error that has been said is not said again; each further time takes three times as long, up
+	// to last.
 	first = 5 * time.Second
 	last  = 15 * time.Minute
-	// maxTopics and maxClasses bound what a Log remembers: topics with classes of their own, and classes of errors of each.
-	// It also remembers each further topic while that fails; there are no more than its user has.
+	// maxTopics and maxClasses bound what a Log remembers: topics with classes of their own, and classes of errors of
+	// each. It also remembers each further topic while that fails; there are no more than its user has.
 	maxTopics  = 8
 	maxClasses = 16
 )
@@ -52,8 +52,8 @@ func Next(d time.Duration) time.Duration {
 	return min(3*d, last)
 }
 
-// Log says errors. Its methods are safe for use by several goroutines at once. They call the logger with no lock held, so a
-// logger may call back whatever it likes.
+// Log says errors. Its methods are safe for use by several goroutines at once. They call the logger with no lock held,
+// so a logger may call back whatever it likes.
 type Log struct {
 	given logr.Logger
 
@@ -135,8 +135,8 @@ func (l *Log) Logger() logr.Logger {
 	return logr.FromSlogHandler(slog.Default().Handler())
 }
 
-// Failed says err, now or later, or counts it. Names that stand in its text and differ from error to error may be hidden
-// from the comparison. The details are keys and values.
+// Failed says err, now or later, or counts it. Names that stand in its text and differ from error to error may be
+// hidden from the comparison. The details are keys and values.
 func (l *Log) Failed(t Topic, err error, hide []string, details ...any) {
 	l.mu.Lock()
 	now := time.Now() // under mu: after next, if the timer has fired
@@ -232,7 +232,8 @@ func (l *Log) find(key string) *topic {
 	return l.others[key]
 }
 
-// topic finds or makes a topic, in the place of those that have worked for long if there is no other. The caller holds mu.
+// topic finds or makes a topic, in the place of those that have worked for long if there is no other. The caller holds
+// mu.
 func (l *Log) topic(key string, now time.Time) *topic {
 	if t := l.find(key); t != nil {
 		return t
@@ -332,8 +333,8 @@ func (l *Log) fire() {
 	}
 }
 
-// classOf reduces the text of an error to what is the same in errors that are alike: words with a digit and quoted text are
-// left out, and so is what is hidden.
+// classOf reduces the text of an error to what is the same in errors that are alike: words with a digit and quoted text
+// are left out, and so is what is hidden.
 func classOf(text string, hide []string) string {
 	const most = 200
 	for _, h := range hide {

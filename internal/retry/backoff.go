@@ -40,8 +40,9 @@ func New(p Policy) *Backoff {
 	if p.Reset <= 0 {
 		p.Reset = 2 * time.Minute
 	}
-	// The library draws evenly from interval·(1 ± factor), both ends included. With a factor of 1 that is 0 to twice the
-	// interval, so intervals of half the size make it full jitter exactly. (Half of 1 ns is 0, which would never grow.)
+	// The library draws evenly from interval·(1 ± factor), both ends included. With a factor of 1 that is 0 to twice
+	// the interval, so intervals of half the size make it full jitter exactly. (Half of 1 ns is 0, which would never
+	// grow.)
 	growth := &backoff.ExponentialBackOff{
 		InitialInterval:     max(1, min(p.Base, p.Max)/2),
 		MaxInterval:         max(1, p.Max/2),
@@ -71,8 +72,8 @@ func (b *Backoff) Next(floor time.Duration) time.Duration {
 	return wait
 }
 
-// Healthy says that things work now. Calls after the first change nothing until the next failure: health is counted from
-// the first one.
+// Healthy says that things work now. Calls after the first change nothing until the next failure: health is counted
+// from the first one.
 func (b *Backoff) Healthy() {
 	if b.healthy.IsZero() {
 		b.healthy = time.Now()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Budget bounds how much is sent again: what there is to take grows by a tenth with each call, and by one with each period,
-// up to its size. Its mutex guards the fields below it. The zero Budget has no bound.
+// Budget bounds how much is sent again: what there is to take grows by a tenth with each call, and by one with each
+// period, up to its size. Its mutex guards the fields below it. The zero Budget has no bound.
 type Budget struct {
 	size float64 // 0 = no bound
 

@@ -1,5 +1,5 @@
-// Package runners has what informers, controllers and clusters do with what has to run: which of them need others, and how a Run waits for
-// another one.
+// Package runners has what informers, controllers and clusters do with what has to run: which of them need others, and
+// how a Run waits for another one.
 package runners
 
 import (

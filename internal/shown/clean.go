@@ -9,9 +9,10 @@ import (
 // maxRead is how many bytes of a text Clean looks at, at least.
 const maxRead = 16 << 10
 
-// Clean makes text from a server fit for an error's text, a log and a terminal: one line of at most limit bytes of valid UTF-8,
-// without control characters, terminal escape sequences and characters that change the direction of the text. A run of white
-// space becomes one space, and a run of invalid bytes one U+FFFD. A text that is cut ends in "...".
+// Clean makes text from a server fit for an error's text, a log and a terminal: one line of at most limit bytes of
+// valid UTF-8, without control characters, terminal escape sequences and characters that change the direction of the
+// text. A run of white space becomes one space, and a run of invalid bytes one U+FFFD. A text that is cut ends in
+// "...".
 func Clean(s string, limit int) string {
 	const ellipsis = "..."
 	whole := true
@@ -56,8 +57,9 @@ const (
 	byteOrderMark   = '\ufeff'
 )
 
-// escapeLen returns the length of the escape sequence at the start of s, whose first character has the given size. A sequence
-// that does not end is only as long as its introducer, so that it hides nothing. The forms are those of ECMA-48.
+// escapeLen returns the length of the escape sequence at the start of s, whose first character has the given size. A
+// sequence that does not end is only as long as its introducer, so that it hides nothing. The forms are those of
+// ECMA-48.
 func escapeLen(s string, size int) int {
 	rest, length := s[size:], size
 	if s[0] == escape {

@@ -2,15 +2,15 @@ package store
 
 import "maps"
 
-// buckets groups rows by a value: the objects of each namespace, and those of each value of an index. A value without rows
-// has no bucket.
+// buckets groups rows by a value: the objects of each namespace, and those of each value of an index. A value without
+// rows has no bucket.
 //
 // The zero buckets is empty. It is guarded by the lock of the store.
 type buckets[K comparable] struct {
 	table[K, *bucket[K]]
 
-	// A fork is for changes that readers must not see yet. It has its own map, and shares the buckets that are in base, which
-	// readers have, until they change. Outside of a fork both are zero.
+	// A fork is for changes that readers must not see yet. It has its own map, and shares the buckets that are in base,
+	// which readers have, until they change. Outside of a fork both are zero.
 	forked bool
 	base   map[K]*bucket[K]
 	copies []*bucket[K] // which take the places of buckets of base

@@ -10,14 +10,14 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Deliver calls the handlers of all subscriptions until ctx ends, those made while it runs included. It then waits for the
-// handler calls in progress, and returns nil; all its goroutines have ended then. Undelivered changes stay pending for the
-// next Deliver. Only one Deliver of a store runs at a time: a second one returns an error at once.
+// Deliver calls the handlers of all subscriptions until ctx ends, those made while it runs included. It then waits for
+// the handler calls in progress, and returns nil; all its goroutines have ended then. Undelivered changes stay pending
+// for the next Deliver. Only one Deliver of a store runs at a time: a second one returns an error at once.
 //
-// A change counts as delivered even if the handler panics: Deliver passes the panic to report, and goes on with the next
-// change. It calls report from the goroutines of the handlers, several at once. If report is nil, panics are not recovered
-// and end the program. If a handler ends its goroutine (runtime.Goexit, as t.FailNow of a test does), Deliver reports that
-// too, and goes on with the next change in another goroutine.
+// A change counts as delivered even if the handler panics: Deliver passes the panic to report, and goes on with the
+// next change. It calls report from the goroutines of the handlers, several at once. If report is nil, panics are not
+// recovered and end the program. If a handler ends its goroutine (runtime.Goexit, as t.FailNow of a test does), Deliver
+// reports that too, and goes on with the next change in another goroutine.
 func (s *Store[T]) Deliver(ctx context.Context, report func(*Panic)) error {
 	if !s.delivering.CompareAndSwap(false, true) {
 		return errors.New("deliver the changes of a store: another Deliver of it is running")
@@ -27,8 +27,8 @@ func (s *Store[T]) Deliver(ctx context.Context, report func(*Panic)) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	for {
-		// joined works as subscriber.wake does: a subscription is in the list before the token is sent, and the list is read
-		// after the token was received. So a subscription made at any moment is in this list or in the next.
+		// joined works as subscriber.wake does: a subscription is in the list before the token is sent, and the list is
+		// read after the token was received. So a subscription made at any moment is in this list or in the next.
 		for _, q := range s.subscribers() {
 			if q.claim() {
 				q.start(ctx, &running, report)

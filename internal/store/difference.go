@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// firstDifference returns the path to the first difference of two objects, "" if they are equal, and "." if they differ as
-// a whole. It compares what [meta.Clone] copies, and skips references that both share. A nil slice or map equals an empty
-// one: no reader can have turned one into the other in place, and not every DeepCopy preserves the difference.
+// firstDifference returns the path to the first difference of two objects, "" if they are equal, and "." if they differ
+// as a whole. It compares what [meta.Clone] copies, and skips references that both share. A nil slice or map equals an
+// empty one: no reader can have turned one into the other in place, and not every DeepCopy preserves the difference.
 func firstDifference[T any](a, b T) string {
 	d := differ{seen: make(map[[2]uintptr]bool)}
 	if d.same(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem(), 0) {

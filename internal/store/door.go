@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Door leads from a cache.Reader to its store. A Reader embeds it, so that packages of this module can make one, and users
-// do not see how.
+// Door leads from a cache.Reader to its store. A Reader embeds it, so that packages of this module can make one, and
+// users do not see how.
 type Door[T meta.Object] struct {
 	store  *Store[T]
 	runner Runner

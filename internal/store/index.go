@@ -17,8 +17,8 @@ type Index[K comparable, T meta.Object] struct {
 	buckets buckets[K] // guarded by s.mu
 	next    buckets[K] // between fork and swap; guarded by s.write
 
-	// Guarded by s.write: the buckets of each row. of has the bucket of a row with one value; for a row with several values,
-	// of is nil and more has the buckets. During a fork they may have a bucket that next has a copy of.
+	// Guarded by s.write: the buckets of each row. of has the bucket of a row with one value; for a row with several
+	// values, of is nil and more has the buckets. During a fork they may have a bucket that next has a copy of.
 	of   []*bucket[K]
 	more map[uint32][]*bucket[K]
 

@@ -9,14 +9,15 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// journal holds the changes of a store that a subscription may not have read yet. A write adds its changes once, however
-// many subscriptions there are; each reads on from its own position, in its own goroutine.
+// journal holds the changes of a store that a subscription may not have read yet. A write adds its changes once,
+// however many subscriptions there are; each reads on from its own position, in its own goroutine.
 //
-// The journal is a list of segments, and each subscription is in one of them. A segment is freed when no subscription is in
-// it or before it. So that one that does not read does not make the journal grow with each change, the writer merges
-// neighbouring segments in which nobody is: the result has one step for each key, from the state before both segments to
-// the one after both. Later segments are smaller than half of their predecessors then, except where a subscription is, so
-// the journal has at most twice as many steps as there are distinct keys, and one short segment for each subscription.
+// The journal is a list of segments, and each subscription is in one of them. A segment is freed when no subscription
+// is in it or before it. So that one that does not read does not make the journal grow with each change, the writer
+// merges neighbouring segments in which nobody is: the result has one step for each key, from the state before both
+// segments to the one after both. Later segments are smaller than half of their predecessors then, except where a
+// subscription is, so the journal has at most twice as many steps as there are distinct keys, and one short segment for
+// each subscription.
 type journal[T meta.Object] struct {
 	// last is the number of the newest change. Guarded by Store.write.
 	last uint64
@@ -53,9 +54,9 @@ const mostParts = 16
 
 // follow merges d, which comes after the step. It returns true if nothing has changed in the end.
 //
-// The object of the step's old state can end while later states of the key come and go. last follows that: it is set each
-// time that the key passes from a state of that object to something else. If in the end the key is not in a state of that
-// object, last is its final state; if it is again, last is not used.
+// The object of the step's old state can end while later states of the key come and go. last follows that: it is set
+// each time that the key passes from a state of that object to something else. If in the end the key is not in a state
+// of that object, last is its final state; if it is again, last is not used.
 func (st *step[T]) follow(d *delta[T]) (void bool) {
 	if st.old != nil && d.ends() && d.old.uid == st.old.uid {
 		st.last = d.last

@@ -7,10 +7,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// keys finds entries by key. It is a hash table with linear probing that holds only references, because an entry knows its
-// key; so it takes about a third of the memory of a map. One writer changes it, and any number of readers may search it at
-// the same time without a lock. A search during a change may return a wrong entry or nil, but nothing else, so a reader
-// without the store's lock checks Store.moment before and after.
+// keys finds entries by key. It is a hash table with linear probing that holds only references, because an entry knows
+// its key; so it takes about a third of the memory of a map. One writer changes it, and any number of readers may
+// search it at the same time without a lock. A search during a change may return a wrong entry or nil, but nothing
+// else, so a reader without the store's lock checks Store.moment before and after.
 //
 // The zero keys is empty.
 type keys[T any] struct {

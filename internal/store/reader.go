@@ -94,8 +94,8 @@ func (s *Store[T]) view(op string, key meta.Key, only func() rowSet) view[T] {
 	return all.only(only())
 }
 
-// touch makes the next write start a new generation. The caller holds mu.RLock and takes a view before releasing it. touch
-// reads the flag first, so that parallel readers do not contend for writing it.
+// touch makes the next write start a new generation. The caller holds mu.RLock and takes a view before releasing it.
+// touch reads the flag first, so that parallel readers do not contend for writing it.
 func (s *Store[T]) touch() {
 	if !s.viewed.Load() {
 		s.viewed.Store(true)

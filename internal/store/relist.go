@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Relist stages a full list of the objects of a [Writer], and then makes the store hold exactly these. Nothing is visible
-// to readers or subscriptions until [Relist.Commit]; a Relist that is never committed has no effect.
+// Relist stages a full list of the objects of a [Writer], and then makes the store hold exactly these. Nothing is
+// visible to readers or subscriptions until [Relist.Commit]; a Relist that is never committed has no effect.
 //
 // An object that the store already holds in the listed state is marked, not staged, so that staging a list costs memory
 // only for changed objects; see [Relist.Commit]. The later of two calls for the same key counts.
@@ -22,11 +22,11 @@ type Relist[T meta.Object] struct {
 	anew   bool                     // staged objects count as changed, whatever their version
 	seen   rowBits                  // the rows of listed objects, in this state or, if staged, in another
 	marked int                      // how many of them there are
-	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until then an entry's row
-	// is its position here.
+	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until then an entry's
+	// row is its position here.
 	staged []*entry[T]
-	// at finds staged objects by key. A list rarely has an object twice, so at leaves out those that replace an object of the
-	// store, whose rows are in changed. When one of them is searched for, at is completed.
+	// at finds staged objects by key. A list rarely has an object twice, so at leaves out those that replace an object
+	// of the store, whose rows are in changed. When one of them is searched for, at is completed.
 	at       keys[T]
 	complete bool
 	changed  rowBits
@@ -48,8 +48,8 @@ func (b rowBits) drop(row uint32) { b[row/64] &^= 1 << (row % 64) }
 
 // Changes counts what a relist changed.
 type Changes struct {
-	// Added, Updated and Deleted count the differences. An object that was deleted and created again under its name counts as
-	// added and as deleted.
+	// Added, Updated and Deleted count the differences. An object that was deleted and created again under its name
+	// counts as added and as deleted.
 	Added, Updated, Deleted int
 	// Unchanged counts the listed objects that stayed the same, those of [Relist.Retain] included.
 	Unchanged int
@@ -74,9 +74,9 @@ func (r *Relist[T]) end() {
 // over reports whether r ignores the object that id names.
 func (r *Relist[T]) over(id meta.Identity) bool { return r.ended || !r.p.has(id.Namespace) }
 
-// Keep reports whether the store holds exactly the state that id names: the uid and the resource version are equal. If so
-// the object counts as listed and stays the same reference, which Keep returns; there is no need to decode it again. If
-// not, Keep has no effect, and the caller follows with [Relist.Set] or [Relist.Retain].
+// Keep reports whether the store holds exactly the state that id names: the uid and the resource version are equal. If
+// so the object counts as listed and stays the same reference, which Keep returns; there is no need to decode it again.
+// If not, Keep has no effect, and the caller follows with [Relist.Set] or [Relist.Retain].
 func (r *Relist[T]) Keep(id meta.Identity) (obj T, kept bool) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -90,7 +90,8 @@ func (r *Relist[T]) Keep(id meta.Identity) (obj T, kept bool) {
 	return obj, false
 }
 
-// Set stages an object. If the store already holds exactly this state, the object stays the same reference, as with Keep.
+// Set stages an object. If the store already holds exactly this state, the object stays the same reference, as with
+// Keep.
 func (r *Relist[T]) Set(id meta.Identity, obj T) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -104,9 +105,9 @@ func (r *Relist[T]) Set(id meta.Identity, obj T) {
 	}
 }
 
-// Replace is Set for an object whose version says nothing: the server was rolled back to an older state, and so reuses resource
-// versions, or the object has no version. An object with the cached version stays the same reference only if its content is the
-// same too.
+// Replace is Set for an object whose version says nothing: the server was rolled back to an older state, and so reuses
+// resource versions, or the object has no version. An object with the cached version stays the same reference only if
+// its content is the same too.
 func (r *Relist[T]) Replace(id meta.Identity, obj T) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -139,8 +140,8 @@ func (r *Relist[T]) Delete(id meta.Identity) {
 	}
 }
 
-// Retain keeps the store's state of the object that id names. It is for a listed object that could not be decoded, whose
-// last good state is better than none:
+// Retain keeps the store's state of the object that id names. It is for a listed object that could not be decoded,
+// whose last good state is better than none:
 //
 //   - If the store holds an object with another uid at id's key, that one was deleted, and Commit removes it.
 //   - An id without a uid, which could not be read, retains the object that is there.
@@ -157,19 +158,20 @@ func (r *Relist[T]) Retain(id meta.Identity) {
 	}
 }
 
-// Commit makes the store hold exactly the staged, kept and retained objects, current to resourceVersion, in one step for
-// its readers; subscriptions receive the differences. It also replaces writes to the store that happened after the relist
-// had started. Subscriptions that wait to become synced wait for the first Commit of each writer.
+// Commit makes the store hold exactly the staged, kept and retained objects, current to resourceVersion, in one step
+// for its readers; subscriptions receive the differences. It also replaces writes to the store that happened after the
+// relist had started. Subscriptions that wait to become synced wait for the first Commit of each writer.
 //
 // Commit prepares all that changes before it locks readers out, in tables beside those that readers use; then the new
-// tables take the place of the old ones. So Reader.Get does not wait at all, and other reads wait for microseconds, however
-// many objects have changed. Commit itself takes 100 to 200 ms for 100,000 changed objects, each with a new value of an
-// index, and about ten times that for a million.
+// tables take the place of the old ones. So Reader.Get does not wait at all, and other reads wait for microseconds,
+// however many objects have changed. Commit itself takes 100 to 200 ms for 100,000 changed objects, each with a new
+// value of an index, and about ten times that for a million.
 //
-// Staged objects lie in memory beside the objects that they replace, until Commit, and then until the slowest subscription
-// has handled the change: readers see either all old states or all new ones, so neither can go first. A list that changes
-// every object needs room for all of them twice. Commit itself needs 25 to 40 bytes more for each object of the store,
-// about 100 for each object with a new value of an index, and, until all subscriptions have read them, 64 for each change.
+// Staged objects lie in memory beside the objects that they replace, until Commit, and then until the slowest
+// subscription has handled the change: readers see either all old states or all new ones, so neither can go first. A
+// list that changes every object needs room for all of them twice. Commit itself needs 25 to 40 bytes more for each
+// object of the store, about 100 for each object with a new value of an index, and, until all subscriptions have read
+// them, 64 for each change.
 //
 // A second Commit does nothing.
 func (r *Relist[T]) Commit(resourceVersion string) Changes {
@@ -297,8 +299,8 @@ func (r *Relist[T]) index() {
 	}
 }
 
-// written follows a write to the store while r is being staged. A marked row loses its mark: if its object was to be kept,
-// Commit now has to restore its state. After the first write rows may change owners, so at must be complete.
+// written follows a write to the store while r is being staged. A marked row loses its mark: if its object was to be
+// kept, Commit now has to restore its state. After the first write rows may change owners, so at must be complete.
 func (r *Relist[T]) written(deltas []delta[T]) {
 	if !r.complete {
 		r.index()

@@ -5,9 +5,9 @@ import (
 	"sort"
 )
 
-// rowSet is an ordered set of rows: the objects of a namespace, or those with one value of an index. Most values of most
-// indexes have one object or a few, so these lie in a short slice; only larger sets are in runs. Views of it are stable by
-// the same rule as those of rows.
+// rowSet is an ordered set of rows: the objects of a namespace, or those with one value of an index. Most values of
+// most indexes have one object or a few, so these lie in a short slice; only larger sets are in runs. Views of it are
+// stable by the same rule as those of rows.
 //
 // The zero rowSet is empty.
 type rowSet struct {
@@ -183,8 +183,8 @@ func (s *runs) drop(row uint32, gen uint64) {
 	}
 }
 
-// merge joins run i to a neighbour if the two fill no more than half a run. So deletions do not leave many short runs, and
-// the next insertion does not split the result again.
+// merge joins run i to a neighbour if the two fill no more than half a run. So deletions do not leave many short runs,
+// and the next insertion does not split the result again.
 func (s *runs) merge(i int, gen uint64) {
 	for _, left := range [2]int{i - 1, i} {
 		if left < 0 || left+1 >= len(s.runs) || len(s.runs[left].rows)+len(s.runs[left+1].rows) > runSize/2 {

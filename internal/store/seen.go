@@ -8,29 +8,29 @@ import (
 
 // Write is a write of an object of the cache that the server has stored, for [Store.AfterSeen].
 type Write struct {
-	// Identity has the object's key and uid, and the resource version that the write has made. Without a resource version the
-	// write is a deletion after which the object is gone. If the version of such a deletion is known, it is a write with that version
-	// and Outside.
+	// Identity has the object's key and uid, and the resource version that the write has made. Without a resource
+	// version the write is a deletion after which the object is gone. If the version of such a deletion is known, it is
+	// a write with that version and Outside.
 	meta.Identity
 	// Outside says that the object does not belong into the cache since the write, as when a selector leaves it out.
 	Outside bool
 }
 
-// AfterSeen calls f once when the cache has seen a write: from then on readers find what was written, or something later.
-// If the cache has seen it already, f is called before AfterSeen returns. Otherwise the goroutine whose change of the
-// store shows it calls f, after the change and without a lock of the store. f must return soon and must not panic; it may
-// use the store.
+// AfterSeen calls f once when the cache has seen a write: from then on readers find what was written, or something
+// later. If the cache has seen it already, f is called before AfterSeen returns. Otherwise the goroutine whose change
+// of the store shows it calls f, after the change and without a lock of the store. f must return soon and must not
+// panic; it may use the store.
 //
 // The cache has seen a write when one of these is true:
 //
 //   - It holds the object at the write's version, or one with a later version under its key.
 //   - It is at the write's version or a later one, as WaitFor says, with or without the object.
-//   - The write was a deletion after which the object is gone, and the cache has held the object and does not any more. A
-//     deletion without a uid is that of the object that the cache holds; if there is none, the cache has seen it.
+//   - The write was a deletion after which the object is gone, and the cache has held the object and does not any more.
+//     A deletion without a uid is that of the object that the cache holds; if there is none, the cache has seen it.
 //   - Its version has no order.
 //
-// After a write that takes its object out of the cache, an object that the cache does not hold is what it should be; but
-// nothing may ever show that the cache has seen the write, or not soon. See [Sight.Absent].
+// After a write that takes its object out of the cache, an object that the cache does not hold is what it should be;
+// but nothing may ever show that the cache has seen the write, or not soon. See [Sight.Absent].
 //
 // Calling it costs O(log n) if n writes are waited for, and so does each change that answers one.
 func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
@@ -50,8 +50,8 @@ func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
 	return sight
 }
 
-// expect adds a to the waiters, unless the store has seen w. leaves says that w takes an object out of the cache, and that
-// no earlier write of it with a version is waited for.
+// expect adds a to the waiters, unless the store has seen w. leaves says that w takes an object out of the cache, and
+// that no earlier write of it with a version is waited for.
 func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 	s.write.Lock()
 	defer s.unlock()
@@ -89,14 +89,14 @@ type Sight struct {
 // Stop keeps the function from being called, and reports whether it has done so.
 func (s *Sight) Stop() bool { return s.stop != nil && s.stop() }
 
-// Absent reports whether the write took its object out of the cache, and the cache does not hold it. Then there is nothing
-// to wait for now. But an older state of the object may come, by the write of another that the cache has not seen; from
-// then on Absent returns false, until the function is called. Absent also returns false if an earlier write of the object
-// with a version was waited for when AfterSeen was called, because that state will come.
+// Absent reports whether the write took its object out of the cache, and the cache does not hold it. Then there is
+// nothing to wait for now. But an older state of the object may come, by the write of another that the cache has not
+// seen; from then on Absent returns false, until the function is called. Absent also returns false if an earlier write
+// of the object with a version was waited for when AfterSeen was called, because that state will come.
 func (s *Sight) Absent() bool { return s.absent != nil && s.absent() }
 
-// EndWaits calls the functions of [Store.AfterSeen] that wait for writes in the namespaces for which of returns true: the
-// store will not follow them. Calls of WaitFor go on, because a writer may come that does.
+// EndWaits calls the functions of [Store.AfterSeen] that wait for writes in the namespaces for which of returns true:
+// the store will not follow them. Calls of WaitFor go on, because a writer may come that does.
 func (s *Store[T]) EndWaits(of func(namespace string) bool) {
 	s.write.Lock()
 	defer s.unlock()
@@ -113,8 +113,8 @@ func (s *Store[T]) EndWaits(of func(namespace string) bool) {
 	}
 }
 
-// waiter is an unanswered WaitFor or AfterSeen. It has been added under Store.write, after a look at the store, so that no
-// change falls between the two.
+// waiter is an unanswered WaitFor or AfterSeen. It has been added under Store.write, after a look at the store, so that
+// no change falls between the two.
 type waiter struct {
 	key     meta.Key
 	version string // which the store has to reach; empty if none

@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// sift reads what the journal has now. It leaves out objects that the handler does not know and that do not match, so they
-// do not reach the backlog. It stops when ctx ends.
+// sift reads what the journal has now. It leaves out objects that the handler does not know and that do not match, so
+// they do not reach the backlog. It stops when ctx ends.
 func (q *subscriber[T]) sift(ctx context.Context, report func(*Panic)) {
 	to := q.store.journal.end()
 	for st := q.sifted(false, to); st != nil; {
@@ -71,8 +71,8 @@ func (q *subscriber[T]) sort(st *step[T], matches bool) {
 	q.pass(st)
 }
 
-// ahead returns how many keys the journal has changes of that have not been read and that are not in the backlog, and since
-// when. The caller holds mu.
+// ahead returns how many keys the journal has changes of that have not been read and that are not in the backlog, and
+// since when. The caller holds mu.
 func (q *subscriber[T]) ahead() (n int, since time.Time) {
 	keys := map[meta.Key]struct{}{}
 	q.store.journal.from(q, func(st *step[T]) {

@@ -11,25 +11,26 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Store holds the objects of one resource. A nil *Store is an empty store for those who read; call [New] for one that can
-// be written.
+// Store holds the objects of one resource. A nil *Store is an empty store for those who read; call [New] for one that
+// can be written.
 type Store[T meta.Object] struct {
 	// Two locks. A change takes both, write first.
 	//
-	// write serializes changes, from the first look at the old state until every subscription knows of the change. Its holder
-	// may read all fields. Index functions run under it; handlers and loop bodies do not.
+	// write serializes changes, from the first look at the old state until every subscription knows of the change. Its
+	// holder may read all fields. Index functions run under it; handlers and loop bodies do not.
 	//
-	// mu makes a change visible at once. Outside of mu.Lock these agree: items, all and spaces hold the same entries; each
-	// index holds each entry under exactly the values of its object; each writer's version is the one that its objects are
-	// current to. Only precomputed steps run under mu.Lock, none of which calls code of the user. A large change takes a few
-	// steps there, however many objects it has: see replace.
+	// mu makes a change visible at once. Outside of mu.Lock these agree: items, all and spaces hold the same entries;
+	// each index holds each entry under exactly the values of its object; each writer's version is the one that its
+	// objects are current to. Only precomputed steps run under mu.Lock, none of which calls code of the user. A large
+	// change takes a few steps there, however many objects it has: see replace.
 	//
 	// Each subscription has its own lock, which is taken last.
 	write sync.Mutex
 	mu    sync.RWMutex
 
-	// moment lets Get avoid a lock, for which all readers would contend. It is odd during a change that Get could see half
-	// of. Get reads moment before and after it searches items; if the two differ, or are odd, it takes mu and searches again.
+	// moment lets Get avoid a lock, for which all readers would contend. It is odd during a change that Get could see
+	// half of. Get reads moment before and after it searches items; if the two differ, or are odd, it takes mu and
+	// searches again.
 	moment atomic.Uint64
 
 	// Guarded by mu; a holder of write may read them without it.
@@ -41,8 +42,8 @@ type Store[T meta.Object] struct {
 	onRead     atomic.Pointer[func(op string, key meta.Key)] // see OnRead
 	delivering atomic.Bool                                   // Deliver is running
 
-	// viewed is set under mu.RLock when a view of the rows is taken. It makes the next write start a new generation: see
-	// rows.
+	// viewed is set under mu.RLock when a view of the rows is taken. It makes the next write start a new generation:
+	// see rows.
 	viewed atomic.Bool
 
 	// Guarded by write; the list of writers by mu too.
@@ -68,8 +69,8 @@ type entry[T any] struct {
 	key          meta.Key
 	uid, version string
 	obj          T
-	// tag is the key's tag in keys, and row the row in rows; an entry that replaces another has the same. Readers do not look
-	// at row.
+	// tag is the key's tag in keys, and row the row in rows; an entry that replaces another has the same. Readers do
+	// not look at row.
 	tag, row uint32
 }
 
@@ -117,8 +118,8 @@ type index[T any] interface {
 	renumber(to []uint32, gen uint64)
 }
 
-// largeChange is the number of objects from which on the writer prepares new tables beside those of the readers. Putting
-// one object in place takes up to 3 µs in a large cache, for each index.
+// largeChange is the number of objects from which on the writer prepares new tables beside those of the readers.
+// Putting one object in place takes up to 3 µs in a large cache, for each index.
 const largeChange = 1000
 
 // New returns an empty store. Nothing runs until [Store.Deliver] is called.
@@ -126,8 +127,8 @@ func New[T meta.Object]() *Store[T] {
 	return &Store[T]{gen: 1, large: largeChange, joined: make(chan struct{}, 1), seed: maphash.MakeSeed()}
 }
 
-// unlock ends a change. After releasing the lock it answers those who waited for the change, and reports the findings of
-// the mutation check.
+// unlock ends a change. After releasing the lock it answers those who waited for the change, and reports the findings
+// of the mutation check.
 func (s *Store[T]) unlock() {
 	answers := s.answers
 	s.answers = nil
@@ -249,9 +250,9 @@ func (s *Store[T]) commit(p *Writer[T], deltas []delta[T], version string) {
 	}
 }
 
-// replace makes a large change in forks of the tables, which share with the tables what does not change, and then lets the
-// forks take their place. So readers wait for a few assignments only, and Get does not wait at all: items takes its place
-// in one step, and moment need not change.
+// replace makes a large change in forks of the tables, which share with the tables what does not change, and then lets
+// the forks take their place. So readers wait for a few assignments only, and Get does not wait at all: items takes its
+// place in one step, and moment need not change.
 //
 // The new generation makes rows and sets of rows copy what they change, as if there were a view of everything.
 func (s *Store[T]) replace(p *Writer[T], deltas []delta[T], version string) {

@@ -9,11 +9,11 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// subscriber reads the journal of the store for one subscription, and keeps a backlog of the changes that it has read. It
-// keeps no copy of the cache. If a key is neither in the backlog nor in the rest of the journal, the handler knows exactly
-// what the store holds. At the first change of the key the backlog remembers the store's state before it, which is what the
-// handler received last, and from then on follows the key's latest state. A delivery is the difference between the two,
-// however many states came between.
+// subscriber reads the journal of the store for one subscription, and keeps a backlog of the changes that it has read.
+// It keeps no copy of the cache. If a key is neither in the backlog nor in the rest of the journal, the handler knows
+// exactly what the store holds. At the first change of the key the backlog remembers the store's state before it, which
+// is what the handler received last, and from then on follows the key's latest state. A delivery is the difference
+// between the two, however many states came between.
 //
 // The goroutine that delivers reads all that the journal has before it takes the oldest change from the backlog.
 type subscriber[T meta.Object] struct {
@@ -21,20 +21,21 @@ type subscriber[T meta.Object] struct {
 	handler Handler[T]
 	signals signals
 
-	// match selects the objects for the handler; nil selects all. known are the selected objects, in the states that the
-	// handler knows. The goroutine that delivers uses it, and only with match.
+	// match selects the objects for the handler; nil selects all. known are the selected objects, in the states that
+	// the handler knows. The goroutine that delivers uses it, and only with match.
 	match func(T) bool
 	known keys[T]
 
-	// Set during a call that may end the goroutine: the change whose OnAdd follows OnDelete, and the change that match is
-	// deciding on. Used by the goroutine that delivers.
+	// Set during a call that may end the goroutine: the change whose OnAdd follows OnDelete, and the change that match
+	// is deciding on. Used by the goroutine that delivers.
 	rest, unmatched *change[T]
 
 	// wake holds one token, which says: look at the journal again.
 	//
-	// No wake-up is lost. The goroutine sleeps on wake only after it has noted, under journal.mu, that it is asleep and that
-	// there is nothing to read. The writer adds a change under journal.mu too, and then sends to all who are asleep. So the
-	// change is read before the goroutine sleeps, or the token is sent after it has noted that it does, asleep or not yet:
+	// No wake-up is lost. The goroutine sleeps on wake only after it has noted, under journal.mu, that it is asleep and
+	// that there is nothing to read. The writer adds a change under journal.mu too, and then sends to all who are
+	// asleep. So the change is read before the goroutine sleeps, or the token is sent after it has noted that it does,
+	// asleep or not yet:
 	//
 	//	goroutine: notes that it is asleep
 	//	writer:    adds a change, and sends: the token lies in the channel
@@ -44,8 +45,8 @@ type subscriber[T meta.Object] struct {
 	// receives it looks after the change was added.
 	wake chan struct{}
 
-	// mu guards the rest. A change is in byTag and in the list, or it is current, or it is not referenced. The list is in the
-	// order of change.number, and current comes before it.
+	// mu guards the rest. A change is in byTag and in the list, or it is current, or it is not referenced. The list is
+	// in the order of change.number, and current comes before it.
 	mu         sync.Mutex
 	byTag      table[uint32, *change[T]] // the first of those with a tag
 	depth      int                       // changes in byTag
@@ -60,15 +61,15 @@ type subscriber[T meta.Object] struct {
 	closed     bool
 	running    bool // a goroutine of Deliver is at work here
 
-	// The position in the journal: the segment, nil once closed, and the next of its steps. part changes under journal.mu
-	// too. asleep is guarded by journal.mu.
+	// The position in the journal: the segment, nil once closed, and the next of its steps. part changes under
+	// journal.mu too. asleep is guarded by journal.mu.
 	part   *segment[T]
 	at     int
 	asleep bool
 }
 
-// change is an undelivered change of one key: the handler knows old, and the store holds now, as far as it has been read.
-// At least one is not nil.
+// change is an undelivered change of one key: the handler knows old, and the store holds now, as far as it has been
+// read. At least one is not nil.
 type change[T any] struct {
 	step[T]
 	key        meta.Key
@@ -221,8 +222,8 @@ func (q *subscriber[T]) remove(c *change[T]) {
 	c.prev, c.next, c.twin = nil, nil, nil
 }
 
-// take reads what the journal has, removes the oldest change from the backlog and makes it current. c is nil if there is
-// none; open is false if the subscription is closed.
+// take reads what the journal has, removes the oldest change from the backlog and makes it current. c is nil if there
+// is none; open is false if the subscription is closed.
 func (q *subscriber[T]) take(ctx context.Context, report func(*Panic)) (c *change[T], open bool) {
 	if q.match != nil {
 		q.sift(ctx, report)
@@ -242,8 +243,8 @@ func (q *subscriber[T]) take(ctx context.Context, report func(*Panic)) (c *chang
 	return c, true
 }
 
-// sleep reports whether the goroutine may wait for wake: there is nothing to do. Backlog may have read the journal since the
-// goroutine has taken the last change.
+// sleep reports whether the goroutine may wait for wake: there is nothing to do. Backlog may have read the journal
+// since the goroutine has taken the last change.
 func (q *subscriber[T]) sleep() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -264,8 +265,8 @@ func (q *subscriber[T]) finish() {
 	}
 }
 
-// arm makes synced wait for all changes that are in the journal, in the backlog or being handled now. Only the first call
-// counts. The caller holds store.write.
+// arm makes synced wait for all changes that are in the journal, in the backlog or being handled now. Only the first
+// call counts. The caller holds store.write.
 func (q *subscriber[T]) arm() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -341,8 +342,8 @@ func (q *subscriber[T]) backlog() (depth int, age time.Duration) {
 	return depth, age
 }
 
-// Backlog returns how many changes the handlers of all subscriptions have not handled, and how long the oldest of these has
-// been waiting or being handled; see [Subscription.Backlog]. It waits for a write of the store that is in progress.
+// Backlog returns how many changes the handlers of all subscriptions have not handled, and how long the oldest of these
+// has been waiting or being handled; see [Subscription.Backlog]. It waits for a write of the store that is in progress.
 func (s *Store[T]) Backlog() (changes int, age time.Duration) {
 	for _, q := range s.subscribers() {
 		n, waiting := q.backlog()

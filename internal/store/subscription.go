@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Subscription is the registration of one handler at a store; the zero Subscription is closed. cache.Subscription embeds it.
+// Subscription is the registration of one handler at a store; the zero Subscription is closed. cache.Subscription
+// embeds it.
 type Subscription struct {
 	queue   queue // nil in the zero value
 	signals signals
@@ -62,8 +63,8 @@ func ready(signal <-chan struct{}) bool {
 
 func errClosed() error { return errors.New("wait for a subscription to sync: it is closed") }
 
-// Handled returns a channel that is closed when the handler has received all changes that the store has now. If the subscription
-// is closed first, the channel stays open.
+// Handled returns a channel that is closed when the handler has received all changes that the store has now. If the
+// subscription is closed first, the channel stays open.
 func (s *Subscription) Handled() <-chan struct{} {
 	if s.queue == nil {
 		return make(chan struct{})

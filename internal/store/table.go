@@ -1,7 +1,7 @@
 package store
 
-// table is a map that gives memory back. A Go map never shrinks: after a list of 100,000 objects has been delivered, or a
-// namespace of that size deleted, an empty map would keep the room for them forever.
+// table is a map that gives memory back. A Go map never shrinks: after a list of 100,000 objects has been delivered, or
+// a namespace of that size deleted, an empty map would keep the room for them forever.
 //
 // The zero table is empty. It does not lock.
 type table[K comparable, V any] struct {
@@ -30,8 +30,8 @@ func (t *table[K, V]) put(k K, v V) {
 	t.peak = max(t.peak, len(t.m))
 }
 
-// drop removes k. It rebuilds the map once seven eighths of the entries have gone. That copies the remaining eighth, which
-// is a fraction of a copy for each removed entry.
+// drop removes k. It rebuilds the map once seven eighths of the entries have gone. That copies the remaining eighth,
+// which is a fraction of a copy for each removed entry.
 func (t *table[K, V]) drop(k K) {
 	delete(t.m, k)
 	if t.peak < tableFloor || len(t.m) > t.peak/8 {

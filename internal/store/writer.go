@@ -9,11 +9,11 @@ import (
 // Writer writes the objects of one namespace, or of all, into a [Store]. It has its own resource version and its own
 // relists, so several reflectors can fill one store. A call with the key of another namespace has no effect.
 //
-// Writers may overlap: the writer of everything covers each namespace, so one writer can take over from others. The later
-// of two writes to one object counts, and an object belongs to each writer that covers it.
+// Writers may overlap: the writer of everything covers each namespace, so one writer can take over from others. The
+// later of two writes to one object counts, and an object belongs to each writer that covers it.
 //
-// A writer lasts until [Writer.Drop] or [Writer.Detach]; after that its methods do nothing. Its methods may be called from
-// any goroutine.
+// A writer lasts until [Writer.Drop] or [Writer.Detach]; after that its methods do nothing. Its methods may be called
+// from any goroutine.
 type Writer[T meta.Object] struct {
 	s         *Store[T]
 	namespace string // "" is all
@@ -31,8 +31,8 @@ type Writer[T meta.Object] struct {
 // Writer returns the writer of a namespace, and adds it to the store if there is none; "" is the writer of everything.
 //
 // A new writer has committed nothing, so a subscription that is made from then on becomes synced only after its first
-// Commit. Objects that the store holds already belong to the writer from the start: its first [Relist] keeps, replaces or
-// removes them.
+// Commit. Objects that the store holds already belong to the writer from the start: its first [Relist] keeps, replaces
+// or removes them.
 func (s *Store[T]) Writer(namespace string) *Writer[T] {
 	s.write.Lock()
 	defer s.unlock()
@@ -54,8 +54,9 @@ func (s *Store[T]) writer(namespace string) *Writer[T] {
 }
 
 // Set adds the object that id names, or replaces its state, and moves the writer to id's resource version. It is one
-// change for the subscriptions: an object whose uid differs from the cached one counts as deleted and added. If the store
-// already holds exactly this state (same uid, same resource version), Set changes nothing, not even the resource version.
+// change for the subscriptions: an object whose uid differs from the cached one counts as deleted and added. If the
+// store already holds exactly this state (same uid, same resource version), Set changes nothing, not even the resource
+// version.
 //
 // The store keeps obj, which must not be nil and must not be changed afterwards.
 func (p *Writer[T]) Set(id meta.Identity, obj T) {
@@ -66,10 +67,10 @@ func (p *Writer[T]) Set(id meta.Identity, obj T) {
 	}
 }
 
-// Delete removes the object at id's key, and moves the writer to id's resource version, which is that of the event. last
-// is the final state that the event carried, and the subscriptions receive it. They receive the cached state instead if
-// last is zero (nil) because it could not be decoded, or if its uid is not that of the cached object. If the key is not in
-// the store, no handler is called.
+// Delete removes the object at id's key, and moves the writer to id's resource version, which is that of the event.
+// last is the final state that the event carried, and the subscriptions receive it. They receive the cached state
+// instead if last is zero (nil) because it could not be decoded, or if its uid is not that of the cached object. If the
+// key is not in the store, no handler is called.
 func (p *Writer[T]) Delete(id meta.Identity, last T) {
 	p.s.write.Lock()
 	defer p.s.unlock()
@@ -87,11 +88,11 @@ func (p *Writer[T]) Bookmark(resourceVersion string) {
 	}
 }
 
-// Restrict limits the writer's resource version to the namespaces for which about returns true, for WaitFor: the version
-// says nothing about others, even if the writer covers them. Use it for a writer of everything that leaves out the objects
-// of other namespaces: its version advances with their events, but the store does not hold those changes. After the Commit
-// of a list of a further namespace, call Restrict again. A nil about ends the restriction. about is called with locks of
-// the store held, and must always return the same for a namespace.
+// Restrict limits the writer's resource version to the namespaces for which about returns true, for WaitFor: the
+// version says nothing about others, even if the writer covers them. Use it for a writer of everything that leaves out
+// the objects of other namespaces: its version advances with their events, but the store does not hold those changes.
+// After the Commit of a list of a further namespace, call Restrict again. A nil about ends the restriction. about is
+// called with locks of the store held, and must always return the same for a namespace.
 func (p *Writer[T]) Restrict(about func(namespace string) bool) {
 	s := p.s
 	s.write.Lock()
@@ -110,11 +111,12 @@ func (p *Writer[T]) isAbout(namespace string) bool {
 	return p.covers(namespace) && (p.about == nil || p.about(namespace))
 }
 
-// Relist starts to stage a full list. It ends an earlier, uncommitted Relist of this writer; those of other writers go on.
+// Relist starts to stage a full list. It ends an earlier, uncommitted Relist of this writer; those of other writers go
+// on.
 func (p *Writer[T]) Relist() *Relist[T] { return p.RelistOf(nil) }
 
-// RelistOf is [Writer.Relist] for a list of a part of the objects: [Relist.Commit] removes an object that was not listed
-// only if of returns true for it. of is called with locks of the store held. A nil of is that of a full list.
+// RelistOf is [Writer.Relist] for a list of a part of the objects: [Relist.Commit] removes an object that was not
+// listed only if of returns true for it. of is called with locks of the store held. A nil of is that of a full list.
 func (p *Writer[T]) RelistOf(of func(meta.Identity) bool) *Relist[T] {
 	s := p.s
 	s.write.Lock()
@@ -127,9 +129,9 @@ func (p *Writer[T]) RelistOf(of func(meta.Identity) bool) *Relist[T] {
 	return r
 }
 
-// Expire makes subscriptions that are not synced wait for [Writer.Confirm], or for the next Commit of a full list: nobody knows whether
-// the objects are still those of the server. The objects stay, and so do subscriptions that are synced. It does nothing before the
-// first Commit.
+// Expire makes subscriptions that are not synced wait for [Writer.Confirm], or for the next Commit of a full list:
+// nobody knows whether the objects are still those of the server. The objects stay, and so do subscriptions that are
+// synced. It does nothing before the first Commit.
 func (p *Writer[T]) Expire() {
 	p.s.write.Lock()
 	defer p.s.unlock()
@@ -156,8 +158,8 @@ func (p *Writer[T]) ResourceVersion() string {
 	return p.version
 }
 
-// Drop ends the writer and removes its objects, except those that another writer covers. Subscriptions receive the removed
-// objects as deleted, in their cached state. So add the writer that takes over first: it keeps the objects.
+// Drop ends the writer and removes its objects, except those that another writer covers. Subscriptions receive the
+// removed objects as deleted, in their cached state. So add the writer that takes over first: it keeps the objects.
 func (p *Writer[T]) Drop() {
 	s := p.s
 	s.write.Lock()
@@ -222,8 +224,8 @@ func (s *Store[T]) arm() {
 	}
 }
 
-// each calls f with the entries of a namespace, or with all if it is empty. The caller holds write, and f does not change
-// the store.
+// each calls f with the entries of a namespace, or with all if it is empty. The caller holds write, and f does not
+// change the store.
 func (s *Store[T]) each(namespace string, f func(*entry[T])) {
 	if namespace != "" {
 		in := s.spaces.rows(namespace)

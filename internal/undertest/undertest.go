@@ -1,8 +1,8 @@
 // Package undertest tells a test of the mistakes that an informer sees its program make.
 //
-// clienttest puts a [Test] into the configuration of the clients of a server that it starts for a test. The client hands it on
-// through its handles to informers (package internal/handle). No program outside of this module can make one, so
-// production code never has one.
+// clienttest puts a [Test] into the configuration of the clients of a server that it starts for a test. The client
+// hands it on through its handles to informers (package internal/handle). No program outside of this module can make
+// one, so production code never has one.
 package undertest
 
 import "sync"

@@ -20,8 +20,8 @@ const (
 	MaxData = 32 << 10
 	// writeBuffer has room for one message.
 	writeBuffer = MaxData + 64
-	// readBuffer has room for the beginning of one. The rest of a message is read directly into the memory of the caller, and a
-	// connection on which nothing happens keeps its buffer.
+	// readBuffer has room for the beginning of one. The rest of a message is read directly into the memory of the
+	// caller, and a connection on which nothing happens keeps its buffer.
 	readBuffer = 4 << 10
 )
 
@@ -89,8 +89,8 @@ func newConn(ws *websocket.Conn) *Conn {
 // Protocol returns the protocol that both sides have chosen.
 func (c *Conn) Protocol() string { return c.protocol }
 
-// Next returns the channel of the next message, and its data, which is valid until the next call. Its error is io.EOF after an end
-// in good order, and final.
+// Next returns the channel of the next message, and its data, which is valid until the next call. Its error is io.EOF
+// after an end in good order, and final.
 func (c *Conn) Next() (channel byte, data io.Reader, err error) {
 	if cause := c.cause.Load(); cause != nil { // messages may have been read ahead
 		return 0, nil, *cause
@@ -143,9 +143,9 @@ func (m *message) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// LimitSilence bounds the silence of the other side from now on: once a read has waited for d, and nothing has come of a message, the
-// connection is closed, and reads return cause. Time in which nobody reads does not count. It replaces an earlier limit. Any goroutine
-// may call it.
+// LimitSilence bounds the silence of the other side from now on: once a read has waited for d, and nothing has come of
+// a message, the connection is closed, and reads return cause. Time in which nobody reads does not count. It replaces
+// an earlier limit. Any goroutine may call it.
 func (c *Conn) LimitSilence(d time.Duration, cause error) {
 	c.patience.set(d, true, func() { c.close(cause) })
 }
@@ -155,7 +155,8 @@ func (c *Conn) LimitWait(d time.Duration, cause error) {
 	c.patience.set(d, false, func() { c.close(cause) })
 }
 
-// Unfinished reports, after an error of a read, whether the connection has ended within a message. The goroutine that reads may call it.
+// Unfinished reports, after an error of a read, whether the connection has ended within a message. The goroutine that
+// reads may call it.
 func (c *Conn) Unfinished() bool { return c.within }
 
 // broken closes the connection, because the other side breaks the protocol.
@@ -220,10 +221,10 @@ func (c *Conn) send(channel byte, data []byte) error {
 	return err
 }
 
-// ping sends pings, and answers those of the other side. A ping that follows messages is answered only after the other side has read
-// those, which it may leave for as long as it likes. So silence breaks the connection only if an earlier answer has come after all
-// messages before the ping; otherwise TCP has to find out whether the other side is there. For that, a ping says how many messages
-// were sent before it, and the answer repeats it.
+// ping sends pings, and answers those of the other side. A ping that follows messages is answered only after the other
+// side has read those, which it may leave for as long as it likes. So silence breaks the connection only if an earlier
+// answer has come after all messages before the ping; otherwise TCP has to find out whether the other side is there.
+// For that, a ping says how many messages were sent before it, and the answer repeats it.
 func (c *Conn) ping() {
 	defer close(c.pinging)
 	ticker := time.NewTicker(pingEvery)
@@ -265,8 +266,9 @@ func (c *Conn) ping() {
 // now returns a time for asked.
 func (c *Conn) now() int64 { return max(1, int64(time.Since(c.born))) }
 
-// End tells the other side that the connection ends in good order, and gives up after grace. Nothing can be sent after it, whether or
-// not the other side was told; Next goes on until the other side has ended as well, or the connection breaks.
+// End tells the other side that the connection ends in good order, and gives up after grace. Nothing can be sent after
+// it, whether or not the other side was told; Next goes on until the other side has ended as well, or the connection
+// breaks.
 func (c *Conn) End(grace time.Duration) {
 	end := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	_ = c.ws.WriteControl(websocket.CloseMessage, end, time.Now().Add(grace)) // the connection may be gone

@@ -17,10 +17,12 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Opener sends the request of a handshake with these headers, and returns the connection and the header of the answer 101.
+// Opener sends the request of a handshake with these headers, and returns the connection and the header of the answer
+// 101.
 type Opener func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error)
 
-// Open opens a WebSocket that speaks one of the protocols, the first of which is the best. An error of open is returned as it is.
+// Open opens a WebSocket that speaks one of the protocols, the first of which is the best. An error of open is returned
+// as it is.
 func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) {
 	h := &handshake{ctx: ctx, open: open}
 	d := websocket.Dialer{
@@ -42,8 +44,9 @@ func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) 
 	return newConn(ws), nil
 }
 
-// checkAnswer returns an error unless the server has chosen one of the protocols, and no extension: none is offered. RFC 6455, section
-// 4.1, has the client fail the connection otherwise. gorilla/websocket takes any protocol, and any compression.
+// checkAnswer returns an error unless the server has chosen one of the protocols, and no extension: none is offered.
+// RFC 6455, section 4.1, has the client fail the connection otherwise. gorilla/websocket takes any protocol, and any
+// compression.
 func checkAnswer(answer http.Header, protocols []string) error {
 	for _, extension := range answer.Values("Sec-Websocket-Extensions") {
 		if extension != "" {
@@ -59,8 +62,8 @@ func checkAnswer(answer http.Header, protocols []string) error {
 	return nil
 }
 
-// handshake is the connection that gorilla/websocket dials: it sends what gorilla writes as a request of a client, which has the
-// credentials, proxies and rules for redirects, and then is the connection that the server has upgraded.
+// handshake is the connection that gorilla/websocket dials: it sends what gorilla writes as a request of a client,
+// which has the credentials, proxies and rules for redirects, and then is the connection that the server has upgraded.
 type handshake struct {
 	ctx     context.Context
 	open    Opener
@@ -123,8 +126,8 @@ func (h *handshake) Close() error {
 func (h *handshake) LocalAddr() net.Addr  { return address{} }
 func (h *handshake) RemoteAddr() net.Addr { return address{} }
 
-// SetDeadline, SetReadDeadline and SetWriteDeadline bound later calls of Read and Write, which close the connection at that time:
-// the connection of an upgrade has no deadlines, and a WebSocket is of no use after one has passed.
+// SetDeadline, SetReadDeadline and SetWriteDeadline bound later calls of Read and Write, which close the connection at
+// that time: the connection of an upgrade has no deadlines, and a WebSocket is of no use after one has passed.
 func (h *handshake) SetDeadline(t time.Time) error {
 	h.reading.set(t)
 	h.writing.set(t)
@@ -167,7 +170,8 @@ type address struct{}
 func (address) Network() string { return "websocket" }
 func (address) String() string  { return "server" }
 
-// Accept answers the handshake of a client, with the first of its protocols that is among these. Its errors have been answered.
+// Accept answers the handshake of a client, with the first of its protocols that is among these. Its errors have been
+// answered.
 func Accept(w http.ResponseWriter, r *http.Request, protocols ...string) (*Conn, error) {
 	u := websocket.Upgrader{
 		ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer, WriteBufferPool: &writeBuffers,

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// patience bounds how long reads wait for the other side. Only time in which a read waits counts: while this side does something else,
-// such as to wait for the one that takes what was read, the other side may have sent everything long ago.
+// patience bounds how long reads wait for the other side. Only time in which a read waits counts: while this side does
+// something else, such as to wait for the one that takes what was read, the other side may have sent everything long
+// ago.
 type patience struct {
 	mu     sync.Mutex // guards the rest
 	limit  time.Duration

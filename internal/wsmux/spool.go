@@ -13,13 +13,13 @@ const (
 	maxWrite = 64 << 10
 )
 
-// Spool holds the bytes of one output between the connection, which adds them, and a Writer, which takes its time. One goroutine
-// adds, and one drains. A spool that has held nothing has no memory.
+// Spool holds the bytes of one output between the connection, which adds them, and a Writer, which takes its time. One
+// goroutine adds, and one drains. A spool that has held nothing has no memory.
 type Spool struct {
 	limit int
 
-	// mu guards the rest. The bytes of the ring are read and written without it: Drain reads those that are held, and the goroutine
-	// that adds writes the others.
+	// mu guards the rest. The bytes of the ring are read and written without it: Drain reads those that are held, and
+	// the goroutine that adds writes the others.
 	mu      sync.Mutex
 	filled  sync.Cond // for Drain: more is held, or nothing more comes
 	emptied sync.Cond // for the goroutine that adds

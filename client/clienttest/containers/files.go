@@ -14,18 +14,18 @@ import (
 	"syscall"
 )
 
-// Files is a container that has files, and the programs for copies to and from it: enough for the functions of package remote that
-// copy, and for kubectl cp. Its method Run is a [Server.Run]; a function that calls it for the programs that it does not know is
-// one too.
+// Files is a container that has files, and the programs for copies to and from it: enough for the functions of package
+// remote that copy, and for kubectl cp. Its method Run is a [Server.Run]; a function that calls it for the programs
+// that it does not know is one too.
 //
 //	files := &containers.Files{Root: root}
 //	server := clienttest.Start(t, clienttest.Options{Containers: &containers.Server{Run: files.Run}})
 //
-// The programs are cat, mkdir with -p, tar with -c and -x, test with -d, and sh with the scripts of package remote, and no others.
-// Each command of each pod sees the same files.
+// The programs are cat, mkdir with -p, tar with -c and -x, test with -d, and sh with the scripts of package remote, and
+// no others. Each command of each pod sees the same files.
 type Files struct {
-	// Root is the folder that is "/" in the container, and in which its programs start. A symbolic link that leads out of it, which
-	// each absolute one does, leads to an error.
+	// Root is the folder that is "/" in the container, and in which its programs start. A symbolic link that leads out
+	// of it, which each absolute one does, leads to an error.
 	Root *os.Root
 	// Without names programs that the container does not have, such as "tar".
 	Without []string

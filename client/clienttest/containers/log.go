@@ -38,8 +38,8 @@ func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, pod meta.Key, 
 	}
 }
 
-// streamKey is the key of the output that a request wants: "Stdout", "Stderr", or something else for both. [remote.LogOptions] do not have
-// it, because few servers can select one.
+// streamKey is the key of the output that a request wants: "Stdout", "Stderr", or something else for both.
+// [remote.LogOptions] do not have it, because few servers can select one.
 type streamKey struct{}
 
 // logOptions reads the options of the API, which have been validated.
@@ -88,15 +88,15 @@ func (l *logWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Logs are the logs of containers, kept as a kubelet keeps them. The zero value has none. It is safe for use by several goroutines
-// at once. Its method Serve is for Server.Logs.
+// Logs are the logs of containers, kept as a kubelet keeps them. The zero value has none. It is safe for use by several
+// goroutines at once. Its method Serve is for Server.Logs.
 type Logs struct {
 	mu sync.Mutex // guards m
 	m  map[string]*Log
 }
 
-// Of returns the log of a container. The first call of Add, Print or Start starts the container. A new pod of the same name has the same
-// log.
+// Of returns the log of a container. The first call of Add, Print or Start starts the container. A new pod of the same
+// name has the same log.
 func (l *Logs) Of(pod meta.Key, container string) *Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
-// A port of a request has two channels, one for its data and the next one for the text of an error. The server begins each with
-// the number of the port, in two bytes.
+// A port of a request has two channels, one for its data and the next one for the text of an error. The server begins
+// each with the number of the port, in two bytes.
 
 // servePorts answers portforward: it connects to each port of the request, and carries the bytes until one side ends.
 func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, pod meta.Key) {
@@ -124,15 +124,16 @@ type port struct {
 	from   *wsmux.Spool // what comes from the client
 	sent   bool         // something has come; for listenPorts
 
-	// dialing is the context of Dial. It ends when the client goes without having sent a byte: then nobody needs the connection.
+	// dialing is the context of Dial. It ends when the client goes without having sent a byte: then nobody needs the
+	// connection.
 	dialing context.Context
 	leave   context.CancelFunc
 }
 
 var errRefused = errors.New("connect: connection refused")
 
-// serve connects to the port, and carries bytes until the pod's side ends or the client goes. The pod still gets all that the client had
-// sent before, however slowly it reads. When the server ends, the pod has one more second.
+// serve connects to the port, and carries bytes until the pod's side ends or the client goes. The pod still gets all
+// that the client had sent before, however slowly it reads. When the server ends, the pod has one more second.
 func (p *port) serve(ctx context.Context, gone <-chan struct{}, dial func(context.Context, meta.Key, int) (net.Conn, error)) error {
 	inside, err := net.Conn(nil), errRefused
 	if dial != nil {

@@ -22,8 +22,8 @@ type Process struct {
 	Args []string
 	// TTY says that the process has a terminal, whose sizes come from Sizes.
 	TTY bool
-	// Stdin is empty if the client sends no input. An output that the client does not ask for is dropped. A Write fails once the
-	// client has gone.
+	// Stdin is empty if the client sends no input. An output that the client does not ask for is dropped. A Write fails
+	// once the client has gone.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	// Sizes has the sizes of the terminal. It is closed when the client has gone.
@@ -32,8 +32,8 @@ type Process struct {
 	cut func()
 }
 
-// Cut breaks the connection to the client, within the protocol and without the status of an end, as a node or an API server does
-// that dies. Then ctx ends.
+// Cut breaks the connection to the client, within the protocol and without the status of an end, as a node or an API
+// server does that dies. Then ctx ends.
 func (p *Process) Cut() { p.cut() }
 
 // The channels of the protocols.

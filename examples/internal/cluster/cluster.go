@@ -1,5 +1,5 @@
-// Package cluster gives an example its cluster: the one of a kubeconfig, or an API server in the process, so that every example
-// runs with nothing but Go.
+// Package cluster gives an example its cluster: the one of a kubeconfig, or an API server in the process, so that every
+// example runs with nothing but Go.
 package cluster
 
 import (
@@ -24,7 +24,8 @@ type Work func(ctx context.Context, c *client.Client) error
 type Example struct {
 	// Work is done on the cluster that the flags name.
 	Work Work
-	// Demo is done instead on a server in the process, which nobody else uses. Nil means Fill, if there is one, and then Work.
+	// Demo is done instead on a server in the process, which nobody else uses. Nil means Fill, if there is one, and
+	// then Work.
 	Demo Work
 	// Fill makes objects for Work in a server in the process.
 	Fill Work
@@ -34,10 +35,9 @@ type Example struct {
 	Containers clienttest.Containers
 }
 
-// Main is the main function of an example, which has declared the flags of its own. It adds -kubeconfig and -context, reads the
-// flags, and does Work on the cluster that those two name, or else Demo. An interrupt ends the context of both, and a second one
-// the program. Any other error ends
-// the program with status 1.
+// Main is the main function of an example, which has declared the flags of its own. It adds -kubeconfig and -context,
+// reads the flags, and does Work on the cluster that those two name, or else Demo. An interrupt ends the context of
+// both, and a second one the program. Any other error ends the program with status 1.
 func (e Example) Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once

@@ -11,15 +11,15 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Change makes the change from before to after in live, and returns the result. before is the part of live that a program saw,
-// and after is what the program made of it. Both may lack fields that the program's type does not have. Members of live that
-// neither of them names stay.
+// Change makes the change from before to after in live, and returns the result. before is the part of live that a
+// program saw, and after is what the program made of it. Both may lack fields that the program's type does not have.
+// Members of live that neither of them names stay.
 //
-// Change removes members that after no longer has. An element of after is the same as one of before if it is unchanged; or else
-// if both have the same name (the member "name", or else "key", or else "type"); or else, if neither has a name and the list
-// kept its length, if both have the same index. The other members that it has in live then stay. Any other element is written
-// as after has it. Members stay in their place in live, and new ones follow them. It is an error if one of the documents is not
-// a JSON object.
+// Change removes members that after no longer has. An element of after is the same as one of before if it is unchanged;
+// or else if both have the same name (the member "name", or else "key", or else "type"); or else, if neither has a name
+// and the list kept its length, if both have the same index. The other members that it has in live then stay. Any other
+// element is written as after has it. Members stay in their place in live, and new ones follow them. It is an error if
+// one of the documents is not a JSON object.
 func Change(live, before, after []byte) ([]byte, error) {
 	var docs [3]tree.Node
 	for i, doc := range [3]struct {
@@ -51,8 +51,9 @@ type carrier struct{ *Pairer }
 
 func newCarrier() *carrier { return &carrier{NewPairer()} }
 
-// carry changes live, or returns its replacement. A value that is not replaced stays, also if it is absent, which is nil: a
-// program often writes the zero value of a field that it has not read. Each object is looked at once, however deep it is.
+// carry changes live, or returns its replacement. A value that is not replaced stays, also if it is absent, which is
+// nil: a program often writes the zero value of a field that it has not read. Each object is looked at once, however
+// deep it is.
 func (c *carrier) carry(live, before, after *tree.Node) (_ tree.Node, replaced bool) {
 	if c.run.Unchanged(before, after) {
 		return tree.Node{}, false
@@ -98,8 +99,8 @@ func ascendInStep(a, b *tree.Node) bool {
 	}
 }
 
-// inStep is members for objects that ascend in step. It does not open them, because an open map of many short members takes
-// several times its size.
+// inStep is members for objects that ascend in step. It does not open them, because an open map of many short members
+// takes several times its size.
 func (c *carrier) inStep(live, before, after *tree.Node) {
 	var was, is tree.Node // one for all members: both are on the heap
 	x, y := before.Parts(), after.Parts()

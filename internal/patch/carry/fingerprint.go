@@ -7,11 +7,11 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// fingerprints distinguishes values without reading them again. The fingerprint of a value is computed from those of its parts,
-// and kept, so each value of a source is read once, however deep it is.
+// fingerprints distinguishes values without reading them again. The fingerprint of a value is computed from those of
+// its parts, and kept, so each value of a source is read once, however deep it is.
 //
-// Values that are alike have the same fingerprint, whatever the order of members and the spelling of strings. Values with the
-// same fingerprint are alike, except by chance.
+// Values that are alike have the same fingerprint, whatever the order of members and the spelling of strings. Values
+// with the same fingerprint are alike, except by chance.
 type fingerprints struct {
 	seed   maphash.Seed
 	known  map[*tree.Branch]uint64

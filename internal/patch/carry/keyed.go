@@ -2,8 +2,8 @@ package carry
 
 import "iter"
 
-// keyed finds the elements of a list by a key, in their order, and can remove elements. The cost of a step does not depend on
-// how many elements have one key.
+// keyed finds the elements of a list by a key, in their order, and can remove elements. The cost of a step does not
+// depend on how many elements have one key.
 type keyed struct {
 	keys  []string // of each element
 	first map[string]int
@@ -28,8 +28,8 @@ func keyElements(n int, key func(i int) (string, bool)) *keyed {
 	return k
 }
 
-// of yields the elements of a key that have not been taken, in order. The loop may take the element that it has, if it ends
-// then.
+// of yields the elements of a key that have not been taken, in order. The loop may take the element that it has, if it
+// ends then.
 func (k *keyed) of(key string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		i, ok := k.first[key]

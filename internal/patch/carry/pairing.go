@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Pairer matches the elements of two versions of a list. It looks at each value once: fingerprints know which elements are the
-// same, and run knows which texts are.
+// Pairer matches the elements of two versions of a list. It looks at each value once: fingerprints know which elements
+// are the same, and run knows which texts are.
 type Pairer struct {
 	run        tree.TextRun
 	prints     *fingerprints
@@ -17,9 +17,9 @@ type Pairer struct {
 // NewPairer returns a pairer for the values of some documents, which must not change.
 func NewPairer() *Pairer { return &Pairer{prints: newFingerprints()} }
 
-// ByKey returns, for each element of after, the index of the same element of before, or -1. Only elements with the same key
-// match; an element without a key has none. If several have the key, it is the one that is alike, or else the one that has most
-// in common.
+// ByKey returns, for each element of after, the index of the same element of before, or -1. Only elements with the same
+// key match; an element without a key has none. If several have the key, it is the one that is alike, or else the one
+// that has most in common.
 func (r *Pairer) ByKey(before, after []tree.Node, key func(*tree.Node) string) []int {
 	p := r.pairing(before, after)
 	p.name = key
@@ -85,7 +85,8 @@ func (p *pairing) inPlace() {
 	}
 }
 
-// moved matches unchanged elements at other places. The first of several equal elements of before matches the first of after.
+// moved matches unchanged elements at other places. The first of several equal elements of before matches the first of
+// after.
 func (p *pairing) moved() {
 	if !slices.Contains(p.from, -1) {
 		return
@@ -108,8 +109,8 @@ func (p *pairing) moved() {
 	}
 }
 
-// byName matches elements with the same name. If several have it, like the mounts of one volume, it matches those at the same
-// place if no element came or went, and otherwise those that have most in common, among the first ones.
+// byName matches elements with the same name. If several have it, like the mounts of one volume, it matches those at
+// the same place if no element came or went, and otherwise those that have most in common, among the first ones.
 func (p *pairing) byName() {
 	if !slices.Contains(p.from, -1) {
 		return
@@ -142,8 +143,8 @@ func (p *pairing) byName() {
 	}
 }
 
-// closest returns the index of the remaining element with the name that has most in common with v, or -1. It looks at a hundred
-// elements, and in long lists at fewer.
+// closest returns the index of the remaining element with the name that has most in common with v, or -1. It looks at a
+// hundred elements, and in long lists at fewer.
 func (p *pairing) closest(v *tree.Node, left *keyed, name string) int {
 	best, most, look := -1, -1, min(100, max(8, 100_000/len(p.after)))
 	for j := range left.of(name) {

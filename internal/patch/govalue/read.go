@@ -1,4 +1,5 @@
-// Package govalue reads Go values beside the JSON that they encode to: what the tags of their types say about each value of it.
+// Package govalue reads Go values beside the JSON that they encode to: what the tags of their types say about each
+// value of it.
 package govalue
 
 import (
@@ -35,7 +36,8 @@ func Read(what string, v any) (*tree.Node, error) {
 	return &root, nil
 }
 
-// TypeName returns the name of v's type for an error. Go 1.27 names json.RawMessage after the type that it is an alias of.
+// TypeName returns the name of v's type for an error. Go 1.27 names json.RawMessage after the type that it is an alias
+// of.
 func TypeName(v any) string {
 	if _, is := v.(json.RawMessage); is {
 		return "json.RawMessage"

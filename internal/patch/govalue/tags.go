@@ -136,7 +136,8 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// EncodesItself reports whether values of the type encode themselves, so that their fields say nothing about their JSON.
+// EncodesItself reports whether values of the type encode themselves, so that their fields say nothing about their
+// JSON.
 func EncodesItself(t reflect.Type) bool {
 	return t.Implements(jsonMarshaler) || t.Implements(textMarshaler) ||
 		reflect.PointerTo(t).Implements(jsonMarshaler) || reflect.PointerTo(t).Implements(textMarshaler)

@@ -23,7 +23,8 @@ const (
 	theNew = "the new document"
 )
 
-// object returns the patch from old to new, empty if there is no difference. With retain it lists the members that stay.
+// object returns the patch from old to new, empty if there is no difference. With retain it lists the members that
+// stay.
 func (d differ) object(old, new *tree.Node, s *Shape, retain bool, at *place) (*tree.Branch, error) {
 	a, b, patch := old.Open(), new.Open(), &tree.Branch{}
 	for i := range b.Members {
@@ -185,8 +186,8 @@ func (l *listDiff) scalars() {
 	var added, gone []*element
 	were, left := placesOf(had), placesOf(has)
 	for i := range has {
-		// An element that occurs more often in old than in new is in the patch too. Otherwise nothing would be merged, and it
-		// would stay.
+		// An element that occurs more often in old than in new is in the patch too. Otherwise nothing would be merged,
+		// and it would stay.
 		if e := &has[i]; l.additions && (!were.has(e.key) || surplus[string(e.key)] > 0) {
 			added = append(added, e)
 		}

@@ -16,8 +16,8 @@ const (
 	directiveDelete = "$deleteFromPrimitiveList"
 )
 
-// directive reports whether the member name is a directive, and returns the field that it is about: "" also if it should name
-// one and does not.
+// directive reports whether the member name is a directive, and returns the field that it is about: "" also if it
+// should name one and does not.
 func directive(name []byte) (kind, of string, ok bool) {
 	if len(name) == 0 || name[0] != '$' {
 		return "", "", false
@@ -48,8 +48,8 @@ func mayDirect(text []byte) bool {
 	return bytes.Contains(text, []byte(`"$`)) || bytes.Contains(text, []byte(`"\u0024`))
 }
 
-// checkDirectives returns an error unless every directive in a patch has a value of its type. Code that runs after it relies on
-// that.
+// checkDirectives returns an error unless every directive in a patch has a value of its type. Code that runs after it
+// relies on that.
 func checkDirectives(what string, v *tree.Node, at *place) error {
 	switch v.Kind() {
 	case '[':
@@ -115,8 +115,8 @@ func checkDirective(what, kind, of string, v *tree.Node, at *place) error {
 	return nil
 }
 
-// refuseDirectives returns an error for the first directive in a value that is taken as it is. A server would obey no directive
-// there, and would keep the values around it.
+// refuseDirectives returns an error for the first directive in a value that is taken as it is. A server would obey no
+// directive there, and would keep the values around it.
 func refuseDirectives(what string, v *tree.Node, why string, at *place) error {
 	if v.Branch == nil && !mayDirect(v.Text()) {
 		return nil
@@ -142,9 +142,9 @@ func refuseDirectives(what string, v *tree.Node, why string, at *place) error {
 	return nil
 }
 
-// stripped returns the value that a patch adds if the document has none there: without directives, and without objects that
-// have a $patch. ok is false if v itself is such an object. Without nulls it also leaves out members that are null. It does not
-// change v.
+// stripped returns the value that a patch adds if the document has none there: without directives, and without objects
+// that have a $patch. ok is false if v itself is such an object. Without nulls it also leaves out members that are
+// null. It does not change v.
 func stripped(v *tree.Node, nulls bool) (_ tree.Node, ok bool) {
 	if v.Branch == nil && !mayDirect(v.Text()) && (nulls || !bytes.Contains(v.Text(), []byte("null"))) {
 		return *v, true
@@ -178,8 +178,8 @@ func stripped(v *tree.Node, nulls bool) (_ tree.Node, ok bool) {
 	return *v, true
 }
 
-// RemovesName reports whether directives of a strategic merge patch remove metadata.name: a $patch removes the object around
-// the name and the patch does not set the name again, or a $retainKeys leaves it out.
+// RemovesName reports whether directives of a strategic merge patch remove metadata.name: a $patch removes the object
+// around the name and the patch does not set the name again, or a $retainKeys leaves it out.
 func RemovesName(n *tree.Node) bool {
 	whole := false
 	for _, name := range [...]string{"metadata", "name"} {

@@ -10,14 +10,16 @@ import (
 
 // The causes of an [Error].
 var (
-	// ErrMergeKey: an item of a merged list lacks the member that distinguishes the items, or the member is not a scalar.
+	// ErrMergeKey: an item of a merged list lacks the member that distinguishes the items, or the member is not a
+	// scalar.
 	ErrMergeKey = errors.New("merge key")
 	// ErrDirective: a directive has a value that it cannot have, or stands where it means nothing.
 	ErrDirective = errors.New("directive")
-	// ErrElementOrder: a $setElementOrder list does not have the items of its list in their order, or its list has no items.
+	// ErrElementOrder: a $setElementOrder list does not have the items of its list in their order, or its list has no
+	// items.
 	ErrElementOrder = errors.New("element order")
-	// ErrMergedList: a list cannot be merged, because its items are of different types, or null, or lists, or objects without a
-	// merge key in the schema.
+	// ErrMergedList: a list cannot be merged, because its items are of different types, or null, or lists, or objects
+	// without a merge key in the schema.
 	ErrMergedList = errors.New("merged list")
 	// ErrRetainKeys: a patch sets a member that its $retainKeys does not list.
 	ErrRetainKeys = errors.New("retain keys")

@@ -28,8 +28,8 @@ func typeName(v *tree.Node) string {
 
 func isScalar(kind byte) bool { return kind != 'n' && kind != '[' && kind != '{' }
 
-// scalarKey returns a text that is equal for equal scalars: the content of a string after a quote, and any other value as it is
-// written. A number has one form, and whole numbers keep every digit within int64.
+// scalarKey returns a text that is equal for equal scalars: the content of a string after a quote, and any other value
+// as it is written. A number has one form, and whole numbers keep every digit within int64.
 func scalarKey(v *tree.Node) (key []byte, ok bool) {
 	switch v.Kind() {
 	case '"':
@@ -70,8 +70,8 @@ type element struct {
 // text returns the key as it is sorted.
 func (e *element) text() []byte { return bytes.TrimPrefix(e.key, []byte{'"'}) }
 
-// elements returns the items of a list with their keys. The items are objects with the merge key, or scalars if the key is
-// empty. Only {"$patch": "replace"} needs no key.
+// elements returns the items of a list with their keys. The items are objects with the merge key, or scalars if the key
+// is empty. Only {"$patch": "replace"} needs no key.
 func elements(what string, list []tree.Node, mergeKey string, at *place) ([]element, error) {
 	out := make([]element, len(list))
 	for i := range list {
@@ -175,8 +175,8 @@ func twice(list []element) bool {
 	return false
 }
 
-// sameType returns the kind of all items of the lists, which must be scalars or objects. It returns the kind of true for
-// booleans, and 0 if there are no items.
+// sameType returns the kind of all items of the lists, which must be scalars or objects. It returns the kind of true
+// for booleans, and 0 if there are no items.
 func sameType(what string, at *place, lists ...[]tree.Node) (kind byte, err error) {
 	for _, list := range lists {
 		for i := range list {
@@ -196,8 +196,8 @@ func sameType(what string, at *place, lists ...[]tree.Node) (kind byte, err erro
 	return kind, nil
 }
 
-// arrange puts a merged list into a server's order. The items that order names come in its order, and the others keep their
-// order in the live list. Between an item of each sort, the other one goes first if it did so in the live list.
+// arrange puts a merged list into a server's order. The items that order names come in its order, and the others keep
+// their order in the live list. Between an item of each sort, the other one goes first if it did so in the live list.
 func arrange(list, order, live []element) tree.Node {
 	ordered, lived := placesOf(order), placesOf(live)
 	room := make([]*element, 2*len(list))
@@ -225,8 +225,8 @@ func arrange(list, order, live []element) tree.Node {
 	return tree.ListOf(out)
 }
 
-// arrangeBy sorts a list by the place of its keys. Items to delete go last. An item without a place goes before the item to its
-// left: this is not an order, but it is what servers do.
+// arrangeBy sorts a list by the place of its keys. Items to delete go last. An item without a place goes before the
+// item to its left: this is not an order, but it is what servers do.
 func arrangeBy(list []*element, by *places) []*element {
 	var last []*element
 	list = slices.DeleteFunc(list, func(e *element) bool {

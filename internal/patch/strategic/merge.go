@@ -6,8 +6,9 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// merger applies a strategic merge patch to a document, which it changes in place. With join it applies the patch to another
-// patch instead; the result does what both do, and keeps directives and nulls. It does not change the patch that it applies.
+// merger applies a strategic merge patch to a document, which it changes in place. With join it applies the patch to
+// another patch instead; the result does what both do, and keeps directives and nulls. It does not change the patch
+// that it applies.
 type merger struct {
 	join bool
 }
@@ -242,8 +243,8 @@ func (m merger) items(live, changes []element, s *Shape, at *place) (tree.Node, 
 	return arrange(merged.list, plain, live), nil
 }
 
-// newItem returns an item that the list in the document does not have. A server takes it as it is, and would add what a $patch
-// in it should delete.
+// newItem returns an item that the list in the document does not have. A server takes it as it is, and would add what a
+// $patch in it should delete.
 func (m merger) newItem(e *element, at *place) (element, error) {
 	added := *e
 	if m.join {
@@ -362,8 +363,8 @@ func (m merger) ordered(doc, changes *tree.Branch, order *tree.Member, of string
 	return nil
 }
 
-// takePlaces returns the live order that $setElementOrder uses. A server merges in the live list itself. So new items take the
-// places that deleted ones leave, and count as items of the live list; only those beyond its end do not.
+// takePlaces returns the live order that $setElementOrder uses. A server merges in the live list itself. So new items
+// take the places that deleted ones leave, and count as items of the live list; only those beyond its end do not.
 func takePlaces(live, change []element) []element {
 	if slices.ContainsFunc(change, func(e element) bool { return e.marked == "replace" }) {
 		return live
@@ -396,8 +397,8 @@ func listOrNone(what string, b *tree.Branch, name string, at *place) (*tree.Node
 	return v, nil
 }
 
-// matches returns an error unless the patch's items of a list are in its $setElementOrder, in the same order. If either is
-// empty, they match. As on a server, a $patch item needs an item of the order list before it or after it.
+// matches returns an error unless the patch's items of a list are in its $setElementOrder, in the same order. If either
+// is empty, they match. As on a server, a $patch item needs an item of the order list before it or after it.
 func matches(change, order []element, mergeKey string, at *place) error {
 	if len(change) == 0 || len(order) == 0 {
 		return nil

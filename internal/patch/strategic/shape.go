@@ -32,8 +32,8 @@ func (s *Shape) member(name []byte) Field {
 	return Field{Shape: s.values}
 }
 
-// item returns the shape of the items of the list s. If the schema has an object, a server takes a list for a list of such
-// objects.
+// item returns the shape of the items of the list s. If the schema has an object, a server takes a list for a list of
+// such objects.
 func (s *Shape) item() *Shape {
 	if s == nil || s.items == nil {
 		return s
@@ -41,8 +41,8 @@ func (s *Shape) item() *Shape {
 	return s.items
 }
 
-// strategies sets how a member is changed from the text of a tag or an extension: merge, replace or retainKeys, or one of the
-// first two and retainKeys, separated by a comma.
+// strategies sets how a member is changed from the text of a tag or an extension: merge, replace or retainKeys, or one
+// of the first two and retainKeys, separated by a comma.
 func (f *Field) strategies(text string) error {
 	words := strings.Split(text, ",")
 	seen := 0
@@ -67,7 +67,8 @@ func (f *Field) strategies(text string) error {
 	return nil
 }
 
-// At returns how the member at a path is changed, and whether that is known. The path goes through lists without a step.
+// At returns how the member at a path is changed, and whether that is known. The path goes through lists without a
+// step.
 func (s *Shape) At(path []string) (found Field, ok bool) {
 	for _, name := range path {
 		for s != nil && s.items != nil {

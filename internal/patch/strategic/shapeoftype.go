@@ -66,8 +66,8 @@ type found struct {
 	twice  bool
 }
 
-// members reads a struct as encoding/json does, level by level of embedding. The shallowest field with a name wins, then the
-// one with the name in its tag; if two are still equal, neither counts.
+// members reads a struct as encoding/json does, level by level of embedding. The shallowest field with a name wins,
+// then the one with the name in its tag; if two are still equal, neither counts.
 func (r *typeReader) members(t reflect.Type) map[string]Field {
 	members := make(map[string]Field)
 	taken := make(map[string]bool)

@@ -1,5 +1,5 @@
-// Package strategic applies strategic merge patches to JSON documents, and computes them. It is the implementation of package
-// patch, which documents the patches. Errors about a patch or a document are of type [*Error].
+// Package strategic applies strategic merge patches to JSON documents, and computes them. It is the implementation of
+// package patch, which documents the patches. Errors about a patch or a document are of type [*Error].
 package strategic
 
 import "github.com/bowline-go/bowline/internal/patch/tree"

@@ -25,9 +25,9 @@ func Diff(old, new []byte, s *Shape) ([]byte, error) {
 	return encoded(tree.Node{Branch: change})
 }
 
-// ThreeWay returns the patch that makes the change from original, which may be empty, to modified in current. If findConflicts
-// is set, and the patch changes members that differ between original and current to other values, ThreeWay returns the JSON
-// pointers to these members of the patch, and no body.
+// ThreeWay returns the patch that makes the change from original, which may be empty, to modified in current. If
+// findConflicts is set, and the patch changes members that differ between original and current to other values,
+// ThreeWay returns the JSON pointers to these members of the patch, and no body.
 func ThreeWay(original, modified, current []byte, s *Shape, findConflicts bool) (body []byte, conflicts []string, err error) {
 	if len(original) == 0 {
 		original = []byte("{}")
@@ -126,8 +126,9 @@ func encoded(change tree.Node) ([]byte, error) {
 	return body, nil
 }
 
-// prune removes from a patch of deletions the parts about objects, lists and items that the live object does not have. The
-// wanted ones are added whole, and in a new value a server keeps directives as members, and adds what it should delete.
+// prune removes from a patch of deletions the parts about objects, lists and items that the live object does not have.
+// The wanted ones are added whole, and in a new value a server keeps directives as members, and adds what it should
+// delete.
 func prune(change *tree.Branch, live *tree.Node, s *Shape) {
 	there := live.Open()
 	for i := range change.Members {

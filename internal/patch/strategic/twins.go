@@ -7,18 +7,18 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file is about lists in which several items have one merge key, such as the ports 53 of TCP and of UDP. A patch by key
-// cannot distinguish them, so such a list is merged here, and sent whole. Otherwise the items that others have added would be
-// lost.
+// This file is about lists in which several items have one merge key, such as the ports 53 of TCP and of UDP. A patch
+// by key cannot distinguish them, so such a list is merged here, and sent whole. Otherwise the items that others have
+// added would be lost.
 
 // twins does a three-way merge of such lists.
 type twins struct {
 	pairer *carry.Pairer
 }
 
-// objects returns documents to compute the patch from, instead of original and modified. If a list has items of one key in any
-// of the three, modified gets the merged list, and original the live one. changed is false if there is no such list. objects
-// does not report errors in lists: the code that computes the patch finds them.
+// objects returns documents to compute the patch from, instead of original and modified. If a list has items of one key
+// in any of the three, modified gets the merged list, and original the live one. changed is false if there is no such
+// list. objects does not report errors in lists: the code that computes the patch finds them.
 func (t twins) objects(was, want, live *tree.Node, s *Shape) (original, modified tree.Node, changed bool) {
 	original, modified = *was, *want
 	members := want.Open().Members
@@ -100,8 +100,8 @@ func (t twins) lists(was, want, live *tree.Node, f Field) (original, modified tr
 	return before, after, changed
 }
 
-// merge returns the new list: the wanted items, each with the other members that it has in the live list, and the items that
-// others have added to the live list.
+// merge returns the new list: the wanted items, each with the other members that it has in the live list, and the items
+// that others have added to the live list.
 func (t twins) merge(was, want, live []element, f Field) (tree.Node, error) {
 	there := t.pair(live, want, f.MergeKey)
 	had := t.pair(was, want, f.MergeKey)
@@ -159,8 +159,8 @@ func merged(original, modified, live *tree.Node, s *Shape) (tree.Node, error) {
 	return tree.Literal(text), nil
 }
 
-// pair returns, for each element of after, the index of the same element of before, or -1. Among those with its merge key it is
-// the one that is alike, or else the one that has most in common.
+// pair returns, for each element of after, the index of the same element of before, or -1. Among those with its merge
+// key it is the one that is alike, or else the one that has most in common.
 func (t twins) pair(before, after []element, mergeKey string) []int {
 	return t.pairer.ByKey(nodes(before), nodes(after), func(v *tree.Node) string { return idOf(v, mergeKey) })
 }

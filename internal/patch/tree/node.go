@@ -33,7 +33,8 @@ type Member struct {
 // fewMembers is the maximal number of members that are searched for a name from end to end.
 const fewMembers = 16
 
-// fewSearches is how many such searches a larger object gets before it is indexed: an index takes more room than the members.
+// fewSearches is how many such searches a larger object gets before it is indexed: an index takes more room than the
+// members.
 const fewSearches = 4
 
 // Root returns the value of the text.
@@ -60,7 +61,8 @@ func (n Node) Text() []byte { return n.From.Text[n.At:n.End:n.End] }
 // span returns the text, and its start in the source.
 func (n Node) span() (start int, text []byte) { return int(n.At), n.Text() }
 
-// Open opens the object or list and returns it, or nil for any other value. If members have the same name, the last counts.
+// Open opens the object or list and returns it, or nil for any other value. If members have the same name, the last
+// counts.
 func (n *Node) Open() *Branch {
 	if n.Branch != nil {
 		return n.Branch
@@ -237,8 +239,8 @@ func (n Node) Clone() Node {
 	return Node{Branch: c}
 }
 
-// Size returns about how many bytes a value takes that is below level objects and lists: at least as many as its text. It
-// returns an error if the value nests too deep.
+// Size returns about how many bytes a value takes that is below level objects and lists: at least as many as its text.
+// It returns an error if the value nests too deep.
 func (n Node) Size(level int) (int, error) {
 	b := n.Branch
 	if b == nil {

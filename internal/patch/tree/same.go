@@ -2,8 +2,8 @@ package tree
 
 import "bytes"
 
-// Same reports whether two JSON values are equal: numbers by their value, strings by their code points, objects whatever the
-// order of their members.
+// Same reports whether two JSON values are equal: numbers by their value, strings by their code points, objects
+// whatever the order of their members.
 func Same(a, b *Node) bool { return sameBy(a, b, sameNumber) }
 
 // sameBy is Same with a function that compares numbers with different texts.
@@ -11,8 +11,8 @@ func sameBy(a, b *Node, number func(a, b []byte) bool) bool {
 	return a.Branch == nil && b.Branch == nil && Unchanged(a, b) || sameInside(a, b, number)
 }
 
-// shortText is the maximal size of parts whose texts are compared before their own parts are. If the text of every part were
-// compared, each byte would be compared once for each object and list around it.
+// shortText is the maximal size of parts whose texts are compared before their own parts are. If the text of every part
+// were compared, each byte would be compared once for each object and list around it.
 const shortText = 4096
 
 // samePart is sameBy for a part of values whose texts differ.
@@ -45,8 +45,8 @@ func sameInside(a, b *Node, number func(a, b []byte) bool) bool {
 	return true // true, false and null have one spelling each, and different kinds
 }
 
-// sameParts is sameItems for lists that are not open, and stay so, because a long list that is open takes many times its
-// length.
+// sameParts is sameItems for lists that are not open, and stay so, because a long list that is open takes many times
+// its length.
 func sameParts(a, b *Node, number func(a, b []byte) bool) bool {
 	var mine, other Node // one for all parts: both are on the heap
 	for x, y := a.Parts(), b.Parts(); ; {

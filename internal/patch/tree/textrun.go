@@ -2,9 +2,10 @@ package tree
 
 import "bytes"
 
-// TextRun reports whether values of two sources have the same text. If two objects differ, so do their members that contain the
-// difference, down to a scalar; comparing the text of each would cost the depth times the length. So TextRun remembers how far
-// two texts agree, and compares nothing twice if it is asked about values before those within them.
+// TextRun reports whether values of two sources have the same text. If two objects differ, so do their members that
+// contain the difference, down to a scalar; comparing the text of each would cost the depth times the length. So
+// TextRun remembers how far two texts agree, and compares nothing twice if it is asked about values before those within
+// them.
 type TextRun struct {
 	a, b           *Source
 	startA, startB int  // the texts agree from here,

@@ -8,9 +8,9 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// Source is a checked JSON text. Values are parts of it as they are written. The end of a value is found in the text. An index
-// has the ends of objects and lists that are not short: it is small compared to the text, and they can be skipped at once,
-// however much they contain.
+// Source is a checked JSON text. Values are parts of it as they are written. The end of a value is found in the text.
+// An index has the ends of objects and lists that are not short: it is small compared to the text, and they can be
+// skipped at once, however much they contain.
 type Source struct {
 	Text       []byte
 	start, end uint32 // of the value
@@ -55,7 +55,8 @@ func tokenize(text []byte) (*Source, error) {
 	return &Source{Text: text, start: uint32(start), end: uint32(r.end), nests: r.nests, Spaces: r.spaced, Depth: r.deepest}, nil
 }
 
-// string returns the content of the string that starts at at. It must not be changed, because it may be part of the text.
+// string returns the content of the string that starts at at. It must not be changed, because it may be part of the
+// text.
 func (s *Source) string(at uint32) []byte {
 	raw := s.Text[at:stringEnd(s.Text, at)]
 	if inner := raw[1 : len(raw)-1]; jsonlex.IsPlain(inner) {

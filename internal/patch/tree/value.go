@@ -21,8 +21,8 @@ func Literal(text []byte) Node {
 // ListOf returns the list of the items.
 func ListOf(items []Node) Node { return Node{Branch: &Branch{List: true, Items: items}} }
 
-// Written returns the value without its branch, if it is from a source, so that changes to it do not affect others. The value
-// must equal its text in the source.
+// Written returns the value without its branch, if it is from a source, so that changes to it do not affect others. The
+// value must equal its text in the source.
 func (n Node) Written() Node {
 	if n.From != nil {
 		n.Branch = nil
@@ -75,8 +75,8 @@ func (b *Branch) Each(yield func(m *Member) bool) {
 // Alike is [Same], except that numbers are equal only if their texts are.
 func Alike(a, b *Node) bool { return sameBy(a, b, bytes.Equal) }
 
-// Unchanged reports whether two values from sources have the same text. Both must equal their texts in the sources. If the
-// texts differ, the values may still be equal.
+// Unchanged reports whether two values from sources have the same text. Both must equal their texts in the sources. If
+// the texts differ, the values may still be equal.
 func Unchanged(a, b *Node) bool { return bytes.Equal(a.Text(), b.Text()) }
 
 // Put sets the member with m's name to a value, or adds it if it is not there.
@@ -108,7 +108,8 @@ func (n *Node) Scalar() string {
 	return string(n.Text())
 }
 
-// AppendSorted appends a value in a canonical form, independent of the order of members and the spelling of strings and numbers.
+// AppendSorted appends a value in a canonical form, independent of the order of members and the spelling of strings and
+// numbers.
 func (n *Node) AppendSorted(dst []byte) []byte {
 	switch n.Kind() {
 	case '{':

@@ -1,18 +1,18 @@
-// Package bench measures Bowline side by side with client-go and controller-runtime: the same job, on the same machine, in
-// one run. A figure in the README or the CHANGELOG comes from here, with the command that gives it again.
+// Package bench measures Bowline side by side with client-go and controller-runtime: the same job, on the same machine,
+// in one run. A figure in the README or the CHANGELOG comes from here, with the command that gives it again.
 //
 //	go run ./cmd/compare       # informer, cache, queue, controller, leader election, row by row
 //	go run ./cmd/shares        # a replica with a quarter of 100,000 pods, next to one with all of them
 //	go run ./weight -heap      # binaries, builds and memory of a controller, controller-runtime included
 //	go test ./...              # that the measurements work, on a few objects
 //
-// It is a module of its own, so that users of Bowline get nothing of Kubernetes. It needs Go and the Go module proxy, or a
-// filled module cache.
+// It is a module of its own, so that users of Bowline get nothing of Kubernetes. It needs Go and the Go module proxy,
+// or a filled module cache.
 //
 // The rules: a side runs in a process of its own, which links nothing of the others. Rounds are interleaved, so that a
 // machine that gets slower slows all sides down, and the tables have medians. In compare each side has the best of its
 // public settings; in weight each is written as its own documentation advises, with its defaults.
 //
-// Both read from the server of package canned. Package sample has the common code of compare's samples, and the folders sides
-// and hello have the sides. Package builds measures builds, and package report prints tables.
+// Both read from the server of package canned. Package sample has the common code of compare's samples, and the folders
+// sides and hello have the sides. Package builds measures builds, and package report prints tables.
 package bench

@@ -17,8 +17,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Gadgets is a custom resource with lists and maps of every kind. The server has it, with status and with GadgetSchema, before the
-// suite runs.
+// Gadgets is a custom resource with lists and maps of every kind. The server has it, with status and with GadgetSchema,
+// before the suite runs.
 var Gadgets = client.Type[*meta.Unstructured]{Group: "conformance.bowline.example", Version: "v1", Kind: "Gadget", Resource: "gadgets"}
 
 // GadgetSchema is the openAPIV3Schema of Gadgets.
@@ -82,7 +82,8 @@ type ownership struct {
 	owners []string // the managedFields, without times and sorted
 }
 
-// notDecoded returns the answer to a configuration that is not an object of the kind, not YAML, or whose owner has no fields.
+// notDecoded returns the answer to a configuration that is not an object of the kind, not YAML, or whose owner has no
+// fields.
 func notDecoded(why string) string {
 	return in136("400 BadRequest: error decoding patch: "+why, "400 BadRequest: error decoding YAML: "+why)
 }

@@ -6,8 +6,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// A deletion that handles dependents waits for a garbage collector, which removes the finalizer. No garbage collector runs
-// here.
+// A deletion that handles dependents waits for a garbage collector, which removes the finalizer. No garbage collector
+// runs here.
 func testPropagation(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)

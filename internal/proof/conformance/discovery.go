@@ -15,7 +15,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// testDiscovery reads what the server serves, in both forms. A server answers in the old form if the request asks for no other.
+// testDiscovery reads what the server serves, in both forms. A server answers in the old form if the request asks for
+// no other.
 func testDiscovery(t *testing.T, s suite) {
 	for _, form := range []string{"aggregated", "the old form"} {
 		t.Run(form, func(t *testing.T) {

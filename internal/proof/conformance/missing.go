@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// testMissingSubresource asks for a subresource that a resource does not have. For a custom resource the server answers that the
-// object is not found, whether it exists or not. The client tells the two cases apart.
+// testMissingSubresource asks for a subresource that a resource does not have. For a custom resource the server answers
+// that the object is not found, whether it exists or not. The client tells the two cases apart.
 func testMissingSubresource(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	gizmos := client.For(s.client, Gizmos)
@@ -51,8 +51,8 @@ func testMissingSubresource(t *testing.T, s suite) {
 	}
 }
 
-// testNotServed asks for resources that the server does not serve. The answer does not name them. It is a Status only in groups of
-// compiled-in resources.
+// testNotServed asks for resources that the server does not serve. The answer does not name them. It is a Status only
+// in groups of compiled-in resources.
 func testNotServed(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	s.configMap(t, ns, "a", nil)

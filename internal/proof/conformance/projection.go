@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// deploymentSpecs have all of a deployment except its status, and deploymentStatuses the part that its status subresource
-// writes.
+// deploymentSpecs have all of a deployment except its status, and deploymentStatuses the part that its status
+// subresource writes.
 type (
 	deploymentSpec struct {
 		meta.ObjectMeta `json:"metadata"`
@@ -22,8 +22,8 @@ type (
 	}
 )
 
-// The resource decides which parts of a write a server takes. An update is refused if it would remove fields that the type does
-// not name, and a change that the server leaves out is an error.
+// The resource decides which parts of a write a server takes. An update is refused if it would remove fields that the
+// type does not name, and a change that the server leaves out is an error.
 func testProjection(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	made := newConfigMap(ns, "a", map[string]string{"l": "1"})

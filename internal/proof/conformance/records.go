@@ -19,7 +19,8 @@ var (
 	CoreEvents = client.Type[*meta.Unstructured]{Version: "v1", Kind: "Event", Resource: "events"}
 )
 
-// aRecord is an Event of events.k8s.io, and anOlderOne what a recorder of the older kind sends to the core group. NAME is its name.
+// aRecord is an Event of events.k8s.io, and anOlderOne what a recorder of the older kind sends to the core group. NAME
+// is its name.
 const (
 	aRecord = `{"metadata":{"name":"NAME"},"eventTime":"2026-01-02T03:04:05.000006Z","type":"Normal","reason":"Knotted","action":"Knot",` +
 		`"note":"a bowline","reportingController":"example.com/knotter","reportingInstance":"knotter-1",` +

@@ -15,8 +15,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// RunShards is the part of the suite about shard selectors (KEP-5866), for a server that applies them. Nothing else changes its
-// config maps meanwhile. [Run] has the part for other servers.
+// RunShards is the part of the suite about shard selectors (KEP-5866), for a server that applies them. Nothing else
+// changes its config maps meanwhile. [Run] has the part for other servers.
 func RunShards(t *testing.T, cfg client.Config) {
 	s := newSuite(t, cfg)
 	binary := cfg
@@ -245,7 +245,8 @@ func testShardsThatDoNotSay(t *testing.T, s suite) {
 	}
 }
 
-// A list of events says that it is a shard, and comes from etcd. So do the watches of it, which Kubernetes 1.36 does not divide.
+// A list of events says that it is a shard, and comes from etcd. So do the watches of it, which Kubernetes 1.36 does
+// not divide.
 func testShardsOfEvents(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	records := client.For(s.client, CoreEvents)

@@ -18,7 +18,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// behaviours 198, 199 and 202: a streaming list has the present objects, a bookmark that ends them, and then the events.
+// behaviours 198, 199 and 202: a streaming list has the present objects, a bookmark that ends them, and then the
+// events.
 func testStreamingList(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	s.configMap(t, ns, "a", map[string]string{"app": "web"})
@@ -98,7 +99,8 @@ func testStreamGoesOn(t *testing.T, s suite) {
 	}
 }
 
-// behaviour 204, fault F9: the server waits for a version that it does not know yet, and then says that it is too large.
+// behaviour 204, fault F9: the server waits for a version that it does not know yet, and then says that it is too
+// large.
 func testTooLargeVersion(t *testing.T, s suite) {
 	const future = "99999999999"
 	ns := s.namespace(t)
@@ -159,8 +161,8 @@ func testTooLargeVersion(t *testing.T, s suite) {
 	})
 }
 
-// A bookmark is an object of the watch's kind in which only the version is set, and the annotation if it ends the initial
-// events. Clients that decode strictly see the members that the type always writes.
+// A bookmark is an object of the watch's kind in which only the version is set, and the annotation if it ends the
+// initial events. Clients that decode strictly see the members that the type always writes.
 func testBookmarkShape(t *testing.T, s suite) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(s.cfg.TLS.CAData))

@@ -18,8 +18,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Run runs the suite against the server of cfg, which serves [Widgets], [Gadgets] and [Gizmos], and whose credentials may do
-// everything. It leaves namespaces behind whose names begin with "conformance-".
+// Run runs the suite against the server of cfg, which serves [Widgets], [Gadgets] and [Gizmos], and whose credentials
+// may do everything. It leaves namespaces behind whose names begin with "conformance-".
 func Run(t *testing.T, cfg client.Config) {
 	s := newSuite(t, cfg)
 	for _, test := range []struct {
@@ -99,7 +99,8 @@ func Run(t *testing.T, cfg client.Config) {
 	}
 }
 
-// RunProtobuf runs the suite with a client that asks for lists and watches as protobuf. It fails if the client gets none.
+// RunProtobuf runs the suite with a client that asks for lists and watches as protobuf. It fails if the client gets
+// none.
 func RunProtobuf(t *testing.T, cfg client.Config) {
 	cfg.Protobuf = tables.New(groupTables()...)
 	var answers atomic.Int64
@@ -110,8 +111,8 @@ func RunProtobuf(t *testing.T, cfg client.Config) {
 	}
 }
 
-// RunExpired is the part of the suite about lists and watches that the server cannot continue. forget makes the server forget
-// everything until now, which would disturb the rest of the suite.
+// RunExpired is the part of the suite about lists and watches that the server cannot continue. forget makes the server
+// forget everything until now, which would disturb the rest of the suite.
 func RunExpired(t *testing.T, cfg client.Config, forget func()) {
 	s := newSuite(t, cfg)
 	t.Run("a watch", func(t *testing.T) { testExpiredWatch(t, s, forget) })

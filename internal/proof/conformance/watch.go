@@ -119,7 +119,8 @@ func testWatchSelector(t *testing.T, s suite) {
 	if want := []string{"ADDED b", "ADDED a", "DELETED b", "DELETED a"}; !slices.Equal(describe(events), want) {
 		t.Errorf("events are %v, want %v", describe(events), want)
 	}
-	// The resource version of an object that has left the selection is that of the change, so that it can be resumed from.
+	// The resource version of an object that has left the selection is that of the change, so that it can be resumed
+	// from.
 	left := events[2].Identity
 	next := collect(t, s, client.WatchOptions{Namespace: ns, ResourceVersion: left.ResourceVersion}, 1)
 	if next[0].Identity.ResourceVersion == left.ResourceVersion {
@@ -158,7 +159,8 @@ func testExpiredWatch(t *testing.T, s suite, forget func()) {
 	}
 }
 
-// behaviour 81, fault F10: a list whose version is forgotten between its pages ends with Expired, and is never a short one.
+// behaviour 81, fault F10: a list whose version is forgotten between its pages ends with Expired, and is never a short
+// one.
 func testExpiredList(t *testing.T, s suite, forget func()) {
 	ns := s.namespace(t)
 	names := numbered("page", 6)
@@ -190,8 +192,8 @@ func testExpiredList(t *testing.T, s suite, forget func()) {
 func testBookmarks(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	made := s.configMap(t, ns, "a", nil)
-	// A server sends a bookmark every minute, and in the two seconds before the end that it was asked for. It does not wait for
-	// itself in those: where it is busy they may pass without one, and then the next watch brings it.
+	// A server sends a bookmark every minute, and in the two seconds before the end that it was asked for. It does not
+	// wait for itself in those: where it is busy they may pass without one, and then the next watch brings it.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var last client.Event[*ConfigMap]

@@ -5,7 +5,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Widgets is the custom resource of the suite. The server has it, with status and with WidgetSchema, before the suite runs.
+// Widgets is the custom resource of the suite. The server has it, with status and with WidgetSchema, before the suite
+// runs.
 var Widgets = client.Type[*meta.Unstructured]{Group: "conformance.bowline.example", Version: "v1", Kind: "Widget", Resource: "widgets"}
 
 // WidgetSchema is the openAPIV3Schema of Widgets.

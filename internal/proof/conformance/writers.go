@@ -60,11 +60,13 @@ const TallyDefinition = `{"metadata": {"name": "tallies.conformance.bowline.exam
 // WritersAgent is the User-Agent of those that RunWriters has.
 const WritersAgent = "writers/1"
 
-// RunWriters has 64 writers count on one object at once, by Modify: on a config map, on a custom resource, on its status and
-// through a projection of it. The server of cfg must serve Tallies. wrap is what is between the writers and the server, or nil.
+// RunWriters has 64 writers count on one object at once, by Modify: on a config map, on a custom resource, on its
+// status and through a projection of it. The server of cfg must serve Tallies. wrap is what is between the writers and
+// the server, or nil.
 //
-// Each writer counts once: it tries again after an error that says that nothing was written, and not after one that says that
-// something may have been. In the end each that succeeded must have counted once, and each that does not know, once at most.
+// Each writer counts once: it tries again after an error that says that nothing was written, and not after one that
+// says that something may have been. In the end each that succeeded must have counted once, and each that does not
+// know, once at most.
 func RunWriters(t *testing.T, cfg client.Config, wrap func(http.RoundTripper) http.RoundTripper) {
 	s := newSuite(t, cfg)
 	tallies := client.For(s.client, Tallies)

@@ -7,12 +7,14 @@
 //
 //	go vet ./... && go test -count=1 ./...
 //
-// The first run compiles the servers, which takes minutes and prints nothing meanwhile; the results stay in the Go build
-// cache, and later runs start in seconds. Hence go vet before it: it compiles the same once, where `go test ./...` alone
-// would do so for the packages and for the control plane at the same time. On a slow machine, -timeout also extends the
-// time that the start may take. -count=1 because the go command cannot see that a cached result depended on a server.
+// The first run compiles the servers, which takes minutes and prints nothing meanwhile; the results stay in the Go
+// build cache, and later runs start in seconds. Hence go vet before it: it compiles the same once, where `go test
+// ./...` alone would do so for the packages and for the control plane at the same time. On a slow machine, -timeout
+// also extends the time that the start may take. -count=1 because the go command cannot see that a cached result
+// depended on a server.
 //
-// The servers are those of Kubernetes 1.37.2 (go.mod). The same tests run the servers of Kubernetes 1.36.3 (go-1.36.mod) with
+// The servers are those of Kubernetes 1.37.2 (go.mod). The same tests run the servers of Kubernetes 1.36.3
+// (go-1.36.mod) with
 //
 //	go test -count=1 . -kubernetes 1.36
 //
@@ -41,10 +43,10 @@
 //	the published schemas                without them                          attestations of a token request, modes and
 //	                                                                           users of files in volumes, and others
 //
-// Tests that kill the API server and start it again have servers of their own: informers through restarts and lost history,
-// contenders of package leader and of client-go for one lease, and two replicas of examples/operator, which are killed and ended too.
-// So have three processes that share work by package client/shards, with the server's feature ShardedListAndWatch and without it.
-// This takes two minutes, so .ci/run leaves it to .ci/nightly.
+// Tests that kill the API server and start it again have servers of their own: informers through restarts and lost
+// history, contenders of package leader and of client-go for one lease, and two replicas of examples/operator, which
+// are killed and ended too. So have three processes that share work by package client/shards, with the server's feature
+// ShardedListAndWatch and without it. This takes two minutes, so .ci/run leaves it to .ci/nightly.
 //
 // Random patches are compared with what the server makes of them, by sixty seeds each. To try others:
 //
@@ -57,12 +59,13 @@
 //	go run ./peersuites
 //	go test -count=1 -v -timeout 30m -run Kubectl . -script all
 //
-// The first runs controller-runtime's own tests of its client and its cache against clienttest. The second runs some 400
-// commands of kubectl against a real server and clienttest, and compares exit codes, standard output and standard error.
-// Without -script, a test runs a short selection of them. To add a command, add a line to a file in kubectlscript/commands.
+// The first runs controller-runtime's own tests of its client and its cache against clienttest. The second runs some
+// 400 commands of kubectl against a real server and clienttest, and compares exit codes, standard output and standard
+// error. Without -script, a test runs a short selection of them. To add a command, add a line to a file in
+// kubectlscript/commands.
 //
-// Each has a file exceptions.txt with what clienttest need not do, and the reason. A comparison fails if something differs
-// that is not in that file, and also if something in the file does not differ any more. An exception is right only where
-// the documentation of clienttest says that it differs from a real server there, or where the difference does not come
-// from the server at all. Everything else is a defect of clienttest, which is mended there.
+// Each has a file exceptions.txt with what clienttest need not do, and the reason. A comparison fails if something
+// differs that is not in that file, and also if something in the file does not differ any more. An exception is right
+// only where the documentation of clienttest says that it differs from a real server there, or where the difference
+// does not come from the server at all. Everything else is a defect of clienttest, which is mended there.
 package e2e

@@ -1,5 +1,5 @@
-// Package histories says which random histories a test plays. A seed fixes a history. By default each test plays a number of its
-// own, which is enough to notice a broken rule; flags of the test ask for others:
+// Package histories says which random histories a test plays. A seed fixes a history. By default each test plays a
+// number of its own, which is enough to notice a broken rule; flags of the test ask for others:
 //
 //	go test ./informer -run Oracle -seeds 100000              more of them
 //	go test ./informer -run Oracle -first 40001 -seeds 1000   others

@@ -1,4 +1,5 @@
-// Package machine has the clocks and the pauses of a computer, for tests of processes that must be right whatever happens to theirs.
+// Package machine has the clocks and the pauses of a computer, for tests of processes that must be right whatever
+// happens to theirs.
 package machine
 
 import (
@@ -9,8 +10,9 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
-// Machine is what a process runs on: its clocks, and whether the process goes on. A bubble of testing/synctest has one time for all, so
-// the clocks are steered by their differences from it. Make one with [New]. Its methods are safe for use by several goroutines at once.
+// Machine is what a process runs on: its clocks, and whether the process goes on. A bubble of testing/synctest has one
+// time for all, so the clocks are steered by their differences from it. Make one with [New]. Its methods are safe for
+// use by several goroutines at once.
 type Machine struct {
 	start time.Time
 
@@ -75,7 +77,8 @@ func (m *Machine) Pause() {
 	}
 }
 
-// Freeze stops the process, as SIGSTOP does. The process goes on until it looks at a clock, makes a request or gets an answer.
+// Freeze stops the process, as SIGSTOP does. The process goes on until it looks at a clock, makes a request or gets an
+// answer.
 func (m *Machine) Freeze() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

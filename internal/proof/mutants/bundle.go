@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// bundle is the code of a package with many mutants in it, all of them off. A number in the environment turns one on, so that
-// the package and its tests are compiled once for all of them: some take longer to compile than to run.
+// bundle is the code of a package with many mutants in it, all of them off. A number in the environment turns one on,
+// so that the package and its tests are compiled once for all of them: some take longer to compile than to run.
 type bundle struct {
 	root, dir, tmp string
 	mutants        []mutant
@@ -134,7 +134,8 @@ func (b *bundle) write() (map[string]changed, error) {
 
 var packageClause = regexp.MustCompile(`(?m)^package (\w+)`)
 
-// change puts the prefixes and suffixes of mutants into a text. Mutants lie beside or within one another, as expressions do.
+// change puts the prefixes and suffixes of mutants into a text. Mutants lie beside or within one another, as
+// expressions do.
 func (b *bundle) change(text []byte, ids []int) changed {
 	m := func(id int) mutant { return b.mutants[id-1] }
 	opening, closing := slices.Clone(ids), slices.Clone(ids)
@@ -186,8 +187,9 @@ var (
 	mutantInError = regexp.MustCompile(`mutant(?:On|Number|Error)\((\d+)`)
 )
 
-// blame takes out the mutants that the compiler's errors are in, the innermost of each place, and reports whether it found some. The
-// place of an error may be an expression around a mutant: then it is one that the text of the error shows.
+// blame takes out the mutants that the compiler's errors are in, the innermost of each place, and reports whether it
+// found some. The place of an error may be an expression around a mutant: then it is one that the text of the error
+// shows.
 func (b *bundle) blame(output string, all map[string]changed) (found bool) {
 	out := func(id int) bool {
 		isNew := id < len(b.out) && !b.out[id]

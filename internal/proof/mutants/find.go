@@ -24,8 +24,8 @@ type mutant struct {
 	start, end int
 	line       int
 
-	// A bundle has these texts before and after the place, with the mutant's number instead of the word ID. Both are empty if
-	// the mutant must be compiled by itself.
+	// A bundle has these texts before and after the place, with the mutant's number instead of the word ID. Both are
+	// empty if the mutant must be compiled by itself.
 	prefix, suffix string
 }
 
@@ -144,7 +144,8 @@ func (f *finder) source(n ast.Node) string {
 	return string(f.text[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
 }
 
-// add adds the mutant in which after stands where n is. The prefix and the suffix do the same to n when the mutant is on.
+// add adds the mutant in which after stands where n is. The prefix and the suffix do the same to n when the mutant is
+// on.
 func (f *finder) add(n ast.Node, after, prefix, suffix string) {
 	start, end := f.set.Position(n.Pos()), f.set.Position(n.End())
 	if n.Pos() < f.constants { // which no function can be part of
@@ -156,8 +157,8 @@ func (f *finder) add(n ast.Node, after, prefix, suffix string) {
 	})
 }
 
-// visit adds the mutants of one node. They are made so that they compile nearly always: a condition is still evaluated, and a
-// statement is still there, but never done, so that no variable and no import is unused.
+// visit adds the mutants of one node. They are made so that they compile nearly always: a condition is still evaluated,
+// and a statement is still there, but never done, so that no variable and no import is unused.
 func (f *finder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IfStmt:

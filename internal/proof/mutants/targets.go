@@ -14,8 +14,8 @@ type target struct {
 }
 
 // targets returns the packages of the campaign: the cache, delivery, queues, recovery, leader election, records,
-// writes, connections into containers, credentials, patches, decoding, the division of work, and what joins Bowline to other
-// programs. A package may belong to a nested module.
+// writes, connections into containers, credentials, patches, decoding, the division of work, and what joins Bowline to
+// other programs. A package may belong to a nested module.
 func targets() []target {
 	return []target{
 		{dir: "internal/store", also: []string{"cache", "informer"}, part: 13},

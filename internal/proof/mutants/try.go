@@ -40,8 +40,8 @@ type trier struct {
 	flags  []string // of the tests
 }
 
-// newTrier compiles a package with the mutants in it, and its tests and those of the packages above it. All of them must pass
-// while no mutant is on. flags are given to the tests.
+// newTrier compiles a package with the mutants in it, and its tests and those of the packages above it. All of them
+// must pass while no mutant is on. flags are given to the tests.
 func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant, flags []string) (*trier, error) {
 	t := &trier{b: bundle{root: root, dir: g.dir, tmp: tmp, mutants: mutants}, flags: flags}
 	if err := t.b.settle(ctx); err != nil {
@@ -75,7 +75,8 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant,
 	return t, nil
 }
 
-// try says what the tests make of the mutant with this number, and which test killed it. Several mutants may be tried at once.
+// try says what the tests make of the mutant with this number, and which test killed it. Several mutants may be tried
+// at once.
 func (t *trier) try(ctx context.Context, id int) (verdict, string, error) {
 	alone := t.b.out[id]
 	for i, s := range t.suites {
@@ -141,8 +142,8 @@ func (t *trier) compile(ctx context.Context, pkg, overlay, binary string) error 
 	return nil
 }
 
-// run runs tests while a mutant is on, and returns the name of a test that fails, or another reason why they fail. They run in
-// the folder of their package, as with go test.
+// run runs tests while a mutant is on, and returns the name of a test that fails, or another reason why they fail. They
+// run in the folder of their package, as with go test.
 func (t *trier) run(ctx context.Context, s suite, id int) (string, error) {
 	bound, cancel := context.WithTimeout(ctx, s.patience+30*time.Second) // they end by themselves before
 	defer cancel()

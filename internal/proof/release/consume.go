@@ -12,8 +12,8 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// consume builds the programs of folder testdata as users do: each in a folder outside of the repository, with the packed modules from a
-// proxy. It vets and runs them. The module cache forgets the packed modules in the end.
+// consume builds the programs of folder testdata as users do: each in a folder outside of the repository, with the
+// packed modules from a proxy. It vets and runs them. The module cache forgets the packed modules in the end.
 func consume(ctx context.Context, repository, dir, proxy, version string, modules []publicModule) (err error) {
 	env, cache, err := environment(ctx, proxy, modules)
 	if err != nil {
@@ -72,7 +72,8 @@ func consume(ctx context.Context, repository, dir, proxy, version string, module
 	return nil
 }
 
-// environment returns the environment of the programs, in which the packed modules come from their folder, and the module cache.
+// environment returns the environment of the programs, in which the packed modules come from their folder, and the
+// module cache.
 func environment(ctx context.Context, proxy string, modules []publicModule) (env []string, cache string, err error) {
 	out, err := output(ctx, ".", os.Environ(), "go", "env", "GOMODCACHE", "GOPROXY", "GONOSUMDB")
 	if err != nil {

@@ -109,7 +109,8 @@ func addLines(to map[string]bool, list, text string) {
 // unreleased ends the heading of the section that the next release dates.
 const unreleased = ", not released yet"
 
-// date returns the text of CHANGELOG.md with the date of a version in its heading. A version and its rehearsals have one section.
+// date returns the text of CHANGELOG.md with the date of a version in its heading. A version and its rehearsals have
+// one section.
 func date(text, version string, on time.Time) (string, error) {
 	version, _, _ = strings.Cut(version, "-rehearsal.")
 	heading := "\n## " + strings.TrimPrefix(version, "v")

@@ -1,5 +1,5 @@
-// Package jsontree represents JSON values as trees of maps, lists and scalars. It reads them from JSON and from YAML, and
-// writes, copies and compares them. Numbers are text, so they are written as they were read.
+// Package jsontree represents JSON values as trees of maps, lists and scalars. It reads them from JSON and from YAML,
+// and writes, copies and compares them. Numbers are text, so they are written as they were read.
 package jsontree
 
 import (
@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// Object is a JSON object as encoding/json decodes it, with numbers as json.Number, so that 2^53+1 and 1.50 keep their text.
+// Object is a JSON object as encoding/json decodes it, with numbers as json.Number, so that 2^53+1 and 1.50 keep their
+// text.
 type Object = map[string]any
 
 // Parse reads exactly one JSON value. Its errors have the words of encoding/json.
@@ -50,8 +51,8 @@ func KindOf(v any) string {
 	return "object"
 }
 
-// OutOfRange returns the first number of v that no 64-bit integer or floating-point number can hold, such as 1e400, or "". Members
-// are looked at in the order of their names.
+// OutOfRange returns the first number of v that no 64-bit integer or floating-point number can hold, such as 1e400, or
+// "". Members are looked at in the order of their names.
 func OutOfRange(v any) json.Number {
 	switch v := v.(type) {
 	case Object:
@@ -167,8 +168,8 @@ func Equal(a, b any) bool {
 	return a == b
 }
 
-// Lookup returns the text of the scalar at a path such as "spec.nodeName", as field selectors compare it. An absent value is
-// "".
+// Lookup returns the text of the scalar at a path such as "spec.nodeName", as field selectors compare it. An absent
+// value is "".
 func Lookup(m Object, path string) string {
 	var v any = m
 	for name := range strings.SplitSeq(path, ".") {

@@ -15,8 +15,8 @@ import (
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
-// ParseYAML reads one document of YAML, of which JSON is a part. As in [Parse], numbers stay text, and if a member occurs
-// twice, the last counts. twice lists such members.
+// ParseYAML reads one document of YAML, of which JSON is a part. As in [Parse], numbers stay text, and if a member
+// occurs twice, the last counts. twice lists such members.
 func ParseYAML(doc []byte) (v any, twice []string, _ error) {
 	v, wrong := Parse(doc)
 	isJSON := wrong == nil
@@ -126,7 +126,8 @@ func (y *yamlReader) object(n *yaml.Node, depth int) (any, error) {
 			return nil, err
 		}
 		if key.Tag == "!!merge" {
-			// The members of "<<" replace those before it. If it lists several objects, the first one that has a member counts.
+			// The members of "<<" replace those before it. If it lists several objects, the first one that has a member
+			// counts.
 			from, isList := v.([]any)
 			if !isList {
 				from = []any{v}

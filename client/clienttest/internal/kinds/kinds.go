@@ -1,5 +1,5 @@
-// Package kinds describes the built-in kinds of one release of kube-apiserver, and has the objects that it makes when it
-// starts. Tests in internal/proof/e2e compare that server's answers with the files here, and write the files.
+// Package kinds describes the built-in kinds of one release of kube-apiserver, and has the objects that it makes when
+// it starts. Tests in internal/proof/e2e compare that server's answers with the files here, and write the files.
 package kinds
 
 import (
@@ -33,17 +33,17 @@ type Kind struct {
 	// Words are the Traits as the file says them.
 	Words  []string `json:"traits"`
 	Traits `json:"-"`
-	// Blank holds the members that an object has besides metadata when nothing is set, and Status the status of a new object,
-	// in which "now" is the time of creation.
+	// Blank holds the members that an object has besides metadata when nothing is set, and Status the status of a new
+	// object, in which "now" is the time of creation.
 	Blank  json.RawMessage `json:"blank"`
 	Status json.RawMessage `json:"status"`
-	// Columns are those of a Table. Each has the name, and the type, the format and the priority if they are not the usual
-	// ones.
+	// Columns are those of a Table. Each has the name, and the type, the format and the priority if they are not the
+	// usual ones.
 	Columns [][]any `json:"columns"`
 }
 
-// Traits are the differences between a built-in resource and a custom one that a file can express. In the real server, they are
-// in each type's strategy.
+// Traits are the differences between a built-in resource and a custom one that a file can express. In the real server,
+// they are in each type's strategy.
 type Traits struct {
 	AnyField       bool // the error for an unknown field selector is worded differently
 	CreateOnUpdate bool // PUT creates
@@ -70,7 +70,8 @@ func (t *Traits) set(words []string) {
 	}
 }
 
-// All returns every built-in resource, in the order in which discovery lists their groups. The caller must not change them.
+// All returns every built-in resource, in the order in which discovery lists their groups. The caller must not change
+// them.
 func All() []Kind { return all() }
 
 var all = sync.OnceValue(func() []Kind {
@@ -85,7 +86,8 @@ var all = sync.OnceValue(func() []Kind {
 //go:embed fresh.json
 var freshText []byte
 
-// Fresh returns the objects that every server makes when it starts, without random values; "now" is the time of the start.
+// Fresh returns the objects that every server makes when it starts, without random values; "now" is the time of the
+// start.
 func Fresh() []json.RawMessage {
 	var texts []json.RawMessage
 	jsontree.MustDecode(freshText, &texts)

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// OpenAPI is a document of version 2 about everything that a server serves. As in version 3, a path has only the information that
-// a patch supports fieldValidation.
+// OpenAPI is a document of version 2 about everything that a server serves. As in version 3, a path has only the
+// information that a patch supports fieldValidation.
 type OpenAPI struct{ doc jsontree.Object }
 
 // NewOpenAPI joins documents of version 3 to one of version 2.
@@ -57,8 +57,8 @@ func (o OpenAPI) In(media string) []byte {
 	return o.JSON()
 }
 
-// OpenAPIMedia returns the first type in an Accept header that the document is available in: JSON, or the protobuf messages of
-// gnostic's OpenAPIv2.proto. It is empty if there is none.
+// OpenAPIMedia returns the first type in an Accept header that the document is available in: JSON, or the protobuf
+// messages of gnostic's OpenAPIv2.proto. It is empty if there is none.
 func OpenAPIMedia(accept string) string {
 	const mediaJSON = "application/json"
 	if accept == "" {

@@ -10,11 +10,12 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// openAPIMedia is the type of a document in protobuf. Clients also write it with an @ before v1.0, which is not valid in a media
-// type.
+// openAPIMedia is the type of a document in protobuf. Clients also write it with an @ before v1.0, which is not valid
+// in a media type.
 const openAPIMedia = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
-// protobuf writes a document as protobuf. The numbers are those of OpenAPIv2.proto, which is part of the API of the server.
+// protobuf writes a document as protobuf. The numbers are those of OpenAPIv2.proto, which is part of the API of the
+// server.
 func protobuf(doc jsontree.Object) []byte {
 	var b []byte
 	info, _ := doc["info"].(jsontree.Object)

@@ -1,5 +1,5 @@
-// Package messages turns the bodies of requests and answers from protobuf into JSON, and back. It has all kinds of a real server
-// that have a protobuf form.
+// Package messages turns the bodies of requests and answers from protobuf into JSON, and back. It has all kinds of a
+// real server that have a protobuf form.
 package messages
 
 import (
@@ -58,8 +58,8 @@ var (
 	errEmpty    = errors.New("empty body")
 )
 
-// ToJSON translates the body of a request. If it does not name its kind, or a kind that no server has, it is read as the expected
-// one.
+// ToJSON translates the body of a request. If it does not name its kind, or a kind that no server has, it is read as
+// the expected one.
 func ToJSON(body []byte, apiVersion, kind string) ([]byte, error) {
 	e, err := protobuf.Open(body)
 	switch {

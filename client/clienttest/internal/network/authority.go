@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Authority signs the certificates of a server that serves https, and of its clients. Its keys are for tests: they are made
-// with the server, and exist nowhere else.
+// Authority signs the certificates of a server that serves https, and of its clients. Its keys are for tests: they are
+// made with the server, and exist nowhere else.
 type Authority struct {
 	hosts     []string
 	protocols []string
@@ -69,8 +69,8 @@ func (a *Authority) Swap(ca bool) {
 	a.serving = tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}
 }
 
-// sign signs a certificate for key, with the CA if there is one, else with key itself. The certificate is valid today, and in
-// the bubbles of testing/synctest, whose clocks start in the year 2000.
+// sign signs a certificate for key, with the CA if there is one, else with key itself. The certificate is valid today,
+// and in the bubbles of testing/synctest, whose clocks start in the year 2000.
 func (a *Authority) sign(t *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certificate {
 	a.serial++
 	t.SerialNumber = big.NewInt(a.serial)

@@ -54,8 +54,8 @@ func (c *Conn) set(change func()) {
 	}
 }
 
-// Read discards what it reads while the connection is frozen. It still notices the end of the other side, which the client
-// cannot observe, and which frees unused connections.
+// Read discards what it reads while the connection is frozen. It still notices the end of the other side, which the
+// client cannot observe, and which frees unused connections.
 func (c *Conn) Read(p []byte) (int, error) {
 	for {
 		n, err := c.Conn.Read(p)
@@ -181,8 +181,8 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 	})
 }
 
-// deadline sets a deadline, unless the connection is closed. Close of a frozen connection ends a read by a deadline, and
-// net/http, which removes its own deadline before it waits for the next request, may do so after that.
+// deadline sets a deadline, unless the connection is closed. Close of a frozen connection ends a read by a deadline,
+// and net/http, which removes its own deadline before it waits for the next request, may do so after that.
 func (c *Conn) deadline(set func() error) (err error) {
 	c.set(func() {
 		if err = net.ErrClosed; !c.closed {

@@ -1,5 +1,5 @@
-// Package network is the server's end of the network: a door through which connections come in, with the faults that can happen
-// to them, and an authority that signs certificates.
+// Package network is the server's end of the network: a door through which connections come in, with the faults that
+// can happen to them, and an authority that signs certificates.
 package network
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
-// Door accepts connections. It hands them to the present http.Server, and keeps the open ones, so that faults can happen to
-// them.
+// Door accepts connections. It hands them to the present http.Server, and keeps the open ones, so that faults can
+// happen to them.
 type Door struct {
 	Listener net.Listener
 	Replicas int
@@ -27,8 +27,8 @@ type Door struct {
 	silent  bool       // new connections are frozen from the start
 	refusal error      // the error of dials; nil accepts them
 
-	// GoAway starts another shift, because only Shutdown makes net/http send GOAWAY at any time, and a server that was shut
-	// down accepts no more connections.
+	// GoAway starts another shift, because only Shutdown makes net/http send GOAWAY at any time, and a server that was
+	// shut down accepts no more connections.
 	start   func(net.Listener) *http.Server
 	shift   *shift
 	servers []*http.Server
@@ -137,7 +137,8 @@ func (d *Door) Shut() []*http.Server {
 	return d.servers
 }
 
-// leave forgets a connection that the server has closed. A frozen connection stays open, and its client does not notice.
+// leave forgets a connection that the server has closed. A frozen connection stays open, and its client does not
+// notice.
 func (d *Door) leave(c *Conn, frozen bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -147,8 +148,8 @@ func (d *Door) leave(c *Conn, frozen bool) {
 	}
 }
 
-// Release closes the connections that no http.Server has closed: those that a handler has taken over, and those that leave has
-// kept.
+// Release closes the connections that no http.Server has closed: those that a handler has taken over, and those that
+// leave has kept.
 func (d *Door) Release() {
 	for _, c := range d.Open() {
 		_ = c.Close()

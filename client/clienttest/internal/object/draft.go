@@ -1,5 +1,5 @@
-// Package object represents objects as an API server handles them: drafts on their way into the store, which are validated
-// there; revisions, which the store keeps; and trees of revisions, which are collections.
+// Package object represents objects as an API server handles them: drafts on their way into the store, which are
+// validated there; revisions, which the store keeps; and trees of revisions, which are collections.
 package object
 
 import (
@@ -67,8 +67,8 @@ func Parse(body []byte) (*Draft, error) {
 	return d, nil
 }
 
-// inWords returns an error about metadata in a real server's words. Its types have other names, and its errors about times are
-// those of the time package alone.
+// inWords returns an error about metadata in a real server's words. Its types have other names, and its errors about
+// times are those of the time package alone.
 func inWords(err error) error {
 	text := strings.ReplaceAll(err.Error(), "Go value of type meta.", "Go value of type v1.")
 	return errors.New(strings.TrimPrefix(text, "decode time: it must be an RFC 3339 string: "))
@@ -136,8 +136,8 @@ func (d *Draft) Normalize(t *Type) error {
 	return nil
 }
 
-// canonical returns a value of a custom resource with its numbers as a real server keeps them: an integer of 64 bits, as which
-// 3.0 and 1e3 count too, or else a floating-point number in the form of encoding/json.
+// canonical returns a value of a custom resource with its numbers as a real server keeps them: an integer of 64 bits,
+// as which 3.0 and 1e3 count too, or else a floating-point number in the form of encoding/json.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case jsontree.Object:
@@ -159,8 +159,8 @@ func canonical(v any) any {
 	return v
 }
 
-// Fill adds the missing members that a compiled-in type always writes: empty objects, null, and the other members that the kind
-// has when nothing is set. It adds no count of replicas, because a real server gives that a default.
+// Fill adds the missing members that a compiled-in type always writes: empty objects, null, and the other members that
+// the kind has when nothing is set. It adds no count of replicas, because a real server gives that a default.
 func (t *Type) Fill(d *Draft) {
 	if !t.Builtin {
 		return
@@ -207,8 +207,8 @@ func (d *Draft) dropEmpty() {
 	}
 }
 
-// ReadMetadata reads the metadata of a document again, without the members that it cannot have: encoding/json takes Labels for
-// labels, and a real server does not.
+// ReadMetadata reads the metadata of a document again, without the members that it cannot have: encoding/json takes
+// Labels for labels, and a real server does not.
 func (d *Draft) ReadMetadata(doc []byte) {
 	v, _ := jsontree.Parse(doc) // it was read before
 	whole, _ := v.(jsontree.Object)
@@ -236,8 +236,8 @@ func SameMeta(a, b meta.ObjectMeta) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// SameSpec reports whether d leaves everything that the generation counts as it is: all but metadata, and status if it is a
-// subresource.
+// SameSpec reports whether d leaves everything that the generation counts as it is: all but metadata, and status if it
+// is a subresource.
 func (d *Draft) SameSpec(old *Draft, t *Type) bool {
 	without := func(m jsontree.Object) jsontree.Object {
 		if !t.Apart {
@@ -260,7 +260,8 @@ func (d *Draft) Value() jsontree.Object {
 	return out
 }
 
-// Member returns a copy of a member that is an object, which the caller may change. It is empty if there is no such member.
+// Member returns a copy of a member that is an object, which the caller may change. It is empty if there is no such
+// member.
 func (d *Draft) Member(name string) jsontree.Object {
 	m, _ := d.Content[name].(jsontree.Object)
 	if m = maps.Clone(m); m == nil {

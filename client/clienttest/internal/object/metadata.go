@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// metadataOrder returns the order in which the real server writes metadata: that of the Go struct for compiled-in types, sorted
-// for custom ones.
+// metadataOrder returns the order in which the real server writes metadata: that of the Go struct for compiled-in
+// types, sorted for custom ones.
 func metadataOrder(builtin bool) []string {
 	if builtin {
 		return []string{
@@ -34,8 +34,8 @@ type metadataEncoder struct {
 	versionAt int // where the digits of the resource version start
 }
 
-// appendMetadata appends m with the given version instead of its own; 0 leaves the version out. It returns where the version's
-// digits start.
+// appendMetadata appends m with the given version instead of its own; 0 leaves the version out. It returns where the
+// version's digits start.
 func appendMetadata(b []byte, m *meta.ObjectMeta, version uint64, builtin bool) (_ []byte, versionAt int) {
 	e := metadataEncoder{b: append(b, '{')}
 	for _, name := range metadataOrder(builtin) {

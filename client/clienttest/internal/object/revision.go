@@ -11,7 +11,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Revision is one state of one object. It never changes, and is shared by the collection's trees, its history and all readers.
+// Revision is one state of one object. It never changes, and is shared by the collection's trees, its history and all
+// readers.
 type Revision struct {
 	Key     meta.Key
 	Path    string
@@ -28,8 +29,8 @@ type Revision struct {
 	metaEnd   int    // and where it ends
 }
 
-// Revision encodes d, which is complete except for the resource version. Version 0 leaves that out, as a dry run of a create
-// does.
+// Revision encodes d, which is complete except for the resource version. Version 0 leaves that out, as a dry run of a
+// create does.
 func (d *Draft) Revision(t *Type, version uint64) *Revision {
 	v := &Revision{
 		Key: d.Key(),
@@ -59,7 +60,8 @@ func (d *Draft) Revision(t *Type, version uint64) *Revision {
 	return v
 }
 
-// Prefix returns the start of every object of the resource. Compiled-in types put kind first, custom ones sort their members.
+// Prefix returns the start of every object of the resource. Compiled-in types put kind first, custom ones sort their
+// members.
 func (t *Type) Prefix() string {
 	if t.Builtin {
 		return `{"kind":"` + t.Of.Kind + `","apiVersion":"` + t.Of.APIVersion() + `",`
@@ -97,8 +99,8 @@ func (v *Revision) Draft() *Draft {
 	return d
 }
 
-// PathOf returns the path under which an object is stored. Lists are in the order of these paths, like etcd's keys on a real
-// server.
+// PathOf returns the path under which an object is stored. Lists are in the order of these paths, like etcd's keys on a
+// real server.
 func PathOf(k meta.Key) string {
 	if k.Namespace == "" {
 		return k.Name

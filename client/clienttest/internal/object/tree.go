@@ -2,12 +2,12 @@ package object
 
 import "iter"
 
-// Tree is a sorted map from storage paths to revisions. It never changes: Set and Remove return a new tree, which shares
-// everything with the old one except the path to the change. So a root is a snapshot of a collection. It costs nothing to keep,
-// and can be read without a lock, which consistent pages and lists at an exact version need.
+// Tree is a sorted map from storage paths to revisions. It never changes: Set and Remove return a new tree, which
+// shares everything with the old one except the path to the change. So a root is a snapshot of a collection. It costs
+// nothing to keep, and can be read without a lock, which consistent pages and lists at an exact version need.
 //
-// It is a treap: the priority of a node is a hash of its path, so the tree's shape depends only on its contents. The nil tree
-// is empty.
+// It is a treap: the priority of a node is a hash of its path, so the tree's shape depends only on its contents. The
+// nil tree is empty.
 type Tree struct {
 	rev         *Revision
 	priority    uint64
@@ -120,7 +120,8 @@ func (t *Tree) Below(path string) int {
 	return n
 }
 
-// Between iterates in order over the revisions whose paths are at least from and less than to. An empty to means no end.
+// Between iterates in order over the revisions whose paths are at least from and less than to. An empty to means no
+// end.
 func (t *Tree) Between(from, to string) iter.Seq[*Revision] {
 	return func(yield func(*Revision) bool) { t.visit(from, to, yield) }
 }

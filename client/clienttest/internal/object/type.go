@@ -31,8 +31,8 @@ func (t *Type) Invalid(name string, causes []meta.StatusCause) error {
 	return status.Invalid(group, t.Of.Kind, name, causes)
 }
 
-// Shape returns the schema of the objects. Nil means that nothing is known, as for a custom resource without a schema: its
-// lists are atomic, its objects are granular, and unknown members stay.
+// Shape returns the schema of the objects. Nil means that nothing is known, as for a custom resource without a schema:
+// its lists are atomic, its objects are granular, and unknown members stay.
 func (t *Type) Shape() *schema.Shape {
 	if t.Builtin {
 		return schema.Builtin().Of(t.Of)

@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The rules for names, and their words: those of RFC 1123, narrowed by the Kubernetes documentation "Object Names and IDs" and
-// "Labels and Selectors".
+// The rules for names, and their words: those of RFC 1123, narrowed by the Kubernetes documentation "Object Names and
+// IDs" and "Labels and Selectors".
 const (
 	subdomainRule = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and ` +
 		`must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is ` +
@@ -74,7 +74,8 @@ func (v Validator) name(t *Type, field, name string, prefix bool) []meta.StatusC
 	return causes
 }
 
-// Qualified returns what is wrong with a name that may have a prefix, such as the key of a label, an annotation or a finalizer.
+// Qualified returns what is wrong with a name that may have a prefix, such as the key of a label, an annotation or a
+// finalizer.
 func (v Validator) Qualified(key string) []string {
 	var why []string
 	prefix, name, found := strings.Cut(key, "/")
@@ -223,8 +224,8 @@ func (v Validator) Object(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 func (v Validator) Update(t *Type, m, old *meta.ObjectMeta) error {
 	causes := v.change(m, old)
 	if !t.Builtin {
-		// A real server checks the labels, annotations and owners of a custom resource three times, and the immutable fields
-		// twice; its message names each error once.
+		// A real server checks the labels, annotations and owners of a custom resource three times, and the immutable
+		// fields twice; its message names each error once.
 		causes = slices.Concat(causes, v.descriptions(m), causes, v.descriptions(m))
 	}
 	causes = append(causes, v.metadata(t, m)...)

@@ -9,9 +9,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Apply returns the result of applying a configuration to a live object, and the owners after it. bare is an object of its kind
-// without any fields. If other owners have other values for fields of the configuration, and force is not set, Apply returns
-// only the fields that each of them would lose.
+// Apply returns the result of applying a configuration to a live object, and the owners after it. bare is an object of
+// its kind without any fields. If other owners have other values for fields of the configuration, and force is not set,
+// Apply returns only the fields that each of them would lose.
 func (w Write) Apply(bare, live, config jsontree.Object, all Owners, manager string, force bool) (wanted any, now, lost Owners) {
 	if len(all) == 0 {
 		all = w.Updated(bare, live, nil, ownedBefore)
@@ -29,8 +29,8 @@ func (w Write) Apply(bare, live, config jsontree.Object, all Owners, manager str
 	return wanted, now, nil
 }
 
-// applied returns the result of applying a configuration to a live object, the owners after it, and the fields that others
-// lose.
+// applied returns the result of applying a configuration to a live object, the owners after it, and the fields that
+// others lose.
 func (w Write) applied(live any, config jsontree.Object, all Owners, manager string) (wanted any, now, lost Owners) {
 	who := w.owner(manager, operationApply)
 	all = w.Known(all)

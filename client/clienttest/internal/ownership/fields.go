@@ -11,9 +11,9 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// The fields of an object depend on its shape. An atomic list or object is one field. The elements of a set and of a list with
-// keys are fields, and so are the members of an object. A member that the schema names is not a field itself as long as it has
-// members of its own.
+// The fields of an object depend on its shape. An atomic list or object is one field. The elements of a set and of a
+// list with keys are fields, and so are the members of an object. A member that the schema names is not a field itself
+// as long as it has members of its own.
 
 // missing is the value of a member that is absent. It differs from null.
 type missing struct{}
@@ -118,8 +118,8 @@ func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 	}
 }
 
-// inside compares the fields within two values. It returns false if the values are one field, as an object or list is that is
-// empty on both sides.
+// inside compares the fields within two values. It returns false if the values are one field, as an object or list is
+// that is empty on both sides.
 func (c changes) inside(old, now any, s *schema.Shape, path []string) bool {
 	oldObject, nowObject := s.Written(objectIn(old, s)), s.Written(objectIn(now, s))
 	if len(oldObject)+len(nowObject) > 0 {
@@ -250,8 +250,8 @@ func sameNumber(a, b json.Number) bool {
 	return errX == nil && errY == nil && x == y
 }
 
-// named returns a set with those members added that a schema names and that have fields in the set. Without them, these members
-// would be removed together with their fields.
+// named returns a set with those members added that a schema names and that have fields in the set. Without them, these
+// members would be removed together with their fields.
 func named(set *fieldset.Set, s *schema.Shape) *fieldset.Set {
 	if set == nil {
 		return nil
@@ -273,8 +273,8 @@ func named(set *fieldset.Set, s *schema.Shape) *fieldset.Set {
 	return out
 }
 
-// remove returns a value without the fields of set. An object or a list becomes null if nothing of it is left, and also if it
-// is a field itself and the set has fields inside it.
+// remove returns a value without the fields of set. An object or a list becomes null if nothing of it is left, and also
+// if it is a field itself and the set has fields inside it.
 func remove(v any, set *fieldset.Set, s *schema.Shape) any {
 	switch v := v.(type) {
 	case jsontree.Object:

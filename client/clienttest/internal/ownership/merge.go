@@ -27,8 +27,8 @@ func merged(live, config any, s *schema.Shape) any {
 	return config
 }
 
-// mergedList merges two lists whose elements have keys. The elements of config come in its order. An element that only live has
-// stays before the next element that both have, or at the end.
+// mergedList merges two lists whose elements have keys. The elements of config come in its order. An element that only
+// live has stays before the next element that both have, or at the end.
 func mergedList(live, config []any, s *schema.Shape) any {
 	inLive, inConfig := index(s, live), index(s, config)
 	var shared []string // the keys in both that are not merged yet, in the order of config

@@ -1,5 +1,5 @@
-// Package ownership decides who owns the fields of objects, in the terms of managedFields: the fields that each writer owns
-// after an update or an apply, the result of an apply (KEP-555), and the fields that are in conflict.
+// Package ownership decides who owns the fields of objects, in the terms of managedFields: the fields that each writer
+// owns after an update or an apply, the result of an apply (KEP-555), and the fields that are in conflict.
 package ownership
 
 import (
@@ -116,8 +116,8 @@ func (all Owners) union() *fieldset.Set {
 	return set
 }
 
-// lose returns the owners without the fields that another one has changed or removed, and the fields that each of them has lost
-// by changes.
+// lose returns the owners without the fields that another one has changed or removed, and the fields that each of them
+// has lost by changes.
 func (all Owners) lose(by Owner, c changes) (left, lost Owners) {
 	written := c.modified.Union(c.added)
 	for _, o := range all {

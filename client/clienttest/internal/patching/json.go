@@ -53,9 +53,9 @@ func applyJSON(doc, body []byte, lenient bool) (Result, error) {
 	return p, nil
 }
 
-// notOperations returns an error if JSON is not a list of operations whose named members are texts. A server answers with the
-// error of encoding/json, which has the names of its own types. The texts are written here because they change with the release
-// of Go.
+// notOperations returns an error if JSON is not a list of operations whose named members are texts. A server answers
+// with the error of encoding/json, which has the names of its own types. The texts are written here because they change
+// with the release of Go.
 func notOperations(v any, list, item string, texts ...string) error {
 	if v == nil {
 		return nil

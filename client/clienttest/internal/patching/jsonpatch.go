@@ -19,8 +19,8 @@ const (
 	maxCopied     = 3 << 20 // bytes that its copies add
 )
 
-// errDoesNotApply is the error for a JSON patch that is invalid or does not fit the document. A real server's error says no
-// more.
+// errDoesNotApply is the error for a JSON patch that is invalid or does not fit the document. A real server's error
+// says no more.
 var errDoesNotApply = errors.New("the patch does not apply")
 
 // node is a JSON value as a real server's patches see it: null is a nil node, and scalars are compared by their text.
@@ -39,9 +39,9 @@ type operation struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// applyOperations applies a JSON patch as a real server does. It accepts more than RFC 6902 and package patch: it replaces a
-// member that is not there, counts a negative index from the end, and moves null from a location that does not exist. It also
-// accepts less: a test compares the texts of numbers and strings.
+// applyOperations applies a JSON patch as a real server does. It accepts more than RFC 6902 and package patch: it
+// replaces a member that is not there, counts a negative index from the end, and moves null from a location that does
+// not exist. It also accepts less: a test compares the texts of numbers and strings.
 func applyOperations(doc []byte, operations []*operation) ([]byte, error) {
 	root := parseNode(doc)
 	copied := 0
@@ -120,8 +120,8 @@ func (n *node) do(o *operation, copied *int) error {
 	return errDoesNotApply
 }
 
-// find returns the node that contains the value of a pointer, and the value's name in it. It ignores the text before the first
-// slash.
+// find returns the node that contains the value of a pointer, and the value's name in it. It ignores the text before
+// the first slash.
 func (n *node) find(pointer string) (*node, string, error) {
 	names := strings.Split(pointer, "/")
 	for i, name := range names {

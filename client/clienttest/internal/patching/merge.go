@@ -37,8 +37,8 @@ func applyMerge(doc, body []byte, lenient bool) (Result, error) {
 	return Result{Doc: result, Value: target, wrong: schema.Duplicates(body), before: doc, merged: change}, nil
 }
 
-// appendMerged writes the result of a merge patch as a real server shows it: the objects that the patch changes have their
-// members sorted by name, and everything else is as it was.
+// appendMerged writes the result of a merge patch as a real server shows it: the objects that the patch changes have
+// their members sorted by name, and everything else is as it was.
 func appendMerged(b, before []byte, after, change jsontree.Object) []byte {
 	var was map[string]json.RawMessage
 	jsontree.MustDecode(before, &was)

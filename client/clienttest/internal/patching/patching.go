@@ -1,5 +1,5 @@
-// Package patching applies JSON patches, merge patches and strategic merge patches as kube-apiserver does, which differs from
-// their standards in some cases. Its errors have the server's words.
+// Package patching applies JSON patches, merge patches and strategic merge patches as kube-apiserver does, which
+// differs from their standards in some cases. Its errors have the server's words.
 package patching
 
 import (
@@ -39,8 +39,8 @@ func (p Result) FieldErrors(unknown []string) []string {
 	return slices.Concat(p.wrong, unknown)
 }
 
-// Apply applies a patch of a media type to the JSON of an object of a kind. A lenient server ignores more mistakes in a patch.
-// If the patch cannot be applied, the error is a *status.Error.
+// Apply applies a patch of a media type to the JSON of an object of a kind. A lenient server ignores more mistakes in a
+// patch. If the patch cannot be applied, the error is a *status.Error.
 func Apply(media string, doc, body []byte, kind meta.GVK, lenient bool) (Result, error) {
 	switch media {
 	case patch.JSONType:

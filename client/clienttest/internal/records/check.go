@@ -16,8 +16,8 @@ const (
 	maxNote = 1024
 )
 
-// checker collects what is wrong with an Event. The server's words name the members as the core does, whatever the view, but for the
-// controller.
+// checker collects what is wrong with an Event. The server's words name the members as the core does, whatever the
+// view, but for the controller.
 type checker struct {
 	event     jsontree.Object // in the view of the core
 	strict    bool            // the request is of events.k8s.io
@@ -163,8 +163,8 @@ func (c *checker) series() {
 	}
 }
 
-// withoutEmpty returns a value without the members of an object that are null, empty or 0, and nil if nothing is left: the same for
-// a server that has a struct for it.
+// withoutEmpty returns a value without the members of an object that are null, empty or 0, and nil if nothing is left:
+// the same for a server that has a struct for it.
 func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case jsontree.Object:

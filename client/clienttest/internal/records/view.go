@@ -1,5 +1,5 @@
-// Package records has the rules of Events, which a real server stores once and serves by two groups: the core, and events.k8s.io, where
-// some members have other names. Each group is a view of the same objects.
+// Package records has the rules of Events, which a real server stores once and serves by two groups: the core, and
+// events.k8s.io, where some members have other names. Each group is a view of the same objects.
 package records
 
 import "github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
@@ -34,8 +34,8 @@ func renamed(name, into string) string {
 	return name
 }
 
-// View returns the members of an Event in the view of a group, given those in the other one. It leaves out members that are null or
-// empty texts, which not both views write.
+// View returns the members of an Event in the view of a group, given those in the other one. It leaves out members that
+// are null or empty texts, which not both views write.
 func View(content jsontree.Object, into string) jsontree.Object {
 	out := make(jsontree.Object, len(content))
 	for name, v := range content {
@@ -46,8 +46,8 @@ func View(content jsontree.Object, into string) jsontree.Object {
 	return out
 }
 
-// Selected returns the text that a field selector compares. Only an event of the core has a field source, which is that of its
-// source or else of its controller.
+// Selected returns the text that a field selector compares. Only an event of the core has a field source, which is that
+// of its source or else of its controller.
 func Selected(content jsontree.Object, path string) string {
 	if path != "source" {
 		return jsontree.Lookup(content, path)

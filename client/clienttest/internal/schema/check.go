@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// Check returns the errors of a configuration, in the real server's words: members that the schema does not have, values of the
-// wrong type, and elements that their list cannot distinguish.
+// Check returns the errors of a configuration, in the real server's words: members that the schema does not have,
+// values of the wrong type, and elements that their list cannot distinguish.
 func (s *Shape) Check(v any, path string) []string {
 	if s == nil || v == nil {
 		return nil

@@ -58,7 +58,8 @@ func (s *Shape) Complete(v any) {
 	s.each(v, (*Shape).Complete)
 }
 
-// DropNulls removes null members, which a compiled-in type does not keep. A null in a map or a list becomes the empty value.
+// DropNulls removes null members, which a compiled-in type does not keep. A null in a map or a list becomes the empty
+// value.
 func (s *Shape) DropNulls(v any) {
 	switch v := v.(type) {
 	case jsontree.Object:

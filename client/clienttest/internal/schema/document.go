@@ -66,7 +66,8 @@ func Declared(schema json.RawMessage) (*Shape, error) {
 	return s, nil
 }
 
-// check refuses schemas that a CustomResourceDefinition cannot have and that this server would otherwise ignore silently.
+// check refuses schemas that a CustomResourceDefinition cannot have and that this server would otherwise ignore
+// silently.
 func (j *jsonSchema) check(at string) error {
 	switch {
 	case j == nil:

@@ -5,7 +5,8 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// Shape describes the values of a kind, as its OpenAPI schema does. It may contain itself. Nil means that nothing is known.
+// Shape describes the values of a kind, as its OpenAPI schema does. It may contain itself. Nil means that nothing is
+// known.
 type Shape struct {
 	members  map[string]*Shape // of an object whose members are known; nil if it may have any
 	elements *Shape            // of a list, or of the values of a map
@@ -132,8 +133,8 @@ func OnlyMetadata() *Shape {
 	return &Shape{elements: &Shape{}, members: map[string]*Shape{"metadata": Builtin().Metadata()}, open: true}
 }
 
-// Nameless returns the shape that a real server uses for a built-in kind without a version: it has neither metadata nor other
-// members.
+// Nameless returns the shape that a real server uses for a built-in kind without a version: it has neither metadata nor
+// other members.
 func Nameless() *Shape { return &Shape{members: map[string]*Shape{"kind": {}, "apiVersion": {}}} }
 
 // JSONPatch returns the shape of a JSON patch.

@@ -1,6 +1,6 @@
-// Package schema describes objects: which members they may have and of which types, which members a kind always writes, and how
-// lists and objects are merged and owned. It reads the OpenAPI schemas of the built-in kinds, which it embeds, and of custom
-// resources.
+// Package schema describes objects: which members they may have and of which types, which members a kind always writes,
+// and how lists and objects are merged and owned. It reads the OpenAPI schemas of the built-in kinds, which it embeds,
+// and of custom resources.
 package schema
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// schemaText has the schemas of the built-in kinds as kube-apiserver publishes them, one in a line, without the parts that do
-// not matter here. A test in internal/proof/e2e compares it with the server's, and writes it.
+// schemaText has the schemas of the built-in kinds as kube-apiserver publishes them, one in a line, without the parts
+// that do not matter here. A test in internal/proof/e2e compares it with the server's, and writes it.
 //
 //go:embed schemas.json
 var schemaText []byte
 
-// Builtin returns the schemas of the built-in kinds. The first call finds where each schema starts. A schema is read when it is
-// first asked for, because few callers need them all.
+// Builtin returns the schemas of the built-in kinds. The first call finds where each schema starts. A schema is read
+// when it is first asked for, because few callers need them all.
 func Builtin() *Table { return builtin() }
 
 var builtin = sync.OnceValue(func() *Table {

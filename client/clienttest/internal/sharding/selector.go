@@ -58,8 +58,8 @@ const (
 	endOfAll = "0x10000000000000000"
 )
 
-// Parse reads a selector. The errors are those of a server, except about texts that are no expressions of CEL, and about
-// expressions that have more than calls, fields, literals and ||.
+// Parse reads a selector. The errors are those of a server, except about texts that are no expressions of CEL, and
+// about expressions that have more than calls, fields, literals and ||.
 func Parse(text string) (*Selector, error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil, fmt.Errorf("empty shard selector is not allowed; omit the parameter for unfiltered lists")

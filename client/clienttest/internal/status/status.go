@@ -1,5 +1,5 @@
-// Package status has the failures of an API server, in kube-apiserver's words: errors that are answered with a Status, and the
-// causes of errors about fields.
+// Package status has the failures of an API server, in kube-apiserver's words: errors that are answered with a Status,
+// and the causes of errors about fields.
 package status
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// Cache is the watch cache of one of the servers that share the store. It can be behind the store, but it never goes back, and
-// never knows less than the history that the store keeps.
+// Cache is the watch cache of one of the servers that share the store. It can be behind the store, but it never goes
+// back, and never knows less than the history that the store keeps.
 type Cache struct {
 	s       *Store
 	lagging atomic.Bool // versions or age is set
@@ -33,7 +33,8 @@ func (s *Store) NewCache() *Cache {
 	return c
 }
 
-// SetLag sets how many versions, and how long, the cache is behind from now on. It keeps the versions that it already has.
+// SetLag sets how many versions, and how long, the cache is behind from now on. It keeps the versions that it already
+// has.
 func (c *Cache) SetLag(versions int, age time.Duration) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -53,7 +54,8 @@ func (c *Cache) note(now time.Time, version uint64) {
 	}
 }
 
-// view returns the version of the cache, and when that changes by time alone; the zero time means never. The store is locked.
+// view returns the version of the cache, and when that changes by time alone; the zero time means never. The store is
+// locked.
 func (c *Cache) view(now time.Time) (version uint64, next time.Time) {
 	reach := c.s.version
 	if c.age > 0 {
@@ -84,8 +86,8 @@ func (c *Cache) present(of *Collection) Snapshot {
 	return Snapshot{of.at(version), version}
 }
 
-// horizon returns the version up to which watches of the cache see events. If that is not the newest, it also returns what to
-// wait for until it changes: a change of the store, or a time.
+// horizon returns the version up to which watches of the cache see events. If that is not the newest, it also returns
+// what to wait for until it changes: a change of the store, or a time.
 func (c *Cache) horizon(of *Collection) (limit uint64, moved <-chan struct{}, next time.Time) {
 	if !c.lagging.Load() {
 		return math.MaxUint64, nil, time.Time{}
@@ -112,7 +114,8 @@ func (s *Store) next() <-chan struct{} {
 	return s.moved
 }
 
-// Await waits until the cache has reached a version, which a client may have got from another server. It waits 3 seconds at most.
+// Await waits until the cache has reached a version, which a client may have got from another server. It waits 3
+// seconds at most.
 func (c *Cache) Await(ctx context.Context, version uint64) error {
 	return c.s.wait(ctx, version, func() (uint64, time.Time) { return c.view(time.Now()) })
 }
@@ -125,8 +128,8 @@ func (s *Store) Await(ctx context.Context, version uint64) error {
 // patience is how long a request waits for a version that is not reached yet.
 const patience = 3 * time.Second
 
-// wait waits until now returns at least a version. now is called with the store locked, and also returns the time when its answer
-// changes even if the store does not.
+// wait waits until now returns at least a version. now is called with the store locked, and also returns the time when
+// its answer changes even if the store does not.
 func (s *Store) wait(ctx context.Context, version uint64, now func() (uint64, time.Time)) error {
 	var timeout <-chan time.Time
 	for {

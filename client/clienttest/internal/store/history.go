@@ -14,8 +14,8 @@ type mark struct {
 	version uint64
 }
 
-// mark records that the present version has been reached by now. Marks are a small part of the age apart, so that there are few
-// of them.
+// mark records that the present version has been reached by now. Marks are a small part of the age apart, so that there
+// are few of them.
 func (s *Store) mark(now time.Time) {
 	const parts = 256
 	if n := len(s.marks); n > 0 && now.Sub(s.marks[n-1].since) < s.age/parts {
@@ -90,8 +90,8 @@ func (c *Collection) At(version uint64) (Snapshot, bool) {
 	return Snapshot{c.at(version), version}, true
 }
 
-// Rollback restores the state at a version, drops the history, gives all caches the state of the store, and cuts every watch. It
-// returns when the watches have ended. A collection that was added since has no objects.
+// Rollback restores the state at a version, drops the history, gives all caches the state of the store, and cuts every
+// watch. It returns when the watches have ended. A collection that was added since has no objects.
 func (s *Store) Rollback(version uint64) error {
 	s.mu.Lock()
 	err := s.rollback(version)

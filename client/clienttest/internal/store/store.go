@@ -1,5 +1,5 @@
-// Package store holds the objects of a server: their present state, their history, the watches that follow it, and the watch
-// caches of replicas, which may be behind. It knows no requests.
+// Package store holds the objects of a server: their present state, their history, the watches that follow it, and the
+// watch caches of replicas, which may be behind. It knows no requests.
 //
 // A write is a transaction, from [Store.Begin] to [Tx.End]. A read returns a [Snapshot], which does not change.
 package store
@@ -16,8 +16,9 @@ import (
 
 // Store is the objects of all collections, and counts their common resource version.
 //
-// mu protects the store, its collections and its caches. A transaction holds it from reading the present state to publishing the
-// next, so writes are serial. A read holds it only to pick up a tree or an event, neither of which ever changes.
+// mu protects the store, its collections and its caches. A transaction holds it from reading the present state to
+// publishing the next, so writes are serial. A read holds it only to pick up a tree or an event, neither of which ever
+// changes.
 type Store struct {
 	mu      sync.Mutex
 	version uint64
@@ -40,9 +41,9 @@ func New(age time.Duration, length int) *Store {
 
 // Collection is the objects of one resource, with their recent history.
 //
-// History is a list of events in which each event knows the next, so a watch needs no queue: it holds its last event and follows
-// the list at its own pace. An event that no new request can ask for is removed from the front of events, and is collected when
-// no watch holds it.
+// History is a list of events in which each event knows the next, so a watch needs no queue: it holds its last event
+// and follows the list at its own pace. An event that no new request can ask for is removed from the front of events,
+// and is collected when no watch holds it.
 type Collection struct {
 	store *Store
 	name  meta.GVR
@@ -91,8 +92,8 @@ func (s *Store) Add(name meta.GVR, kind *object.Type) *Collection {
 	return c
 }
 
-// Pair makes two collections views of the same objects: a write to one of them is a write to the other as well, in the same
-// transaction. toA makes the objects of a from those of b, and toB the reverse.
+// Pair makes two collections views of the same objects: a write to one of them is a write to the other as well, in the
+// same transaction. toA makes the objects of a from those of b, and toB the reverse.
 func Pair(a, b *Collection, toA, toB View) {
 	a.twin, b.twin, a.view, b.view = b, a, toA, toB
 }
@@ -143,7 +144,8 @@ func (tx Tx) Objects(c *Collection, namespace string) iter.Seq[*object.Revision]
 // InNamespace returns the number of objects of all collections in a namespace.
 func (tx Tx) InNamespace(name string) int { return tx.s.inNamespace[name] }
 
-// Put commits an object's next state, and returns it with its new version. prev is its present state; nil means that it is new.
+// Put commits an object's next state, and returns it with its new version. prev is its present state; nil means that it
+// is new.
 func (tx Tx) Put(c *Collection, prev *object.Revision, d *object.Draft) *object.Revision {
 	tx.s.version++
 	next := c.set(prev, d)

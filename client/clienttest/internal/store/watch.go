@@ -10,18 +10,19 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// The causes of a watch's end from outside: it is cut in mid-stream, or ends as if its time were over. A cause that is a
-// *status.Error is sent as an ERROR event first.
+// The causes of a watch's end from outside: it is cut in mid-stream, or ends as if its time were over. A cause that is
+// a *status.Error is sent as an ERROR event first.
 var (
 	ErrDropped = errors.New("watch dropped")
 	ErrLagging = errors.New("watch too slow")
 	ErrEnded   = errors.New("watch ended")
 )
 
-// Watch is one open watch. It follows its collection's history event by event, as a cache sees it. One goroutine uses it.
+// Watch is one open watch. It follows its collection's history event by event, as a cache sees it. One goroutine uses
+// it.
 type Watch struct {
-	// Limit is how many events it may be behind before it is cut, Bookmarks whether Store.Bookmark demands one, and End ends it.
-	// End must not block, because the store is locked. Join reads them.
+	// Limit is how many events it may be behind before it is cut, Bookmarks whether Store.Bookmark demands one, and End
+	// ends it. End must not block, because the store is locked. Join reads them.
 	Limit     uint64
 	Bookmarks bool
 	End       func(cause error)
@@ -102,7 +103,8 @@ func (w *Watch) checkLag(newest *Event) {
 // Demand returns a channel that delivers when a bookmark is wanted at once.
 func (w *Watch) Demand() <-chan struct{} { return w.demand }
 
-// Wait returns two channels, one of which delivers when the watch can have another event, and a function that releases them.
+// Wait returns two channels, one of which delivers when the watch can have another event, and a function that releases
+// them.
 func (w *Watch) Wait() (ready <-chan struct{}, visible <-chan time.Time, stop func()) {
 	limit, moved, next := w.cache.horizon(w.in)
 	if w.pending() && w.seen.after.Version > limit { // it is hidden
@@ -122,7 +124,8 @@ func (w *Watch) pending() bool {
 	}
 }
 
-// Events returns the events since the last one that was handled, up to those that the cache has or, if all is true, to the last.
+// Events returns the events since the last one that was handled, up to those that the cache has or, if all is true, to
+// the last.
 func (w *Watch) Events(all bool) iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		limit := uint64(math.MaxUint64)
@@ -152,8 +155,8 @@ func (w *Watch) Reached() (uint64, bool) {
 	return limit, !w.pending() || w.seen.after.Version > limit
 }
 
-// End ends every watch with a cause, and returns how many there were. If the cause is ErrDropped, it waits for them: the others
-// may have clients that do not read.
+// End ends every watch with a cause, and returns how many there were. If the cause is ErrDropped, it waits for them:
+// the others may have clients that do not read.
 func (s *Store) End(cause error) int {
 	s.mu.Lock()
 	cut := s.cut(cause)

@@ -1,10 +1,10 @@
-// Package builds measures the costs of a program before it runs: its binary, the packages and modules in it, and the time of a
-// build from nothing.
+// Package builds measures the costs of a program before it runs: its binary, the packages and modules in it, and the
+// time of a build from nothing.
 //
-// A binary is built without symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are linked,
-// including the standard library and main. Modules are all that are linked except this one, including the measured
-// library. A cold build starts with an empty build cache, so it also compiles the standard library; the modules have
-// been downloaded before. The CPU time is that of all processes of the build.
+// A binary is built without symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are
+// linked, including the standard library and main. Modules are all that are linked except this one, including the
+// measured library. A cold build starts with an empty build cache, so it also compiles the standard library; the
+// modules have been downloaded before. The CPU time is that of all processes of the build.
 package builds
 
 import (
@@ -84,7 +84,8 @@ func build(ctx context.Context, dir string, p Program, cold bool) (Output, error
 	return Run(ctx, env, "go", append(args, p.Path)...)
 }
 
-// Linked counts the packages of the program in a folder of this module, and the modules that they are in, except this one.
+// Linked counts the packages of the program in a folder of this module, and the modules that they are in, except this
+// one.
 func Linked(ctx context.Context, path string) (packages, modules int, err error) {
 	// Every package has a line, because go list prints none if the format gives nothing.
 	out, err := Run(ctx, nil, "go", "list", "-deps", "-f", "{{.ImportPath}} {{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", path)
@@ -136,8 +137,8 @@ func Run(ctx context.Context, env []string, name string, args ...string) (Output
 	}, nil
 }
 
-// Module returns the folder of this module. It is where this file was compiled: the programs of this module are run by `go run`
-// and `go test`.
+// Module returns the folder of this module. It is where this file was compiled: the programs of this module are run by
+// `go run` and `go test`.
 func Module() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Dir(filepath.Dir(file))

@@ -1,7 +1,7 @@
 package canned
 
-// The pods that the server serves: about 7 KB of JSON each, like the pods of a Deployment on a cluster. They have probes,
-// volumes, tolerations, conditions, statuses, and the managed fields of three writers.
+// The pods that the server serves: about 7 KB of JSON each, like the pods of a Deployment on a cluster. They have
+// probes, volumes, tolerations, conditions, statuses, and the managed fields of three writers.
 
 import (
 	"encoding/json"
@@ -18,7 +18,8 @@ import (
 // Nodes is how many nodes the pods are on.
 const Nodes = 100
 
-// Pods returns n pods as JSON, without kind and apiVersion, like the items of a list. One in ten is pending, the others run.
+// Pods returns n pods as JSON, without kind and apiVersion, like the items of a list. One in ten is pending, the others
+// run.
 func Pods(n int) ([][]byte, error) {
 	pods := make([][]byte, n)
 	for i := range pods {

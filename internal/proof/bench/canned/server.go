@@ -1,9 +1,10 @@
-// Package canned is an API server that serves one collection of pods from bytes that it prepares in advance. It does as little
-// as the informers of all sides need, as fast as it can, so that the clients are measured.
+// Package canned is an API server that serves one collection of pods from bytes that it prepares in advance. It does as
+// little as the informers of all sides need, as fast as it can, so that the clients are measured.
 //
-// It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches, in JSON
-// or protobuf that is not compressed, and the discovery of pods. It runs commands in the container of one pod, over WebSockets. It encodes nothing while it answers: an event is the object's
-// bytes with another version. A few paths under /control say what a watch sends, and when it ends; see [Answer].
+// It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches,
+// in JSON or protobuf that is not compressed, and the discovery of pods. It runs commands in the container of one pod,
+// over WebSockets. It encodes nothing while it answers: an event is the object's bytes with another version. A few
+// paths under /control say what a watch sends, and when it ends; see [Answer].
 //
 // The collection itself never changes: a list after some events has the same objects, at a later version.
 package canned
@@ -22,8 +23,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// initialVersion is the resource version of the list of a new server. It is above those of the pods, and has as many digits as
-// all later ones.
+// initialVersion is the resource version of the list of a new server. It is above those of the pods, and has as many
+// digits as all later ones.
 const initialVersion = 1_000_000
 
 // pod is one object on the wire, with the place of its version.

@@ -65,8 +65,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, chosen selection,
 	}
 }
 
-// send writes the events of one command, pod after pod, each with a version of its own. If the client goes, the next write
-// fails, and so does the following flush.
+// send writes the events of one command, pod after pod, each with a version of its own. If the client goes, the next
+// write fails, and so does the following flush.
 func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, chosen selection, c command) {
 	binary := wantsProtobuf(r)
 	began := time.Now()

@@ -1,4 +1,5 @@
-// Package edits has the documents of the row about patches: a pod of a Deployment before and after somebody has edited it.
+// Package edits has the documents of the row about patches: a pod of a Deployment before and after somebody has edited
+// it.
 package edits
 
 import (

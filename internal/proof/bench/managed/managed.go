@@ -1,4 +1,5 @@
-// Package managed is a program of controller-runtime, of which only the constructor of the cache differs between two sides.
+// Package managed is a program of controller-runtime, of which only the constructor of the cache differs between two
+// sides.
 package managed
 
 import (
@@ -24,7 +25,8 @@ import (
 type Side struct {
 	Settings string
 	NewCache cache.NewCacheFunc
-	// Fewer is NewCache with pods that have only their metadata, node name and phase; and FewerSettings are its settings.
+	// Fewer is NewCache with pods that have only their metadata, node name and phase; and FewerSettings are its
+	// settings.
 	Fewer         cache.NewCacheFunc
 	FewerSettings string
 	// Applied returns how many events are in a cache that NewCache has made; nil if a handler is called for each.

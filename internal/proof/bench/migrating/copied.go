@@ -10,7 +10,8 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// copies runs a controller that keeps a copy of each ConfigMap with a label. One replica of the program works at a time.
+// copies runs a controller that keeps a copy of each ConfigMap with a label. One replica of the program works at a
+// time.
 func copies(ctx context.Context, c *client.Client, namespace string) error {
 	maps := client.For(c, ConfigMaps)
 	originals := informer.New(maps, informer.Options{Namespace: namespace, LabelSelector: "copy=yes"})

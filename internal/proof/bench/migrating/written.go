@@ -56,7 +56,8 @@ func ensureRuntime(ctx context.Context, c crclient.Client, namespace, name, text
 	return did != controllerutil.OperationResultNone, err
 }
 
-// ensure does the same. It also finds out if the server does not keep a field, and never changes fields that want leaves out.
+// ensure does the same. It also finds out if the server does not keep a field, and never changes fields that want
+// leaves out.
 func ensure(ctx context.Context, c *client.Client, namespace, name, text string) (bool, error) {
 	want := &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{"text": text}}
 	_, did, err := client.For(c, ConfigMaps).Ensure(ctx, want, client.EnsureOptions{})

@@ -16,14 +16,15 @@ import (
 // Feed is one side's cache with its delivery to handlers, fed by this process instead of a watch.
 type Feed struct {
 	Settings string
-	// Start starts with keys objects at the versions 1 to keys. Both handlers are called with the versions that they get. Start
-	// returns a function that feeds the update of one object.
+	// Start starts with keys objects at the versions 1 to keys. Both handlers are called with the versions that they
+	// get. Start returns a function that feeds the update of one object.
 	Start func(ctx context.Context, keys int, slow, fast func(version int)) (update func(key, version int), err error)
 }
 
-// Slow is the job of one subscriber that does not keep up, beside one that does. Its first call blocks until all updates are in
-// the cache, which the other subscriber reports. At that moment the heap is measured, minus its size before the first update;
-// then the slow subscriber goes on. A final state arrives when the handler gets the last version of an object.
+// Slow is the job of one subscriber that does not keep up, beside one that does. Its first call blocks until all
+// updates are in the cache, which the other subscriber reports. At that moment the heap is measured, minus its size
+// before the first update; then the slow subscriber goes on. A final state arrives when the handler gets the last
+// version of an object.
 func Slow(f Feed) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		last := p.Keys + p.Updates // the last version
@@ -106,16 +107,16 @@ func Micro(settings string, benches func(p Params) []Bench) Job {
 // Contended is one side's cache between readers and a writer.
 type Contended struct {
 	Settings string
-	// Start fills a cache with objects. list reads all of them once and returns how many it saw; update makes a new state of
-	// one and returns a function that writes it.
+	// Start fills a cache with objects. list reads all of them once and returns how many it saw; update makes a new
+	// state of one and returns a function that writes it.
 	Start func(objects int) (list func() int, update func(key, version int) (write func()))
 }
 
-// Contention is the job of readers that list all objects again and again while one writer replaces one after the other. Both
-// have a rate, so that both sides have the same work. The time of a write is that of its call, including its waits for locks
-// and for the processor. A writer that is late writes the next ones at once. The figures are of the writes that were done in
-// the duration. The reached rates of writes and lists are reported too, because a side that does not reach its rates is
-// measured under less load.
+// Contention is the job of readers that list all objects again and again while one writer replaces one after the other.
+// Both have a rate, so that both sides have the same work. The time of a write is that of its call, including its waits
+// for locks and for the processor. A writer that is late writes the next ones at once. The figures are of the writes
+// that were done in the duration. The reached rates of writes and lists are reported too, because a side that does not
+// reach its rates is measured under less load.
 func Contention(c Contended) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		list, update := c.Start(p.Listed)
@@ -158,7 +159,8 @@ func Contention(c Contended) Job {
 	}
 }
 
-// wait waits until a moment, and reports whether it came before the context's end. It does not wait for a moment in the past.
+// wait waits until a moment, and reports whether it came before the context's end. It does not wait for a moment in the
+// past.
 func wait(ctx context.Context, at time.Time) bool {
 	if left := time.Until(at); left > 0 {
 		time.Sleep(left)

@@ -1,7 +1,7 @@
 package sample
 
-// The requests of a sample to the canned server. The paths are those of package canned, which is not imported, because it links
-// k8s.io/api, and one side does not.
+// The requests of a sample to the canned server. The paths are those of package canned, which is not imported, because
+// it links k8s.io/api, and one side does not.
 
 import (
 	"context"

@@ -16,14 +16,14 @@ import (
 type Controller struct {
 	// Settings are its public settings.
 	Settings string
-	// Run makes a client and a controller with one worker, and runs it until ctx ends. Its reconcile does nothing but call
-	// reconciled with the name of the pod.
+	// Run makes a client and a controller with one worker, and runs it until ctx ends. Its reconcile does nothing but
+	// call reconciled with the name of the pod.
 	Run func(ctx context.Context, server string, reconciled func(name string)) error
 }
 
-// Controlled is the job of a controller from its start until it has reconciled each pod once. Wall is the time from before the
-// client is made. CPU is that of the process until then, including its start, and so is the peak memory. It counts the distinct
-// pods, and the reconciles of a pod that was reconciled before or does not exist.
+// Controlled is the job of a controller from its start until it has reconciled each pod once. Wall is the time from
+// before the client is made. CPU is that of the process until then, including its start, and so is the peak memory. It
+// counts the distinct pods, and the reconciles of a pod that was reconciled before or does not exist.
 func Controlled(c Controller) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("it takes too long"))

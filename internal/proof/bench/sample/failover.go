@@ -16,16 +16,16 @@ import (
 type Election struct {
 	// Settings are its public settings.
 	Settings string
-	// Contend makes a client, and contends for the lease of that name in the namespace default, with the identity. It calls
-	// lead when it leads, and releases the lease when ctx has ended, which ends lead's ctx too.
+	// Contend makes a client, and contends for the lease of that name in the namespace default, with the identity. It
+	// calls lead when it leads, and releases the lease when ctx has ended, which ends lead's ctx too.
 	Contend func(ctx context.Context, server, lease, identity string, lead func(ctx context.Context)) error
 }
 
-// Failover is the job of Params.Elections elections at once, each with a lease of its own. The first contender leads; the
-// second one contends for a time between Params.Contending and twice that, so that the elections are at different points of its
-// period. Then the context of the first ends, and it releases the lease. The time of a failover is from then to the call of the
-// second one's lead, so it includes the first one's end. It counts the elections in which the second one has led after that,
-// and those in which it has led before.
+// Failover is the job of Params.Elections elections at once, each with a lease of its own. The first contender leads;
+// the second one contends for a time between Params.Contending and twice that, so that the elections are at different
+// points of its period. Then the context of the first ends, and it releases the lease. The time of a failover is from
+// then to the call of the second one's lead, so it includes the first one's end. It counts the elections in which the
+// second one has led after that, and those in which it has led before.
 func Failover(e Election) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("it takes too long"))

@@ -14,8 +14,8 @@ import (
 type Informer struct {
 	// Settings are its public settings.
 	Settings string
-	// Start makes a client and an informer, and returns when the cache is in sync. If told is not nil, a handler calls it with
-	// the version of each object that is added or changed.
+	// Start makes a client and an informer, and returns when the cache is in sync. If told is not nil, a handler calls
+	// it with the version of each object that is added or changed.
 	Start func(ctx context.Context, server string, told func(version string)) (Cache, error)
 }
 
@@ -25,7 +25,8 @@ type Cache struct {
 	Each func(yield func(node, phase string))
 	// Version returns the version up to which the cache is current.
 	Version func() string
-	// Applied returns how many watch events are in the cache, if the side counts them; nil if a handler is called for each.
+	// Applied returns how many watch events are in the cache, if the side counts them; nil if a handler is called for
+	// each.
 	Applied func() int
 }
 
@@ -44,9 +45,9 @@ func (c Cache) look() map[string]int {
 	return counts
 }
 
-// Sync is the job of a first list. Wall is the time from before the client is made to a cache in sync, without a handler. CPU
-// is that of the process until then, including its start, and so is the peak memory. The live heap is measured after that,
-// minus its size before the client was made.
+// Sync is the job of a first list. Wall is the time from before the client is made to a cache in sync, without a
+// handler. CPU is that of the process until then, including its start, and so is the peak memory. The live heap is
+// measured after that, minus its size before the client was made.
 func Sync(inf Informer) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		before := liveHeap()
@@ -64,13 +65,14 @@ func Sync(inf Informer) Job {
 	}
 }
 
-// Relist is the job of a first list, and of another one that finds nothing changed, after the server has ended the watch with
-// 410. One handler is subscribed.
+// Relist is the job of a first list, and of another one that finds nothing changed, after the server has ended the
+// watch with 410. One handler is subscribed.
 //
-// Steady memory is the resident memory after the first list, when the garbage has been collected and given back to the system.
-// A peak is the largest resident memory: of the first list since the start of the process, of the second since just before it,
-// starting with the steady memory. The CPU time of a list is that of the process from the call that begins it, or the end of
-// the watch, until the cache has the list's version and the handler has finished; the informer's waits in between cost none.
+// Steady memory is the resident memory after the first list, when the garbage has been collected and given back to the
+// system. A peak is the largest resident memory: of the first list since the start of the process, of the second since
+// just before it, starting with the steady memory. The CPU time of a list is that of the process from the call that
+// begins it, or the end of the watch, until the cache has the list's version and the handler has finished; the
+// informer's waits in between cost none.
 func Relist(inf Informer) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		var told atomic.Int64
@@ -113,11 +115,12 @@ func Relist(inf Informer) Job {
 	}
 }
 
-// Watch is the job of many events. A cache of all pods is in sync, with one handler, which counts; then the server sends
-// events, each a changed pod. The time is from the first call of the handler to the last, which has the last state of every
-// pod. Bowline merges the changes of a pod that come faster than the handler takes them, so its handler may be called less
-// often than there are events; the job also counts that all are in the cache. CPU time and allocations are those of the process
-// from the request for events to that end, including the runtime's work in the background.
+// Watch is the job of many events. A cache of all pods is in sync, with one handler, which counts; then the server
+// sends events, each a changed pod. The time is from the first call of the handler to the last, which has the last
+// state of every pod. Bowline merges the changes of a pod that come faster than the handler takes them, so its handler
+// may be called less often than there are events; the job also counts that all are in the cache. CPU time and
+// allocations are those of the process from the request for events to that end, including the runtime's work in the
+// background.
 func Watch(inf Informer) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		var told, final, lastRound atomic.Int64

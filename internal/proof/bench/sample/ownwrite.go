@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Writer is one side's controller of the config maps in the namespace default. Its reconcile writes to an object, and then reads
-// its own write from the cache.
+// Writer is one side's controller of the config maps in the namespace default. Its reconcile writes to an object, and
+// then reads its own write from the cache.
 type Writer struct {
 	Settings string
 	// Run makes a client and a controller, and runs it until ctx ends. For each config map it calls:
@@ -27,9 +27,10 @@ type Writer struct {
 // WriterWorkers are the numbers of workers that are measured.
 var WriterWorkers = []int{1, 8}
 
-// OwnWrites is the job of Params.Written objects, each of which is written once and then read, with each number of workers in
-// turn, by a new controller. The figure is the number of objects a second, from the begin of the first write until the last
-// object was read. It counts the objects of which the side has read its own write, and the reads of another state.
+// OwnWrites is the job of Params.Written objects, each of which is written once and then read, with each number of
+// workers in turn, by a new controller. The figure is the number of objects a second, from the begin of the first write
+// until the last object was read. It counts the objects of which the side has read its own write, and the reads of
+// another state.
 func OwnWrites(w Writer) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("it takes too long"))

@@ -16,8 +16,8 @@ import (
 type Documents struct {
 	Old, New               []byte
 	JSON, Merge, Strategic []byte // patches from one to the other
-	// Original and Modified are the configurations before and after the edit. Configured is the result of applying the change
-	// to Current.
+	// Original and Modified are the configurations before and after the edit. Configured is the result of applying the
+	// change to Current.
 	Original, Modified, Current, Configured []byte
 }
 
@@ -30,9 +30,9 @@ type Patches struct {
 	ThreeWay                              func(original, modified, current []byte) ([]byte, error)
 }
 
-// Patch is the job of patches: each operation is repeated for the bench time. The figures are the CPU time of one, including
-// garbage collection, and its allocations and allocated bytes. Before that, the result is checked: a patch, whether given or
-// computed, must give the edited object.
+// Patch is the job of patches: each operation is repeated for the bench time. The figures are the CPU time of one,
+// including garbage collection, and its allocations and allocated bytes. Before that, the result is checked: a patch,
+// whether given or computed, must give the edited object.
 func Patch(s Patches) Job {
 	return func(_ context.Context, p Params) (Report, error) {
 		d, err := s.Documents()

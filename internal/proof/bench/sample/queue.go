@@ -49,18 +49,19 @@ func queued(n int) []QueueKey {
 	return keys
 }
 
-// Work is the job of a queue's everyday life, for each number of keys and of workers. Each repetition begins with a new queue
-// and has three phases:
+// Work is the job of a queue's everyday life, for each number of keys and of workers. Each repetition begins with a new
+// queue and has three phases:
 //
-//   - add: one goroutine adds all keys and asks for their number, which also has a queue with a buffer add what is in it. No
-//     worker runs. The queue grows meanwhile. If the keys are few, it does the same with more new queues, because a phase that
-//     is short would measure what the runtime does after the garbage collection before it.
+//   - add: one goroutine adds all keys and asks for their number, which also has a queue with a buffer add what is in
+//     it. No worker runs. The queue grows meanwhile. If the keys are few, it does the same with more new queues,
+//     because a phase that is short would measure what the runtime does after the garbage collection before it.
 //   - do: the workers start, and take and finish all of them.
-//   - both: the workers take and finish keys while one goroutine adds all of them, twice or more, and begins anew when all are
-//     done. The queue does not grow any more.
+//   - both: the workers take and finish keys while one goroutine adds all of them, twice or more, and begins anew when
+//     all are done. The queue does not grow any more.
 //
-// A run of a key does nothing but count. The figures are the wall time and the CPU time of a phase for each key, the median of
-// the repetitions. The workers have started before a phase begins, and end after it. The allocations are those of both.
+// A run of a key does nothing but count. The figures are the wall time and the CPU time of a phase for each key, the
+// median of the repetitions. The workers have started before a phase begins, and end after it. The allocations are
+// those of both.
 func Work(s Queues) Job {
 	return func(_ context.Context, p Params) (Report, error) {
 		r := Report{Settings: s.Settings, Counts: map[string]int{}}
@@ -82,8 +83,8 @@ func Work(s Queues) Job {
 	}
 }
 
-// Priorities is the job of a queue of Params.Prioritised keys, whose priorities are evenly spread over five. The phases are
-// those of Work, with one worker. It also counts the keys that came after one of a lower priority in the phase do.
+// Priorities is the job of a queue of Params.Prioritised keys, whose priorities are evenly spread over five. The phases
+// are those of Work, with one worker. It also counts the keys that came after one of a lower priority in the phase do.
 func Priorities(s Queues) Job {
 	return func(_ context.Context, p Params) (Report, error) {
 		keys := queued(p.Prioritised)
@@ -125,9 +126,9 @@ func Priorities(s Queues) Job {
 // Crowd is the number of keys that wait beside Params.Prioritised keys of another namespace in the job Groups.
 const Crowd = 10
 
-// Groups is the job of a queue that many keys of one namespace have filled when a few of another come. Sixteen workers wait for
-// 100 µs for each key, as for the answer of a server. The figure is the time from their start until the few are done. The phases of
-// Work follow, with the keys of 100 namespaces, four workers and nothing to do for a key.
+// Groups is the job of a queue that many keys of one namespace have filled when a few of another come. Sixteen workers
+// wait for 100 µs for each key, as for the answer of a server. The figure is the time from their start until the few
+// are done. The phases of Work follow, with the keys of 100 namespaces, four workers and nothing to do for a key.
 func Groups(s Queues) Job {
 	return func(_ context.Context, p Params) (Report, error) {
 		const waiting, workers = 16, 4
@@ -196,8 +197,8 @@ func (p phases) measure(name string, n int, phase func()) {
 	}
 }
 
-// live is one repetition: keys are added to all queues, which are new, and done in the first. It returns how many keys were not
-// there, were done too often, or not often enough.
+// live is one repetition: keys are added to all queues, which are new, and done in the first. It returns how many keys
+// were not there, were done too often, or not often enough.
 func (p phases) live(queues []Queue, keys []QueueKey, workers int, size string) (wrong int) {
 	n, q := len(keys), queues[0]
 	rounds := max(2, 20_000/n)

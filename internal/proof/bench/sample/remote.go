@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// Executor runs a command in the container of the canned server's only pod, over one WebSocket. A nil stdin or stdout is not asked
-// for.
+// Executor runs a command in the container of the canned server's only pod, over one WebSocket. A nil stdin or stdout
+// is not asked for.
 type Executor struct {
 	Settings string
 	// Start makes the client.
 	Start func(server string) (run func(ctx context.Context, argv []string, stdin io.Reader, stdout io.Writer) error, err error)
 }
 
-// Exec is the job of the throughput of both directions, and of the time to the first byte. CPU times are of this process for one
-// GB.
+// Exec is the job of the throughput of both directions, and of the time to the first byte. CPU times are of this
+// process for one GB.
 func Exec(e Executor) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		run, err := e.Start(p.Server)
@@ -71,7 +71,8 @@ func Exec(e Executor) Job {
 	}
 }
 
-// Idle is the job of sessions in which nothing happens: each has a stdin that is open and a stdout, and has got one byte.
+// Idle is the job of sessions in which nothing happens: each has a stdin that is open and a stdout, and has got one
+// byte.
 func Idle(e Executor) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		run, err := e.Start(p.Server)

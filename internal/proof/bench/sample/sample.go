@@ -1,12 +1,12 @@
-// Package sample is the common code of the programs under sides: what is measured, and how. A side gives the jobs its library's
-// informer or cache, so that the same lines start, watch and measure both.
+// Package sample is the common code of the programs under sides: what is measured, and how. A side gives the jobs its
+// library's informer or cache, so that the same lines start, watch and measure both.
 //
 // A sample is one process: one job of one side with one setting. It prints a [Report]. The package imports the standard
 // library only, because all sides link it.
 //
-// The figures of a process are the system's: CPU time from getrusage, which includes the garbage collector and all threads;
-// resident memory and its peak from /proc/self/status (VmRSS, VmHWM), so on Linux only. Live heap is HeapAlloc after two
-// garbage collections: the first one only moves the contents of a sync.Pool to where the second frees them.
+// The figures of a process are the system's: CPU time from getrusage, which includes the garbage collector and all
+// threads; resident memory and its peak from /proc/self/status (VmRSS, VmHWM), so on Linux only. Live heap is HeapAlloc
+// after two garbage collections: the first one only moves the contents of a sync.Pool to where the second frees them.
 package sample
 
 import (
@@ -51,7 +51,8 @@ type Params struct {
 	// Written objects are written and read, from a cache that is Lag behind.
 	Written int
 	Lag     time.Duration
-	// Streamed bytes are read and written by a command. Sessions is the number of commands at once, and of those that are timed.
+	// Streamed bytes are read and written by a command. Sessions is the number of commands at once, and of those that
+	// are timed.
 	Streamed, Sessions int
 }
 

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Share is the job of a replica's first list and of a watch: first a list until the cache is in sync, with one handler that counts, and
-// then one event for each pod of the server, whether the replica has it or not. sharded returns where the ranges are selected, for the
-// report.
+// Share is the job of a replica's first list and of a watch: first a list until the cache is in sync, with one handler
+// that counts, and then one event for each pod of the server, whether the replica has it or not. sharded returns where
+// the ranges are selected, for the report.
 //
-// Wall, CPU time, peak memory and bytes of the list are from before the client is made to a cache in sync. The bytes are those that the
-// server has written. Live heap is measured after that, and resident memory when the garbage has been given back to the system. The CPU
-// time and the bytes of the watch are divided by thousands of events of the server: those that another replica gets cost too, if the server
-// sends them to everybody.
+// Wall, CPU time, peak memory and bytes of the list are from before the client is made to a cache in sync. The bytes
+// are those that the server has written. Live heap is measured after that, and resident memory when the garbage has
+// been given back to the system. The CPU time and the bytes of the watch are divided by thousands of events of the
+// server: those that another replica gets cost too, if the server sends them to everybody.
 func Share(inf Informer, sharded func() string) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		var changed atomic.Int64 // events that the handler was called for: there is one for each pod

@@ -1,4 +1,5 @@
-// Command weight prints the costs of a controller that is built with Bowline, with client-go and with controller-runtime:
+// Command weight prints the costs of a controller that is built with Bowline, with client-go and with
+// controller-runtime:
 //
 //	go run ./weight                  # the binaries and their builds
 //	go run ./weight -heap            # the memory of a synced cache as well
@@ -7,21 +8,21 @@
 // # Builds
 //
 // The folders bowline, clientgo and controllerruntime hold the same small controller: it loads a kubeconfig, keeps the
-// cluster's pods in a cache, and reconciles them from a queue with workers, reading the cache. A binary is built without
-// symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are linked, including the standard library and
-// main; modules are all that are linked, including the library. A cold build starts with an empty build cache, so it also compiles the standard library;
-// the modules have been downloaded before. The CPU time is that of all processes of the build, and depends less on the
-// machine's other work.
+// cluster's pods in a cache, and reconciles them from a queue with workers, reading the cache. A binary is built
+// without symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are linked, including the
+// standard library and main; modules are all that are linked, including the library. A cold build starts with an empty
+// build cache, so it also compiles the standard library; the modules have been downloaded before. The CPU time is that
+// of all processes of the build, and depends less on the machine's other work.
 //
 // # Heap
 //
-// The folders under heap hold a program each that syncs a cache from an HTTP server in this process and then reports on itself:
-// the bytes of heap in use after two garbage collections, the allocations until the sync, the peak of its resident memory
-// (VmHWM, so on Linux only), and the time from its first line to the sync. The CPU time is that of the whole process, including
-// the two collections, and depends less on the machine's other work. The pods have about 7 KB of JSON each, a third of it
-// managedFields, in the form of a kube-apiserver. The server answers uncompressed JSON from memory, which favours nobody: a
-// list with limit and continue, and a streaming list (a watch with initial events) for sides that ask for it. The line under
-// the table says what each side asked for.
+// The folders under heap hold a program each that syncs a cache from an HTTP server in this process and then reports on
+// itself: the bytes of heap in use after two garbage collections, the allocations until the sync, the peak of its
+// resident memory (VmHWM, so on Linux only), and the time from its first line to the sync. The CPU time is that of the
+// whole process, including the two collections, and depends less on the machine's other work. The pods have about 7 KB
+// of JSON each, a third of it managedFields, in the form of a kube-apiserver. The server answers uncompressed JSON from
+// memory, which favours nobody: a list with limit and continue, and a streaming list (a watch with initial events) for
+// sides that ask for it. The line under the table says what each side asked for.
 //
 // client-go asks for a streaming list by default; KUBE_FEATURE_WatchListClient=false in the environment of this command
 // makes it page, which is another balance of time and peak memory.

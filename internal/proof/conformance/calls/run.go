@@ -8,9 +8,9 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
-// Run makes every call, except those that are named, to the server of cfg, whose credentials may do everything and which has no
-// namespace "wire" yet. The test fails if the server refuses a call that it should accept, or accepts one that it should
-// refuse.
+// Run makes every call, except those that are named, to the server of cfg, whose credentials may do everything and
+// which has no namespace "wire" yet. The test fails if the server refuses a call that it should accept, or accepts one
+// that it should refuse.
 func Run(t *testing.T, cfg client.Config, except ...string) {
 	c, err := client.New(cfg)
 	if err != nil {

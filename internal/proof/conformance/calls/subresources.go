@@ -122,8 +122,8 @@ func deletions() []Call {
 				UID: "u", ResourceVersion: "1", Propagation: client.Foreground, GracePeriod: 30 * time.Second,
 			})
 		}, apierrors.Conflict),
-		// An API server reads the query of a deletion only if there is no body: it would delete the object if the dry run were
-		// only in the query.
+		// An API server reads the query of a deletion only if there is no body: it would delete the object if the dry
+		// run were only in the query.
 		on("delete-dry-run", configMaps, func(ctx ctx, r maps) error {
 			return r.With(everyOption).Delete(ctx, key("a"), client.DeleteOptions{Propagation: client.Orphan})
 		}),

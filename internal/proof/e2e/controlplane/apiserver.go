@@ -68,8 +68,8 @@ func (p *ControlPlane) startServer(ctx context.Context, path string, o Options) 
 	})
 }
 
-// certificates is the directory where the API server keeps the certificate that it makes for itself. A later one with the
-// same directory takes it over.
+// certificates is the directory where the API server keeps the certificate that it makes for itself. A later one with
+// the same directory takes it over.
 func (p *ControlPlane) certificates() string { return filepath.Join(p.dir, "certs") }
 
 // launchServer starts kube-apiserver, with the flags that startServer has chosen, and waits until it serves.
@@ -96,8 +96,8 @@ func (p *ControlPlane) launchServer(ctx context.Context) (*server, error) {
 	return s, nil
 }
 
-// RestartServer kills kube-apiserver, as a crash does, and starts it again, with the same data, address, certificate and
-// tokens. It returns once the new one serves. Meanwhile down, if it is not nil, is called while no API server runs.
+// RestartServer kills kube-apiserver, as a crash does, and starts it again, with the same data, address, certificate
+// and tokens. It returns once the new one serves. Meanwhile down, if it is not nil, is called while no API server runs.
 //
 // It may not be called by several goroutines at once, or together with Stop. After an error there may be no API server.
 func (p *ControlPlane) RestartServer(ctx context.Context, down func()) error {

@@ -67,8 +67,9 @@ func (a *authority) sign(subject pkix.Name, public any, life time.Duration) ([]b
 	return encode("CERTIFICATE", der), nil
 }
 
-// Sign returns a client certificate, in PEM, as a certificate signing request in PEM asks for it. It is what the signer of
-// a cluster does once a request is approved; whom the certificate names is not checked. It is good for life, to the second.
+// Sign returns a client certificate, in PEM, as a certificate signing request in PEM asks for it. It is what the signer
+// of a cluster does once a request is approved; whom the certificate names is not checked. It is good for life, to the
+// second.
 func (p *ControlPlane) Sign(request []byte, life time.Duration) ([]byte, error) {
 	block, _ := pem.Decode(request)
 	if block == nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // cluster stands for the network of pods, services and nodes, which the API server reaches through a proxy, as it does
-// where a cluster has its control plane elsewhere (KEP-1281). The proxy is this process, and the addresses behind it are
-// listeners of the test. So anything may have any address, and nothing is opened but a socket.
+// where a cluster has its control plane elsewhere (KEP-1281). The proxy is this process, and the addresses behind it
+// are listeners of the test. So anything may have any address, and nothing is opened but a socket.
 type cluster struct {
 	dir     string // that has the socket
 	server  *http.Server
@@ -105,9 +105,9 @@ func (c *cluster) stop() error {
 	return errors.Join(err, os.RemoveAll(c.dir))
 }
 
-// Listen listens at an address of the cluster's network, such as "10.1.2.3:8080": the API server's connections to it arrive
-// here. A proxied pod, service or node has such an address, and webhooks have. It must be one that the API server may
-// connect to, which loopback is not. To an address where nobody listens it cannot connect.
+// Listen listens at an address of the cluster's network, such as "10.1.2.3:8080": the API server's connections to it
+// arrive here. A proxied pod, service or node has such an address, and webhooks have. It must be one that the API
+// server may connect to, which loopback is not. To an address where nobody listens it cannot connect.
 func (p *ControlPlane) Listen(address string) (net.Listener, error) {
 	c := p.cluster
 	c.mu.Lock()

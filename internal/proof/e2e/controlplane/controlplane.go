@@ -20,8 +20,8 @@ type Options struct {
 	ServerFlags []string
 }
 
-// Releases returns the releases of Kubernetes that Start knows, the usual one first. Each is a file of modules: go.mod, or
-// go-1.36.mod for "1.36".
+// Releases returns the releases of Kubernetes that Start knows, the usual one first. Each is a file of modules: go.mod,
+// or go-1.36.mod for "1.36".
 func Releases() []string { return []string{"1.37", "1.36"} }
 
 // ControlPlane is a running etcd and kube-apiserver. Its fields are set by Start and do not change; its methods may be
@@ -61,8 +61,9 @@ type ControlPlane struct {
 // Start builds what is missing, starts etcd and kube-apiserver, and returns once they serve. It takes seconds, and
 // minutes where the Go build cache has nothing yet.
 //
-// The context bounds the start only. When it ends early, or anything else fails, Start leaves nothing running and nothing
-// on disk; the error says what it was waiting for and ends in the last lines that the process in question wrote.
+// The context bounds the start only. When it ends early, or anything else fails, Start leaves nothing running and
+// nothing on disk; the error says what it was waiting for and ends in the last lines that the process in question
+// wrote.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	p := &ControlPlane{Kubernetes: cmp.Or(o.Kubernetes, Releases()[0])}
 	if err := p.start(ctx, o); err != nil {
@@ -99,8 +100,8 @@ func (p *ControlPlane) start(ctx context.Context, o Options) error {
 	return writeKubeconfig(p)
 }
 
-// Stop ends both processes, waits until they are gone, and removes what they left on disk. It returns an error if one of
-// them had ended before, with the last lines that it wrote. Calling it again does nothing and returns the same.
+// Stop ends both processes, waits until they are gone, and removes what they left on disk. It returns an error if one
+// of them had ended before, with the last lines that it wrote. Calling it again does nothing and returns the same.
 func (p *ControlPlane) Stop() error {
 	p.stopOnce.Do(func() {
 		var errs []error

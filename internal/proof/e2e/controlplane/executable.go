@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Executable returns the path of a tool of this module, such as "kube-apiserver", and builds it first where the build cache does not
-// have it. So it is built once for all programs and tests of this module.
+// Executable returns the path of a tool of this module, such as "kube-apiserver", and builds it first where the build
+// cache does not have it. So it is built once for all programs and tests of this module.
 //
 // `go tool -n` builds a tool, keeps the linked executable in the build cache and prints its path. `go build -o` would
 // link again for every run, which for kube-apiserver takes longer than all the rest.

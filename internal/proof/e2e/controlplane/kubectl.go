@@ -14,8 +14,8 @@ import (
 // The arguments may point it elsewhere: "--context=outsider" to be the other user, or "--kubeconfig=..." to speak to
 // another server altogether.
 //
-// The error names the command and holds what kubectl wrote to standard error; errors.As finds the *exec.ExitError in it.
-// When ctx ends, kubectl is killed and the error is the context's.
+// The error names the command and holds what kubectl wrote to standard error; errors.As finds the *exec.ExitError in
+// it. When ctx ends, kubectl is killed and the error is the context's.
 func (p *ControlPlane) Kubectl(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, p.kubectl, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig, "HOME="+p.dir, "USERPROFILE="+p.dir)

@@ -26,8 +26,8 @@ type server struct {
 	err    error
 }
 
-// launch starts a server, and a goroutine that waits for its end. If stop does not end the server, the lifeline does, and then
-// removes dir, the directory of the run.
+// launch starts a server, and a goroutine that waits for its end. If stop does not end the server, the lifeline does,
+// and then removes dir, the directory of the run.
 func launch(name, path, dir string, flags ...string) (*server, error) {
 	s := &server{name: name, log: filepath.Join(dir, name+".log"), exited: make(chan struct{})}
 	log, err := os.Create(s.log)
@@ -57,7 +57,8 @@ func launch(name, path, dir string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// await calls ready again and again until it returns nil. The error says why that took too long, or how the server ended.
+// await calls ready again and again until it returns nil. The error says why that took too long, or how the server
+// ended.
 func (s *server) await(ctx context.Context, ready func(context.Context) error) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()

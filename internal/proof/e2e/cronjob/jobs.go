@@ -85,8 +85,8 @@ func references(jobs []*batchv1.Job) []corev1.ObjectReference {
 	return refs
 }
 
-// jobAt returns the job of a CronJob for one time of its schedule. The name is the same however often it is made, so that a
-// second attempt cannot make a second job.
+// jobAt returns the job of a CronJob for one time of its schedule. The name is the same however often it is made, so
+// that a second attempt cannot make a second job.
 func jobAt(cron *CronJob, at time.Time) (*batchv1.Job, error) {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{

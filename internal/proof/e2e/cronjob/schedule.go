@@ -7,11 +7,12 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// mostMissed is how many missed times are looked through. A schedule with more of them was away for long, or its clock is wrong.
+// mostMissed is how many missed times are looked through. A schedule with more of them was away for long, or its clock
+// is wrong.
 const mostMissed = 1000
 
-// due returns the newest time of the schedule that is not after now and after last, zero if there is none, and the next one
-// after now.
+// due returns the newest time of the schedule that is not after now and after last, zero if there is none, and the next
+// one after now.
 func due(schedule string, last, now time.Time) (missed, next time.Time, err error) {
 	times, err := cron.ParseStandard(schedule)
 	if err != nil {

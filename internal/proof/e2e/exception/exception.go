@@ -1,13 +1,13 @@
 // Package exception reads lists of what is known to differ, each with its reason, and compares them with what differs.
 //
-// A list is text. An entry is a line that begins in the first column, and the lines below it, which are indented, are the
-// reason. Empty lines and lines that begin with # are comments.
+// A list is text. An entry is a line that begins in the first column, and the lines below it, which are indented, are
+// the reason. Empty lines and lines that begin with # are comments.
 //
 //	the name of a test, or of a difference
 //		why it is right that this differs
 //
-// A list is checked both ways: nothing may differ that is not in it, and nothing may be in it that does not differ. So a
-// list never says more than is true.
+// A list is checked both ways: nothing may differ that is not in it, and nothing may be in it that does not differ. So
+// a list never says more than is true.
 package exception
 
 import (
@@ -20,8 +20,8 @@ import (
 // List is a list of exceptions: the reasons by name.
 type List map[string]string
 
-// Parse reads a list. The error names the line of an entry that has no reason, of one that is there twice, and of a reason
-// without an entry.
+// Parse reads a list. The error names the line of an entry that has no reason, of one that is there twice, and of a
+// reason without an entry.
 func Parse(text string) (List, error) {
 	l := List{}
 	name, at := "", 0
@@ -53,9 +53,9 @@ func Parse(text string) (List, error) {
 	return l, finish()
 }
 
-// Check compares the list with what was tried: whether each name differs. It returns a sentence for each name that differs
-// and is not in the list, for each that is in the list and does not differ, and for each in the list that was not tried;
-// in the order of the names.
+// Check compares the list with what was tried: whether each name differs. It returns a sentence for each name that
+// differs and is not in the list, for each that is in the list and does not differ, and for each in the list that was
+// not tried; in the order of the names.
 func (l List) Check(differs map[string]bool) []string {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(differs)) {

@@ -22,15 +22,16 @@ func Exceptions() (exception.List, error) { return exception.Parse(exceptions) }
 type Comparison struct {
 	// Commands is how many commands were run against each.
 	Commands int
-	// Differs has names, as "SCRIPT OUTPUTS: COMMAND", and is true for those that differ: the outputs of the command that differ
-	// are exactly these, of code, stdout and stderr. So an exception says which outputs differ, and covers no others.
+	// Differs has names, as "SCRIPT OUTPUTS: COMMAND", and is true for those that differ: the outputs of the command
+	// that differ are exactly these, of code, stdout and stderr. So an exception says which outputs differ, and covers
+	// no others.
 	Differs map[string]bool
 	// Details are the outputs that differ, by the same names.
 	Details map[string]string
 }
 
-// Compare runs scripts against both servers, each command against both at once, and compares the outputs. The servers should
-// have the same history; new ones have.
+// Compare runs scripts against both servers, each command against both at once, and compares the outputs. The servers
+// should have the same history; new ones have.
 func Compare(ctx context.Context, scripts []Script, reference, subject *Server) (Comparison, error) {
 	c := Comparison{Differs: map[string]bool{}, Details: map[string]string{}}
 	servers := []*Server{reference, subject}
@@ -91,8 +92,8 @@ func (c *Comparison) add(script, command string, want, got Result) {
 	}
 }
 
-// difference shows the lines in which two texts differ, with - before those of want and + before those of got, and one line
-// that is equal before and after them.
+// difference shows the lines in which two texts differ, with - before those of want and + before those of got, and one
+// line that is equal before and after them.
 func difference(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	// common[i][j] is how many lines the rests a[i:] and b[j:] have in common, in their order.

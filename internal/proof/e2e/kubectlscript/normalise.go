@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// rewrites are what differs between two servers, and between two runs against one, in the order in which they are replaced.
+// rewrites are what differs between two servers, and between two runs against one, in the order in which they are
+// replaced.
 var rewrites = []struct {
 	pattern *regexp.Regexp
 	by      string

@@ -15,8 +15,8 @@ const Forever = time.Duration(math.MaxInt64)
 
 // Bounds are what replicas promise.
 type Bounds struct {
-	// Lease is for how long others leave alone the ranges of a replica that has crashed, and Renew is for how long a replica believes that
-	// it has them, after its last renewal.
+	// Lease is for how long others leave alone the ranges of a replica that has crashed, and Renew is for how long a
+	// replica believes that it has them, after its last renewal.
 	Lease, Renew time.Duration
 	// Sync is how long a replica may take, besides Lease, to take the range of one that has crashed.
 	Sync time.Duration
@@ -77,12 +77,13 @@ type Ledger struct {
 
 // Summary is what [Ledger.Faults] has compared.
 type Summary struct {
-	// Passed counts the times that a range passed from one replica to another, and Taken those after the old one had crashed, was
-	// stopped, or had lost its lease.
+	// Passed counts the times that a range passed from one replica to another, and Taken those after the old one had
+	// crashed, was stopped, or had lost its lease.
 	Passed, Taken int
 	// LongestHandover and LongestTaken are the longest times that a range was nobody's, in the two cases.
 	LongestHandover, LongestTaken time.Duration
-	// UnderWay counts the writes that replicas had asked for when they were stopped, and that arrived after another replica had begun.
+	// UnderWay counts the writes that replicas had asked for when they were stopped, and that arrived after another
+	// replica had begun.
 	UnderWay int
 }
 
@@ -97,17 +98,20 @@ type tenure struct {
 	taken bool
 }
 
-// Faults returns what is wrong, in order of the ranges, and what has been compared. Nothing is wrong if all of this holds for each range:
+// Faults returns what is wrong, in order of the ranges, and what has been compared. Nothing is wrong if all of this
+// holds for each range:
 //
-//   - The tenures of two replicas do not overlap. That of a replica which was killed or stopped counts until the moment when it would
-//     have lost its lease at the earliest.
-//   - During the tenure of one replica no write of another one arrives, except one that the other had asked for when it was stopped, and
-//     of these at most Bounds.Workers.
-//   - During the tenure of one replica no other one works, unless that has lost the range and so may not write any more.
+//   - The tenures of two replicas do not overlap. That of a replica which was killed or stopped counts until the moment
+//     when it would have lost its lease at the earliest.
+//   - During the tenure of one replica no write of another one arrives, except one that the other had asked for when it
+//     was stopped, and of these at most Bounds.Workers.
+//   - During the tenure of one replica no other one works, unless that has lost the range and so may not write any
+//     more.
 //   - Who works or writes has had the range before.
 //   - When a replica hands a range over, the next one is ready for it.
-//   - It is nobody's for no longer than Bounds.Handover if it is handed over, and than Bounds.Lease and Bounds.Sync together otherwise;
-//     these once more for each replica that is killed or stopped or loses its lease meanwhile. At the End somebody has it.
+//   - It is nobody's for no longer than Bounds.Handover if it is handed over, and than Bounds.Lease and Bounds.Sync
+//     together otherwise; these once more for each replica that is killed or stopped or loses its lease meanwhile. At
+//     the End somebody has it.
 func (l *Ledger) Faults() (faults []string, s Summary) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	works, writes := make([][]Work, meta.RangeCount), make([][]Write, meta.RangeCount)
@@ -169,7 +173,8 @@ func (l *Ledger) byRange(writes [][]Write) [][]tenure {
 	return all
 }
 
-// owning returns the index of the tenure in which a replica began something at a moment; -1 if it had not had the range yet.
+// owning returns the index of the tenure in which a replica began something at a moment; -1 if it had not had the range
+// yet.
 func owning(replica string, at time.Duration, ts []tenure) int {
 	found := -1
 	for i, t := range ts {
@@ -190,7 +195,8 @@ func (l *Ledger) checkOverlaps(n int, ts []tenure, fault func(string, ...any)) {
 	}
 }
 
-// checkWrite reports whether a write was under way when its replica was stopped, and arrived when another one had begun.
+// checkWrite reports whether a write was under way when its replica was stopped, and arrived when another one had
+// begun.
 func (l *Ledger) checkWrite(w Write, ts []tenure, fault func(string, ...any)) (underWay bool) {
 	if owning(w.Replica, w.Asked, ts) < 0 {
 		fault("range %d: %s writes %s at %v, and never had the range before", w.Range, w.Replica, w.Object, w.Asked)
@@ -259,7 +265,8 @@ func (l *Ledger) checkGaps(n int, ts []tenure, s *Summary, fault func(string, ..
 	}
 }
 
-// unlucky returns how many other replicas something befell, or lost their lease, between the end of a tenure and a moment.
+// unlucky returns how many other replicas something befell, or lost their lease, between the end of a tenure and a
+// moment.
 func (l *Ledger) unlucky(before tenure, until time.Duration) int {
 	replicas := map[string]bool{}
 	for _, t := range l.Troubles {

@@ -1,19 +1,19 @@
-// Command originals puts two controllers next to the ones that they were written after: lines, modules, binary, memory. Run it in the
-// folder of this module:
+// Command originals puts two controllers next to the ones that they were written after: lines, modules, binary, memory.
+// Run it in the folder of this module:
 //
 //	go run ./originals                  # kubernetes/sample-controller, from the module proxy
 //	go run ./originals -tutorial DIR    # and the CronJob of the Kubebuilder tutorial
 //
-// DIR is the folder docs/book/src/cronjob-tutorial/testdata/project of kubernetes-sigs/kubebuilder, which the module proxy does not
-// have. It runs with ENABLE_WEBHOOKS=false.
+// DIR is the folder docs/book/src/cronjob-tutorial/testdata/project of kubernetes-sigs/kubebuilder, which the module
+// proxy does not have. It runs with ENABLE_WEBHOOKS=false.
 //
 // # What is measured
 //
-// Lines have code: blank ones and comments do not count, nor do tests. The lines of files that say "Code generated" are counted apart.
-// Ours contain the definition of the custom resource, which the originals generate as YAML. A binary is stripped (-trimpath -ldflags
-// '-s -w'). Modules are those that are linked, the program's own aside.
+// Lines have code: blank ones and comments do not count, nor do tests. The lines of files that say "Code generated" are
+// counted apart. Ours contain the definition of the custom resource, which the originals generate as YAML. A binary is
+// stripped (-trimpath -ldflags '-s -w'). Modules are those that are linked, the program's own aside.
 //
-// For the memory, each program runs against clienttest. The server has 20 custom resources to work on, and 10,000 deployments or jobs
-// of others (-others), which a controller has to cache as well. When all 20 have their deployment or their job, and 5 s more have
-// passed, the memory is read from /proc/PID/status (VmRSS and VmHWM), so on Linux only.
+// For the memory, each program runs against clienttest. The server has 20 custom resources to work on, and 10,000
+// deployments or jobs of others (-others), which a controller has to cache as well. When all 20 have their deployment
+// or their job, and 5 s more have passed, the memory is read from /proc/PID/status (VmRSS and VmHWM), so on Linux only.
 package main

@@ -18,8 +18,8 @@ const (
 	replacement = `envtest "` + module + `/bowline"`
 )
 
-// prepare makes the copy: controller-runtime as it was released, with this repository among its modules, and with another server
-// in its suites or, if ours is set, another cache.
+// prepare makes the copy: controller-runtime as it was released, with this repository among its modules, and with
+// another server in its suites or, if ours is set, another cache.
 func prepare(ctx context.Context, directory string, ours bool) error {
 	out, err := command(ctx, directory, "mod", "download", "-json", module+"@"+release)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 )
 
-// With -ctrlcache the suites run with the cache of informer/ctrlcache, and their server is a real kube-apiserver, which the original
-// envtest starts. The copy differs from the original in the constructor only.
+// With -ctrlcache the suites run with the cache of informer/ctrlcache, and their server is a real kube-apiserver, which
+// the original envtest starts. The copy differs from the original in the constructor only.
 
 //go:embed exceptions-ctrlcache.txt
 var cacheExceptions string
@@ -67,8 +67,8 @@ var servers = []string{"etcd", "kube-apiserver"}
 
 // serverAssets returns the directory for envtest's variable KUBEBUILDER_ASSETS.
 //
-// A server of cmd ends with its standard input, and envtest gives it none. So envtest starts a script, which opens a named pipe for
-// reading and writing as the input: that never ends. envtest stops the servers itself.
+// A server of cmd ends with its standard input, and envtest gives it none. So envtest starts a script, which opens a
+// named pipe for reading and writing as the input: that never ends. envtest stops the servers itself.
 func serverAssets(ctx context.Context, directory string) (string, error) {
 	assets, err := os.MkdirTemp(directory, "bowline-assets-")
 	if err != nil {

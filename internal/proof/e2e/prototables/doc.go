@@ -1,5 +1,6 @@
 // Package prototables makes the tables of internal/protobuf: of meta/v1, and of every version of an API group that
-// kube-apiserver can serve. internal/protobuf/DESIGN.md says why it reads both the published .proto files and the Go types.
+// kube-apiserver can serve. internal/protobuf/DESIGN.md says why it reads both the published .proto files and the Go
+// types.
 //
 // Its test holds the tables to these sources, and writes them with -update.
 package prototables

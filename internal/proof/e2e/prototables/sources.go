@@ -38,8 +38,8 @@ func protoFiles(ctx context.Context) ([]string, error) {
 	return files, nil
 }
 
-// versions are those that kube-apiserver can serve: those in pkg/controlplane/instance.go of k8s.io/kubernetes, which has them
-// for each stability, and those of custom resource definitions and API services.
+// versions are those that kube-apiserver can serve: those in pkg/controlplane/instance.go of k8s.io/kubernetes, which
+// has them for each stability, and those of custom resource definitions and API services.
 var versions = []schema.GroupVersion{
 	{Group: "", Version: "v1"},
 	{Group: "admissionregistration.k8s.io", Version: "v1"},

@@ -15,9 +15,9 @@ import (
 // release is what the operator takes itself for.
 const release = "4.22.0"
 
-// autoscalerOperator is cluster-autoscaler-operator. It runs a Deployment for a ClusterAutoscaler, writes the bounds of a
-// MachineAutoscaler to its MachineSet, takes them off before the MachineAutoscaler goes, and reports in a ClusterOperator. It caches
-// MachineSets unstructured and Machines as metadata.
+// autoscalerOperator is cluster-autoscaler-operator. It runs a Deployment for a ClusterAutoscaler, writes the bounds of
+// a MachineAutoscaler to its MachineSet, takes them off before the MachineAutoscaler goes, and reports in a
+// ClusterOperator. It caches MachineSets unstructured and Machines as metadata.
 var autoscalerOperator = &operator{
 	name:    "cluster-autoscaler",
 	module:  "github.com/openshift/cluster-autoscaler-operator",
@@ -150,9 +150,10 @@ spec: {minReplicas: 1, maxReplicas: 2}
 	return a
 }
 
-// playAutoscalers makes 30 MachineAutoscalers with a MachineSet each. It changes their bounds, and the bounds on the sets, gives them
-// other sets, deletes and makes them, changes the ClusterAutoscaler and deletes what it owns. No set loses its MachineAutoscaler alone:
-// the operator looks into its cache for the annotations to remove, so an old cache would leave them there.
+// playAutoscalers makes 30 MachineAutoscalers with a MachineSet each. It changes their bounds, and the bounds on the
+// sets, gives them other sets, deletes and makes them, changes the ClusterAutoscaler and deletes what it owns. No set
+// loses its MachineAutoscaler alone: the operator looks into its cache for the annotations to remove, so an old cache
+// would leave them there.
 func playAutoscalers(ctx context.Context, c *cluster, dice *rand.Rand, pace func() error) error {
 	var live []string            // the MachineAutoscalers
 	setOf := map[string]string{} // of a MachineAutoscaler
@@ -252,8 +253,8 @@ const (
 	ownerAnnotation = "autoscaling.openshift.io/machineautoscaler"
 )
 
-// lacksOfAutoscalers says which MachineAutoscaler is not in force, which object of the ClusterAutoscaler is missing or old, or what
-// the operator does not report.
+// lacksOfAutoscalers says which MachineAutoscaler is not in force, which object of the ClusterAutoscaler is missing or
+// old, or what the operator does not report.
 func lacksOfAutoscalers(objects []unstructured.Unstructured) string {
 	count, annotations := map[string]int{}, map[string]map[string]string{}
 	var deployment, report *unstructured.Unstructured
@@ -342,9 +343,9 @@ func lacksOfReport(o *unstructured.Unstructured, sets map[string]bool) string {
 
 const manySets = 2000
 
-// fillAutoscalers makes 2,000 sets with two Machines each, and one with a single Machine that has a MachineAutoscaler. If there were
-// more of them, the operator would write the names of their sets and Machines into its report in the order in which its cache lists
-// them, and report again on each write, without end if the order is random.
+// fillAutoscalers makes 2,000 sets with two Machines each, and one with a single Machine that has a MachineAutoscaler.
+// If there were more of them, the operator would write the names of their sets and Machines into its report in the
+// order in which its cache lists them, and report again on each write, without end if the order is random.
 func fillAutoscalers(ctx context.Context, c *cluster) (int, error) {
 	err := each(ctx, manySets+1, func(i int) error {
 		set, err := c.create(ctx, machineSets, machineSet(fmt.Sprintf("set-%04d", i), 2))

@@ -27,7 +27,8 @@ type build struct{ name, path string }
 
 func (b binaries) both() []build { return []build{{"before", b.before}, {"after", b.after}} }
 
-// prepare copies an operator's module and builds its command twice: as it is, and with our cache. The module graph is the same.
+// prepare copies an operator's module and builds its command twice: as it is, and with our cache. The module graph is
+// the same.
 func prepare(ctx context.Context, directory string, o *operator) (binaries, error) {
 	in := func(name string) string { return filepath.Join(directory, name) }
 	b := binaries{before: in("before"), after: in("after"), source: in("source")}
@@ -51,7 +52,8 @@ func prepare(ctx context.Context, directory string, o *operator) (binaries, erro
 			return b, fmt.Errorf("adapt %s: %w", a.module, err)
 		}
 	}
-	// Our build is the first. It raises the versions in go.mod to those that our modules require, and the other build has them too.
+	// Our build is the first. It raises the versions in go.mod to those that our modules require, and the other build
+	// has them too.
 	path := filepath.Join(b.source, filepath.FromSlash(o.file))
 	original, err := os.ReadFile(path)
 	if err != nil {
@@ -170,8 +172,8 @@ func copyModule(ctx context.Context, directory, module, to string) error {
 	return nil
 }
 
-// command runs the go command in a directory, with nothing of the user's settings that changes which modules there are. It
-// returns the standard output, or everything written if the command fails.
+// command runs the go command in a directory, with nothing of the user's settings that changes which modules there are.
+// It returns the standard output, or everything written if the command fails.
 func command(ctx context.Context, directory string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = directory

@@ -154,7 +154,8 @@ status:
 	return err
 }
 
-// playMachineSets makes 30 sets, scales them, deletes six of them, deletes Machines, and makes Machines that the sets adopt.
+// playMachineSets makes 30 sets, scales them, deletes six of them, deletes Machines, and makes Machines that the sets
+// adopt.
 func playMachineSets(ctx context.Context, c *cluster, dice *rand.Rand, pace func() error) error {
 	const sets = 30
 	name := func(i int) string { return fmt.Sprintf("set-%02d", i) }
@@ -216,8 +217,8 @@ func addOrphan(ctx context.Context, c *cluster, set string) error {
 
 const machineFinalizer = "machine.machine.openshift.io"
 
-// actMachines plays the machine controller, which gives a Machine a finalizer and a node, and takes the finalizer when the Machine is
-// deleted; and the garbage collector, which deletes the Machines of a set that is gone.
+// actMachines plays the machine controller, which gives a Machine a finalizer and a node, and takes the finalizer when
+// the Machine is deleted; and the garbage collector, which deletes the Machines of a set that is gone.
 func actMachines(ctx context.Context, c *cluster) error {
 	objects, err := c.list(ctx, machineSets, machines)
 	if err != nil {

@@ -195,8 +195,8 @@ func (p plan) weather(ctx context.Context, o *operator, b binaries, build build,
 	return r, nil
 }
 
-// rage is the play, spread over the time of the storm. Every ten seconds the operator loses its connections, and etcd its history.
-// Halfway the API server is killed and started again.
+// rage is the play, spread over the time of the storm. Every ten seconds the operator loses its connections, and etcd
+// its history. Halfway the API server is killed and started again.
 func (p plan) rage(ctx context.Context, o *operator, c *cluster, s *storm) error {
 	began := time.Now()
 	compacted, restarted := began, false
@@ -235,8 +235,8 @@ func (p plan) rage(ctx context.Context, o *operator, c *cluster, s *storm) error
 	return nil
 }
 
-// settle waits until the state is what the operator must reach, and stays so for five seconds. It returns the state, and how long
-// after calm it was first seen.
+// settle waits until the state is what the operator must reach, and stays so for five seconds. It returns the state,
+// and how long after calm it was first seen.
 func (o *operator) settle(ctx context.Context, c *cluster, calm time.Time) (state []string, took time.Duration, err error) {
 	const still = 5 * time.Second
 	var since time.Time

@@ -46,8 +46,8 @@ type operator struct {
 // definition is a file of a module with a CustomResourceDefinition.
 type definition struct{ module, file string }
 
-// adaptation changes a copy of a module that does not compile with the Kubernetes modules of informer/ctrlcache. Both builds use the
-// copy.
+// adaptation changes a copy of a module that does not compile with the Kubernetes modules of informer/ctrlcache. Both
+// builds use the copy.
 type adaptation struct {
 	module string
 	file   string
@@ -60,7 +60,8 @@ const (
 	openshiftAPI      = "github.com/openshift/api"
 )
 
-// openshift/api registers versions that Kubernetes 1.37 has removed, and a fake of library-go's tests lacks a new method.
+// openshift/api registers versions that Kubernetes 1.37 has removed, and a fake of library-go's tests lacks a new
+// method.
 var forNewKubernetes = []adaptation{
 	{openshiftAPI, "install.go", []string{"kautoscalingv2beta1", "kautoscalingv2beta2", "kschedulingv1alpha1"}},
 	{"github.com/openshift/library-go", "pkg/operator/v1helpers/test_helpers.go", nil},

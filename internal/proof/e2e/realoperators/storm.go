@@ -28,8 +28,8 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 )
 
-// storm is a proxy in front of the API server that breaks requests, until calm. Its dice have a seed; which request meets which
-// fault also depends on the order of the requests, which is the operator's.
+// storm is a proxy in front of the API server that breaks requests, until calm. Its dice have a seed; which request
+// meets which fault also depends on the order of the requests, which is the operator's.
 type storm struct {
 	target     *url.URL
 	token      string
@@ -230,7 +230,8 @@ func newStorm(seed uint64) *storm {
 	return s
 }
 
-// startStorm starts the proxy on loopback, with TLS and HTTP/2 as at the server, and writes a kubeconfig that leads to it.
+// startStorm starts the proxy on loopback, with TLS and HTTP/2 as at the server, and writes a kubeconfig that leads to
+// it.
 func startStorm(p *controlplane.ControlPlane, seed uint64, kubeconfig string) (*storm, error) {
 	target, err := url.Parse(p.Server)
 	if err != nil {

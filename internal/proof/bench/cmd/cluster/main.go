@@ -1,5 +1,5 @@
-// Command cluster is package clienttest's API server as a process: it prints its URL in one line and serves until its input
-// ends. Unlike the canned server, it stores what it is sent.
+// Command cluster is package clienttest's API server as a process: it prints its URL in one line and serves until its
+// input ends. Unlike the canned server, it stores what it is sent.
 package main
 
 import (

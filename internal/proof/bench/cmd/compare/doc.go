@@ -1,5 +1,5 @@
-// Command compare measures Bowline side by side with client-go or controller-runtime, and prints a table of medians, with
-// Bowline's targets:
+// Command compare measures Bowline side by side with client-go or controller-runtime, and prints a table of medians,
+// with Bowline's targets:
 //
 //	go run ./cmd/compare                     # all rows, three rounds, about half an hour on two cores
 //	go run ./cmd/compare -row watch,slow     # some of them
@@ -10,86 +10,92 @@
 //
 // # How
 //
-// A sample is a process of its own: one side with one setting does one job, checks its result (the pods of the cache, the
-// events that were applied, the final states that arrived) and reports. A wrong count ends the run. The sides take turns, in
-// every other round backwards, and the samples of one job are spread over the rounds, so that a machine that gets slower slows
-// all of them down. The environment of the samples has no variable that starts with GO or KUBE except that of the setting. The
-// programs are built with the same flags.
+// A sample is a process of its own: one side with one setting does one job, checks its result (the pods of the cache,
+// the events that were applied, the final states that arrived) and reports. A wrong count ends the run. The sides take
+// turns, in every other round backwards, and the samples of one job are spread over the rounds, so that a machine that
+// gets slower slows all of them down. The environment of the samples has no variable that starts with GO or KUBE except
+// that of the setting. The programs are built with the same flags.
 //
 // All read from one server process on loopback (package canned): 20,000 pods of about 7 KB of JSON each, a third of it
-// managedFields, from prepared bytes, not compressed. It runs on the same machine, and does the same for both sides: it copies
-// bytes.
+// managedFields, from prepared bytes, not compressed. It runs on the same machine, and does the same for both sides: it
+// copies bytes.
 //
-// The rows of a manager are one program of controller-runtime (package managed), of which only NewCache differs, with the defaults
-// of both: a streaming list, managedFields in the cache. In the rows manager-fields it reads the node name and the phase of pods:
-// ctrlcache has a projection of them, and controller-runtime whole pods, or a transform that drops all else but metadata.
+// The rows of a manager are one program of controller-runtime (package managed), of which only NewCache differs, with
+// the defaults of both: a streaming list, managedFields in the cache. In the rows manager-fields it reads the node name
+// and the phase of pods: ctrlcache has a projection of them, and controller-runtime whole pods, or a transform that
+// drops all else but metadata.
 //
-// The rows failover and own-write need a server that stores what it is sent. Each of their samples has a process of its own with
-// the server of package clienttest, the same for both sides.
+// The rows failover and own-write need a server that stores what it is sent. Each of their samples has a process of its
+// own with the server of package clienttest, the same for both sides.
 //
-// Package sample says how each figure is measured: Sync, Relist, Watch, Slow, Micro, Contention, Patch, Work, Priorities,
-// Controlled, Failover, OwnWrites, Exec, Idle. Wall times are taken in the process. CPU time is that of the process from getrusage, so it
-// includes garbage collection and excludes the server. Allocations are runtime.MemStats.Mallocs. Live heap is HeapAlloc after
-// two collections, minus its value before the client was made. Memory is VmRSS and VmHWM. The peak of a relist is read after
-// the kernel was told to forget the last one (5 written to /proc/self/clear_refs), and steady memory is the resident memory
-// after two collections and debug.FreeOSMemory. So that row needs Linux.
+// Package sample says how each figure is measured: Sync, Relist, Watch, Slow, Micro, Contention, Patch, Work,
+// Priorities, Controlled, Failover, OwnWrites, Exec, Idle. Wall times are taken in the process. CPU time is that of the
+// process from getrusage, so it includes garbage collection and excludes the server. Allocations are
+// runtime.MemStats.Mallocs. Live heap is HeapAlloc after two collections, minus its value before the client was made.
+// Memory is VmRSS and VmHWM. The peak of a relist is read after the kernel was told to forget the last one (5 written
+// to /proc/self/clear_refs), and steady memory is the resident memory after two collections and debug.FreeOSMemory. So
+// that row needs Linux.
 //
 // # What is fair
 //
-//   - Both sides decode JSON, and hold the same objects in the end: *corev1.Pod without managedFields, or six fields of it.
-//     Bowline cuts managedFields from the bytes before it decodes, as it does by default. client-go decodes them, and its
-//     transform drops them, because it has no other way.
-//   - If the cost of a list matters, each side is measured with pages of 500, with one page and with a streaming list. For each
-//     row, the table has the setting with the best median of the row's first figure, and all figures of the row are of that
-//     setting. The results of the other settings are printed under the table; a streaming list is the default of both.
+//   - Both sides decode JSON, and hold the same objects in the end: *corev1.Pod without managedFields, or six fields of
+//     it. Bowline cuts managedFields from the bytes before it decodes, as it does by default. client-go decodes them,
+//     and its transform drops them, because it has no other way.
+//   - If the cost of a list matters, each side is measured with pages of 500, with one page and with a streaming list.
+//     For each row, the table has the setting with the best median of the row's first figure, and all figures of the
+//     row are of that setting. The results of the other settings are printed under the table; a streaming list is the
+//     default of both.
 //   - client-go has no rate limit (QPS -1); Bowline has none by default.
-//   - client-go's transform to six fields makes a *corev1.Pod, which its listers and typed handlers need. A type of its own would
-//     be smaller, and could not be read through them.
-//   - Bowline's program with six fields does not link k8s.io/api, because a program that brings its own struct does not.
-//   - Protobuf, which client-go can use for built-in types, is not measured: the rows are about JSON, which custom resources have.
-//   - The watch row's events differ from the object only in the version, come as fast as the socket takes them (or at -rate), and
-//     both sides decode and apply all of them. client-go's handler is called for each. Bowline's may be called less often, because
-//     it may get two changes at once; its calls are in the table.
-//   - Get is measured twice. With a namespace and a name, it asks client-go's lister, which joins them to a key; with a key of its
-//     own kind, it asks the indexer.
-//   - The slow subscriber is fed without a server: on both sides a second handler keeps up, and reports when all updates are in
-//     the cache.
-//   - Update, index lookup and Replace measure only the cache (client-go: cache.Indexer). Both get decoded objects, with two
-//     indexes of one value for each object. client-go's functions have to return it in a new slice; Bowline's return it as it is
-//     (cache.NewValueIndex). Bowline is given each object's identity, which its decoder reads from the wire; client-go's key
-//     function reads it from the object.
-//   - The readers and the writer have rates. The reached rates are printed, because a side that does not reach them is measured
-//     under less load than the other. A write's time is that of its call.
-//   - Patches are compared as functions from bytes to bytes, on a pod of 7 KB that is edited in six places (package edits).
-//     client-go has no JSON and merge patches: its side uses evanphx/json-patch/v5, gomodules.xyz/jsonpatch/v2 for the difference
-//     as a JSON patch, as controller-runtime does, and apimachinery's strategicpatch with its schema at hand. Each sample first
-//     checks that all of them give the same pod. The pod before and after was encoded by one program, as when a controller
-//     compares, so that unchanged parts have the same text.
-//   - The rows of the work queue have two queues of client-go. The one with a rate limiter is what a controller needs, because
-//     the other has no delays and no retries. Bowline has one queue, which always knows since when each key waits and is in
-//     progress; client-go's knows that with metrics alone, and these are without. The keys are two strings, as controllers
-//     have them. A worker of Bowline is Queue.Work. controller-runtime's queue adds keys in the background, so its time of an add
-//     is that until it counts them; CPU times are what can be compared. In queue-groups 16 workers wait for 100 µs for each key until
-//     the few are done, and for nothing afterwards.
-//   - The rows controller and controller-typed are a whole program from its start until a reconcile that does nothing has run
-//     for each pod: Bowline's informer.Run next to controller-runtime's manager and builder, each with its defaults, which is
-//     one worker. In controller, controller-runtime caches *corev1.Pod, which is its usual way, and Bowline a struct of six
-//     fields, which is its own; in controller-typed, Bowline caches *corev1.Pod too. Both drop managedFields.
-//     controller-runtime serves no metrics, logs nothing, and speaks JSON; by default it asks for protobuf for built-in types.
-//     It first asks for the resources that the server has, which are two small requests.
-//   - failover holds 20 elections at once, each on a lease of its own with the default durations. The leader is told to end,
-//     and the time is from then until the other contender leads, so it includes the write that releases the lease. client-go
-//     is told to release the lease (ReleaseOnCancel), which it does not by default.
-//   - own-write writes to each of 200 objects once and reads that write from the cache, while the server's watch is 100 ms
-//     behind. In controller-runtime a reconcile writes and reads, and the read waits (EnableReadYourWritesConsistency). In
-//     Bowline a reconcile writes and asks for another one, which does not begin before the cache has the write
-//     (controller.Fresh). A read of another state ends the run. Both have *corev1.ConfigMap. The figure counts objects, so
-//     that Bowline's second reconcile is part of its cost.
-//   - exec and exec-idle speak v5.channel.k8s.io with the canned server, over http: client-go's NewWebSocketExecutor next to
-//     remote.Command. Both have a Stdout of the sample's, which counts, and drop the standard error: client-go's is io.Discard,
-//     because its API asks for it, and Bowline's is nil. A session makes a connection of its own on both sides. The server sends
-//     an output from prepared frames of 32 KiB. The first byte is timed from the call to the first Write, in sessions one after
-//     another. A session that waits has an input that is open and has got a byte.
-//   - hello is a program that reads a kubeconfig and lists pods, as each side's documentation has it. Modules are the linked ones,
-//     without the program's own. A cold build has an empty build cache, and includes the standard library.
+//   - client-go's transform to six fields makes a *corev1.Pod, which its listers and typed handlers need. A type of its
+//     own would be smaller, and could not be read through them.
+//   - Bowline's program with six fields does not link k8s.io/api, because a program that brings its own struct does
+//     not.
+//   - Protobuf, which client-go can use for built-in types, is not measured: the rows are about JSON, which custom
+//     resources have.
+//   - The watch row's events differ from the object only in the version, come as fast as the socket takes them (or at
+//     -rate), and both sides decode and apply all of them. client-go's handler is called for each. Bowline's may be
+//     called less often, because it may get two changes at once; its calls are in the table.
+//   - Get is measured twice. With a namespace and a name, it asks client-go's lister, which joins them to a key; with a
+//     key of its own kind, it asks the indexer.
+//   - The slow subscriber is fed without a server: on both sides a second handler keeps up, and reports when all
+//     updates are in the cache.
+//   - Update, index lookup and Replace measure only the cache (client-go: cache.Indexer). Both get decoded objects,
+//     with two indexes of one value for each object. client-go's functions have to return it in a new slice; Bowline's
+//     return it as it is (cache.NewValueIndex). Bowline is given each object's identity, which its decoder reads from
+//     the wire; client-go's key function reads it from the object.
+//   - The readers and the writer have rates. The reached rates are printed, because a side that does not reach them is
+//     measured under less load than the other. A write's time is that of its call.
+//   - Patches are compared as functions from bytes to bytes, on a pod of 7 KB that is edited in six places (package
+//     edits). client-go has no JSON and merge patches: its side uses evanphx/json-patch/v5, gomodules.xyz/jsonpatch/v2
+//     for the difference as a JSON patch, as controller-runtime does, and apimachinery's strategicpatch with its schema
+//     at hand. Each sample first checks that all of them give the same pod. The pod before and after was encoded by one
+//     program, as when a controller compares, so that unchanged parts have the same text.
+//   - The rows of the work queue have two queues of client-go. The one with a rate limiter is what a controller needs,
+//     because the other has no delays and no retries. Bowline has one queue, which always knows since when each key
+//     waits and is in progress; client-go's knows that with metrics alone, and these are without. The keys are two
+//     strings, as controllers have them. A worker of Bowline is Queue.Work. controller-runtime's queue adds keys in the
+//     background, so its time of an add is that until it counts them; CPU times are what can be compared. In
+//     queue-groups 16 workers wait for 100 µs for each key until the few are done, and for nothing afterwards.
+//   - The rows controller and controller-typed are a whole program from its start until a reconcile that does nothing
+//     has run for each pod: Bowline's informer.Run next to controller-runtime's manager and builder, each with its
+//     defaults, which is one worker. In controller, controller-runtime caches *corev1.Pod, which is its usual way, and
+//     Bowline a struct of six fields, which is its own; in controller-typed, Bowline caches *corev1.Pod too. Both drop
+//     managedFields. controller-runtime serves no metrics, logs nothing, and speaks JSON; by default it asks for
+//     protobuf for built-in types. It first asks for the resources that the server has, which are two small requests.
+//   - failover holds 20 elections at once, each on a lease of its own with the default durations. The leader is told to
+//     end, and the time is from then until the other contender leads, so it includes the write that releases the lease.
+//     client-go is told to release the lease (ReleaseOnCancel), which it does not by default.
+//   - own-write writes to each of 200 objects once and reads that write from the cache, while the server's watch is 100
+//     ms behind. In controller-runtime a reconcile writes and reads, and the read waits
+//     (EnableReadYourWritesConsistency). In Bowline a reconcile writes and asks for another one, which does not begin
+//     before the cache has the write (controller.Fresh). A read of another state ends the run. Both have
+//     *corev1.ConfigMap. The figure counts objects, so that Bowline's second reconcile is part of its cost.
+//   - exec and exec-idle speak v5.channel.k8s.io with the canned server, over http: client-go's NewWebSocketExecutor
+//     next to remote.Command. Both have a Stdout of the sample's, which counts, and drop the standard error:
+//     client-go's is io.Discard, because its API asks for it, and Bowline's is nil. A session makes a connection of its
+//     own on both sides. The server sends an output from prepared frames of 32 KiB. The first byte is timed from the
+//     call to the first Write, in sessions one after another. A session that waits has an input that is open and has
+//     got a byte.
+//   - hello is a program that reads a kubeconfig and lists pods, as each side's documentation has it. Modules are the
+//     linked ones, without the program's own. A cold build has an empty build cache, and includes the standard library.
 package main

@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/bench/sample"
 )
 
-// result holds the results of a run, as they go into the JSON file. Times are in seconds unless a figure's name has another
-// unit, sizes in bytes.
+// result holds the results of a run, as they go into the JSON file. Times are in seconds unless a figure's name has
+// another unit, sizes in bytes.
 type result struct {
 	Versions string
 	Rounds   int

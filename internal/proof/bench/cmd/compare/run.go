@@ -82,7 +82,8 @@ var contenders = map[string][]contender{
 	"exec-idle": {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
 }
 
-// clusters has the jobs whose samples have a cluster of their own, with its arguments; the others read from the canned server.
+// clusters has the jobs whose samples have a cluster of their own, with its arguments; the others read from the canned
+// server.
 var clusters = map[string]func(sample.Params) []string{
 	"failover":  func(sample.Params) []string { return nil },
 	"own-write": func(p sample.Params) []string { return []string{"-lag", p.Lag.String()} },
@@ -114,8 +115,8 @@ func controllers(program string) []contender {
 // managers are the same manager of controller-runtime, with its cache and with ours, and with the defaults of both.
 var managers = []contender{{clientgo, "", "controllerruntime", nil}, {bowline, "", "ctrlcache", nil}}
 
-// fields are the same manager, which reads two fields of pods: with the whole pods of controller-runtime's cache, with its transform,
-// and with a projection of ours.
+// fields are the same manager, which reads two fields of pods: with the whole pods of controller-runtime's cache, with
+// its transform, and with a projection of ours.
 var fields = []contender{
 	{clientgo, managed.Whole, "controllerruntime", nil}, {clientgo, "transform", "controllerruntime", nil}, {bowline, "", "ctrlcache", nil},
 }
@@ -180,8 +181,8 @@ type bench struct {
 	progress io.Writer
 }
 
-// measure takes the samples of all jobs. Each round goes through all jobs, so that the samples of one are far apart, and
-// every other round goes through the contenders backwards.
+// measure takes the samples of all jobs. Each round goes through all jobs, so that the samples of one are far apart,
+// and every other round goes through the contenders backwards.
 func (b *bench) measure(ctx context.Context, jobs []string, rounds int) ([]*outcome, error) {
 	outcomes := map[string][]*outcome{}
 	for _, job := range jobs {
@@ -230,7 +231,8 @@ func medians(samples []map[string]float64) map[string]float64 {
 	return m
 }
 
-// sample runs one process. It does not inherit variables of the environment that would change how Go or client-go behave.
+// sample runs one process. It does not inherit variables of the environment that would change how Go or client-go
+// behave.
 func (b *bench) sample(ctx context.Context, job string, c contender) (r sample.Report, err error) {
 	p := b.params
 	p.Setting = c.setting

@@ -1,13 +1,15 @@
-// Command shares compares a replica that holds a quarter of the pods with one that holds all of them, and prints a table of medians:
+// Command shares compares a replica that holds a quarter of the pods with one that holds all of them, and prints a
+// table of medians:
 //
 //	go run ./cmd/shares           # 100,000 pods, three rounds, a quarter of an hour on two cores that do nothing else
 //	go run ./cmd/shares -short    # that everything works, in seconds; its figures mean nothing
 //
-// A sample is a process of its own: an informer of *corev1.Pod without managedFields, in pages of 500, in JSON, with one handler. It fills
-// its cache, and then gets one event for each pod of the server; sample.Share says what is measured. The sides take turns, in every other
-// round backwards. All read from one server process on loopback (package canned), which selects pods by a shard selector for one side, as
-// an API server with KEP-5866 does, and sends everything to the others. The number of pods in each cache is checked: a replica has 64 of 256
-// ranges of uids. client-go cannot share.
+// A sample is a process of its own: an informer of *corev1.Pod without managedFields, in pages of 500, in JSON, with
+// one handler. It fills its cache, and then gets one event for each pod of the server; sample.Share says what is
+// measured. The sides take turns, in every other round backwards. All read from one server process on loopback (package
+// canned), which selects pods by a shard selector for one side, as an API server with KEP-5866 does, and sends
+// everything to the others. The number of pods in each cache is checked: a replica has 64 of 256 ranges of uids.
+// client-go cannot share.
 package main
 
 import (

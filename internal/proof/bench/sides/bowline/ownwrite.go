@@ -15,8 +15,8 @@ import (
 
 var configMaps = client.Type[*corev1.ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
-// writer writes in one reconcile and asks for another one, which reads. That one does not start before the cache has seen the
-// write, and its key waits aside until then.
+// writer writes in one reconcile and asks for another one, which reads. That one does not start before the cache has
+// seen the write, and its key waits aside until then.
 var writer = sample.Writer{
 	Settings: "controller.Fresh; the reconcile that reads is requested at once by the one that writes",
 	Run: func(ctx context.Context, server string, workers int, text string, began func(), read func(name, state string)) error {

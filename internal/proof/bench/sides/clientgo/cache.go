@@ -19,7 +19,8 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/bench/sample"
 )
 
-// indexers returns the namespace index, which the informers of client-go's factory have and listers use, and further ones.
+// indexers returns the namespace index, which the informers of client-go's factory have and listers use, and further
+// ones.
 func indexers(further cache.Indexers) cache.Indexers {
 	all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	for name, f := range further {

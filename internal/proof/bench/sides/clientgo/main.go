@@ -1,12 +1,13 @@
-// Command clientgo is the side of client-go: its shared informers, with a transform that keeps the fields that the row needs,
-// JSON or protobuf, no limit of its own on requests, and lists that are read in the way that the setting names:
+// Command clientgo is the side of client-go: its shared informers, with a transform that keeps the fields that the row
+// needs, JSON or protobuf, no limit of its own on requests, and lists that are read in the way that the setting names:
 //
 //   - "pages": in pages of 500, as its pager does by default
-//   - "whole": in one answer, which a tweak of the list options asks for, and which a kube-apiserver gives in any case if it
-//     answers the first list from its own cache
+//   - "whole": in one answer, which a tweak of the list options asks for, and which a kube-apiserver gives in any case
+//     if it answers the first list from its own cache
 //   - "stream": as a streaming list, which is its default
 //
-// For all but the last the caller sets KUBE_FEATURE_WatchListClient=false in the environment: client-go has no other way.
+// For all but the last the caller sets KUBE_FEATURE_WatchListClient=false in the environment: client-go has no other
+// way.
 package main
 
 import (
@@ -66,8 +67,8 @@ var dropManagedFields = transform{"a transform that drops managedFields", func(o
 	return obj, nil
 }}
 
-// strip keeps the fields that the struct of Bowline's side has. It makes a new object, because a cleared one would keep its
-// size. The object is a Pod, which listers and handlers expect.
+// strip keeps the fields that the struct of Bowline's side has. It makes a new object, because a cleared one would keep
+// its size. The object is a Pod, which listers and handlers expect.
 var strip = transform{"a transform to a new Pod with the six fields", func(obj any) (any, error) {
 	p, ok := obj.(*corev1.Pod)
 	if !ok {

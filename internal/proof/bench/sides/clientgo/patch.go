@@ -21,7 +21,8 @@ var podMeta = func() strategicpatch.LookupPatchMeta {
 	return m
 }()
 
-// The patches of programs on client-go: apimachinery's, and those of the modules that controller-runtime uses for the rest.
+// The patches of programs on client-go: apimachinery's, and those of the modules that controller-runtime uses for the
+// rest.
 var patches = sample.Patches{
 	Settings: "JSON and merge patches by evanphx/json-patch/v5, the difference as JSON patch by gomodules.xyz/jsonpatch/v2, " +
 		"the strategic ones by apimachinery's strategicpatch with its schema at hand",

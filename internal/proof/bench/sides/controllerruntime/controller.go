@@ -21,8 +21,8 @@ var listing = map[string]string{
 	"stream": "a streaming list (WatchListClient on)",
 }
 
-// controlled is the job of a manager with one controller of the pods, as controller-runtime's builder makes it. Its cache drops
-// managedFields, which Bowline's does too.
+// controlled is the job of a manager with one controller of the pods, as controller-runtime's builder makes it. Its
+// cache drops managedFields, which Bowline's does too.
 func controlled(ctx context.Context, p sample.Params) (sample.Report, error) {
 	told, known := listing[p.Setting]
 	if !known {

@@ -1,5 +1,5 @@
-// Command projection is the side of Bowline with a struct of the fields that the program reads. It is a program of its own
-// because it links nothing of Kubernetes.
+// Command projection is the side of Bowline with a struct of the fields that the program reads. It is a program of its
+// own because it links nothing of Kubernetes.
 package main
 
 import (

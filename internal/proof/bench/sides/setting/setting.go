@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// Options returns the options of a setting, and their name in the report. In all of them managedFields are cut on the wire,
-// which is the default.
+// Options returns the options of a setting, and their name in the report. In all of them managedFields are cut on the
+// wire, which is the default.
 func Options(name string) (o informer.Options, told string, err error) {
 	switch name {
 	case "pages":

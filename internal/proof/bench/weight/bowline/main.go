@@ -1,5 +1,5 @@
-// Command bowline is the side of Bowline in the comparison of package weight: the cluster's pods in a cache, a queue with
-// workers, and a reconcile that reads the pod from the cache and counts.
+// Command bowline is the side of Bowline in the comparison of package weight: the cluster's pods in a cache, a queue
+// with workers, and a reconcile that reads the pod from the cache and counts.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command clientgo is the side of client-go in the comparison of package weight: the cluster's pods in a shared informer,
-// a work queue with workers, and a reconcile that reads the pod from the cache and counts.
+// Command clientgo is the side of client-go in the comparison of package weight: the cluster's pods in a shared
+// informer, a work queue with workers, and a reconcile that reads the pod from the cache and counts.
 package main
 
 import (

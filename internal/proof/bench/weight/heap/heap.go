@@ -1,5 +1,5 @@
-// Package heap is the common code of the programs under it, so that each reports the same about itself. It imports only the
-// standard library, because all sides link it.
+// Package heap is the common code of the programs under it, so that each reports the same about itself. It imports only
+// the standard library, because all sides link it.
 package heap
 
 import (
@@ -14,8 +14,8 @@ import (
 
 // Figures are a process's report about itself. Sizes are in bytes.
 type Figures struct {
-	// Objects is how many objects the cache holds, Running how many of them have the phase Running, and Nodes how many distinct
-	// nodes they name: they prove that each side has kept what it should.
+	// Objects is how many objects the cache holds, Running how many of them have the phase Running, and Nodes how many
+	// distinct nodes they name: they prove that each side has kept what it should.
 	Objects, Running, Nodes int
 	// InUse is the heap in use after two garbage collections.
 	InUse uint64
@@ -30,8 +30,8 @@ type Figures struct {
 // Pod is a side's report of one cached pod.
 type Pod struct{ Node, Phase string }
 
-// Main is the main function of a side. It calls sync with the server's URL. sync returns when the cache is in sync, and leaves
-// it running; it returns a function that calls yield with every pod of the cache.
+// Main is the main function of a side. It calls sync with the server's URL. sync returns when the cache is in sync, and
+// leaves it running; it returns a function that calls yield with every pod of the cache.
 func Main(sync func(server string) (each func(yield func(Pod)), err error)) {
 	began := time.Now()
 	server := flag.String("server", "", "the server's `URL`")

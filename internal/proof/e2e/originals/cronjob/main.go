@@ -1,4 +1,5 @@
-// Command cronjob runs the controller of internal/proof/e2e/cronjob against the cluster of the environment's kubeconfig.
+// Command cronjob runs the controller of internal/proof/e2e/cronjob against the cluster of the environment's
+// kubeconfig.
 package main
 
 import (

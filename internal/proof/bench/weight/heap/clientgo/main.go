@@ -1,5 +1,5 @@
-// Command clientgo is the side of client-go's shared informer, with its defaults, or with -transform set to keep only the
-// fields that the program reads.
+// Command clientgo is the side of client-go's shared informer, with its defaults, or with -transform set to keep only
+// the fields that the program reads.
 package main
 
 import (
@@ -40,8 +40,8 @@ func main() {
 	})
 }
 
-// strip keeps the fields that the struct of Bowline's side has. It makes a new object, because a cleared one would keep its
-// size.
+// strip keeps the fields that the struct of Bowline's side has. It makes a new object, because a cleared one would keep
+// its size.
 func strip(obj any) (any, error) {
 	p, ok := obj.(*corev1.Pod)
 	if !ok {
