@@ -31,6 +31,7 @@ func ExampleContext() {
 	defer c.Close()
 	registry := prometheus.NewRegistry()
 	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
 	ctx, err = metrics.Context(ctx, registry)
 	if err != nil {
 		fmt.Println(err)

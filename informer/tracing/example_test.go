@@ -32,6 +32,7 @@ func ExampleContext() {
 	spans := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	ctx, stop := context.WithCancel(tracing.Context(context.Background(), provider))
+	defer stop()
 
 	read := informer.RunnerFunc(func(ctx context.Context) error {
 		defer stop()
