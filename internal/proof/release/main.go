@@ -74,12 +74,13 @@ func (r release) run(ctx context.Context) (err error) {
 	if err := run(ctx, temp, os.Stderr, "git", "clone", "-q", root, clone.dir); err != nil {
 		return err
 	}
-	// The identity of the repository, which a clone does not take over.
-	for _, key := range []string{"user.name", "user.email"} {
-		if value, err := work.git(ctx, "config", "--get", key); err == nil {
-			if _, err := clone.git(ctx, "config", key, strings.TrimSpace(value)); err != nil {
-				return err
-			}
+	// A clone does not take over the identity of the repository, and a machine that only checks has none.
+	for key, value := range map[string]string{"user.name": "rehearsal", "user.email": "rehearsal@localhost"} {
+		if own, err := work.git(ctx, "config", "--get", key); err == nil {
+			value = strings.TrimSpace(own)
+		}
+		if _, err := clone.git(ctx, "config", key, value); err != nil {
+			return err
 		}
 	}
 	today := time.Now()
