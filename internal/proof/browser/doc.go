@@ -3,7 +3,7 @@
 //
 //	apt-get install -y chromium
 //	go test -count=1 .
-//	go test -count=1 -run Screenshots . -screenshots ../../informer/debug/testdata   # makes the screenshots anew
+//	go test -count=1 -run Screenshots . -screenshots ../../../informer/debug/testdata   # makes the screenshots anew
 //
 // The program is looked for under the names chromium, chromium-browser and google-chrome; -chromium names another.
 package browser
