@@ -1,7 +1,7 @@
 // Package cache holds the objects of one resource in memory and tells subscribers how they change.
 //
-// An informer fills a cache, and calls the handlers of its subscribers, while it runs; see package informer. Everybody
-// reads the cache through a [Reader].
+// An informer fills a cache, and calls the handlers of its subscribers, while it runs; see package informer. Programs
+// read the cache through a [Reader].
 //
 // # Guarantees to readers
 //
@@ -21,28 +21,28 @@
 // The cache, all readers and all handlers share the objects. Clone an object before you change it; the option
 // CheckMutations of an informer finds code that does not.
 //
-// The cache distinguishes objects and their states by the [meta.Identity] that the server sent, and never asks the
-// object: a struct that leaves its metadata out is cached and delivered like any other. Two states are the same if uid
-// and resource version are equal; an empty resource version equals none.
+// The cache tells objects and their states apart by the [meta.Identity] that the server sent, and never reads it from
+// the object: a struct without metadata fields is cached and delivered like any other. Two states are the same if uid
+// and resource version are equal. A state with an empty resource version is not the same as any other.
 //
 // # Guarantees to subscribers
 //
 // [Reader.Subscribe] delivers changes to a [Handler], one call at a time, while the informer runs:
 //
-//   - The calls for an object show a subsequence of its states, in order, that ends with the latest. Changes that come
-//     faster than the handler takes them are merged, so the number of distinct keys bounds a backlog. There is no order
-//     between different keys, except that the change that has waited longest is delivered first.
+//   - The calls for an object show a subsequence of its states, in order, that ends with the latest. If changes arrive
+//     faster than the handler takes them, they are merged, so a backlog has at most one entry for each distinct key.
+//     There is no order between different keys, except that the change that has waited longest is delivered first.
 //   - The old object of an OnUpdate is the state that this handler received last for that key.
 //   - An object that comes and goes before its delivery is not delivered.
 //   - Calls for one key form cycles: OnAdd, any number of OnUpdate, OnDelete. Within a cycle the uid does not change:
-//     an object that was deleted and created again under its name arrives as OnDelete and OnAdd, however its deletion
-//     was noticed.
+//     an object that was deleted and created again under its name arrives as OnDelete and OnAdd, whether the deletion
+//     was seen in a watch or in a relist.
 //   - A relist calls handlers for real differences only, and receiving the same state of an object twice is one change.
-//   - A change is in the Reader before the handler hears of it; the Reader may be further ahead.
+//   - A change is in the Reader before the handler is called for it; the Reader may be further ahead.
 //   - A late subscriber receives the existing objects first, then the changes, without gaps or duplicates.
 //     [Subscription.Synced] says when the initial objects have been handled.
 //   - A subscription of [Reader.Where] sees only the objects that meet a condition. An object that begins to meet it
-//     arrives as added, one that ceases to as deleted.
+//     arrives as added, and an object that no longer meets it as deleted.
 //   - A slow or panicking handler does not affect others: each subscription has its own backlog and goroutine.
 //
 // To see every event, use a watch of package client.
@@ -50,9 +50,9 @@
 // # Goroutines and memory
 //
 // The package runs goroutines only while the informer runs. A cache keeps about 130 bytes per object beside the object
-// and the strings of its identity. An index adds 14 per object and value, and about 80 for each value. A subscription
-// keeps no copy of the objects' state: it remembers a key from the first undelivered change until its delivery, and
-// takes about 2 KB when nothing is pending. Changes wait in a journal that all subscriptions share, which has at most a
-// few times as many entries as there are distinct keys, and 4,000 more. Tables give back their memory when most of
-// their entries have gone.
+// and the strings of its identity. An index adds 14 bytes per object and value, and about 80 for each value. A
+// subscription keeps no copy of the objects' state: it remembers a key from the first undelivered change until its
+// delivery, and takes about 2 KB when nothing is pending. Changes wait in a journal that all subscriptions share, which
+// has at most a few times as many entries as there are distinct keys, and 4,000 more. Tables give back their memory
+// when most of their entries have gone.
 package cache

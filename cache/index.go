@@ -22,10 +22,10 @@ type Index[K comparable, T meta.Object] struct {
 //
 // The index of a view has the objects that match; the condition is called like by.
 //
-// by is called in the middle of a write to the cache. It must not change the object, call Subscribe, NewIndex or Close,
-// or wait. It is called once for each state of an object. Its result is copied. A value that is not equal to itself,
-// such as a floating-point NaN, is not indexed, because nobody could look it up. If by panics, so does the call that
-// writes, and the cache does not change.
+// The cache calls by in the middle of a write, once for each state of an object. by must not change the object, call
+// Subscribe, NewIndex or Close, or block. Its result is copied. A value that is not equal to itself, such as a
+// floating-point NaN, is not indexed, because no lookup could find it. If by panics, so does the call that writes, and
+// the cache does not change.
 //
 // [NewValueIndex] is simpler and faster where each object has one value.
 func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K, T] {
@@ -70,9 +70,9 @@ func NewLabelIndex[T meta.Labelled](r Reader[T], label string) *Index[string, T]
 	return ix
 }
 
-// Close ends the index: it is no longer updated, and reads of it are empty. A running loop goes on over the objects of
-// its moment. Close may be called at any time, also from a handler and from the body of a loop, but not from an index
-// function. A second Close does nothing.
+// Close ends the index: it is no longer updated, and reads of it are empty. A loop in progress continues over the
+// objects that existed when it started. Close may be called at any time, also from a handler and from the body of a
+// loop, but not from an index function. A second Close does nothing.
 func (ix *Index[K, T]) Close() { ix.index.Close() }
 
 // Get loops over the objects with the value k, in no particular order. Each loop runs over the objects that have the

@@ -32,7 +32,7 @@ type Runner interface {
 	Run(ctx context.Context) error
 }
 
-// Runner returns what fills the cache, or nil if the reader does not know.
+// Runner returns the Runner that fills the cache, or nil if the reader does not know it.
 func (r Reader[T]) Runner() Runner { return r.door.Runner() }
 
 // Get returns the object at k, and whether there is one. The object is shared: use [meta.Clone] before changing it.
@@ -70,7 +70,7 @@ func (r Reader[T]) Len() (n int) {
 	return n
 }
 
-// ResourceVersion returns the version of the resource that the cache is current to: that of the last relist, object,
+// ResourceVersion returns the resource version up to which the cache is current: that of the last relist, object,
 // deletion or bookmark. It is empty before the first of them. If namespaces are watched one by one, it is the oldest of
 // their versions, and empty if one of them has none, or if they differ and have no order.
 func (r Reader[T]) ResourceVersion() string { return r.Behind().ResourceVersion() }
@@ -84,9 +84,9 @@ func (r Reader[T]) ResourceVersion() string { return r.Behind().ResourceVersion(
 // one that ceases to match as OnDelete, so the old object of an OnUpdate matched. OnDelete receives the newest known
 // state of the object: the final one if it was deleted, and the one that no longer matches if it still exists.
 //
-// Objects that do not match pass through the subscription of a view too: Backlog counts them until match has been
-// called. A change of one costs about a tenth of a delivery. Such a subscription remembers the objects that its handler
-// knows, at about 20 bytes each.
+// The subscription of a view also processes changes of objects that do not match: Backlog counts them until match has
+// been called. Such a change costs about a tenth of a delivery. Such a subscription remembers the objects that its
+// handler knows, at about 20 bytes each.
 func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
 	if h == nil {
 		h = HandlerFuncs[T]{}
@@ -99,12 +99,12 @@ func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
 }
 
 // WaitFor waits until the cache has seen a write of the object at key. resourceVersion is the version that the create,
-// update, patch or delete returned. So a program that writes through the server and reads from the cache reads its
-// write, or something later; a later deletion, bookmark or relist counts as well. WaitFor returns how long it waited, 0
-// if the cache was that far already.
+// update, patch or delete returned. After WaitFor, a program that wrote to the server reads from the cache that write
+// or a later state. A later deletion, bookmark or relist also ends the wait. WaitFor returns how long it waited, or 0
+// if the cache had already seen the write.
 //
-// [meta.CompareVersions] compares the resource versions. If they have no order, nobody can tell when the write has
-// arrived: WaitFor then returns nil at once rather than wait forever. If ctx ends first, the error names the key, the
+// [meta.CompareVersions] compares the resource versions. If they cannot be ordered, WaitFor cannot tell when the write
+// arrives; it then returns nil at once rather than wait forever. If ctx ends first, the error names the key, the
 // version and the cache's version, and wraps ctx's cause.
 //
 // WaitFor also waits if the informer does not follow the key's namespace, because it may do so later. Index functions

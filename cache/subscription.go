@@ -18,9 +18,9 @@ type Subscription struct {
 type subscription = store.Subscription
 
 // Synced returns a channel that is closed when the handler has received the initial objects: those of the informer's
-// first list (of each namespace, if it lists them one by one) or, if that came earlier, those that exist when the
-// subscription is made. It does not wait for initial objects that are deleted before their delivery. If the
-// subscription is closed first, the channel stays open; WaitSynced returns an error in that case.
+// first list (of each namespace, if it lists them one by one) or, if the first list came before the subscription, those
+// that exist when the subscription is made. It does not wait for initial objects that are deleted before their
+// delivery. If the subscription is closed first, the channel stays open; WaitSynced returns an error in that case.
 func (s *Subscription) Synced() <-chan struct{} { return s.subscription.Synced() }
 
 // WaitSynced waits for Synced. It returns an error that wraps ctx's cause if ctx ends first, and another error if the
@@ -28,8 +28,8 @@ func (s *Subscription) Synced() <-chan struct{} { return s.subscription.Synced()
 func (s *Subscription) WaitSynced(ctx context.Context) error { return s.subscription.WaitSynced(ctx) }
 
 // Backlog returns how many keys have changes that the handler has not handled, the one that it is handling included,
-// and how long the oldest of these changes has been waiting or being handled. Both are 0 when the handler knows all
-// that the cache knows. A growing age means that the handler does not keep up, hangs, or that the informer does not
+// and how long the oldest of these changes has been waiting or being handled. Both are 0 when the handler has handled
+// every change in the cache. A growing age means that the handler is too slow or hangs, or that the informer does not
 // run.
 func (s *Subscription) Backlog() (depth int, age time.Duration) { return s.subscription.Backlog() }
 

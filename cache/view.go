@@ -7,11 +7,12 @@ import "iter"
 // match must not change the object, and should depend on the object alone. It should be fast, because it is called
 // often:
 //
-//   - A read calls it in the goroutine of the reader, for the objects that the read looks at, each time. So a read sees
-//     an object leave the view at the moment at which its new state is in the cache. A panic goes to the caller.
-//   - Subscriptions call it, each in its goroutine, before the handler is called: at most once for each state, and not
-//     for all states that were replaced before. It is called again only when the object changes. If it panics, the
-//     object does not match, and the panic is reported like that of a handler, with "match" as the operation.
+//   - Each read calls it, in the goroutine of the reader, for the objects that the read looks at. So an object leaves
+//     the view as soon as its new state is in the cache. A panic goes to the caller.
+//   - Each subscription calls it in its own goroutine before the handler is called: at most once for each state, and
+//     not for every state that was replaced before its delivery. It is called again only when the object changes. If it
+//     panics, the object does not match, and the panic is reported like that of a handler, with "match" as the
+//     operation.
 //
 // The condition of a view of a view is that both match.
 func (r Reader[T]) Where(match func(T) bool) Reader[T] {
@@ -28,7 +29,7 @@ func (r Reader[T]) Where(match func(T) bool) Reader[T] {
 // view is a condition. Readers have a pointer to it, so that they can be compared.
 type view[T any] struct{ match func(T) bool }
 
-// IsWhole reports whether r has all objects of the cache, because it is no view.
+// IsWhole reports whether r has all objects of the cache, that is, whether r is not a view.
 func (r Reader[T]) IsWhole() bool { return r.view == nil }
 
 func (r Reader[T]) has(obj T) bool { return r.view == nil || r.view.match(obj) }
