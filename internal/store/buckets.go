@@ -9,11 +9,11 @@ import "maps"
 type buckets[K comparable] struct {
 	table[K, *bucket[K]]
 
-	// A fork is for changes that readers must not see yet. It has its own map, and shares the buckets that are in base,
-	// which readers have, until they change. Outside of a fork both are zero.
+	// A fork takes changes that readers must not see yet. It has its own map. base is the table that readers use; the
+	// fork shares its buckets and copies a bucket before changing it. Outside of a fork both are zero.
 	forked bool
 	base   map[K]*bucket[K]
-	copies []*bucket[K] // which take the places of buckets of base
+	copies []*bucket[K] // copies that replace buckets of base
 }
 
 type bucket[K comparable] struct {
@@ -28,10 +28,10 @@ func (b *buckets[K]) fork() buckets[K] {
 	return f
 }
 
-// joined returns what a fork has become, which is no fork any more.
+// joined returns the contents of a fork as buckets that are not a fork.
 func (b *buckets[K]) joined() buckets[K] { return buckets[K]{table: b.table} }
 
-// own returns the bucket that may be changed in the place of bk.
+// own returns the bucket to change instead of bk: bk itself, or its copy in a fork.
 func (b *buckets[K]) own(bk *bucket[K]) *bucket[K] {
 	if !b.forked {
 		return bk

@@ -1,5 +1,5 @@
 // Package store holds the objects of one resource in memory, with their indexes, and delivers their changes. Package
-// cache shows users what they need of a store; its documentation has the guarantees to readers and subscribers.
+// cache is its public interface; the documentation of package cache states the guarantees to readers and subscribers.
 //
 // The package does not talk to servers: a store holds exactly what its writers put in. A [Writer] writes the objects of
 // one namespace, or of all. Call the methods of one writer, and of its [Relist], in the order of the server's events:

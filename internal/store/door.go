@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Door leads from a cache.Reader to its store. A Reader embeds it, so that packages of this module can make one, and
-// users do not see how.
+// Door leads from a cache.Reader to its store. A Reader embeds it, so that only the packages of this module can make a
+// Reader.
 type Door[T meta.Object] struct {
 	store  *Store[T]
 	runner Runner
@@ -24,5 +24,5 @@ func (d *Door[T]) Open(s *Store[T], runner Runner) { d.store, d.runner = s, runn
 // Behind returns the store, nil for the zero Reader.
 func (d Door[T]) Behind() *Store[T] { return d.store }
 
-// Runner returns what fills the store, or nil.
+// Runner returns the Runner that fills the store, or nil.
 func (d Door[T]) Runner() Runner { return d.runner }

@@ -2,8 +2,8 @@ package store
 
 import "github.com/bowline-go/bowline/client/meta"
 
-// This file handles reads of a cache that may not be filled yet. Such a cache reports every object as absent, which a
-// program can easily believe. The store notices reads, and its informer knows what has been listed.
+// This file handles reads of a cache that may not be filled yet. Such a cache reports every object as absent, and a
+// program may take that for the truth. The store notices the reads; its informer knows what has been listed.
 
 // OnRead registers f for reads of objects that may be too early, until OnRead is called with nil: Get that finds
 // nothing, and the start of each loop, Len, and read of an index. op is the method, and key the key that Get did not

@@ -6,9 +6,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Entries loops over all objects with the identities that the server sent for them, which the objects need not have, in
-// no particular order. Each loop runs over the objects that exist when it starts, and holds no lock. It does not count
-// as a read of objects; see [Store.OnRead].
+// Entries loops over all objects, in no particular order, with the identities that the server sent; the objects
+// themselves need not contain them. Each loop runs over the objects that exist when it starts, and holds no lock. It
+// does not count as a read of objects; see [Store.OnRead].
 func (s *Store[T]) Entries() iter.Seq2[meta.Identity, T] {
 	return func(yield func(meta.Identity, T) bool) {
 		s.mu.RLock()

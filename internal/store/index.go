@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Index is what cache.Index shows; the contract is there. The zero Index is empty and stays empty.
+// Index implements cache.Index, which states the contract. The zero Index is empty and stays empty.
 type Index[K comparable, T meta.Object] struct {
 	s     *Store[T]
 	by    func(T, []K) []K // appends the values of an object
@@ -18,7 +18,8 @@ type Index[K comparable, T meta.Object] struct {
 	next    buckets[K] // between fork and swap; guarded by s.write
 
 	// Guarded by s.write: the buckets of each row. of has the bucket of a row with one value; for a row with several
-	// values, of is nil and more has the buckets. During a fork they may have a bucket that next has a copy of.
+	// values, of is nil and more has the buckets. During a fork they may still refer to a bucket that next has copied;
+	// see follow.
 	of   []*bucket[K]
 	more map[uint32][]*bucket[K]
 
@@ -45,7 +46,7 @@ func (ix *Index[K, T]) Open(s *Store[T], by func(obj T, values []K) []K) {
 	s.indexes = append(s.indexes, ix)
 }
 
-// fill indexes the existing objects. The caller holds write, and nobody else has the index.
+// fill indexes the existing objects. The caller holds write, and no other goroutine has the index.
 func (ix *Index[K, T]) fill() {
 	ix.s.each("", func(e *entry[T]) {
 		ix.values = ix.values[:0]
@@ -113,7 +114,7 @@ func (ix *Index[K, T]) keys() []K {
 }
 
 func (ix *Index[K, T]) prepare(deltas []delta[T]) {
-	ix.reset() // a preparation that was not committed, because a later index panicked
+	ix.reset() // drops a preparation that was not committed because a later index panicked
 	for i := range deltas {
 		d := &deltas[i]
 		m := move[T]{old: d.old, now: d.now, a: len(ix.values)}
@@ -145,7 +146,7 @@ func (ix *Index[K, T]) add(e *entry[T]) {
 func equal[K comparable](a, b K) bool { return a == b }
 
 // stays reports whether values are those of row, each once and in the same order. If only the order differs it returns
-// false, which costs a commit that changes nothing.
+// false; the cost is a commit that changes nothing.
 func (ix *Index[K, T]) stays(row uint32, values []K) bool {
 	one, more := ix.under(row)
 	if one != nil {
@@ -184,7 +185,7 @@ func (ix *Index[K, T]) swap() {
 	}
 }
 
-// follow lets the rows of copied buckets have the copies.
+// follow makes the rows of copied buckets refer to the copies.
 func (ix *Index[K, T]) follow() {
 	for _, b := range ix.next.copies {
 		if ix.next.m[b.value] != b {

@@ -13,11 +13,11 @@ import (
 // however many subscriptions there are; each reads on from its own position, in its own goroutine.
 //
 // The journal is a list of segments, and each subscription is in one of them. A segment is freed when no subscription
-// is in it or before it. So that one that does not read does not make the journal grow with each change, the writer
-// merges neighbouring segments in which nobody is: the result has one step for each key, from the state before both
-// segments to the one after both. Later segments are smaller than half of their predecessors then, except where a
-// subscription is, so the journal has at most twice as many steps as there are distinct keys, and one short segment for
-// each subscription.
+// is in it or before it. A subscription that does not read must not make the journal grow with each change. So the
+// writer merges neighbouring segments that no subscription is in: the result has one step for each key, from the state
+// before both segments to the state after both. After merging, each segment is smaller than half of its predecessor,
+// except where a subscription is. So the journal has at most twice as many steps as there are distinct keys, plus one
+// short segment for each subscription.
 type journal[T meta.Object] struct {
 	// last is the number of the newest change. Guarded by Store.write.
 	last uint64
@@ -32,10 +32,10 @@ type journal[T meta.Object] struct {
 // segment is a part of the journal. Steps are never changed once they are in it, so reading them takes no lock.
 type segment[T any] struct {
 	before  uint64       // the number of the last change before the segment
-	steps   []step[T]    // as many as it has room for
-	n       atomic.Int64 // how many of them there are
-	cleared int          // how many of these all have read; guarded by journal.mu
-	readers int          // how many subscriptions are here; guarded by journal.mu
+	steps   []step[T]    // its length is the capacity of the segment
+	n       atomic.Int64 // how many steps are set
+	cleared int          // how many steps all subscriptions have read; guarded by journal.mu
+	readers int          // subscriptions in this segment; guarded by journal.mu
 }
 
 // step is a change of one key, or several that have been merged.
@@ -48,15 +48,15 @@ type step[T any] struct {
 // smallest and largest are the sizes of segments, except those of large changes and of merged segments.
 const smallest, largest = 8, 256
 
-// mostParts is the number of segments from which on they are merged. So a subscription that is a little late costs the
-// writer nothing, and a late one keeps at most 4,096 states alive that have been replaced since.
+// mostParts is the number of segments at which merging begins. So a subscription that is a little late costs the writer
+// nothing, and a later one keeps at most 4,096 replaced states alive.
 const mostParts = 16
 
 // follow merges d, which comes after the step. It returns true if nothing has changed in the end.
 //
-// The object of the step's old state can end while later states of the key come and go. last follows that: it is set
-// each time that the key passes from a state of that object to something else. If in the end the key is not in a state
-// of that object, last is its final state; if it is again, last is not used.
+// The object of the step's old state can end while later states of the key come and go. last records that end: it is
+// set each time that the key passes from a state of that object to something else. If in the end the key is not in a
+// state of that object, last is its final state; if it is again, last is not used.
 func (st *step[T]) follow(d *delta[T]) (void bool) {
 	if st.old != nil && d.ends() && d.old.uid == st.old.uid {
 		st.last = d.last
@@ -115,8 +115,8 @@ func (j *journal[T]) begin(room int) *segment[T] {
 	return part
 }
 
-// merge merges segments that are not needed one by one. Readers go on meanwhile; if one enters a segment that is being
-// merged, all stay as they are. The caller holds Store.write.
+// merge merges segments that are not needed one by one. Readers go on during the merge; if one enters a segment that is
+// being merged, the merge is discarded. The caller holds Store.write.
 func (j *journal[T]) merge() {
 	for {
 		group := j.group()
@@ -154,7 +154,8 @@ func (j *journal[T]) group() []*segment[T] {
 	}
 }
 
-// replace puts one segment in the place of a group, unless somebody is in the group or has left it behind.
+// replace puts one segment in the place of a group, unless a subscription has entered the group or the group has left
+// the journal.
 func (j *journal[T]) replace(group []*segment[T], by *segment[T]) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -196,7 +197,7 @@ func mergeSegments[T any](group []*segment[T]) *segment[T] {
 	return merged
 }
 
-// trim frees the segments that everybody has read.
+// trim frees the segments that all subscriptions have read.
 func (j *journal[T]) trim() {
 	n := 0
 	for n < len(j.parts)-1 && j.parts[n].readers == 0 {
@@ -255,7 +256,7 @@ func (j *journal[T]) advance(q *subscriber[T]) bool {
 	return true
 }
 
-// end returns the number of the newest change, if anybody reads.
+// end returns the number of the newest change, if there are subscriptions.
 func (j *journal[T]) end() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -38,7 +38,7 @@ func (t *keys[T]) find(tag uint32, k meta.Key) *entry[T] {
 		return nil
 	}
 	mask := uint32(len(s.tags) - 1)
-	// The bound is for readers without a lock, for whom the free slot may move away.
+	// The bound is for readers without a lock: during a change they may miss the free slot.
 	for i, tried := tag&mask, uint32(0); tried <= mask; i, tried = (i+1)&mask, tried+1 {
 		switch atomic.LoadUint32(&s.tags[i]) {
 		case 0:
@@ -52,7 +52,7 @@ func (t *keys[T]) find(tag uint32, k meta.Key) *entry[T] {
 	return nil
 }
 
-// place returns the slot of e, which must be in the table.
+// place returns the slot of e. e must be in the table.
 func (s *slots[T]) place(e *entry[T]) uint32 {
 	mask := uint32(len(s.tags) - 1)
 	i := e.tag & mask

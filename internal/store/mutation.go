@@ -2,7 +2,7 @@ package store
 
 import "github.com/bowline-go/bowline/client/meta"
 
-// Mutation says that code has changed a shared object. Its fields are those of cache.Mutation.
+// Mutation says that code has changed a shared object. Its fields are those of cache.MutationError.
 type Mutation struct {
 	Key             meta.Key
 	ResourceVersion string
@@ -10,19 +10,19 @@ type Mutation struct {
 }
 
 // CheckMutations switches on a check for tests and staging. The store keeps a clone of one in oneIn of the states that
-// it receives, and at most most clones at a time: while it has that many it leaves new states unchecked. It compares
-// the clone with the shared object when that is replaced or deleted, and in [Store.Sweep]. The objects that already
+// it receives, and at most most clones at a time; with that many clones it leaves new states unchecked. It compares the
+// clone with the shared object when the object is replaced or deleted, and in [Store.Sweep]. The objects that already
 // exist are sampled at once. Each difference is passed to report, once for each state. A oneIn of 1 checks all; one of
 // 0 or less, a most of 0 or less, or a nil report, ends the check.
 //
-// The check finds a mutation after the fact, and names the field, not the culprit; checking everything in a test that
-// runs with the race detector finds both. It costs a [meta.Clone] and two comparisons for each sampled state, made
-// while the store is written, and the memory of the clones. With all sampled, the cache takes about twice the memory,
-// and the write of a usual pod takes about 50 µs instead of 0.2 µs, which is about the time to decode it. Without the
-// check there is no cost.
+// The check finds a mutation after the fact, and names the field but not the code that changed it. A test that checks
+// everything under the race detector finds both. It costs a [meta.Clone] and two comparisons for each sampled state,
+// made while the store is written, and the memory of the clones. With all sampled, the cache takes about twice the
+// memory, and the write of a usual pod takes about 50 µs instead of 0.2 µs, which is about the time to decode it.
+// Without the check there is no cost.
 //
-// A type whose DeepCopy is not faithful, so that the copy differs from the start, is not checked. The goroutine of the
-// writer that found the mutation calls report after its write, with nothing locked.
+// The store does not check a state whose clone differs from it from the start, because the DeepCopy of its type is not
+// faithful. The goroutine of the writer that found the mutation calls report after its write, with nothing locked.
 func (s *Store[T]) CheckMutations(oneIn, most int, report func(*Mutation)) {
 	s.write.Lock()
 	defer s.unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// This file has what cache.Reader shows of a store; the contracts are there. None of it needs a store that is not nil.
+// This file implements cache.Reader, which states the contracts. All methods here accept a nil store.
 
 // Get is cache.Reader.Get. It searches without a lock first: see Store.moment.
 func (s *Store[T]) Get(k meta.Key) (obj T, found bool) {
@@ -26,7 +26,7 @@ func (s *Store[T]) Get(k meta.Key) (obj T, found bool) {
 	return e.obj, true
 }
 
-// find searches between two changes.
+// find searches under the lock, when no change is in progress.
 func (s *Store[T]) find(tag uint32, k meta.Key) *entry[T] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -78,7 +78,7 @@ func (s *Store[T]) ResourceVersion() string {
 	return s.version()
 }
 
-// view takes the view of a read: of the rows that only returns, or of all of them if it is nil.
+// view takes the view of a read: of the rows that only returns, or of all rows if only is nil.
 func (s *Store[T]) view(op string, key meta.Key, only func() rowSet) view[T] {
 	if s == nil {
 		return view[T]{}

@@ -10,7 +10,7 @@ import (
 // visible to readers or subscriptions until [Relist.Commit]; a Relist that is never committed has no effect.
 //
 // An object that the store already holds in the listed state is marked, not staged, so that staging a list costs memory
-// only for changed objects; see [Relist.Commit]. The later of two calls for the same key counts.
+// only for changed objects; see [Relist.Commit]. Of two calls for the same key, the later one counts.
 //
 // Another Relist of the same writer, or the end of the writer, ends this one: its methods then do nothing.
 type Relist[T meta.Object] struct {
@@ -105,9 +105,9 @@ func (r *Relist[T]) Set(id meta.Identity, obj T) {
 	}
 }
 
-// Replace is Set for an object whose version says nothing: the server was rolled back to an older state, and so reuses
-// resource versions, or the object has no version. An object with the cached version stays the same reference only if
-// its content is the same too.
+// Replace is Set for an object whose resource version does not identify its state: the server was rolled back to an
+// older state and reuses resource versions, or the object has no version. An object with the cached version stays the
+// same reference only if its content is the same too.
 func (r *Relist[T]) Replace(id meta.Identity, obj T) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -140,8 +140,8 @@ func (r *Relist[T]) Delete(id meta.Identity) {
 	}
 }
 
-// Retain keeps the store's state of the object that id names. It is for a listed object that could not be decoded,
-// whose last good state is better than none:
+// Retain keeps the store's state of the object that id names. It is for a listed object that could not be decoded; its
+// last good state is better than none:
 //
 //   - If the store holds an object with another uid at id's key, that one was deleted, and Commit removes it.
 //   - An id without a uid, which could not be read, retains the object that is there.
@@ -158,8 +158,8 @@ func (r *Relist[T]) Retain(id meta.Identity) {
 	}
 }
 
-// Commit makes the store hold exactly the staged, kept and retained objects, current to resourceVersion, in one step
-// for its readers; subscriptions receive the differences. It also replaces writes to the store that happened after the
+// Commit makes the store hold exactly the staged, kept and retained objects, current as of resourceVersion. Readers see
+// one step; subscriptions receive the differences. Commit also replaces writes to the store that happened after the
 // relist had started. Subscriptions that wait to become synced wait for the first Commit of each writer.
 //
 // Commit prepares all that changes before it locks readers out, in tables beside those that readers use; then the new
@@ -184,7 +184,7 @@ func (r *Relist[T]) Commit(resourceVersion string) Changes {
 	deltas, changes := r.differences()
 	r.end()
 	s.apply(p, deltas, resourceVersion)
-	if !p.committed && (r.of == nil || !p.expired) { // a list of a part says nothing of the rest
+	if !p.committed && (r.of == nil || !p.expired) { // a partial list says nothing about the other objects
 		p.committed, p.expired = true, false
 		s.arm()
 	}
@@ -248,7 +248,7 @@ func (r *Relist[T]) unstage(tag uint32, key meta.Key, old *entry[T]) {
 	}
 }
 
-// keep marks old, and reports that, if it is in the state of id.
+// keep marks old if it is in the state that id names, and reports whether it is.
 func (r *Relist[T]) keep(id meta.Identity, old *entry[T]) bool {
 	kept := old != nil && old.same(id.UID, id.ResourceVersion)
 	if kept {

@@ -5,12 +5,12 @@ import "slices"
 // rows holds the entries in a fixed order. An object keeps its row through all its states: a new state takes the row of
 // the previous one. So indexes hold row numbers, and an update that changes no value of an index does not touch it.
 //
-// A view of the rows is taken in constant time, without copying, and later writes do not change it. For that the rows
-// lie in a tree of three levels. A writer changes a chunk in place only if it made that chunk after the last view was
-// taken, and otherwise replaces it by a copy; likewise the branch and the root. Generations decide what is "after the
-// last view": the store increments its generation at the first write after a view, and each part carries the generation
-// in which it was made. So bulk loading copies nothing, and a write beside busy readers copies a chunk, a branch and
-// the root: 1 KiB, and 2 more for a million entries.
+// A view of the rows is taken in constant time, without copying, and later writes do not change it. To make that
+// possible, the rows lie in a tree of three levels. A writer changes a chunk in place only if it made that chunk after
+// the last view was taken, and otherwise replaces it by a copy; likewise the branch and the root. Generations decide
+// what is "after the last view": the store increments its generation at the first write after a view, and each part
+// carries the generation in which it was made. So bulk loading copies nothing, and a write beside busy readers copies a
+// chunk, a branch and the root: 1 KiB, and 2 more for a million entries.
 //
 // The zero rows is empty. It is guarded by the lock of the store.
 type rows[T any] struct {

@@ -6,8 +6,8 @@ import (
 )
 
 // rowSet is an ordered set of rows: the objects of a namespace, or those with one value of an index. Most values of
-// most indexes have one object or a few, so these lie in a short slice; only larger sets are in runs. Views of it are
-// stable by the same rule as those of rows.
+// most indexes have one object or a few, so small sets are a short slice and only larger sets are in runs. Views of it
+// are stable by the same rule as those of rows.
 //
 // The zero rowSet is empty.
 type rowSet struct {
@@ -110,7 +110,7 @@ func (s *rowSet) renumber(to []uint32, gen uint64) {
 	s.many = fresh
 }
 
-// runs is a large set of rows, in runs that a writer copies before changing them if a view may have them.
+// runs is a large set of rows. A writer copies a run before changing it if a view may have the run.
 type runs struct {
 	runs []*run
 	gen  uint64 // the generation that the slice runs was made in

@@ -12,27 +12,28 @@ type Write struct {
 	// version the write is a deletion after which the object is gone. If the version of such a deletion is known, it is
 	// a write with that version and Outside.
 	meta.Identity
-	// Outside says that the object does not belong into the cache since the write, as when a selector leaves it out.
+	// Outside says that the object does not belong in the cache after the write, for example because it no longer
+	// matches the selector.
 	Outside bool
 }
 
 // AfterSeen calls f once when the cache has seen a write: from then on readers find what was written, or something
-// later. If the cache has seen it already, f is called before AfterSeen returns. Otherwise the goroutine whose change
-// of the store shows it calls f, after the change and without a lock of the store. f must return soon and must not
+// later. If the cache has already seen it, AfterSeen calls f before it returns. Otherwise the goroutine whose change of
+// the store shows the write calls f, after the change and without a lock of the store. f must return soon and must not
 // panic; it may use the store.
 //
 // The cache has seen a write when one of these is true:
 //
 //   - It holds the object at the write's version, or one with a later version under its key.
 //   - It is at the write's version or a later one, as WaitFor says, with or without the object.
-//   - The write was a deletion after which the object is gone, and the cache has held the object and does not any more.
-//     A deletion without a uid is that of the object that the cache holds; if there is none, the cache has seen it.
-//   - Its version has no order.
+//   - The write was a deletion after which the object is gone, and the cache has held the object and no longer does. A
+//     deletion without a uid means the object that the cache holds; if it holds none, the cache has seen the deletion.
+//   - The write's version cannot be ordered.
 //
-// After a write that takes its object out of the cache, an object that the cache does not hold is what it should be;
-// but nothing may ever show that the cache has seen the write, or not soon. See [Sight.Absent].
+// After a write that takes its object out of the cache, the cache is right not to hold the object. But no event may
+// show, soon or ever, that the cache has seen the write. See [Sight.Absent].
 //
-// Calling it costs O(log n) if n writes are waited for, and so does each change that answers one.
+// With n waits in progress, a call costs O(log n), and so does each change that ends one.
 func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
 	a := &waiter{key: w.Key(), version: w.ResourceVersion, ends: true, answer: f}
 	leaves, seen := s.expect(a, w)
@@ -51,7 +52,7 @@ func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
 }
 
 // expect adds a to the waiters, unless the store has seen w. leaves says that w takes an object out of the cache, and
-// that no earlier write of it with a version is waited for.
+// that no wait for an earlier write of it with a version is in progress.
 func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 	s.write.Lock()
 	defer s.unlock()
@@ -81,22 +82,23 @@ func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 	return leaves, false
 }
 
-// Sight is a wait of [Store.AfterSeen]. The zero Sight is one that is over.
+// Sight is a wait of [Store.AfterSeen]. The zero Sight is a wait that has ended.
 type Sight struct {
 	stop, absent func() bool
 }
 
-// Stop keeps the function from being called, and reports whether it has done so.
+// Stop prevents the call of the function, and reports whether it did: it returns false if the wait has already ended.
 func (s *Sight) Stop() bool { return s.stop != nil && s.stop() }
 
 // Absent reports whether the write took its object out of the cache, and the cache does not hold it. Then there is
-// nothing to wait for now. But an older state of the object may come, by the write of another that the cache has not
-// seen; from then on Absent returns false, until the function is called. Absent also returns false if an earlier write
-// of the object with a version was waited for when AfterSeen was called, because that state will come.
+// nothing to wait for now. But an older state of the object may still arrive, from another client's write that the
+// cache has not seen; from then on Absent returns false, until the function is called. Absent also returns false if a
+// wait for an earlier write of the object with a version was in progress when AfterSeen was called, because that state
+// will arrive.
 func (s *Sight) Absent() bool { return s.absent != nil && s.absent() }
 
 // EndWaits calls the functions of [Store.AfterSeen] that wait for writes in the namespaces for which of returns true:
-// the store will not follow them. Calls of WaitFor go on, because a writer may come that does.
+// the store will not follow them. Calls of WaitFor go on, because a later writer may cover the namespace.
 func (s *Store[T]) EndWaits(of func(namespace string) bool) {
 	s.write.Lock()
 	defer s.unlock()
@@ -117,8 +119,8 @@ func (s *Store[T]) EndWaits(of func(namespace string) bool) {
 // no change falls between the two.
 type waiter struct {
 	key     meta.Key
-	version string // which the store has to reach; empty if none
-	gone    string // the uid that it must not hold; empty if none
+	version string // the version that the store must reach; empty if none
+	gone    string // the uid that the store must no longer hold; empty if none
 	unborn  bool   // the store has not held that uid yet
 	ends    bool   // EndWaits answers it
 	answer  func() // called with no lock held
@@ -137,7 +139,7 @@ func (s *Store[T]) hasSeen(w *waiter) bool {
 		slices.ContainsFunc(s.writers, func(p *Writer[T]) bool { return p.isAbout(w.key.Namespace) && w.reachedBy(p.version) })
 }
 
-// reachedBy reports whether version is w's, or later, or without an order.
+// reachedBy reports whether version is equal to w's, later, or not comparable with it.
 func (w *waiter) reachedBy(version string) bool {
 	order, ok := meta.CompareVersions(version, w.version)
 	return version != "" && (!ok || order >= 0)
@@ -170,7 +172,7 @@ func (s *Store[T]) wake(p *Writer[T], deltas []delta[T]) {
 	}
 }
 
-// reached notes for the waiters of a heap that the store is at a version.
+// reached tells the waiters of a heap that the store is at a version.
 func (s *Store[T]) reached(h *versions, version string) {
 	for h != nil && len(h.waiters) > 0 && h.waiters[0].reachedBy(version) {
 		w := h.waiters[0]

@@ -21,7 +21,7 @@ func (q *subscriber[T]) sift(ctx context.Context, report func(*Panic)) {
 }
 
 // sifted notes what match said to the state of the next step, if that is being sifted. It returns the first step up to
-// number to for which match has to be called then, or nil. A key that is in the backlog already is matched when it is
+// number to for which match must then be called, or nil. A key that is already in the backlog is matched when it is
 // delivered.
 func (q *subscriber[T]) sifted(matches bool, to uint64) *step[T] {
 	q.mu.Lock()
@@ -62,7 +62,7 @@ func (q *subscriber[T]) putBack() {
 	}
 }
 
-// sort puts st into the backlog if the handler has to hear of it.
+// sort puts st into the backlog if the handler needs a call for it.
 func (q *subscriber[T]) sort(st *step[T], matches bool) {
 	if e := st.entry(); matches || q.known.find(e.tag, e.key) != nil {
 		c := q.append(st)
@@ -71,8 +71,8 @@ func (q *subscriber[T]) sort(st *step[T], matches bool) {
 	q.pass(st)
 }
 
-// ahead returns how many keys the journal has changes of that have not been read and that are not in the backlog, and
-// since when. The caller holds mu.
+// ahead returns how many keys have unread changes in the journal and no change in the backlog, and since when. The
+// caller holds mu.
 func (q *subscriber[T]) ahead() (n int, since time.Time) {
 	keys := map[meta.Key]struct{}{}
 	q.store.journal.from(q, func(st *step[T]) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Store holds the objects of one resource. A nil *Store is an empty store for those who read; call [New] for one that
-// can be written.
+// Store holds the objects of one resource. A nil *Store reads as an empty store; call [New] for one that can be
+// written.
 type Store[T meta.Object] struct {
 	// Two locks. A change takes both, write first.
 	//
@@ -21,15 +21,15 @@ type Store[T meta.Object] struct {
 	//
 	// mu makes a change visible at once. Outside of mu.Lock these agree: items, all and spaces hold the same entries;
 	// each index holds each entry under exactly the values of its object; each writer's version is the one that its
-	// objects are current to. Only precomputed steps run under mu.Lock, none of which calls code of the user. A large
-	// change takes a few steps there, however many objects it has: see replace.
+	// objects are current to. Only precomputed steps run under mu.Lock, and none of them calls code of the user. A
+	// large change takes only a few steps there, however many objects it has: see replace.
 	//
 	// Each subscription has its own lock, which is taken last.
 	write sync.Mutex
 	mu    sync.RWMutex
 
-	// moment lets Get avoid a lock, for which all readers would contend. It is odd during a change that Get could see
-	// half of. Get reads moment before and after it searches items; if the two differ, or are odd, it takes mu and
+	// moment lets Get avoid a lock for which all readers would contend. It is odd during a change that Get could see
+	// half-done. Get reads moment before and after it searches items; if the two differ, or are odd, it takes mu and
 	// searches again.
 	moment atomic.Uint64
 
@@ -48,14 +48,14 @@ type Store[T meta.Object] struct {
 
 	// Guarded by write; the list of writers by mu too.
 	gen       uint64
-	large     int // the changes from this number on are put in place by replace
+	large     int // replace makes changes of this many objects or more
 	writers   []*Writer[T]
 	staging   []*Relist[T] // the relists being staged
 	indexes   []index[T]
 	subs      []*subscriber[T]
 	journal   journal[T]
 	waits     waits
-	answers   []func() // which unlock calls
+	answers   []func() // unlock calls them
 	mutations *mutations[T]
 	single    [1]delta[T]
 
@@ -108,7 +108,7 @@ func (d *delta[T]) key() meta.Key { return d.entry().key }
 type index[T any] interface {
 	// prepare computes the effects of deltas. It is called under Store.write, and calls the user's function.
 	prepare(deltas []delta[T])
-	// commit applies the prepared changes. It is called under Store.mu, when the entries have their rows.
+	// commit applies the prepared changes. It is called under Store.mu, once the entries have their rows.
 	commit(gen uint64)
 	// fork is commit without Store.mu: readers see nothing of it before swap, which is called under Store.mu. If all is
 	// true, a renumbering follows.
@@ -118,7 +118,7 @@ type index[T any] interface {
 	renumber(to []uint32, gen uint64)
 }
 
-// largeChange is the number of objects from which on the writer prepares new tables beside those of the readers.
+// largeChange is the number of objects at which the writer begins to prepare new tables beside those of the readers.
 // Putting one object in place takes up to 3 µs in a large cache, for each index.
 const largeChange = 1000
 
@@ -276,7 +276,7 @@ func (s *Store[T]) replace(p *Writer[T], deltas []delta[T], version string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.viewed.Store(false) // the views until now are of older generations
+	s.viewed.Store(false) // all views taken so far are of older generations
 	s.items.become(&items)
 	s.all, s.spaces = all, spaces.joined()
 	for _, ix := range s.indexes {

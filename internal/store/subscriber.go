@@ -26,16 +26,16 @@ type subscriber[T meta.Object] struct {
 	match func(T) bool
 	known keys[T]
 
-	// Set during a call that may end the goroutine: the change whose OnAdd follows OnDelete, and the change that match
-	// is deciding on. Used by the goroutine that delivers.
+	// Set during a call that may end the goroutine: rest is the change whose OnAdd follows OnDelete, and unmatched the
+	// change that match is deciding on. Used by the goroutine that delivers.
 	rest, unmatched *change[T]
 
 	// wake holds one token, which says: look at the journal again.
 	//
 	// No wake-up is lost. The goroutine sleeps on wake only after it has noted, under journal.mu, that it is asleep and
 	// that there is nothing to read. The writer adds a change under journal.mu too, and then sends to all who are
-	// asleep. So the change is read before the goroutine sleeps, or the token is sent after it has noted that it does,
-	// asleep or not yet:
+	// asleep. So either the goroutine reads the change before it sleeps, or the writer sends the token after the
+	// goroutine has noted that it is asleep, even if it does not sleep yet:
 	//
 	//	goroutine: notes that it is asleep
 	//	writer:    adds a change, and sends: the token lies in the channel
@@ -59,7 +59,7 @@ type subscriber[T meta.Object] struct {
 	synced     bool
 	marks      []mark // in the order of their numbers
 	closed     bool
-	running    bool // a goroutine of Deliver is at work here
+	running    bool // a goroutine of Deliver works on this subscription
 
 	// The position in the journal: the segment, nil once closed, and the next of its steps. part changes under
 	// journal.mu too. asleep is guarded by journal.mu.
@@ -88,8 +88,8 @@ type Handler[T any] interface {
 }
 
 // Subscribe makes a subscription whose backlog is all existing objects. It holds write from before it reads the objects
-// until the subscription is in the list. So no change between the two is lost, and none is both among the objects and
-// noted later.
+// until the subscription is in the list. So no change between the two is lost, and no change is both among the objects
+// and noted later.
 //
 // h must not be nil. If match is not nil, the subscription is one of a filtered view.
 func (s *Store[T]) Subscribe(h Handler[T], match func(T) bool) Subscription {

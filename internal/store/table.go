@@ -30,8 +30,8 @@ func (t *table[K, V]) put(k K, v V) {
 	t.peak = max(t.peak, len(t.m))
 }
 
-// drop removes k. It rebuilds the map once seven eighths of the entries have gone. That copies the remaining eighth,
-// which is a fraction of a copy for each removed entry.
+// drop removes k. It rebuilds the map once seven eighths of the entries have gone. Rebuilding copies the remaining
+// eighth: one entry for every seven that were removed.
 func (t *table[K, V]) drop(k K) {
 	delete(t.m, k)
 	if t.peak < tableFloor || len(t.m) > t.peak/8 {

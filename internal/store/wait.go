@@ -45,7 +45,7 @@ func (s *Store[T]) await(w *waiter) (seen bool) {
 	return false
 }
 
-// whereabouts describes the store's version as far as key is concerned.
+// whereabouts describes the version of the store that applies to key.
 func (s *Store[T]) whereabouts(key meta.Key) string {
 	if s == nil {
 		return "of no store"

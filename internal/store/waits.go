@@ -7,11 +7,11 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// waits are the waiters of a store, so that a change finds those that it may answer without a look at the others: by
-// key, and by version. Most stores have none. Guarded by Store.write.
+// waits are the waiters of a store, by key and by version. So a change finds the waiters that it may answer without
+// looking at the others. Most stores have no waiters. Guarded by Store.write.
 type waits struct {
 	of map[meta.Key][]*waiter
-	// all and in, by namespace, have those that wait for a version, the oldest first.
+	// all and, by namespace, in hold the waiters that wait for a version, the oldest version first.
 	all versions
 	in  map[string]*versions
 }

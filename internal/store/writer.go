@@ -20,11 +20,11 @@ type Writer[T meta.Object] struct {
 
 	// Guarded by s.mu for readers, and changed under s.write too.
 	version string
-	about   func(namespace string) bool // see Restrict; nil is every namespace
+	about   func(namespace string) bool // see Restrict; nil means every namespace
 
 	// Guarded by s.write.
 	committed bool
-	expired   bool // it was committed before Expire
+	expired   bool // Expire was called after a Commit
 	ended     bool
 }
 
@@ -88,11 +88,11 @@ func (p *Writer[T]) Bookmark(resourceVersion string) {
 	}
 }
 
-// Restrict limits the writer's resource version to the namespaces for which about returns true, for WaitFor: the
-// version says nothing about others, even if the writer covers them. Use it for a writer of everything that leaves out
-// the objects of other namespaces: its version advances with their events, but the store does not hold those changes.
-// After the Commit of a list of a further namespace, call Restrict again. A nil about ends the restriction. about is
-// called with locks of the store held, and must always return the same for a namespace.
+// Restrict tells WaitFor that the writer's resource version applies only to the namespaces for which about returns
+// true. The version says nothing about other namespaces, even if the writer covers them. Use it for a writer of
+// everything that leaves out the objects of other namespaces: its version advances with their events, but the store
+// does not hold those changes. After the Commit of a list of another namespace, call Restrict again. A nil about ends
+// the restriction. about is called with locks of the store held, and must always return the same for a namespace.
 func (p *Writer[T]) Restrict(about func(namespace string) bool) {
 	s := p.s
 	s.write.Lock()
@@ -116,7 +116,7 @@ func (p *Writer[T]) isAbout(namespace string) bool {
 func (p *Writer[T]) Relist() *Relist[T] { return p.RelistOf(nil) }
 
 // RelistOf is [Writer.Relist] for a list of a part of the objects: [Relist.Commit] removes an object that was not
-// listed only if of returns true for it. of is called with locks of the store held. A nil of is that of a full list.
+// listed only if of returns true for it. of is called with locks of the store held. A nil of makes it a full list.
 func (p *Writer[T]) RelistOf(of func(meta.Identity) bool) *Relist[T] {
 	s := p.s
 	s.write.Lock()
@@ -129,9 +129,9 @@ func (p *Writer[T]) RelistOf(of func(meta.Identity) bool) *Relist[T] {
 	return r
 }
 
-// Expire makes subscriptions that are not synced wait for [Writer.Confirm], or for the next Commit of a full list:
-// nobody knows whether the objects are still those of the server. The objects stay, and so do subscriptions that are
-// synced. It does nothing before the first Commit.
+// Expire makes subscriptions that are not synced wait for [Writer.Confirm], or for the next Commit of a full list. Use
+// it when the objects may no longer be those of the server. The objects stay, and so do subscriptions that are synced.
+// It does nothing before the first Commit.
 func (p *Writer[T]) Expire() {
 	p.s.write.Lock()
 	defer p.s.unlock()
@@ -159,7 +159,7 @@ func (p *Writer[T]) ResourceVersion() string {
 }
 
 // Drop ends the writer and removes its objects, except those that another writer covers. Subscriptions receive the
-// removed objects as deleted, in their cached state. So add the writer that takes over first: it keeps the objects.
+// removed objects as deleted, in their cached state. To keep the objects, add the writer that takes over before Drop.
 func (p *Writer[T]) Drop() {
 	s := p.s
 	s.write.Lock()
@@ -177,8 +177,8 @@ func (p *Writer[T]) Drop() {
 	s.end(p)
 }
 
-// Detach ends the writer and leaves its objects in the store unchanged, for a writer that is added later, whose first
-// [Relist] adopts them. Until then nothing keeps them current.
+// Detach ends the writer and leaves its objects in the store unchanged. The first [Relist] of a writer that is added
+// later adopts them. Until then nothing keeps them current.
 func (p *Writer[T]) Detach() {
 	p.s.write.Lock()
 	defer p.s.unlock()

@@ -18,7 +18,7 @@ func New[T meta.Object]() Cache[T] { return Cache[T]{store.New[T]()} }
 // Reader returns a reader that does not know what fills the cache.
 func (c Cache[T]) Reader() cache.Reader[T] { return c.ReaderOf(nil) }
 
-// ReaderOf returns a reader that has runner for what fills the cache.
+// ReaderOf returns a reader whose Runner is runner.
 func (c Cache[T]) ReaderOf(runner cache.Runner) (r cache.Reader[T]) {
 	r.Open(c.Store, runner)
 	return r
@@ -36,7 +36,7 @@ func (c Cache[T]) Bookmark(resourceVersion string) { c.Writer("").Bookmark(resou
 // Relist is store.Writer.Relist.
 func (c Cache[T]) Relist() *store.Relist[T] { return c.Writer("").Relist() }
 
-// Deliver is store.Store.Deliver, for errors of package cache. A nil report lets panics end the program.
+// Deliver is store.Store.Deliver, and reports errors of package cache. A nil report lets panics end the program.
 func (c Cache[T]) Deliver(ctx context.Context, report func(*cache.PanicError)) error {
 	if report == nil {
 		return c.Store.Deliver(ctx, nil)
@@ -44,7 +44,7 @@ func (c Cache[T]) Deliver(ctx context.Context, report func(*cache.PanicError)) e
 	return c.Store.Deliver(ctx, func(p *store.Panic) { report((*cache.PanicError)(p)) })
 }
 
-// CheckMutations is store.Store.CheckMutations, for errors of package cache.
+// CheckMutations is store.Store.CheckMutations, and reports errors of package cache.
 func (c Cache[T]) CheckMutations(oneIn, most int, report func(*cache.MutationError)) {
 	c.Store.CheckMutations(oneIn, most, func(m *store.Mutation) { report((*cache.MutationError)(m)) })
 }

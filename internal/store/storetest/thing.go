@@ -17,7 +17,7 @@ import (
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// Thing is an object. Its identity is what the cache was told; a projected struct may leave it out.
+// Thing is an object. Its ID is the identity that the cache received; a projected struct may leave it out.
 type Thing struct {
 	ID   meta.Identity
 	Tags []string
@@ -125,9 +125,9 @@ func Bubble(t *testing.T, name string, test func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
-// Pass lets virtual time pass. It does not receive from a timer that is due already, as one of no time is: several
-// goroutines of a bubble that do so at once can crash the race detector of Go 1.26 (they run the timer themselves, with
-// the one race context that a bubble's timers have).
+// Pass lets virtual time pass. For a d of 0 or less it does not receive from a timer, because the timer is already due:
+// if several goroutines of a bubble receive from due timers at once, the race detector of Go 1.26 can crash (they run
+// the timer themselves, with the one race context that a bubble's timers have).
 func Pass(d time.Duration) {
 	if d > 0 {
 		<-time.After(d)
@@ -218,7 +218,7 @@ func ManyVersions() []string {
 	return versions
 }
 
-// Slow is a handler that is told of one change each time that something is sent on Next.
+// Slow is a handler for a test that controls its calls: each call sends on Started, and then waits for Next.
 type Slow struct {
 	Record
 	Started, Next chan struct{}
@@ -241,8 +241,7 @@ func FirstTag(o *Thing) string {
 	return o.Tags[0]
 }
 
-// Contents returns what an index has under each value.
-// Contents lists what an index holds, in a fixed order.
+// Contents lists the objects of an index under each value, in a fixed order.
 func Contents(ix *cache.Index[string, *Thing]) []string {
 	m := map[string][]string{}
 	for k := range ix.Keys() {
