@@ -1,19 +1,19 @@
-// Changing a run that is pending: taking it away, and moving it.
+// Changing a pending run: removing it, and moving it to another time.
 
 package workqueue
 
 import "time"
 
-// Cancel takes away the pending run of k: whether k is ready, delayed, held, or waits for a retry, it does not run
-// until it is asked for again. Cancel reports whether a run was pending. The failures of a key that is not in progress
-// are forgotten.
+// Cancel removes the pending run of k: whether k is ready, delayed, held, or waiting for a retry, it does not run until
+// the next request. Cancel reports whether a run was pending. The queue forgets the failures of a key that is not in
+// progress.
 //
-// If k is in progress, that run goes on. It is retried if it fails, because its failure is a new request; a function
-// whose key shall not come back returns nil.
+// If k is in progress, that run goes on. If it fails, it is retried, because a failure is a new request; a function
+// that does not want its key back returns nil.
 //
 // A cancelled request is the one exception to the rule that no request is lost. A request that arrives at the same
-// time, from another goroutine, is either before Cancel, and taken away, or after it, and kept. So do not cancel a key
-// to which something may have happened that no other request tells of.
+// time, from another goroutine, is either before Cancel, and removed, or after it, and kept. So do not cancel a key if
+// the removed request may be the only sign of a change.
 func (q *Queue[K]) Cancel(k K) bool {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
@@ -42,9 +42,9 @@ func (q *Queue[K]) Cancel(k K) bool {
 // once. It also moves a retry: the key then keeps its failures, and Options.RetryRate does not apply. Move reports
 // whether k was delayed.
 //
-// A key that is ready, or that becomes ready when it is settled, is not moved: somebody has asked for a run now. Nor is
-// a key that is held. So Move loses no request and never defers one of Add. A request after Move has its usual meaning:
-// the earlier of the two times counts.
+// A key that is ready, or that becomes ready when it is settled, is not moved: a caller has asked for a run now. A held
+// key is not moved either. So Move loses no request and never defers an Add. A request after Move has its usual
+// meaning: the earlier of the two times counts.
 func (q *Queue[K]) Move(k K, d time.Duration) bool {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()

@@ -18,8 +18,8 @@ func after(now, d time.Duration) time.Duration {
 	return now + max(0, d)
 }
 
-// promote notes the moment now, and makes every key ready whose time has come, in the order of time. Every operation
-// that makes keys ready begins with it, so that keys that were due come before those that the operation adds.
+// promote records the moment now, and makes every due key ready, in the order of their times. Every operation that
+// makes keys ready calls it first, so that keys that were due come before the keys that the operation adds.
 func (q *Queue[K]) promote(now time.Duration) {
 	if q.now < now {
 		q.now = now
@@ -49,8 +49,8 @@ func (q *Queue[K]) promoteDue() {
 	}
 }
 
-// granted takes a token from the bucket, or notes when the next one will come. Tokens are taken, never reserved: a
-// retry that is no longer needed has cost the others nothing.
+// granted takes a token from the bucket, or records when the next one will come. Tokens are taken, never reserved, so a
+// retry that is no longer needed costs the other keys nothing.
 func (q *Queue[K]) granted() bool {
 	now := q.now
 	t := q.epoch.Add(now)
@@ -65,7 +65,7 @@ func (q *Queue[K]) granted() bool {
 	return false
 }
 
-// makeReady makes e ready since the moment at, and cancels its delays.
+// makeReady makes e ready as of the moment at, and cancels its delays.
 func (q *Queue[K]) makeReady(e *entry[K], at time.Duration) {
 	if e.ready {
 		return
@@ -79,7 +79,7 @@ func (q *Queue[K]) makeReady(e *entry[K], at time.Duration) {
 	}
 }
 
-// push puts e, which is ready, behind the keys that became ready before.
+// push puts e, which is ready, behind the keys that became ready earlier.
 func (q *Queue[K]) push(e *entry[K]) {
 	q.sequence++
 	e.sequence = q.sequence

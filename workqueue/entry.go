@@ -8,8 +8,8 @@ import "time"
 type entry[K comparable] struct {
 	key    K
 	streak *streak // nil unless the key has failed
-	// due is when the key becomes ready after AddAfter or Hold or, if ready is set, when it became ready; never if none
-	// applies.
+	// due is when the key becomes ready after AddAfter or Hold, or, if ready is set, when it became ready; otherwise it
+	// is never.
 	due time.Duration
 	// order and sequence are the entry's place in a heap. sequence also orders the keys that became ready at the same
 	// moment.
@@ -27,13 +27,13 @@ type entry[K comparable] struct {
 	held       bool // see Hold
 	aside      bool // the present run has called Hold
 	late       bool // the present run has called AddOverdue
-	overdue    int8 // how many runs in a row have; at most maxOverdue
+	overdue    int8 // how many runs in a row have called AddOverdue; at most maxOverdue
 }
 
 // maxOverdue is enough for a delay that doubles from 1 ns to pass any bound.
 const maxOverdue = 64
 
-// streak is what the queue knows of a key's failures in a row.
+// streak records a key's failures in a row.
 type streak struct {
 	failures int
 	err      error         // of the latest one; nil if all were requests of AddRateLimited
@@ -43,10 +43,10 @@ type streak struct {
 // running reports whether the key is in progress.
 func (e *entry[K]) running() bool { return e.seat >= 0 }
 
-// listed reports whether e is in Queue.ready, where workers take it.
+// listed reports whether e is in Queue.ready or in that of its group, where workers take it.
 func (e *entry[K]) listed() bool { return e.ready && !e.held && !e.running() }
 
-// pending reports whether a run of the key is to start that has not started.
+// pending reports whether the key has a run that has not started.
 func (e *entry[K]) pending() bool { return e.ready || e.throttled || e.index >= 0 }
 
 // retry is when e becomes ready because it failed.

@@ -1,4 +1,4 @@
-// Groups: which of them comes next, so that none keeps the others from the workers.
+// Groups: which of them comes next, so that no group keeps the others from the workers.
 
 package workqueue
 
@@ -24,8 +24,8 @@ type group[K comparable] struct {
 	keys    int      // in the queue, in whatever state
 	running int64    // keys in progress
 	ready   ready[K] // the ready keys
-	// tag and since are the group's place while it waits, which means that it has ready keys: the lowest tag comes
-	// first, and of equal ones the lowest since.
+	// tag and since are the group's place while it waits, that is, while it has ready keys. The lowest tag comes first;
+	// of equal tags, the lowest since.
 	tag, since uint64
 	index      int  // in fair.below, or in fair.above if that is set
 	above      bool // it is in fair.above
@@ -36,8 +36,9 @@ func (g *group[K]) active() bool { return g.running > 0 || g.ready.len > 0 }
 
 // fair shares the workers among groups. DESIGN.md has the rule and the proof of its bounds.
 //
-// A waiting group is in below or in above. One in above has had its share when it was last looked at, and comes after
-// those in below; it goes back when it is looked at and has less. first looks at the groups that decide.
+// A waiting group is in below or in above. A group in above had its share when first last checked it, and comes after
+// the groups in below; it goes back when first checks it again and it has less. first checks only the groups that can
+// be next.
 type fair[K comparable] struct {
 	groups map[string]*group[K]
 	peak   int           // of the groups, since the memory of an earlier peak was given back
@@ -106,7 +107,7 @@ func (f *fair[K]) heap(g *group[K]) *groupHeap[K] {
 	return &f.below
 }
 
-// place gives g its place among the waiting groups, which is a turn behind those that have waited for longest.
+// place gives g its place among the waiting groups, one turn of g after the present virtual time.
 func (f *fair[K]) place(g *group[K]) {
 	f.turns++
 	g.since = f.turns
@@ -234,8 +235,7 @@ type GroupStats struct {
 	Name string
 	// Weight is the group's weight.
 	Weight int
-	// Ready is the number of its keys that wait for a worker; Oldest is for how long the one has waited that has waited
-	// longest.
+	// Ready is the number of its keys that wait for a worker; Oldest is how long the oldest of them has waited.
 	Ready  int
 	Oldest time.Duration
 	// InProgress is the number of its keys that workers have taken and not settled.

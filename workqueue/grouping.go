@@ -4,13 +4,13 @@ package workqueue
 
 import "iter"
 
-// membership is the group that a key joins if it is not in the queue.
+// membership is the group that a key joins if it is new in the queue.
 type membership struct {
 	name   string
 	weight int64
 }
 
-// membership asks the caller's functions, so mu must not be held.
+// membership calls Options.Group and Options.Weight, so mu must not be held.
 func (q *Queue[K]) membership(k K) membership {
 	m := membership{q.options.Group(k), minWeight}
 	if q.options.Weight != nil {
@@ -55,7 +55,7 @@ func (q *Queue[K]) unlist(e *entry[K]) {
 	}
 }
 
-// next returns the key that a worker that is free takes now, nil if none is ready.
+// next returns the key that a free worker takes now, nil if none is ready.
 func (q *Queue[K]) next() *entry[K] {
 	if q.fair == nil {
 		return q.ready.first()

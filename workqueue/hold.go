@@ -1,4 +1,4 @@
-// Keys that are put aside by the run that took them.
+// Keys that their own run puts aside.
 
 package workqueue
 
@@ -6,8 +6,9 @@ import "time"
 
 // Hold puts k aside, from inside the function of a worker that has taken it: the run counts as not begun. When the
 // function has ended, k waits until d has passed or until Release, and then becomes ready with at least the priority of
-// the run. Add, AddAfter and AddRateLimited neither shorten that nor are lost: the run that comes serves them too. The
-// failures of k stay as they are, unless the function fails: that is counted, and k is held all the same.
+// the run. Add, AddAfter and AddRateLimited do not shorten the hold, and they are not lost: the run after the hold
+// serves them too. The failures of k stay as they are. If the function fails, the failure is counted, and k is still
+// held.
 //
 // If k is not in progress, Hold does nothing.
 func (q *Queue[K]) Hold(k K, d time.Duration) {
@@ -37,7 +38,7 @@ func (q *Queue[K]) Release(k K) {
 	q.unlock()
 }
 
-// release ends the hold of e, which is ready since the moment at.
+// release ends the hold of e, which becomes ready as of the moment at.
 func (q *Queue[K]) release(e *entry[K], at time.Duration) {
 	q.undelay(e)
 	q.held--

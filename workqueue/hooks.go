@@ -8,7 +8,8 @@ import "time"
 //
 // They are called by the goroutine whose call of a method caused the event, or by the queue's timer, with no lock held,
 // so they may call the queue. Each must be safe for use by several goroutines at once, must return soon, and must not
-// panic. Because no lock is held, two events of one key may arrive in another order than they happened.
+// panic. Because no lock is held, two events of one key may arrive in a different order from the one in which they
+// happened.
 //
 // The metrics that dashboards of client-go and controller-runtime query, all but the last three with the priority:
 //
@@ -31,16 +32,16 @@ type Hooks[K comparable] struct {
 	Retry func(HookInfo[K])
 }
 
-// HookInfo is what a hook is told of a key.
+// HookInfo describes an event of a key to a hook.
 type HookInfo[K comparable] struct {
 	Key K
 	// Priority is that of the run: of the pending one for Add and Retry, of the present one for Start and Done.
 	Priority int
 	// Failures is how often the key has failed in a row; for Done, this run included.
 	Failures int
-	// Duration is how long the key was ready, for Start, without the delay before and the time in progress; how long
-	// the run took, for Done; and the delay of a Retry, before Options.RetryRate, which is 0 if the key was added
-	// meanwhile, so that it does not wait. It is 0 for Add.
+	// Duration depends on the hook. For Start, it is how long the key was ready, without an earlier delay or time in
+	// progress. For Done, it is how long the run took. For Retry, it is the delay before Options.RetryRate applies, or
+	// 0 if the key does not wait because it was added in the meantime. For Add, it is 0.
 	Duration time.Duration
 	// Err is what the function returned, for Done and Retry. If it panicked or ended its goroutine, Err says so. It is
 	// nil for a Retry of AddRateLimited.
@@ -89,7 +90,7 @@ func (q *Queue[K]) noteRetry(e *entry[K], d time.Duration, err error) {
 	n.retried = append(n.retried, HookInfo[K]{e.key, int(e.priority), e.failures(), max(d, 0), err})
 }
 
-// tell calls the hooks. Nobody else uses n meanwhile; it is used again afterwards.
+// tell calls the hooks. Only this goroutine uses n during the call; afterwards n returns to the pool.
 func (n *notes[K]) tell(q *Queue[K]) {
 	h := &q.options.Hooks
 	for _, i := range n.added {

@@ -15,10 +15,10 @@ type KeyInfo[K comparable] struct {
 	Key K
 	// Group is the group of the key; empty without Options.Group.
 	Group string
-	// Pending says whether a run of the key is to start, and what it waits for.
+	// Pending says whether the key has a pending run, and what that run waits for.
 	Pending Pending
-	// Due is since when the key is ready, or when it becomes ready if it is delayed or held. The time of a key that was
-	// added while it was in progress is that of the request. Zero if no run is pending, or if the run waits for
+	// Due is since when the key is ready, or when it becomes ready if it is delayed or held. For a key that was added
+	// while it was in progress, it is the time of the request. Zero if no run is pending, or if the run waits for
 	// Options.RetryRate alone.
 	Due time.Time
 	// Priority is the priority of the pending run.
@@ -36,7 +36,7 @@ type KeyInfo[K comparable] struct {
 type Pending int
 
 const (
-	// NotPending is the zero value: no run of the key is to start. It is in progress, or unknown.
+	// NotPending is the zero value: the key has no pending run. It is in progress, or unknown.
 	NotPending Pending = iota
 	// Ready means that the run waits for a worker. If the key is in progress, it waits for the end of that run first.
 	Ready
@@ -57,7 +57,7 @@ func (p Pending) String() string {
 	return names[p]
 }
 
-// Inspect returns what is known of k. It returns false if k is neither pending nor in progress.
+// Inspect returns a snapshot of k. It returns false if k is neither pending nor in progress.
 func (q *Queue[K]) Inspect(k K) (KeyInfo[K], bool) {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
@@ -110,9 +110,8 @@ func (q *Queue[K]) info(e *entry[K]) KeyInfo[K] {
 // the ready ones, as they would be taken now if there were no groups; then the throttled ones; then those that are
 // delayed or held, the earliest first.
 //
-// A loop over them sees the keys as they are when it begins. That costs memory for a copy of all of them, and no
-// operation of the queue goes on while it is made, which takes about 0.1 s for a million keys. The loop itself holds no
-// lock.
+// A loop over them sees the keys as they are when it begins. It copies all of them, which takes memory, and about 0.1 s
+// for a million keys; the queue is locked during the copy. The loop itself holds no lock.
 func (q *Queue[K]) Keys() iter.Seq[KeyInfo[K]] {
 	return func(yield func(KeyInfo[K]) bool) {
 		for _, s := range q.snapshot() {

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options configure a queue. The zero value is ready for use. An invalid value is too: a number below 0 counts as 0.
+// Options configure a queue. The zero value is ready for use. Invalid values are accepted: a number below 0 counts as
+// 0.
 type Options[K comparable] struct {
 	// MinBackoff is the delay after the first failure of a key; it doubles with each further one in a row. 0 = 5 ms.
 	MinBackoff time.Duration
@@ -34,22 +35,22 @@ type Options[K comparable] struct {
 	Ageing time.Duration
 
 	// Group, if set, returns the group of a key, such as its namespace or its tenant. The groups share the workers
-	// fairly, as the package documentation says. It is asked with no lock held, by each call of Add, AddAfter, AddWith
-	// and AddRateLimited, and its answer counts if the key is not in the queue: a key stays in its group until it has
-	// left the queue. It must be quick and safe for use by several goroutines; a panic goes to the caller of Add, and
-	// adds nothing.
+	// fairly, as the package documentation says. Each call of Add, AddAfter, AddWith and AddRateLimited calls it, with
+	// no lock held. The result counts only if the key is not in the queue: a key stays in its group until it has left
+	// the queue. It must be quick and safe for use by several goroutines; a panic goes to the caller of Add, and adds
+	// nothing.
 	Group func(k K) string
-	// Weight, if set, returns the weight of a group, from 1 to 100; one beyond them counts as the nearer of the two, so
-	// no group is excluded. It is asked where Group is, and the answer that counts is that for the latest key that has
-	// joined the group. nil = all groups have the same weight. It has no effect without Group.
+	// Weight, if set, returns the weight of a group, from 1 to 100; a result outside counts as the nearer bound, so no
+	// group is excluded. It is called where Group is called. The result for the latest key that joined the group
+	// counts. nil = all groups have the same weight. It has no effect without Group.
 	Weight func(group string) int
 
 	// Hooks are called on events that a program may want to observe.
 	Hooks Hooks[K]
 }
 
-// LowPriority is the lowest priority, for keys that nobody waits for, such as all objects of a first list. With the
-// default of Options.Ageing, a key of priority 0 overtakes one of them if it becomes ready less than 50 s after it.
+// LowPriority is the lowest priority, for keys without urgency, such as all objects of a first list. With the default
+// of Options.Ageing, a key of priority 0 overtakes such a key if it becomes ready less than 50 s after it.
 const LowPriority = minPriority
 
 // The priorities of keys. Add and AddAfter have priority 0.

@@ -1,4 +1,4 @@
-// The queue: what its lock protects, and how a run of a key is asked for.
+// The queue: what its lock protects, and the requests for runs.
 
 package workqueue
 
@@ -20,8 +20,8 @@ type Queue[K comparable] struct {
 
 	// mu protects all that follows. Whenever it is free, this holds:
 	//   - store has exactly the keys that are pending or in progress; running has those that are in progress;
-	//   - a ready entry that is not held is in ready, or in that of its group, and nowhere else, except while its key
-	//     is in progress: then it is in no list and no heap, and joins ready when the key is settled;
+	//   - a ready entry that is not held is in ready, or in ready of its group, and nowhere else. While its key is in
+	//     progress, it is in no list and no heap, and joins ready when the key is settled;
 	//   - a held entry is ready, in delays and in no list; it joins ready when it is released and not in progress;
 	//   - each entry has a group if Options.Group is set, and fair has exactly the groups of entries;
 	//   - an entry with a time to come is in delays; one whose retry is due and waits for the bucket is in throttled;
@@ -31,7 +31,7 @@ type Queue[K comparable] struct {
 	//   - while a worker is parked that waits for delays, timer is due no later than the next moment that makes a key
 	//     ready. While none is, the timer is stopped.
 	mu        sync.Mutex
-	now       time.Duration // the latest moment that an operation noted; keys become ready in its order
+	now       time.Duration // the latest moment that an operation recorded; it orders the keys as they become ready
 	store     store[K]
 	ready     ready[K] // unused with groups
 	fair      *fair[K] // nil without groups
@@ -41,7 +41,7 @@ type Queue[K comparable] struct {
 	running   []run[K]
 	held      int // keys
 	parked    parked
-	notes     *notes[K] // what the hooks are told when mu is unlocked; nil if that is nothing
+	notes     *notes[K] // the events to report to the hooks when mu is unlocked; nil if there are none
 	timer     *time.Timer
 	armed     time.Duration // when timer is due; never while it is stopped
 	bucket    *rate.Limiter // nil without a limit
@@ -82,21 +82,21 @@ func (q *Queue[K]) AddWith(k K, o AddOptions) { q.add(k, o.After, clamp(o.Priori
 type AddOptions struct {
 	// After is the time until the key becomes ready, as for [Queue.AddAfter]. 0 or less = at once.
 	After time.Duration
-	// Priority is the priority of the run, from -100 to 100; one beyond them counts as the nearer of the two. If a run
-	// is pending already, it keeps the higher of both priorities. A ready key whose priority is raised moves to the
-	// place that it would have, had it become ready with that priority.
+	// Priority is the priority of the run, from -100 to 100; a value outside counts as the nearer bound. If a run is
+	// pending already, it keeps the higher of both priorities. A ready key whose priority is raised moves to the place
+	// that it would have if it had become ready with that priority.
 	Priority int
 }
 
-// AddOverdue is for a function that requeues its own key at a time that turns out to have passed. It makes k ready at
-// once, as AddWith does. If the next run calls it too, k waits for the backoff of a first failure, after that for the
-// backoff of a second one, and so on, so a time that stays in the past does not keep a worker busy. No failure is
-// counted, and Options.RetryRate does not apply. The row ends with a run that succeeds without a call, and when the key
-// is cancelled; a run that fails does not end it. A request meanwhile has its usual meaning: the earlier of the two
-// times counts.
+// AddOverdue is for a function that requeues its own key for a time that has already passed. It makes k ready at once,
+// as AddWith does. If the next run calls it too, k waits for the backoff of a first failure, after that for the backoff
+// of a second one, and so on, so a time that stays in the past does not keep a worker busy. No failure is counted, and
+// Options.RetryRate does not apply. The row of such runs ends when a run succeeds without calling AddOverdue, or when
+// the key is cancelled; a run that fails does not end it. A request in the meantime has its usual meaning: the earlier
+// of the two times counts.
 //
 // AddOverdue returns the length of the row, this run included; it counts up to 64. A second call in the same run counts
-// nothing. If k is not in progress, AddOverdue is AddWith and returns 0.
+// nothing. If k is not in progress, AddOverdue does the same as AddWith and returns 0.
 func (q *Queue[K]) AddOverdue(k K, priority int) (row int) {
 	hash := q.hash(k)
 	q.mu.Lock()
@@ -167,7 +167,7 @@ func (q *Queue[K]) AddRateLimited(k K) {
 	q.unlock()
 }
 
-// request notes the priority with which a run of e is asked for.
+// request records the priority of a request for a run of e.
 func (q *Queue[K]) request(e *entry[K], priority int8) {
 	switch {
 	case !e.pending():
@@ -182,8 +182,8 @@ func (q *Queue[K]) request(e *entry[K], priority int8) {
 
 func (q *Queue[K]) hash(k K) uint32 { return uint32(maphash.Comparable(q.seed, k)) }
 
-// clock returns the present moment. Operations read it before they lock mu, because that takes as long as all else that
-// they do. A moment that is read earlier and noted later counts as the later one: see promote.
+// clock returns the present moment. Operations read it before they lock mu, because reading the clock takes as long as
+// the rest of the operation. So a moment may be recorded after a later one; promote then uses the later one.
 func (q *Queue[K]) clock() time.Duration { return time.Since(q.epoch) }
 
 // unlock ends an operation that may have made a key ready, or ended a run.

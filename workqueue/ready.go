@@ -10,14 +10,14 @@ import (
 // ready holds the keys that a Do may take. The next one is that with the lowest order, which is the moment at which it
 // became ready, less its priority times Options.Ageing.
 //
-// The keys of a priority became ready one after the other, so a list has them in order, and only the first of each list
-// needs to be compared with others. A key whose priority was raised stays in its list, so that the list still begins
-// with the key that has waited for longest, and is compared as well.
+// The keys of a priority are listed in the order in which they became ready, so only the first key of each list needs
+// to be compared with others. A key whose priority was raised stays in its list, so that the list still begins with the
+// key that has waited for longest, and is compared as well.
 type ready[K comparable] struct {
 	store  *store[K] // of the queue
 	ageing time.Duration
 	normal level[K]                                      // of priority 0
-	others [nLevels/someLevels + 1]*[someLevels]level[K] // of all priorities but 0; parts are nil until one of theirs is used
+	others [nLevels/someLevels + 1]*[someLevels]level[K] // of the other priorities; a part is nil until it is used
 	front  heap[K]                                       // the first of each list, and those whose priority was raised
 	len    int
 }
@@ -28,8 +28,8 @@ type level[K comparable] struct {
 	len  int     // of the keys that have it now
 }
 
-// nLevels is the number of priorities. The memory for someLevels is made at a time, because there are many groups and
-// few priorities.
+// nLevels is the number of priorities. someLevels of them are allocated together, because there are many groups and
+// each uses few priorities.
 const nLevels, someLevels = maxPriority - minPriority + 1, 16
 
 func (r *ready[K]) level(priority int8) *level[K] {
@@ -63,7 +63,7 @@ func (r *ready[K]) levels() iter.Seq2[*level[K], int] {
 	}
 }
 
-// oldest returns for how long the key has waited that has waited longest.
+// oldest returns how long the oldest key has waited.
 func (r *ready[K]) oldest(now time.Duration) (d time.Duration) {
 	for l := range r.levels() {
 		if first := l.list.first; first != 0 {

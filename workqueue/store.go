@@ -4,7 +4,7 @@ package workqueue
 
 import "iter"
 
-// store has the entries of all keys. An entry is used again when its key is gone, so a queue of a steady size allocates
+// store has the entries of all keys. An entry is reused when its key is gone, so a queue of a steady size allocates
 // nothing. An entry does not move while its key is in progress, because its worker has a pointer to it.
 type store[K comparable] struct {
 	table  table
@@ -17,13 +17,13 @@ type store[K comparable] struct {
 	owners  [][]*group[K] // of the entries of blocks, if grouped
 }
 
-// ref names an entry: it is its place in the blocks, plus 1; 0 names none. Lists and the table refer to entries by it.
-// It is half as long as a pointer, and the garbage collector, which would follow four pointers to each entry, does not
-// look at it.
+// ref names an entry: it is the entry's place in the blocks, plus 1; 0 means no entry. Lists and the table refer to
+// entries by it. It is half as long as a pointer, and the garbage collector, which would follow four pointers to each
+// entry, does not look at it.
 type ref uint32
 
 // blockSize is the number of entries in a block. The first blocks have as many as there are keys, but at least
-// smallestBlock; the refs of those that they lack are not used.
+// smallestBlock; the refs of the missing entries are not used.
 const blockSize, smallestBlock = 128, 8
 
 // minRoom is the number of keys below which shrinking is not worthwhile.
@@ -32,7 +32,7 @@ const minRoom = 1024
 // at returns the entry that r names. r must not be 0.
 func (s *store[K]) at(r ref) *entry[K] { return &s.blocks[(r-1)/blockSize][(r-1)%blockSize] }
 
-// owner returns where the group of e is. The entries must have groups.
+// owner returns the place that holds the group of e. The entries must have groups.
 func (s *store[K]) owner(e *entry[K]) **group[K] {
 	return &s.owners[(e.ref-1)/blockSize][(e.ref-1)%blockSize]
 }
@@ -158,14 +158,14 @@ func (q *Queue[K]) keep(before *store[K]) {
 			if s.grouped {
 				s.owners = append(s.owners, before.owners[number])
 			}
-			s.used = len(before.blocks[number]) // the others in it are not used again
+			s.used = len(before.blocks[number]) // the other entries of this block are not reused
 		}
 		e.ref = kept[number]*blockSize + (e.ref-1)%blockSize + 1
 		s.table.put(slot{e.hash, e.ref})
 	}
 }
 
-// moveList moves the entries of l, which has refs of the store before.
+// moveList moves the entries of l, whose refs are those of the store before.
 func (q *Queue[K]) moveList(before *store[K], l *list[K]) {
 	r := l.first
 	*l = list[K]{}

@@ -5,7 +5,7 @@ package workqueue
 import "math/bits"
 
 // table finds entries by the hash of their key. It is an array with linear probing. A map would hash every key again
-// when it grows, and each key three times in its life; it would need more memory, and never give it back.
+// when it grows, and each key three times in its life; it would need more memory and never release it.
 type table struct {
 	slots []slot // the length is a power of two, and at least a quarter of it is free
 	shift uint8  // the home slot of a hash is hash >> shift

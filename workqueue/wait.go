@@ -13,11 +13,11 @@ type waiter struct {
 	waking     bool // parked.waking is about this worker
 }
 
-// parked has the parked workers, the one that came last first: it is the one that is woken first, because its memory is
-// most likely to be in the processor's cache.
+// parked holds the parked workers, last in, first out: the worker that parked last is woken first, because its memory
+// is most likely to be in the processor's cache.
 //
-// One worker is woken at a time. A worker that runs may take the key before the one that was woken gets to it, so
-// waking a worker for each key would wake many for nothing.
+// One worker is woken at a time. A running worker may take the key before the woken one, so waking a worker for each
+// key would wake many for nothing.
 type parked struct {
 	first    *waiter
 	spares   *waiter // out of use
@@ -46,7 +46,7 @@ func (p *parked) enter(w *waiter, drain bool) *waiter {
 	return w
 }
 
-// leave ends the wait of a worker that is back, whether it was woken or its context has ended.
+// leave ends the wait of a worker that was woken or whose context has ended.
 func (p *parked) leave(w *waiter) {
 	if w.parked {
 		p.remove(w)
@@ -88,8 +88,8 @@ func (p *parked) spare(w *waiter) {
 	p.spares = w
 }
 
-// notify wakes a parked worker if there is a key for it, and otherwise sees to the timer. It wakes workers that drain
-// if nothing is left for them.
+// notify wakes a parked worker if there is a key for it, and otherwise sets or stops the timer. It wakes workers that
+// drain if nothing is left for them.
 func (q *Queue[K]) notify() {
 	p := &q.parked
 	switch w := p.first; {

@@ -1,4 +1,4 @@
-// Workers: taking keys, running the function, settling what came of it.
+// Workers: taking keys, running the function, settling the keys.
 
 package workqueue
 
@@ -36,13 +36,13 @@ func (q *Queue[K]) Work(ctx context.Context, fn func(ctx context.Context, k K) e
 	return q.work(ctx, fn, false)
 }
 
-// Drain works off what is ready: like [Queue.Work] it runs fn on one ready key after the other, until no key is ready
-// and none is in progress. Then it returns nil. It returns ctx's error if ctx ends before; the keys that are ready then
-// stay in the queue. Several goroutines may drain a queue together.
+// Drain empties the queue of ready keys: like [Queue.Work] it runs fn on one ready key after the other, until no key is
+// ready and none is in progress. Then it returns nil. If ctx ends first, it returns ctx's error, and the keys that are
+// ready stay in the queue. Several goroutines may drain a queue together.
 //
-// Drain does not wait for delays and retries. A key that becomes ready meanwhile is worked off too: one that was in
-// progress and was added again, and a delayed one whose time comes. So a function that adds keys again and again is
-// stopped by ctx alone. Drain waits for keys in progress, so a function that runs on a key must not call it.
+// Drain does not wait for delays and retries. But it also runs fn on keys that become ready while it drains: a key that
+// is added again while in progress, and a delayed key whose time comes. So if fn adds keys again and again, only ctx
+// ends Drain. Drain waits for keys in progress, so a function that runs on a key must not call it.
 func (q *Queue[K]) Drain(ctx context.Context, fn func(ctx context.Context, k K) error) error {
 	return q.work(ctx, fn, true)
 }
@@ -94,8 +94,8 @@ func (w *worker[K]) run(ctx context.Context, fn func(ctx context.Context, k K) e
 	w.settle()
 }
 
-// take settles the key that w has, if there is one, waits for the first ready key and marks it as in progress. It has
-// found none if w only drains and nothing is left to wait for, or if it returns ctx's error.
+// take settles the key that w has, if there is one, waits for the first ready key and marks it as in progress. found is
+// false if w only drains and nothing is left to wait for, or if take returns ctx's error.
 func (w *worker[K]) take(ctx context.Context) (found bool, err error) {
 	q := w.queue
 	for {
@@ -220,7 +220,7 @@ func (q *Queue[K]) leave(e *entry[K]) {
 		q.fair.end(q.group(e))
 	}
 	switch {
-	case e.listed(): // since now, for others
+	case e.listed(): // ready as of now, for other workers
 		e.due = q.now
 		q.push(e)
 	case !e.pending():
