@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// The functions of this file read and write parts of an object's metadata through its methods, whatever the types of
-// those. A type without the method does not compile: embed [ObjectMeta], or embed the missing part beside [Identity]
-// ([DeletionMeta], [OwnerMeta], [LabelMeta]), or write the method. The types of k8s.io/api have them all.
+// The functions of this file read and write parts of an object's metadata through its methods, whatever types these
+// methods use. A type without the method does not compile: embed [ObjectMeta], or embed the missing part beside
+// [Identity] ([DeletionMeta], [OwnerMeta], [LabelMeta]), or write the method. The types of k8s.io/api have them all.
 
 // UID returns the uid of obj, whether its type is string or the types.UID of k8s.io/apimachinery.
 func UID[T Identified[U], U ~string](obj T) string { return string(obj.GetUID()) }
@@ -55,8 +55,8 @@ func Owners[T Owned[R], R any](obj T) []OwnerReference {
 }
 
 // SetOwners replaces the references to the owners of obj by a copy of owners. T must have the methods
-// GetOwnerReferences and SetOwnerReferences, as for [Owners]. A reference keeps the fields of R that [OwnerReference]
-// lacks, if its uid stays.
+// GetOwnerReferences and SetOwnerReferences, as for [Owners]. If a reference with the same uid exists, the fields of R
+// that [OwnerReference] lacks keep their values.
 //
 // It returns an error, and does not change obj, if obj is nil, or if R lacks a field that is set in owners.
 func SetOwners[T Ownable[R], R any](obj T, owners []OwnerReference) error {
@@ -164,7 +164,7 @@ func (p *ownerPlan) read(v reflect.Value, o *OwnerReference) {
 	o.BlockOwnerDeletion = readFlag(v, p.block)
 }
 
-// find returns the index of the reference with that uid, or -1.
+// find returns the index of the reference with the uid, or -1.
 func (p *ownerPlan) find(list reflect.Value, uid string) int {
 	for i := range list.Len() {
 		if uid != "" && readText(list.Index(i), p.uid) == uid {
@@ -237,7 +237,8 @@ func readFlag(v reflect.Value, way []int) *bool {
 func concat(a, b []int) []int { return append(append(make([]int, 0, len(a)+len(b)), a...), b...) }
 
 // jsonField finds the field that encoding/json would call name, in a struct or a pointer to one: by its tag, or by its
-// Go name, in the struct or in those embedded in it without a name. The least nested field wins. follow takes the way.
+// Go name, in the struct or in those embedded in it without a name. The least nested field wins. follow walks the
+// returned way.
 func jsonField(t reflect.Type, name string) (way []int, field reflect.Type) {
 	type level struct {
 		way []int
@@ -291,8 +292,7 @@ func follow(v reflect.Value, way []int) (field reflect.Value, ok bool) {
 	return v, true
 }
 
-// reach is follow that allocates what nil pointers should refer to; ok is false if way is nil, or if the field cannot
-// be set.
+// reach is follow, but allocates the targets of nil pointers; ok is false if way is nil, or if the field cannot be set.
 func reach(v reflect.Value, way []int) (field reflect.Value, ok bool) {
 	if way == nil || !v.CanSet() {
 		return reflect.Value{}, false

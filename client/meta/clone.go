@@ -63,8 +63,8 @@ func (p *copyPlan) refers(t reflect.Type) bool {
 var copyPlans sync.Map // reflect.Type -> *copyPlan
 
 // copier is the state of one copy. The first run remembers nothing, which is fast and sufficient for trees. If it gets
-// deeper than maxCopyDepth, it gives up, and a second run uses seen. A cycle reaches that depth at once because the
-// walk is depth-first.
+// deeper than maxCopyDepth, it gives up, and a second run uses seen. A cycle soon reaches that depth, because the walk
+// is depth-first.
 type copier struct {
 	depth   int
 	tooDeep bool
@@ -185,7 +185,7 @@ func detachInPlace[T any](clone func(T) T) func(reflect.Value, *copier) {
 	}
 }
 
-// detachReference copies references: fresh makes a new target for v, and fill detaches that.
+// detachReference copies references: fresh makes a new target for v, and fill detaches the new target.
 func detachReference(
 	fresh func(v reflect.Value) reflect.Value, fill func(out, v reflect.Value, c *copier),
 ) func(reflect.Value, *copier) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ConditionStatus is whether a condition holds.
+// ConditionStatus says whether a condition holds.
 type ConditionStatus string
 
 // The statuses of a condition, from the Kubernetes API conventions ("Typical status properties").
@@ -34,10 +34,10 @@ type Condition struct {
 	Message string `json:"message"`
 }
 
-// SetCondition puts c into conditions: it replaces the one of the same type, or appends c. generation is the
+// SetCondition puts c into conditions: it replaces the condition of the same type, or appends c. generation is the
 // metadata.generation of the object that the caller has acted on; c gets it as observedGeneration. If the status does
 // not change, lastTransitionTime does not change either; otherwise it becomes the one of c, or the present time. So
-// setting the same condition again changes nothing, and neither does a Modify that sets it:
+// setting the same condition again changes nothing, and a Modify that does so writes nothing:
 //
 //	site, _ := inf.Reader().Get(key) // the reconcile acts on this one
 //	...
@@ -47,14 +47,14 @@ type Condition struct {
 //		})
 //	})
 //
-// Do not pass the generation of the object that Modify has read. It may be newer, and the condition would then claim
-// something of a spec that nobody has seen.
+// Do not pass the generation of the object that Modify has read. It may be newer, and the condition would then describe
+// a spec that the caller has not acted on.
 //
 // C is [Condition], or any other struct whose fields have the same names in JSON: metav1.Condition, and the conditions
 // of the built-in kinds. Fields that C lacks are not set; type and status are required.
 //
 // It returns an error, and does not change conditions, if the server would refuse the object: c has no type, its status
-// is none of the three, or it has no reason although C requires one (its tag has no omitempty).
+// is not one of the three constants, or it has no reason although C requires one (its tag has no omitempty).
 func SetCondition[C any](conditions *[]C, generation int64, c C) error {
 	p := conditionPlanOf(reflect.TypeFor[C]())
 	if err := p.validate(reflect.ValueOf(&c).Elem()); err != nil {
@@ -168,8 +168,8 @@ func (p *conditionPlan) validate(c reflect.Value) error {
 	return nil
 }
 
-// transition sets the time of the last transition: to had's, if had is valid and has one, and otherwise to the present,
-// unless now has one.
+// transition sets the time of the last transition: to the time in had, if had is valid and has one; otherwise to the
+// time in now, if now has one; otherwise to the present.
 func (p *conditionPlan) transition(now, had reflect.Value) {
 	if p.transitionTime == nil {
 		return

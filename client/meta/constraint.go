@@ -1,7 +1,7 @@
 package meta
 
-// The constraints of functions that take objects of any Go type. Structs that embed ObjectMeta satisfy them,
-// Unstructured does, and so do the types of k8s.io/api, whose methods have types of their own.
+// The constraints of functions that take objects of any Go type. Structs that embed ObjectMeta satisfy them, and so do
+// Unstructured and the types of k8s.io/api, whose methods use the types of k8s.io/apimachinery.
 
 // Identified are objects with a uid.
 type Identified[U ~string] interface {
@@ -21,7 +21,7 @@ type Ownable[R any] interface {
 	SetOwnerReferences(owners []R)
 }
 
-// Deletable are objects that know when their deletion began.
+// Deletable are objects with a deletion timestamp.
 type Deletable[D Timestamp] interface {
 	Object
 	GetDeletionTimestamp() D

@@ -275,7 +275,8 @@ func readPointer[E any](s *jsonScan, dst **E, read func(*E) error) error {
 	return read(*dst)
 }
 
-// readMembers reads an object. fn reads the members it knows; for any other it returns false and does not move.
+// readMembers reads an object. fn reads the members that it knows; for any other member it returns false and does not
+// move.
 func (s *jsonScan) readMembers(fn func(name []byte) (known bool, err error)) error {
 	if s.isNull() {
 		return s.word("null")

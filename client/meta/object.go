@@ -4,7 +4,7 @@ package meta
 // struct that embeds [Identity] or [ObjectMeta].
 //
 // This module does not take identity from here: the decoder reads it from the wire, beside the object, so a struct that
-// leaves one of the three out cannot break delivery. Callers and writes need Object.
+// leaves out a field of these methods cannot break delivery. Callers and writes need Object.
 type Object interface {
 	GetNamespace() string
 	GetName() string

@@ -29,7 +29,7 @@ func AllRanges() Ranges {
 	return r
 }
 
-// Has reports whether the set has range n. It is false for a number that is none of a range.
+// Has reports whether the set has range n. It is false for an n outside 0 to RangeCount-1.
 func (r Ranges) Has(n int) bool {
 	return n >= 0 && n < RangeCount && r.bits[n/64]&(1<<(n%64)) != 0
 }
@@ -213,6 +213,6 @@ func (by ShardBy) Selector(r Ranges) string {
 	return b.String()
 }
 
-// bound returns the hash at which range n begins; for RangeCount, the end of the last one. The server takes no number
-// with fewer digits, although its documentation has '0x0'.
+// bound returns the hash at which range n begins; for RangeCount, the end of the last one. The server requires all 16
+// digits, although its documentation has '0x0'.
 func bound(n int) string { return fmt.Sprintf("0x%02x%014x", n, 0) }

@@ -9,8 +9,8 @@ import (
 
 // ValidSegment returns an error unless value can be one segment of a request's path, so that it cannot direct the
 // request elsewhere. It must not be empty, "." or "..", or contain "/", "%", a control character or invalid UTF-8.
-// Names that merely look odd pass, such as RBAC's "system:node". Further rules of a kind for its names are left to the
-// server.
+// Names that merely look odd pass, such as RBAC's "system:node". The server checks the further rules that a kind has
+// for its names.
 //
 // field names the value in the error, as in "namespace" or "name".
 func ValidSegment(field, value string) error {
