@@ -54,7 +54,7 @@ func (x *aligner) identities(i, j int) (a, b identity) {
 	return x.a[i-x.start], x.b[j-x.start]
 }
 
-// most pairs as many of the elements from start on as possible: a longest common subsequence.
+// most pairs as many as possible of the elements from start on: a longest common subsequence.
 func (x *aligner) most(start, endA, endB int) {
 	n, m := endA-start, endB-start
 	if n == 0 || m == 0 {
@@ -100,8 +100,8 @@ func (x *aligner) byPlace(i, j, endA, endB int) {
 	}
 }
 
-// identity distinguishes an element from the others of its list: by the name of an object that has one, and otherwise
-// by the whole text.
+// identity distinguishes an element from the others of its list: by its name if it is an object with a name, and
+// otherwise by its whole text.
 type identity struct {
 	member string // that has the name
 	text   []byte

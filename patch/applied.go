@@ -14,13 +14,13 @@ import (
 // it, for example from a cache that keeps managedFields: any value that encodes to it.
 //
 // If IsApplied returns true, the apply changes nothing as long as the server's object equals obj, and no admission
-// webhook changes what it has accepted before. If it returns false, the apply may still change nothing. This is so in
-// these cases:
+// webhook changes what it has accepted before. If it returns false, the apply may still change nothing, in these cases:
 //
 //   - The server writes a value in another way, such as "0.5" for "500m".
 //   - The server has filled in an object that was applied empty.
-//   - An object that is owned whole is not one that Kubernetes itself defines.
-//   - An object is a member that the schema does not name, of a map or of a custom resource that keeps unknown fields.
+//   - An object that is owned whole is not one of those that Kubernetes itself defines.
+//   - An object is a member that the schema does not name: an entry of a map, or an unknown field that a custom
+//     resource keeps.
 //   - The configuration names a resource version.
 //   - The manager is called kubectl: the server keeps a copy of each of its applies in an annotation.
 func (p Patch) IsApplied(obj any, m FieldManager) bool {
@@ -86,11 +86,11 @@ func removeAt(n *tree.Node, names []string) {
 // fields.
 type comparison struct {
 	version string // the object's apiVersion
-	last    bool   // nobody has applied since
+	last    bool   // no manager has applied since
 	names   *namings
 }
 
-// same compares the value of one member, which is at a place called name. others is what everybody else owns there.
+// same compares the value of one member, at a place called name. others holds what other owners own there.
 func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {
 	if s == nil {
 		return false
@@ -102,7 +102,7 @@ func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, o
 		case !leaf:
 			return !s.Self && c.members(config, obj, s, others)
 		case config.Open().Len() == 0:
-			return tree.Same(config, obj) || obj.Kind() == '{' && hasParts(others) // nobody owns a part of an object that is owned whole
+			return tree.Same(config, obj) || obj.Kind() == '{' && hasParts(others) // then no part has an owner
 		default:
 			return fieldset.OwnedWhole(c.version, name) && tree.Same(config, obj)
 		}
@@ -139,8 +139,8 @@ func (c comparison) members(config, obj *tree.Node, s *fieldset.Set, others *fie
 		part := s.Child(key)
 		if at < 0 && c.last && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.Value) {
 			// The member is owned and absent, because the server does not write its zero value. The server first sees a
-			// change, and in the end only the new time in the manager's entry. It takes that back, unless it has to
-			// move the entry behind a later one.
+			// change, and in the end only the new time in the manager's entry. It takes that back, unless it must move
+			// the entry behind a later one.
 			continue
 		}
 		if at < 0 || !c.same(string(m.Name), &m.Value, &to.Members[at].Value, part, others.Child(key)) {

@@ -20,21 +20,21 @@ const ApplyType = "application/apply-patch+yaml"
 // earlier and leaves out now, unless somebody else owns them too. So an empty configuration is not an empty patch.
 //
 // v encodes to a JSON object: a struct, a map, a meta.Unstructured or a json.RawMessage. Apply sends every field that
-// encoding/json writes, except null, and except the zero of a field tagged omitempty or omitzero, even
-// if encoding/json writes it, as it does for a struct. A pointer to a zero is not a zero.
+// encoding/json writes, with two exceptions: nulls, and zeros of fields tagged omitempty or omitzero, even those that
+// encoding/json writes, such as an empty struct. A pointer to a zero is not a zero.
 //
 // If paths are given, Apply sends only the fields that they name. A path is a JSON pointer such as "/spec/replicas" or
 // "/spec/template/spec/containers/0/image". A path also selects a zero, even one that omitempty hides. Apply adds
 // nothing to an element of a list, so if the list has keys, name the element's key in a path too. It is an error if v
-// has nothing at a path, or null.
+// has no value or null at a path.
 //
 // Apply always sends apiVersion, kind, metadata.name and metadata.namespace if v has them. With
 // metadata.resourceVersion it applies to that version only, as [Patch.WithResourceVersion] does; but if the object no
 // longer exists, a server creates it, whatever the version.
 //
 // Only a server sets metadata.managedFields, uid, generation, creationTimestamp, deletionTimestamp,
-// deletionGracePeriodSeconds and selfLink. Apply leaves them out if they are empty; otherwise they are an error. It
-// also leaves out a status that has no values. Any other status belongs to the subresource status: a server ignores it
+// deletionGracePeriodSeconds and selfLink. Apply leaves them out if they are empty, and returns an error otherwise. It
+// also leaves out a status that has no values. Any other status belongs to the status subresource. A server ignores it
 // in the object itself, so a client refuses to send it there, unless a path names it.
 func Apply(v any, paths ...string) Patch {
 	p := Patch{mediaType: ApplyType}
@@ -202,7 +202,7 @@ func complete(root *tree.Node, v reflect.Value, path string, names []string) err
 	return nil
 }
 
-// put sets a value that is not there, and the objects around it. It reports whether that is possible.
+// put sets a missing value, and creates the objects around it. It reports whether that is possible.
 func put(n *tree.Node, names []string, value tree.Node) bool {
 	for i, name := range names {
 		b := n.Open()
@@ -283,8 +283,8 @@ var onlyServer = []string{
 	"managedFields", "uid", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
 }
 
-// tidy removes the parts of a configuration that say nothing, and returns an error for parts that no configuration may
-// have. It reports whether there is a status that the paths do not name.
+// tidy removes the parts of a configuration that have no meaning, and returns an error for parts that no configuration
+// may have. It reports whether there is a status that the paths do not name.
 func tidy(root *tree.Node, paths []string) (status bool, err error) {
 	dropNulls(root)
 	object := root.Open()

@@ -91,7 +91,7 @@ func (o *step) parse(item tree.Node) error {
 		}
 		if m.Value.Kind() != '"' {
 			if k == 2 {
-				found[k] = false // it matters only to an operation that needs it
+				found[k] = false // an error only if the operation needs it
 				continue
 			}
 			return malformed("its member %q must be a string", m.Name)
@@ -193,7 +193,7 @@ func elementIndex(b *tree.Branch, name, pointer string, end int) (int, error) {
 	return i, nil
 }
 
-// parent returns the object or list that contains, or will contain, the value of a pointer, and the value's name there.
+// parent returns the object or list that contains, or will contain, the value at a pointer, and the value's name in it.
 func (a *applier) parent(pointer string) (b *tree.Branch, above, name string, err error) {
 	i := strings.LastIndexByte(pointer, '/')
 	above = pointer[:i]

@@ -10,16 +10,16 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Diff returns the JSON merge patch that changes old to new. It has what new adds or changes, with lists whole, and
-// null for what new no longer has. It is empty ([Patch.IsEmpty]) if nothing differs. Diff encodes both once, as in a
-// write; it uses a json.RawMessage as it is. Both must encode to JSON objects.
+// Diff returns the JSON merge patch that changes old to new. It contains the members that new adds or changes, with
+// lists whole, and null for those that new no longer has. It is empty ([Patch.IsEmpty]) if nothing differs. Diff
+// encodes each once, as a write does; it uses a json.RawMessage as it is. Both must encode to JSON objects.
 //
 // A merge patch cannot set null. If a member is null in new, the patch removes it. To the Kubernetes API the two are
 // the same, unless a custom resource declares the member nullable; use [DiffJSON] for that. Nulls in lists are set.
 //
-// It is [ErrNull] if an object in new that old does not have has a member that is null, because an entry of a map that
-// is null would be lost. Such a null may be the nil of a field of a Go struct, and the null of a creationTimestamp:
-// they mean nothing.
+// The error is [ErrNull] if new has an object that old lacks and a member of that object is null, because a null entry
+// of a map would be lost. Two nulls have no meaning and are allowed there: the nil of a field of a Go struct, and the
+// null of a creationTimestamp.
 //
 // It is an error if old and new set different values for metadata.name, metadata.namespace or metadata.uid, because no
 // patch can change these.
@@ -48,8 +48,7 @@ func diff(caller, mediaType string, old, new any, compute func(from, to *tree.No
 	return Patch{mediaType: mediaType, body: body, idle: !changes}
 }
 
-// checkNulls returns an error if an object that is new has a member that is null, and that no field of a Go struct has
-// written.
+// checkNulls returns an error if a new object has a null member that does not come from a field of a Go struct.
 func checkNulls(from, to *tree.Node, hints map[uint32]govalue.Tag, path string) error {
 	if to.Kind() != '{' || !bytes.Contains(to.Text(), []byte("null")) {
 		return nil

@@ -17,16 +17,17 @@ import (
 // that has thousands of changes. The cost is bounded: if more than half a million pairs of elements of a list would
 // have to be compared, elements are matched by their index, and a list whose path is longer than 4 KiB is replaced.
 //
-// The patch names elements by their index, whatever is there when it arrives. [DiffGuarded] tests first.
+// The patch names elements by their index, without regard to what is at that index when the patch arrives.
+// [DiffGuarded] tests first.
 func DiffJSON(old, new any) Patch {
 	return diff("patch.DiffJSON", JSONType, old, new, diffJSON(false))
 }
 
-// DiffGuarded is [DiffJSON] with a test before each operation, so that the patch fails if somebody else has changed the
-// same thing meanwhile. A test compares a value that is replaced or removed with that of old. If elements of a list
-// come, go or move, the test compares the whole list. There is no test for a new member, and none for a value that has
-// a list with null in it, because an API server breaks the connection off at such a test. [Patch.WithResourceVersion]
-// guards these too.
+// DiffGuarded is [DiffJSON] with a test before each operation, so that the patch fails if another client has changed
+// the same value in the meantime. A test compares a value that the patch replaces or removes with the value in old. If
+// elements of a list come, go or move, the test compares the whole list. There is no test for a new member, and none
+// for a value that has a list with null in it, because an API server breaks the connection off at such a test.
+// [Patch.WithResourceVersion] guards these too.
 func DiffGuarded(old, new any) Patch {
 	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
 }

@@ -11,7 +11,7 @@
 //
 // A merge patch ([Merge], [Diff]) has the shape of the object and holds the new values of members. It is the shortest
 // patch, gives the same result however often it is applied, and every resource accepts it. But it replaces a list as a
-// whole, with the elements that somebody else has added, and it cannot set null.
+// whole, including elements that another client has added, and it cannot set null.
 //
 // A JSON patch ([JSON], [DiffJSON]) is a list of operations on paths. The server performs all of them or none. It can
 // change single elements of lists, set null, and test a value first ([DiffGuarded], [Test]). But it names an element
@@ -34,8 +34,8 @@
 //
 // A patch of a Go value has the members that encoding/json writes for it. An exported field without a name in its json
 // tag, at any depth, is an error that names the field: encoding/json writes it under its Go name, and a server drops a
-// member that it does not know. This holds for [Apply], also where its paths name other fields, [Merge], [Strategic],
-// the new object of [Diff], [DiffJSON] and [DiffGuarded], and the values of operations. Maps, and types that encode
+// member that it does not know. This holds for [Apply] (even if its paths name other fields), [Merge], [Strategic], the
+// new object of [Diff], [DiffJSON] and [DiffGuarded], and the values of operations. Maps, and types that encode
 // themselves, may have any members.
 //
 // # Documents
@@ -47,15 +47,15 @@
 // # Where a server differs
 //
 // This package applies patches exactly as their RFCs say. A Kubernetes API server accepts more patches, and its errors
-// say less:
+// are less specific:
 //
 //   - JSON patch: the server compares the value of a test, letter by letter, with its own text, so 1.0 does not equal
 //     its 1. For this reason the package writes strings as the server does. The server adds a member that replace does
 //     not find, copies null from a location that does not exist, and counts a negative index from the end. It cannot
-//     test for a null in a list: it breaks the connection off. It replaces the whole document, but does not add, copy
-//     or move one. If an operation does not fit, it answers Invalid and does not name the operation.
+//     test for a null in a list: it breaks the connection off. It can replace the whole document, but not add, copy or
+//     move one. If an operation does not fit, it answers Invalid and does not name the operation.
 //   - Merge patch: the server drops members that are null in objects inside lists.
-//   - Strategic merge patch: if a directive stands where it means nothing, such as in a new item, the server takes it
+//   - Strategic merge patch: if a directive stands where it has no meaning, such as in a new item, the server takes it
 //     for a member. It drops this member, or refuses it under strict field validation. This package returns an error
 //     for such a $patch, and drops every other such directive. If one patch adds and deletes the same scalar, the
 //     server keeps it or not, by chance; this package deletes it.
@@ -68,8 +68,8 @@
 // most 3 MiB; an API server has the same two limits. Anything larger fails with [ErrTooLarge].
 //
 // Documents are kept as text, and only the objects and lists that matter are opened. Each element of an open list takes
-// 24 bytes besides its text, and each member 64 or more. So the worst document is a list of numbers of one digit, which
-// take 2 bytes each. Such a document takes 13 times its size in [ApplyJSON] if an operation changes the list, and 17
+// 24 bytes besides its text, and each member 64 or more. So the worst case is a list of one-digit numbers, which take 2
+// bytes of text each. Such a document takes 13 times its size in [ApplyJSON] if an operation changes the list, and 17
 // times in [ThreeWay]. [DiffJSON] and [DiffGuarded] take 16 times the size of both documents if they differ in the
 // list. Usual objects take 2 to 5 times their size.
 package patch

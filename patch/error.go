@@ -21,14 +21,14 @@ var (
 	ErrTestFailed = errors.New("test failed")
 	// ErrTooLarge: a document, a patch or a result is beyond the bounds of this package.
 	ErrTooLarge = tree.ErrTooLarge
-	// ErrNull: [Diff] or [DiffStrategic] would have to set null in an object that is new, which no merge patch can do.
+	// ErrNull: [Diff] or [DiffStrategic] would need to set null in a new object, which no merge patch can do.
 	// [DiffJSON] can.
 	ErrNull = tree.ErrNull
 )
 
 // opError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed],
-// [ErrNotFound], [ErrTestFailed] or [ErrTooLarge], or the error of encoding the operation's value. It shows no value of
-// the patch or the document.
+// [ErrNotFound], [ErrTestFailed] or [ErrTooLarge], or the error of encoding the operation's value. Its text shows no
+// value of the patch or the document.
 type opError struct {
 	// Index is the operation's place in the patch, from 0.
 	Index int

@@ -9,16 +9,16 @@ import (
 )
 
 // Extract returns the configuration that the manager has applied to an object, with the values that the object has now.
-// It has apiVersion, kind, name and namespace, so it can be changed and applied again. If the manager has applied
-// nothing, it has nothing else. obj is the object as the server sent it: any value that encodes to it, with its
-// metadata.managedFields.
+// The configuration has apiVersion, kind, name and namespace, so it can be changed and applied again. If the manager
+// has applied nothing, it has only these. obj is the object as the server sent it: any value that encodes to it, with
+// its metadata.managedFields.
 //
 // Extract needs no schema, because the server's records tell how the fields are owned. Elements come in the object's
 // order. The server does not record two things. Extract does not return a zero that the server does not write, such as
 // false for hostNetwork. If an object was applied empty and the server has filled in defaults since, it looks like an
-// object that is owned whole: Extract returns it as it is now, unless somebody else owns a part of it.
+// object that is owned whole: Extract returns it as it is now, unless another manager owns a part of it.
 //
-// It is an error if obj has no managedFields, and if the manager has applied in another version of the API than obj's.
+// It is an error if obj has no managedFields, or if the manager has applied in a version of the API that is not obj's.
 func Extract(obj any, m FieldManager) (json.RawMessage, error) {
 	out, err := extract(obj, m)
 	if err != nil {
@@ -84,7 +84,7 @@ func combine(to, from tree.Node) tree.Node {
 	return to
 }
 
-// owned returns the parts of a value that are in a set, and whether there are any. others is what everybody else owns
+// owned returns the parts of a value that are in a set, and whether there are any. others holds what other owners own
 // there.
 func (k *namings) owned(n *tree.Node, s *fieldset.Set, others *fieldset.Set) (part tree.Node, found bool) {
 	switch {
@@ -93,7 +93,7 @@ func (k *namings) owned(n *tree.Node, s *fieldset.Set, others *fieldset.Set) (pa
 	case len(s.Children) > 0:
 		switch b := n.Open(); {
 		case b == nil:
-			return tree.Node{}, false // it was an object or a list when it was applied
+			return tree.Node{}, false // the value was an object or a list when it was applied
 		case b.List:
 			return k.ownedElements(b, s, others)
 		default:

@@ -10,21 +10,21 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// MigrateFields returns the patch that makes to the owner, by apply, of the fields that the managers called from own by
-// updates. Client-side apply owns its fields in this way; kubectl's manager is called kubectl-client-side-apply.
-// Without the migration, a server-side apply removes none of these fields, because their old owner still owns them.
-// Send the patch with a handle's Patch, and apply next: the fields that the new configuration leaves out are then
-// removed. The patch changes only who owns which fields.
+// MigrateFields returns a patch that transfers ownership of fields: to becomes, by apply, the owner of the fields that
+// the managers named in from own by updates. Client-side apply owns its fields in this way; kubectl's manager is called
+// kubectl-client-side-apply. Without the migration, a server-side apply removes none of these fields, because their old
+// owner still owns them. Send the patch with a handle's Patch, and apply next: the fields that the new configuration
+// leaves out are then removed. The patch changes only who owns which fields.
 //
-// obj is the object as the server sent it, with its metadata.managedFields and its version. If somebody has written
-// since, the answer is a Conflict: read the object again and make another patch. The patch is empty ([Patch.IsEmpty])
-// if none of the managers owns anything, which is also so after it has been sent once. Fields that from owns in another
-// version of the API than that of to's apply lose this owner. Fields that from owns through another subresource than
-// to's stay as they are.
+// obj is the object as the server sent it, with its metadata.managedFields and its version. If the object has been
+// written since, the answer is a Conflict: read the object again and make another patch. The patch is empty
+// ([Patch.IsEmpty]) if none of the managers owns anything; so it is empty for an object that was already migrated.
+// Fields that from owns in an API version that differs from that of to's apply lose this owner. Fields that from owns
+// through a subresource that is not to's keep their owner.
 //
 // Client-side apply keeps its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration. to
-// becomes the owner of the annotation too, so the first apply that leaves it out removes it, and it cannot become
-// stale.
+// becomes the owner of the annotation too, so the first apply that leaves the annotation out removes it, and it cannot
+// become stale.
 func MigrateFields(obj any, to FieldManager, from ...string) Patch {
 	ops, err := migrate(obj, to, from)
 	if err != nil {

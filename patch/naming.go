@@ -7,9 +7,9 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file finds the elements of lists by the names that the server has recorded for them. An object and its
-// managedFields come from anybody who may write it. So the cost of each step is proportional to the text that it reads,
-// and no step goes through all of a set once for each element of a list.
+// This file finds the elements of lists by the names that the server has recorded for them. Any client that may write
+// an object controls its content and its managedFields. So the cost of each step must be proportional to the text that
+// it reads, and no step goes through a whole set once for each element of a list.
 
 // namings keeps how each set names the elements of its list. If many elements of a list have one key, the lists within
 // these elements share one set.
@@ -30,14 +30,14 @@ type naming struct {
 
 // namedElement is an element of a list, as a set names it.
 type namedElement struct {
-	own, others *fieldset.Set  // the fields within it of the set, and of everybody else
+	own, others *fieldset.Set  // the fields within the element: of the set, and of other owners
 	members     map[string]any // of its key
 	// addKey says that none of the key's members was applied in its own right. If the element was applied with some of
 	// them, the others are defaults.
 	addKey bool
 }
 
-// in returns how a set names elements. others is what everybody else owns in the same list; it is always the same for
+// in returns how a set names elements. others holds what other owners own in the same list; it is always the same for
 // one set.
 func (k *namings) in(s, others *fieldset.Set) *naming {
 	if n := k.known[s]; n != nil {
@@ -86,7 +86,7 @@ func (k *namings) in(s, others *fieldset.Set) *naming {
 // decoded once for each list around it. Servers use such names only for scalars.
 const shortElement = 256
 
-// find returns the element of the set for an item of a list, or nil if the set has nothing of it.
+// find returns the element of the set for an item of a list, or nil if the set has none.
 func (n *naming) find(item *tree.Node, i int) *namedElement {
 	kind := item.Kind()
 	if n.value && (kind != '{' && kind != '[' || item.From != nil && len(item.Text()) <= shortElement) {

@@ -20,7 +20,7 @@ type Patch struct {
 	mediaType string
 	body      []byte
 	err       error
-	idle      bool // it asks for no change, whatever its body is
+	idle      bool // the patch requests no change, whatever its body is
 	status    bool // an apply with a status that is not empty and that no path names
 }
 
@@ -35,9 +35,9 @@ func (p Patch) Body() ([]byte, error) {
 	return p.body, p.err
 }
 
-// IsEmpty reports whether the patch asks for no change, so that there is no reason to send it. An example is the [Diff]
-// of two equal objects. A JSON patch is empty if it has no operations other than tests, any other patch if it has no
-// members. An [Apply] is never empty, because it removes what its manager applied earlier. The version that
+// IsEmpty reports whether the patch requests no change, so that it need not be sent. An example is the [Diff] of two
+// equal objects. A JSON patch is empty if it has no operations other than tests, any other patch if it has no members.
+// An [Apply] is never empty, because it removes what its manager applied earlier. The version that
 // [Patch.WithResourceVersion] adds does not count. A patch that could not be built is not empty, so that its error
 // shows when it is sent.
 func (p Patch) IsEmpty() bool {
@@ -87,10 +87,10 @@ func encode(v any) ([]byte, error) {
 	return body, err
 }
 
-// WithResourceVersion returns a patch that changes the object only in the given version: the one that the change was
-// made from. If somebody else has written meanwhile, the server refuses the patch. A JSON patch then starts with a test
-// of metadata.resourceVersion, and the answer is Invalid. Any other patch has metadata.resourceVersion, and the answer
-// is Conflict.
+// WithResourceVersion returns a patch that changes the object only if it still has the given version: the one that the
+// change was made from. If another client has written since, the server refuses the patch. A JSON patch then starts
+// with a test of metadata.resourceVersion, and the answer is Invalid. Any other patch has metadata.resourceVersion, and
+// the answer is Conflict.
 //
 // It is an error if version is empty.
 func (p Patch) WithResourceVersion(version string) Patch {

@@ -9,7 +9,7 @@ import (
 )
 
 // Schema says how a strategic merge patch changes each member of a kind's objects: whether a list is merged or
-// replaced, which member distinguishes its items, and whether members that a patch does not name are dropped.
+// replaced, which member distinguishes its items, and whether members that the patch does not name are dropped.
 // [SchemaOf] and [SchemaFromOpenAPI] read a whole kind, so make a Schema once and keep it. It is safe for concurrent
 // use.
 //
@@ -20,8 +20,8 @@ type Schema struct {
 }
 
 // SchemaOf reads the schema from the struct tags patchStrategy and patchMergeKey of T, which the types of k8s.io/api
-// have. T is a struct or a pointer to one. Members have the names that encoding/json gives them. Values that a type
-// does not describe, such as those of an interface, are plain JSON. If T is not a struct or a tag is wrong, the
+// have. T is a struct or a pointer to one. Members have the names that encoding/json gives them. Values whose type says
+// nothing about them, such as those of an interface, are plain JSON. If T is not a struct or a tag is wrong, the
 // functions that use the Schema return the error.
 func SchemaOf[T any]() Schema {
 	root, err := strategic.ShapeOf(reflect.TypeFor[T]())

@@ -8,19 +8,20 @@ import (
 )
 
 // DiffStrategic returns the strategic merge patch that changes old to new, which are JSON objects. Its body is {} if
-// nothing differs. It is the patch that a server and its clients compute for the same documents, in as few words as
-// possible.
+// nothing differs. It does the same as the patch that a server and its clients compute for these documents, and is as
+// short as possible.
 //
 // Applied to old, the patch gives new, with two exceptions: members that are null count as absent, and a merged list of
 // scalars, such as finalizers, is a set, so a scalar that occurs twice may then occur once. If two items of a merged
 // list have one merge key, such as the ports 53 of TCP and UDP, no patch can distinguish them. The list is then
 // replaced whole, and such items come next to each other, as a server puts them.
 //
-// It is [ErrNull] if an object in new that old does not have is a map, or is unknown to the schema, and has a member
-// that is null, because that member would be lost. The null of a creationTimestamp means nothing.
+// The error is [ErrNull] if new has an object that old lacks, the object is a map or unknown to the schema, and one of
+// its members is null, because that member would be lost. The null of a creationTimestamp has no meaning and is
+// allowed.
 //
-// With the zero Schema the Patch is a JSON merge patch, which says the same, and which a server also accepts for custom
-// resources. It is an error, which names the place, if a document contains directives.
+// With the zero Schema the Patch is a JSON merge patch, which has the same effect, and which a server also accepts for
+// custom resources. It is an error, which names the place, if a document contains directives.
 func DiffStrategic(old, new []byte, s Schema) (Patch, error) {
 	if s.err != nil {
 		return Patch{}, s.err
@@ -42,8 +43,8 @@ func (s Schema) patch(body []byte, err error) (Patch, error) {
 
 // ThreeWayOptions says how [ThreeWay] merges.
 type ThreeWayOptions struct {
-	// RefuseConflicts makes ThreeWay return a [*MergeConflictError] if the patch sets a member to one value and
-	// somebody else has changed it to another since original. By default modified wins.
+	// RefuseConflicts makes ThreeWay return a [*MergeConflictError] if the patch sets a member to one value and another
+	// client has changed it to a different value since original. By default modified wins.
 	RefuseConflicts bool
 }
 
@@ -73,7 +74,8 @@ func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (
 	return s.patch(body, err)
 }
 
-// MergeConflictError says that somebody else has changed members that a configuration changes too. It shows no values.
+// MergeConflictError says that another client has changed members that a configuration also changes. It shows no
+// values.
 type MergeConflictError struct {
 	// Paths are JSON pointers (RFC 6901) into the patch, to the members that it would overwrite. There is at least one.
 	Paths []string
