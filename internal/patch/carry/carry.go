@@ -1,5 +1,5 @@
-// Package carry makes the change between two documents in another one, which has more members. Its [Pairer] matches the
-// elements of two versions of a list.
+// Package carry applies the change between two documents to a third one, which has more members. Its [Pairer] matches
+// the elements of two versions of a list.
 package carry
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Change makes the change from before to after in live, and returns the result. before is the part of live that a
-// program saw, and after is what the program made of it. Both may lack fields that the program's type does not have.
-// Members of live that neither of them names stay.
+// Change applies the change from before to after to live, and returns the result. before is the part of live that a
+// program saw, and after is what the program made of it. Both may lack fields that live has and the program's type does
+// not. Members of live that neither of them names stay.
 //
 // Change removes members that after no longer has. An element of after is the same as one of before if it is unchanged;
 // or else if both have the same name (the member "name", or else "key", or else "type"); or else, if neither has a name
@@ -51,8 +51,8 @@ type carrier struct{ *Pairer }
 
 func newCarrier() *carrier { return &carrier{NewPairer()} }
 
-// carry changes live, or returns its replacement. A value that is not replaced stays, also if it is absent, which is
-// nil: a program often writes the zero value of a field that it has not read. Each object is looked at once, however
+// carry changes live, or returns its replacement. If replaced is false, live stays as it is, even if it is absent
+// (nil): a program often writes the zero value of a field that it has not read. Each object is visited once, however
 // deep it is.
 func (c *carrier) carry(live, before, after *tree.Node) (_ tree.Node, replaced bool) {
 	if c.run.Unchanged(before, after) {

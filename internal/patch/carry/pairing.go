@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Pairer matches the elements of two versions of a list. It looks at each value once: fingerprints know which elements
-// are the same, and run knows which texts are.
+// Pairer matches the elements of two versions of a list. It reads each value once: fingerprints find equal elements,
+// and run finds equal texts.
 type Pairer struct {
 	run        tree.TextRun
 	prints     *fingerprints
@@ -18,8 +18,8 @@ type Pairer struct {
 func NewPairer() *Pairer { return &Pairer{prints: newFingerprints()} }
 
 // ByKey returns, for each element of after, the index of the same element of before, or -1. Only elements with the same
-// key match; an element without a key has none. If several have the key, it is the one that is alike, or else the one
-// that has most in common.
+// key match; an element without a key has none. If several elements have the key, the one that is alike is chosen, or
+// else the one that has most in common.
 func (r *Pairer) ByKey(before, after []tree.Node, key func(*tree.Node) string) []int {
 	p := r.pairing(before, after)
 	p.name = key

@@ -1,5 +1,5 @@
-// Package govalue reads Go values beside the JSON that they encode to: what the tags of their types say about each
-// value of it.
+// Package govalue reads Go values together with the JSON that they encode to: it finds what the tags of their types say
+// about each value in the JSON.
 package govalue
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Read encodes v and reads the result, an object, without white space. what names v in errors.
+// Read encodes v and reads the result, which must be an object, without its white space. what names v in errors.
 func Read(what string, v any) (*tree.Node, error) {
 	text, isJSON := v.(json.RawMessage)
 	if _, isBytes := v.([]byte); isBytes {

@@ -13,13 +13,13 @@ import (
 
 // Tag is what the tags of a Go type say about one value.
 type Tag struct {
-	Unsaid bool   // it is the zero of a field that leaves zeros out, so it is not wanted
+	Unsaid bool   // it is the zero of a field that leaves zeros out, so it is omitted
 	Null   bool   // it is the null of a field
 	Whole  bool   // it is an object that is replaced whole
 	Key    string // the member that distinguishes the elements of the list
 }
 
-// Tags returns what the tags of v's type say about the values in its JSON, by where they start.
+// Tags returns what the tags of v's type say about the values in its JSON, by the position at which each value starts.
 func Tags(v any, encoded *tree.Node) map[uint32]Tag {
 	found := make(map[uint32]Tag)
 	Walk(v, encoded, Visitor{Field: func(f gotype.Field, v reflect.Value, n *tree.Node) (deeper bool) {

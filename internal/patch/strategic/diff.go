@@ -186,8 +186,8 @@ func (l *listDiff) scalars() {
 	var added, gone []*element
 	were, left := placesOf(had), placesOf(has)
 	for i := range has {
-		// An element that occurs more often in old than in new is in the patch too. Otherwise nothing would be merged,
-		// and it would stay.
+		// An element that occurs more often in old than in new is in the patch too. Otherwise the server would not
+		// merge the list, and the surplus would stay.
 		if e := &has[i]; l.additions && (!were.has(e.key) || surplus[string(e.key)] > 0) {
 			added = append(added, e)
 		}

@@ -16,8 +16,8 @@ const (
 	directiveDelete = "$deleteFromPrimitiveList"
 )
 
-// directive reports whether the member name is a directive, and returns the field that it is about: "" also if it
-// should name one and does not.
+// directive reports whether the member name is a directive, and returns the field that it is about. of is "" if the
+// directive names no field, even if it should.
 func directive(name []byte) (kind, of string, ok bool) {
 	if len(name) == 0 || name[0] != '$' {
 		return "", "", false

@@ -243,8 +243,8 @@ func (m merger) items(live, changes []element, s *Shape, at *place) (tree.Node, 
 	return arrange(merged.list, plain, live), nil
 }
 
-// newItem returns an item that the list in the document does not have. A server takes it as it is, and would add what a
-// $patch in it should delete.
+// newItem returns an item that the list in the document does not have. A server adds the item as it is, and so would
+// add what a $patch in it should delete.
 func (m merger) newItem(e *element, at *place) (element, error) {
 	added := *e
 	if m.join {
@@ -384,7 +384,7 @@ func takePlaces(live, change []element) []element {
 	return left.list
 }
 
-// listOrNone returns a member that is a list, and nil only if there is nothing or null.
+// listOrNone returns a member that must be a list; it returns nil if the member is absent or null.
 func listOrNone(what string, b *tree.Branch, name string, at *place) (*tree.Node, error) {
 	i := b.Find(name)
 	if i < 0 || b.Members[i].Value.Kind() == 'n' {

@@ -6,10 +6,10 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// checkNulls returns an error if an object in new that old does not have has a member that is null. A merge patch with
-// it leaves the member out, although the members of a map, and of an object of which nothing is known, are there with
-// null. A member that the shape knows is the same to a server whether it is null or absent, and so is the zero time as
-// Go programs write it.
+// checkNulls returns an error if new has an object that old lacks and a member of that object is null. A merge patch
+// cannot set such a member, but in a map, or in an object without a known schema, a null member differs from an absent
+// one. A server makes no such difference for a member that the shape knows, nor for the zero time as Go programs write
+// it.
 func checkNulls(old, new *tree.Node, s *Shape, at *place) error {
 	if new.Kind() != '{' || new.Branch == nil && !bytes.Contains(new.Text(), []byte("null")) {
 		return nil

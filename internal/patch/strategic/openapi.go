@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Bounds for a server's document. The largest that a server has, of the core API, takes a tenth of them.
+// Bounds for a server's document. The largest document of a server, that of the core API, needs a tenth of them.
 const (
 	maxOpenAPI     = 64 << 20 // bytes
 	maxShapes      = 200_000  // schemas inside one kind, each counted once

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Shape describes one kind of value. A shape may contain itself. Nil means that nothing is known.
+// Shape describes one kind of value. A shape may contain itself. Nil means that nothing is known about the value.
 type Shape struct {
-	members map[string]Field // of an object with members of its own
+	members map[string]Field // of an object with known members
 	values  *Shape           // of every value of a map
 	items   *Shape           // of every item of a list
 }
 
-// Field is how a member is changed.
+// Field says how a member is changed.
 type Field struct {
 	Shape    *Shape
 	Merge    bool   // a list is merged, not replaced

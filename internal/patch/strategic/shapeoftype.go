@@ -51,7 +51,7 @@ func (r *typeReader) read(t reflect.Type) *Shape {
 		s.members = r.members(t)
 	case reflect.Map:
 		if s.values = r.read(t.Elem()); s.values == nil {
-			s.values = &Shape{} // it may have any members, and nothing is known of them
+			s.values = &Shape{} // it may have any members, and nothing is known about them
 		}
 	default:
 		s.items = r.read(t.Elem())

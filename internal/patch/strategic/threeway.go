@@ -127,8 +127,8 @@ func encoded(change tree.Node) ([]byte, error) {
 }
 
 // prune removes from a patch of deletions the parts about objects, lists and items that the live object does not have.
-// The wanted ones are added whole, and in a new value a server keeps directives as members, and adds what it should
-// delete.
+// The patch adds such objects whole, and in a new value a server would keep directives as members and add what it
+// should delete.
 func prune(change *tree.Branch, live *tree.Node, s *Shape) {
 	there := live.Open()
 	for i := range change.Members {

@@ -16,9 +16,9 @@ type twins struct {
 	pairer *carry.Pairer
 }
 
-// objects returns documents to compute the patch from, instead of original and modified. If a list has items of one key
-// in any of the three, modified gets the merged list, and original the live one. changed is false if there is no such
-// list. objects does not report errors in lists: the code that computes the patch finds them.
+// objects returns documents to compute the patch from, instead of original and modified. If a list has several items
+// with one key in any of the three, modified gets the merged list, and original the live one. changed is false if there
+// is no such list. objects does not report errors in lists: the code that computes the patch finds them.
 func (t twins) objects(was, want, live *tree.Node, s *Shape) (original, modified tree.Node, changed bool) {
 	original, modified = *was, *want
 	members := want.Open().Members

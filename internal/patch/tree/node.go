@@ -6,14 +6,15 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// Node is a JSON value: text in a source, or, once it is opened, a branch that can change.
+// Node is a JSON value: a text in a source or, once it is opened, a branch that can change.
 type Node struct {
 	From    *Source // nil if the value is not from a source
 	At, End uint32  // its place in the source
 	Branch  *Branch // of an object or list that was opened; nil for any other value
 }
 
-// Branch is an object or a list, whose parts are nodes. Add and remove members by the methods, which keep the index.
+// Branch is an object or a list, whose parts are nodes. Use its methods to add and remove members, because they update
+// the index.
 type Branch struct {
 	List    bool           // it is a list, not an object
 	Members []Member       // of an object, including those that are gone
@@ -94,7 +95,7 @@ func (n *Node) Open() *Branch {
 	return b
 }
 
-// AppendMembers appends the members of an object that is not a branch.
+// AppendMembers appends the members of an object that is not opened.
 func AppendMembers(members []Member, n Node) []Member {
 	for c := n.Parts(); ; {
 		name, ok := c.Next()
@@ -152,7 +153,7 @@ func (b *Branch) locate() {
 // Find returns the index of a member, or -1.
 func (b *Branch) Find(name string) int { return b.FindFrom(0, name) }
 
-// FindFrom is Find that looks at a likely index first.
+// FindFrom is Find, but looks at a likely index first.
 func (b *Branch) FindFrom(likely int, name string) int {
 	if likely < len(b.Members) && string(b.Members[likely].Name) == name && !b.Members[likely].Gone {
 		return likely
@@ -239,8 +240,8 @@ func (n Node) Clone() Node {
 	return Node{Branch: c}
 }
 
-// Size returns about how many bytes a value takes that is below level objects and lists: at least as many as its text.
-// It returns an error if the value nests too deep.
+// Size estimates how many bytes a value takes in memory, never less than its text. level is the number of objects and
+// lists around it. It returns an error if the value nests too deep.
 func (n Node) Size(level int) (int, error) {
 	b := n.Branch
 	if b == nil {
@@ -271,7 +272,7 @@ func (n Node) Size(level int) (int, error) {
 	return total, nil
 }
 
-// AppendTo appends the value, which is below level objects and lists, without white space.
+// AppendTo appends the value without white space. level is the number of objects and lists around it.
 func (n Node) AppendTo(dst []byte, level int) ([]byte, error) {
 	b := n.Branch
 	if b == nil {

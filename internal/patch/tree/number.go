@@ -6,7 +6,7 @@ import (
 )
 
 // sameNumber reports whether two JSON numbers with different texts have the same value. It is exact, without rounding.
-// Only numbers with exponents of more than a thousand digits have to have the same text.
+// The one exception: numbers with exponents of more than a thousand digits are the same only if their texts are.
 func sameNumber(a, b []byte) bool {
 	x, y := decimalOf(a), decimalOf(b)
 	if x.digits == "" || y.digits == "" { // zero, whatever its sign and exponent

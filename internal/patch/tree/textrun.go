@@ -4,8 +4,8 @@ import "bytes"
 
 // TextRun reports whether values of two sources have the same text. If two objects differ, so do their members that
 // contain the difference, down to a scalar; comparing the text of each would cost the depth times the length. So
-// TextRun remembers how far two texts agree, and compares nothing twice if it is asked about values before those within
-// them.
+// TextRun remembers how far two texts agree, and compares nothing twice if callers ask about each value before the
+// values within it.
 type TextRun struct {
 	a, b           *Source
 	startA, startB int  // the texts agree from here,
@@ -14,7 +14,7 @@ type TextRun struct {
 	Compared       int  // how many bytes were compared; for a test
 }
 
-// briefText is the maximal size of texts that are compared without a look at what is known.
+// briefText is the maximal size of texts that are compared without using what is remembered.
 const briefText = 64
 
 // Unchanged returns what the function Unchanged returns for two values from sources.
@@ -24,7 +24,7 @@ func (r *TextRun) Unchanged(a, b *Node) bool {
 	if len(x) != len(y) {
 		return false
 	}
-	if len(x) <= briefText { // what is known of a long text is worth more
+	if len(x) <= briefText { // keep the knowledge about a long text
 		r.Compared += len(x)
 		return bytes.Equal(x, y)
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // Source is a checked JSON text. Values are parts of it as they are written. The end of a value is found in the text.
-// An index has the ends of objects and lists that are not short: it is small compared to the text, and they can be
-// skipped at once, however much they contain.
+// An index holds the ends of all but short objects and lists, so that they can be skipped at once; it is small compared
+// to the text.
 type Source struct {
 	Text       []byte
 	start, end uint32 // of the value
@@ -115,7 +115,7 @@ func (c *Cursor) Next() (part Node, ok bool) {
 // nestEnd returns the end of the object or list at the cursor.
 func (c *Cursor) nestEnd() uint32 {
 	left := c.s.nests[c.nest:]
-	if len(left) > 0 && left[0].start < c.at { // it is in a part that was passed
+	if len(left) > 0 && left[0].start < c.at { // it is in a part that was skipped
 		step := 1
 		for step < len(left) && left[step].start < c.at {
 			step *= 2

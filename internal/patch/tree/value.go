@@ -21,8 +21,8 @@ func Literal(text []byte) Node {
 // ListOf returns the list of the items.
 func ListOf(items []Node) Node { return Node{Branch: &Branch{List: true, Items: items}} }
 
-// Written returns the value without its branch, if it is from a source, so that changes to it do not affect others. The
-// value must equal its text in the source.
+// Written returns the value without its branch, if it is from a source, so that changes to the result do not affect
+// other users of the value. The value must equal its text in the source.
 func (n Node) Written() Node {
 	if n.From != nil {
 		n.Branch = nil
