@@ -1,2 +1,2 @@
-// Package gotype tells from a Go type, by its json tags, which fields of an object its values have.
+// Package gotype derives from a Go type and its json tags which fields of an object its values have.
 package gotype

@@ -36,7 +36,7 @@ func Embedded(f reflect.StructField) reflect.Type {
 	return t
 }
 
-// Field is a field of a struct, and the way to it through those that are embedded.
+// Field is a field of a struct, and the way to it through embedded structs.
 type Field struct {
 	Name               string
 	Way                []int

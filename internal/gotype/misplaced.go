@@ -8,11 +8,11 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A struct gets its methods from the metadata that it embeds, whatever the json tag of that says. Without the right tag
-// it compiles, and none of its objects ever has a name.
+// A struct gets its methods from the metadata that it embeds, whatever the json tag of that field is. With a wrong tag
+// the struct compiles, but none of its objects ever has a name.
 
 // Misplaced returns an error if t embeds metadata that is not read from where an object has it. Types that decode
-// themselves, and structs that leave metadata out, are as they should be.
+// themselves, and structs that leave metadata out, are accepted.
 func Misplaced(t reflect.Type) error {
 	if t.Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil

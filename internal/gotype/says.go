@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Says reports whether values of a type can say what is at a place. One that encodes itself is taken to say all.
+// Says reports whether values of a type can hold the value at a place. A type that encodes itself is assumed to hold
+// every place.
 func Says(t reflect.Type, names []string) bool {
 	for i, name := range names {
 		for t.Kind() == reflect.Pointer && !EncodesItself(t) {
@@ -30,7 +31,7 @@ func Says(t reflect.Type, names []string) bool {
 					return false
 				}
 			}
-		default: // an interface may hold all, and a scalar has nothing in it
+		default: // an interface may hold any place, and a scalar has no places inside
 			return true
 		}
 	}
@@ -48,7 +49,7 @@ func fieldCalled(t reflect.Type, name string) (_ reflect.StructField, ok bool) {
 fields:
 	for _, f := range reflect.VisibleFields(t) {
 		for n := 1; n < len(f.Index); n++ {
-			if tagName(t.FieldByIndex(f.Index[:n])) != "" { // it is embedded in Go, and an object of its own in JSON
+			if tagName(t.FieldByIndex(f.Index[:n])) != "" { // it is embedded in Go, but a nested object in JSON
 				continue fields
 			}
 		}
@@ -69,8 +70,8 @@ func tagName(f reflect.StructField) string {
 	return name
 }
 
-// omitsZero reports whether a field is left out where it is a zero, or empty, so that the server may have one there. A
-// server writes no zeros in metadata.
+// omitsZero reports whether encoding/json leaves the field out if it is zero or empty, so that the server may have a
+// value there. A server writes no zeros in metadata.
 func omitsZero(f reflect.StructField) bool {
 	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return options != "" && options != "string" && f.Type.Kind() != reflect.Pointer && f.Type.Kind() != reflect.Interface

@@ -19,8 +19,8 @@ var unnamed sync.Map // reflect.Type -> error, or nil
 
 // Unnamed returns an error that names the first exported field of t, or of a type in it, that has no name in a json
 // tag. Fields with the tag `json:"-"` and embedded structs, whose fields encoding/json treats as those of the outer
-// struct, need no name. Types that encode or decode themselves are as they should be. Unnamed does not look into
-// interfaces. t may be nil.
+// struct, need no name. Types that encode or decode themselves are accepted. Unnamed does not look into interfaces. t
+// may be nil.
 func Unnamed(t reflect.Type) error {
 	if t == nil {
 		return nil
