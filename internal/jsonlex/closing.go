@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// IndexQuote is bytes.IndexByte for a quote, faster where that is near, as it is in most strings of the API's.
+// IndexQuote is bytes.IndexByte for a quote. It is faster if the quote is near, as in most strings of the API.
 func IndexQuote(text []byte) int {
 	if len(text) < 16 {
 		return bytes.IndexByte(text, '"')
@@ -24,8 +24,9 @@ func IndexQuote(text []byte) int {
 }
 
 // ClosingQuote returns the position of the quote that ends a string: the first one from i on that is not escaped. It
-// returns -1 if the text ends before it. The caller can then get more of the text and go on from the end of what it
-// had: the text before i must have all that belongs to the string, or at least to the escape that reaches to i.
+// returns -1 if the text ends before it. The caller can then read more of the text and call ClosingQuote again with the
+// previous length as i. The text before i must contain the string from its start, or at least the escape that reaches
+// to i.
 //
 // ClosingQuote goes from quote to quote, and looks at the backslashes before each of them, so that its cost is linear.
 func ClosingQuote(text []byte, i int) int {

@@ -1,6 +1,6 @@
 package jsonlex
 
-// AppendCompact appends a text, which is known to be JSON, without the white space between its tokens.
+// AppendCompact appends a text without the white space between its tokens. The text must be JSON.
 func AppendCompact(dst, text []byte) []byte {
 	from := 0
 	for i := 0; i < len(text); i++ {

@@ -1,6 +1,7 @@
-// Package jsonlex is the grammar of JSON (RFC 8259) for a text in memory: where a token ends, the content of a string,
-// how a string is written. It builds no values and keeps no depth except the one that it is given. The packages that
-// read JSON themselves (client/meta, patch, internal/codec, internal/fieldset, internal/jsonstream) use it.
+// Package jsonlex is the grammar of JSON (RFC 8259) for a text in memory: it finds where a token ends, reads the
+// content of a string, and writes strings. It builds no values and tracks no nesting, except up to the depth that a
+// [Skipper] is given. The packages that read JSON themselves (client/meta, patch, internal/codec, internal/fieldset,
+// internal/jsonstream) use it.
 //
 // # Positions
 //
@@ -19,5 +20,5 @@
 // # Text that is not checked
 //
 // [IndexQuote], [ClosingQuote] and [IsScalar] find the end of a token without checking its content. They are for text
-// that is known to be JSON, and for framing, which leaves the contents to the decoding.
+// that is known to be JSON, and for framing, which leaves the check of the contents to the decoder.
 package jsonlex

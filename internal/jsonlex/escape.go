@@ -62,9 +62,9 @@ func hex4(text []byte, i int) (r rune, next int) {
 	return r, i
 }
 
-// EscapeStart returns the backslash of the escape that has the byte at position at in it, or at itself if there is no
-// such escape. The text before at is JSON as far as it goes. So EscapeStart tells a bad escape from another byte that
-// does not fit.
+// EscapeStart returns the position of the backslash of the escape that contains the byte at position at, or at itself
+// if no escape contains it. The text before at must be the start of a JSON text. So a caller can tell a bad escape from
+// any other byte that does not fit.
 func EscapeStart(text []byte, at int) int {
 	from := max(at-len(`\u000`), 0)
 	n := bytes.LastIndexByte(text[from:at], '\\')

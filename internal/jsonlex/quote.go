@@ -2,8 +2,8 @@ package jsonlex
 
 import "unicode/utf8"
 
-// AppendQuoted appends text as a string of JSON. It escapes what has to be escaped and nothing else, and writes the
-// replacement character for what is not UTF-8.
+// AppendQuoted appends text as a string of JSON. It escapes only the characters that JSON requires, and writes the
+// replacement character for bytes that are not UTF-8.
 func AppendQuoted[T ~[]byte | ~string](dst []byte, text T) []byte {
 	dst = append(dst, '"')
 	from := 0

@@ -18,7 +18,7 @@ func ScalarEnd(text []byte, i int) int {
 	return NumberEnd(text, i)
 }
 
-// LiteralEnd returns the position behind the literal, which is "true", "false" or "null", if it is at i.
+// LiteralEnd returns the position behind the literal at i; literal is "true", "false" or "null".
 func LiteralEnd(text []byte, i int, literal string) int {
 	if end := i + len(literal); end <= len(text) && string(text[i:end]) == literal {
 		return end
@@ -26,7 +26,7 @@ func LiteralEnd(text []byte, i int, literal string) int {
 	return misspelt(text, i, literal)
 }
 
-// misspelt returns ^at for the first byte that is not the literal's.
+// misspelt returns ^at for the first byte that differs from the literal.
 func misspelt(text []byte, i int, literal string) int {
 	for n := 0; i < len(text) && text[i] == literal[n]; n++ {
 		i++

@@ -15,8 +15,8 @@ func afterSpacedColon(text []byte, i int) int {
 	return orEnd(text, SkipSpace(text, i+1))
 }
 
-// AfterComma returns where the next member or element begins: i is behind the one before it. If the object or array has
-// ended, because the next token is the bracket that shuts it, AfterComma returns the position behind that.
+// AfterComma returns where the next member or element begins: i is behind the one before it. If the next token is the
+// closing bracket shut, the object or array has ended, and AfterComma returns the position behind the bracket.
 func AfterComma(text []byte, i int, shut byte) (next int, ended bool) {
 	if i+1 < len(text) && text[i] == ',' && text[i+1] > ' ' {
 		return i + 1, false

@@ -3,15 +3,15 @@ package jsonlex
 // Skipper passes over values of a text, and checks them.
 type Skipper struct {
 	Text   []byte
-	Levels int  // how many objects and arrays may lie in each other
-	Spaces int  // how many bytes of white space there are between the tokens that were passed, as long as they are JSON
-	Deep   bool // Skip has found more levels than that
+	Levels int  // how deep objects and arrays may nest
+	Spaces int  // how many bytes of white space there are between the tokens skipped so far, if they are JSON
+	Deep   bool // Skip has found more levels than Levels
 }
 
 // Skip returns the position behind the value at i. A bracket beyond s.Levels does not fit.
 func (s *Skipper) Skip(i int) (end int) { return s.value(i, s.Levels) }
 
-// value is Skip for a value that may have so many levels.
+// value is Skip for a value that may have the given number of levels.
 func (s *Skipper) value(i, levels int) int {
 	text := s.Text
 	if i >= len(text) {
@@ -82,7 +82,7 @@ func (s *Skipper) object(i, levels int) int {
 	return i
 }
 
-// The rest are AfterOpen, AfterComma and AfterColon, and count the white space.
+// The other methods are AfterOpen, AfterComma and AfterColon, and also count white space.
 
 func (s *Skipper) open(i int, shut byte) (next int, ended bool) {
 	next, ended = AfterOpen(s.Text, i, shut)

@@ -43,8 +43,8 @@ func StringEnd(text []byte, i int) (end int, plain bool) {
 	}
 }
 
-// wideEnd is StringEnd from the first byte on that is not ASCII. It does not stop at others, and looks at all of them
-// in the end.
+// wideEnd continues StringEnd at the first byte that is not ASCII. It does not stop at each further such byte, but
+// validates them all at the end of the string.
 func wideEnd(text []byte, i int, asIs bool) (end int, plain bool) {
 	for start := i; ; {
 		if i+8 <= len(text) {
@@ -76,5 +76,5 @@ func wideEnd(text []byte, i int, asIs bool) (end int, plain bool) {
 	}
 }
 
-// isSpecial reports whether specials marks c, with nothing besides.
+// isSpecial reports whether specials(c, 0) marks c.
 func isSpecial(c byte) bool { return c < ' ' || c == '"' || c == '\\' }

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// IsPlain reports whether a string reads as its bytes do. It is for strings that were checked; their quotes make no
-// difference.
+// IsPlain reports whether the content of a string equals its bytes. The string must have been checked; inner may
+// include its quotes.
 func IsPlain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
-// Unquote returns what a string reads. inner is the string without its quotes, and was checked with [StringEnd].
+// Unquote returns the content of a string. inner is the string without its quotes, and was checked with [StringEnd].
 func Unquote(inner []byte) string {
 	if IsPlain(inner) {
 		return string(inner)
@@ -17,7 +17,8 @@ func Unquote(inner []byte) string {
 	return string(AppendUnquoted(make([]byte, 0, len(inner)), inner))
 }
 
-// AppendUnquoted appends what a string reads. inner is the string without its quotes, and was checked with [StringEnd].
+// AppendUnquoted appends the content of a string. inner is the string without its quotes, and was checked with
+// [StringEnd].
 func AppendUnquoted(dst, inner []byte) []byte {
 	for i := 0; i < len(inner); {
 		from := i

@@ -1,7 +1,7 @@
 package jsonlex
 
-// Strings are read eight bytes at a time, as one number. The functions of this file mark the bytes that are looked for:
-// they set the highest bit of each. A borrow may mark bytes above the first that is meant, so only the lowest mark
+// Strings are read eight bytes at a time, as one number. The functions of this file mark the bytes that they search
+// for: they set the highest bit of each. A borrow may also set marks above the first match, so only the lowest mark
 // counts.
 
 const (
@@ -9,8 +9,8 @@ const (
 	tops = 0x8080808080808080
 )
 
-// specials marks quotes, backslashes and control characters, and the bytes whose highest bit also has set: with eight
-// itself those that are not ASCII.
+// specials marks quotes, backslashes and control characters, and the bytes whose highest bit is set in also. With eight
+// for also, these are the bytes that are not ASCII.
 func specials(eight, also uint64) uint64 {
 	control := eight - ones*' '
 	quote := (eight ^ ones*'"') - ones
