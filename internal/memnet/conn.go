@@ -11,7 +11,7 @@ import (
 
 // Conn is one end of an in-memory connection. Its methods may be called by several goroutines at once.
 type Conn struct {
-	in, out       *stream // what the peer writes, and what it reads
+	in, out       *stream // in carries what the peer writes, and out what it reads
 	local, remote net.Addr
 }
 
@@ -28,9 +28,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, c.wrap("read", err)
 }
 
-// Write implements net.Conn. It returns when everything is in the buffer, or with the number of bytes that are: with
-// syscall.EPIPE when the peer does not read any more, net.ErrClosed after Close, os.ErrDeadlineExceeded after the
-// deadline.
+// Write implements net.Conn. It returns when everything is in the buffer. Otherwise it returns the number of bytes that
+// are, and an error: syscall.EPIPE when the peer no longer reads, net.ErrClosed after Close, os.ErrDeadlineExceeded
+// after the deadline.
 func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.out.write(p)
 	return n, c.wrap("write", err)
@@ -38,12 +38,13 @@ func (c *Conn) Write(p []byte) (int, error) {
 
 // Close closes both directions. The peer can still read what was written before.
 func (c *Conn) Close() error {
-	err := c.in.closeReader() // first: a Read that waits must not get the peer's answer to the end of the other direction
+	err := c.in.closeReader() // first, so that a waiting Read does not see the peer react to the end of out
 	c.out.closeWriter(net.ErrClosed)
 	return c.wrap("close", err)
 }
 
-// CloseWrite ends the direction to the peer, which reads io.EOF after what was written before. The other one goes on.
+// CloseWrite ends the direction to the peer, which reads io.EOF after the bytes that were written before. The other
+// direction stays open.
 func (c *Conn) CloseWrite() error {
 	c.out.closeWriter(syscall.EPIPE)
 	return nil
@@ -56,8 +57,8 @@ func (c *Conn) Reset() {
 	c.out.reset()
 }
 
-// Break aborts the connection as Reset does, but after the bytes that this end has written: the peer reads those first,
-// as over TCP when a reset comes a moment later. The bytes that the peer has written are lost.
+// Break aborts the connection as Reset does, but the peer first reads the bytes that this end has written, as over TCP
+// when a reset comes a moment later. The bytes that the peer has written are lost.
 func (c *Conn) Break() {
 	c.out.breakWriter()
 	c.in.reset()
@@ -69,17 +70,19 @@ func (c *Conn) LocalAddr() net.Addr { return c.local }
 // RemoteAddr returns the peer's address.
 func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 
-// SetDeadline sets both deadlines. The zero time means none.
+// SetDeadline sets both deadlines. The zero time means no deadline.
 func (c *Conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// SetReadDeadline sets the time after which reads fail, also one that is waiting now. The zero time means none.
+// SetReadDeadline sets the time after which reads fail, including a read that is waiting now. The zero time means no
+// deadline.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.wrap("set", c.in.setReadDeadline(t))
 }
 
-// SetWriteDeadline sets the time after which writes fail, also one that is waiting now. The zero time means none.
+// SetWriteDeadline sets the time after which writes fail, including a write that is waiting now. The zero time means no
+// deadline.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	return c.wrap("set", c.out.setWriteDeadline(t))
 }

@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// port is that of every listener.
+// port is the port of every listener.
 const port = 80
 
-// newHost returns a host that no other listener has. It is random, because a count would be state of the package. It is
-// in the domain that RFC 2606 reserves for names that never resolve: a client that was not given the listener's
-// DialContext fails, instead of reaching something else.
+// newHost returns a host that no other listener has. The host is random, because a counter would be package state. It
+// is in the domain that RFC 2606 reserves for names that never resolve: a client without the listener's DialContext
+// fails, instead of reaching another server.
 func newHost() string { return fmt.Sprintf("memnet-%016x.invalid", rand.Uint64()) }
 
 // Listener is an in-memory net.Listener. Make one with Listen.
@@ -31,8 +31,9 @@ type Listener struct {
 }
 
 // Listen returns a listener. No other listener of the process has its address, so clients that tell servers apart by
-// their addresses do so here too. It can be reached through its own DialContext only. It holds no goroutine; a listener
-// that is not used any more need not be closed, but those who dialled it wait for Accept until it is.
+// their addresses do so here too. It can be reached only through its DialContext. It runs no goroutine, so an unused
+// listener need not be closed; but connections that are dialled and not accepted stay open, without an answer, until
+// Close.
 func Listen() *Listener {
 	l := &Listener{host: newHost()}
 	l.arrived.L = &l.mu
@@ -55,8 +56,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close ends Accept and refuses further dials. Connections that were not accepted yet are reset; accepted ones live on.
-// A second Close returns an error that is net.ErrClosed.
+// Close ends Accept and refuses further dials. Connections that are not accepted yet are reset; accepted ones stay
+// open. A second Close returns an error that is net.ErrClosed.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,10 +76,10 @@ func (l *Listener) Close() error {
 // Addr returns the address to dial, in the form host:port.
 func (l *Listener) Addr() net.Addr { return addr{l.host, port} }
 
-// DialContext connects to the listener. It has the signature of net.Dialer's method, so that it can stand in an
-// http.Transport. network must be one of TCP's, and address the listener's: anything else is refused as a closed port
-// is, with syscall.ECONNREFUSED, and so is every dial after Close. It does not wait for Accept. The connection is a
-// *Conn.
+// DialContext connects to the listener. It has the signature of net.Dialer's method, so that it can be used in an
+// http.Transport. netw must be "tcp", "tcp4" or "tcp6"; otherwise the error is a net.UnknownNetworkError. If address is
+// not the listener's, or after Close, the error is syscall.ECONNREFUSED, as for a closed port. It does not wait for
+// Accept. The connection is a *Conn.
 func (l *Listener) DialContext(ctx context.Context, netw, address string) (net.Conn, error) {
 	fail := func(err error) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: netw, Addr: name(address), Err: err}
@@ -111,7 +112,7 @@ const (
 	firstClientPort = 1024
 )
 
-// addr is the address of one end. Client ports are counted up and are not bounded as TCP's are.
+// addr is the address of one end. Client ports count up, without TCP's bound.
 type addr struct {
 	host string
 	port int
@@ -120,7 +121,7 @@ type addr struct {
 func (a addr) Network() string { return network }
 func (a addr) String() string  { return net.JoinHostPort(a.host, strconv.Itoa(a.port)) }
 
-// name is an address that was asked for, whatever it is.
+// name is the address of a dial, for its error, whatever it is.
 type name string
 
 func (n name) Network() string { return network }

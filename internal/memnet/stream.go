@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// BufferSize is how many bytes that nobody has read yet one direction of a connection holds.
+// BufferSize is how many unread bytes one direction of a connection holds.
 const BufferSize = 256 << 10
 
 // stream is one direction: a bounded buffer between a writing end and a reading one.
 type stream struct {
-	// mu protects everything. changed is broadcast whenever a reader or a writer that waits may have to look again.
+	// mu protects everything. changed is broadcast whenever a waiting reader or writer may need to look again.
 	mu      sync.Mutex
 	changed sync.Cond
 
 	data []byte // data[off:] is what has not been read
 	off  int
 
-	writerErr  error // what the writing end gets; set once that end is closed, and then the reader gets end at the end
+	writerErr  error // the error of writes; set once the writing end is closed: the reader gets end after the data
 	end        error // io.EOF, or syscall.ECONNRESET after Break
 	readerGone bool  // the reading end is closed
 	aborted    bool  // Reset: both ends fail, and data is dropped
@@ -88,7 +88,7 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// put appends p, and moves what is there to the front first where that saves growing.
+// put appends p. If that avoids growing the buffer, it first moves the unread bytes to the front.
 func (s *stream) put(p []byte) {
 	if s.off > 0 && len(s.data)+len(p) > cap(s.data) {
 		s.data, s.off = s.data[:copy(s.data, s.data[s.off:])], 0
@@ -96,8 +96,8 @@ func (s *stream) put(p []byte) {
 	s.data = append(s.data, p...)
 }
 
-// closeWriter ends the stream after what was written. Writes fail with err from now on; the first call's error stays,
-// except that net.ErrClosed replaces another.
+// closeWriter ends the stream after the bytes that were written. Writes fail with err from now on; the first call's
+// error stays, except that net.ErrClosed replaces another.
 func (s *stream) closeWriter(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *stream) closeWriter(err error) {
 	s.changed.Broadcast()
 }
 
-// breakWriter ends the stream with a reset after what was written.
+// breakWriter ends the stream with a reset after the bytes that were written.
 func (s *stream) breakWriter() {
 	s.mu.Lock()
 	s.end = syscall.ECONNRESET
@@ -165,8 +165,8 @@ type deadline struct {
 	passed bool
 }
 
-// set replaces the deadline. A timer of the one before may have fired already and wait for the lock: it finds that it
-// is not the current one any more, and does nothing.
+// set replaces the deadline. The timer of the previous deadline may have fired already and wait for the lock: it finds
+// that it is no longer the current one, and does nothing.
 func (d *deadline) set(s *stream, t time.Time) {
 	d.stop()
 	d.passed = false
