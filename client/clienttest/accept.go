@@ -26,8 +26,8 @@ type wish struct {
 	drop    bool   // without managedFields
 }
 
-// wishes returns the forms in the Accept header that the server supports for a compiled-in kind or another one, in the
-// client's order of preference. known says whether the header names a media type that a real server has for the
+// wishes returns the forms in the Accept header that the server supports for the kind (builtin: a compiled-in kind), in
+// the client's order of preference. known says whether the header names a media type that a real server has for the
 // compiled-in kinds, in any form.
 func wishes(r *http.Request, builtin bool) (_ []wish, known bool) {
 	accept := strings.Join(r.Header["Accept"], ",")
@@ -84,8 +84,8 @@ func acceptable(header string) []alternative {
 		}
 		parts = append(parts, alternative{media, params, quality})
 	}
-	// A real server compares neighbours like this, which is no order: a named type moves before a wildcard even if its
-	// quality is lower.
+	// A real server compares neighbours in this way. The comparison is not transitive: a named type moves before a
+	// wildcard even if its quality is lower.
 	for i := range parts {
 		for ; i > 0 && parts[i].before(parts[i-1]); i-- {
 			parts[i], parts[i-1] = parts[i-1], parts[i]

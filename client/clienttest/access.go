@@ -33,7 +33,7 @@ func (a *api) authenticate(r *http.Request) (User, error) {
 	return a.impersonate(user, r.Header)
 }
 
-// impersonate returns the user that user wants to be, if the server allows it.
+// impersonate returns the user whom the headers name, if the server lets user act as that one.
 func (a *api) impersonate(user User, h http.Header) (User, error) {
 	const prefix = "Impersonate-Extra-"
 	as := User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-UID")}
@@ -104,7 +104,7 @@ func (a *api) authorize(access Access) error {
 		resource += "/" + access.Subresource
 	}
 	if access.Resource.Group == "" && access.Resource.Resource == "namespaces" {
-		namespace = access.Key.Name // a namespace is in itself
+		namespace = access.Key.Name // a namespace object counts as in itself
 	}
 	where := "at the cluster scope"
 	if namespace != "" {

@@ -149,7 +149,7 @@ func (c *call) listFrame(p *page) (head, tail string) {
 		if p.next != "" {
 			version += fmt.Sprintf(`,"continue":%q`, p.next)
 		}
-		if p.shard != "" && c.form != asMetadata { // a real server loses it where it converts the list
+		if p.shard != "" && c.form != asMetadata { // a real server loses it when it converts the list
 			remaining += fmt.Sprintf(`,"shardInfo":{"selector":%q}`, p.shard)
 		}
 		head = fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{%s%s},"items":[`, kind, apiVersion, version, remaining)

@@ -13,7 +13,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 )
 
-// api is what requests share. It has no lock: each part has one, or does not change while the server runs.
+// api is the state that requests share. It has no lock: each part has its own, or does not change while the server
+// runs.
 type api struct {
 	options    Options
 	address    string
@@ -26,7 +27,7 @@ type api struct {
 
 	streaming atomic.Int32 // StreamingLists
 	sharded   atomic.Int32 // ShardedLists
-	muted     atomic.Bool  // no bookmarks by themselves
+	muted     atomic.Bool  // no periodic bookmarks
 	old       atomic.Bool  // no aggregated discovery
 	stale     sync.Map     // the group versions that discovery calls stale, as GVRs without a resource
 }

@@ -49,8 +49,8 @@ func (s *Server) Stall(n int) http.HandlerFunc {
 	})
 }
 
-// spoil gives the usual answer, and calls then when n bytes are written and more are about to be. From there on every
-// write returns the result of then. cut is closed when the server wants a watch to end at once.
+// spoil gives the usual answer, and calls then before it would write more than n bytes. After that, every write returns
+// the result of then. cut is closed when the server wants a watch to end at once.
 func (s *Server) spoil(
 	n int, then func(w http.ResponseWriter, r *http.Request, cut <-chan struct{}) error,
 ) http.HandlerFunc {
@@ -109,10 +109,10 @@ func (s *Server) Drip(n int, every time.Duration) http.HandlerFunc {
 	}
 }
 
-// Rewrite returns a handler that calls change with the body of the server's usual answer, which is not compressed, and
-// with its headers, and sends the body that change returns. The declared length is that of this body, unless change
-// sets a Content-Length. So the answer may be followed by garbage, lack the end of its gzip, or be of another length
-// than it says. The answer to a watch comes when the watch has ended.
+// Rewrite returns a handler that calls change with the headers and the uncompressed body of the server's usual answer,
+// and sends the body that change returns. The declared length is that of this body, unless change sets a
+// Content-Length. So a test can send an answer that is followed by garbage, lacks the end of its gzip, or differs from
+// its declared length. The answer to a watch comes when the watch has ended.
 func (s *Server) Rewrite(change func(h http.Header, body []byte) []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r = r.Clone(r.Context())

@@ -34,7 +34,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 		r.builtinTraits = own[name]
 		r.Type = object.Type{Of: r.GVK(), Builtin: true, Traits: row.Traits, Apart: r.Status, Selectable: row.Fields}
 		r.order = i
-		if row.Kind == "Event" { // it is stored as that of the core
+		if row.Kind == "Event" { // it is stored as a core Event
 			r.Selected, r.Ungrouped = records.Selected, true
 		}
 		if len(row.Blank) > 0 {

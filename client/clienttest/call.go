@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// call is one request and its answer. A handler answers it, or returns why it does not: a *status.Error is answered
-// with that Status, and any other error is the server's own.
+// call is one request and its answer. A handler answers it or returns an error. For a *status.Error, the answer is that
+// Status; any other error is an internal error of the server.
 type call struct {
 	Request
 	*api
@@ -30,7 +30,7 @@ type call struct {
 	drop        bool   // the answer has no managedFields
 }
 
-// errNoPath is a path that the server does not have. The answer is plain text.
+// errNoPath reports a path that the server does not have. The answer is plain text.
 var errNoPath = errors.New("404 page not found")
 
 // handler answers a call.

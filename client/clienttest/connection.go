@@ -9,7 +9,7 @@ func (s *Server) SwapCertificate() {
 }
 
 // SwapCA gives the server another CA, and a certificate of that CA. Config then has the new CA. A client that trusts
-// only the old CA, or has a client certificate of it, fails at the next handshake. SwapCA does nothing without
+// only the old CA, or whose certificate is from the old CA, fails at the next handshake. SwapCA does nothing without
 // Options.TLS.
 func (s *Server) SwapCA() {
 	if s.authority != nil {
@@ -30,10 +30,10 @@ func (s *Server) ClientCertificate(user string) (certPEM, keyPEM []byte) {
 func (s *Server) Connections() int { return len(s.door.Open()) }
 
 // Freeze makes every open connection half-open, as when a firewall has forgotten it or the host of the other end has
-// lost power: nothing arrives any more, in either direction, and neither side is told, not even of an end. Freeze
-// returns the number of these connections. New connections work.
+// lost power: nothing arrives any more, in either direction, and neither side notices, even if the other end closes.
+// Freeze returns the number of these connections. New connections work.
 //
-// The server itself notices when the client closes its end, so a connection that a test has given up on does not stay.
+// The server itself notices when the client closes its end, so a connection that the test closes does not stay open.
 func (s *Server) Freeze() int {
 	all := s.door.Open()
 	for _, c := range all {
@@ -42,9 +42,9 @@ func (s *Server) Freeze() int {
 	return len(all)
 }
 
-// BlackHole makes the server accept connections and stay silent on them, until it is called with false. The connections
-// that were accepted meanwhile stay silent. BlackHole does not affect connections that were open before; use
-// [Server.Freeze] for those.
+// BlackHole makes the server accept connections and stay silent on them, until it is called with false. Connections
+// that were accepted before that call stay silent after it. BlackHole does not affect connections that were open
+// before; use [Server.Freeze] for those.
 func (s *Server) BlackHole(on bool) {
 	s.door.Silence(on)
 }
@@ -56,7 +56,7 @@ func (s *Server) Refuse(err error) {
 }
 
 // GoAway makes the server tell its clients to use other connections, like a server that is about to stop. HTTP/2
-// connections get GOAWAY (RFC 9113, section 6.8), and their streams under way go on. HTTP/1.1 connections end after
+// connections get GOAWAY (RFC 9113, section 6.8), and their streams in progress go on. HTTP/1.1 connections end after
 // their request. Idle connections are closed. GoAway returns the number of connections that were open.
 //
 // The GOAWAY names the newest stream, so no request is lost. net/http cannot send one that names an older stream.

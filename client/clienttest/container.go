@@ -17,7 +17,7 @@ func serveContainer(c *call) error {
 	if c.Verb != "create" && !logs { // a WebSocket needs both, since Kubernetes 1.35
 		create := c.Request
 		create.Verb = "create"
-		if allowed, reason := c.ask(Access{User: c.user, Request: create}); !allowed { // the server does not say what is missing
+		if allowed, reason := c.ask(Access{User: c.user, Request: create}); !allowed { // it names no permission
 			return status.Forbidden(c.res, c.Key.Name, "%s", reason)
 		}
 	}
@@ -55,7 +55,7 @@ type podOfContainers struct {
 	Status struct{ Phase string }
 }
 
-// container returns the container that a request means, which may name none if the pod has one.
+// container returns the container that a request is for. The request may leave out the name if the pod has only one.
 func (p *podOfContainers) container(pod, wanted string) (string, error) {
 	names := func(list []struct{ Name string }) (all []string) {
 		for _, container := range list {
@@ -82,7 +82,7 @@ func (p *podOfContainers) container(pod, wanted string) (string, error) {
 	return wanted, nil
 }
 
-// checkLogOptions returns the refusal of a log's options, which are the API's PodLogOptions.
+// checkLogOptions returns an error if the server would refuse the options of a log, which are the API's PodLogOptions.
 func checkLogOptions(pod string, q url.Values) error {
 	numbers := map[string]int64{}
 	for _, name := range []string{"sinceSeconds", "tailLines", "limitBytes"} {

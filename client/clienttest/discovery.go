@@ -39,7 +39,7 @@ func servePaths(c *call) error {
 	return nil
 }
 
-// serveHealth says that the server is well.
+// serveHealth answers that the server is healthy.
 func serveHealth(c *call) error {
 	writeBody(c.w, http.StatusOK, mediaText, []byte("ok"))
 	return nil
@@ -173,7 +173,7 @@ func resourceList(rs []*resource) any {
 	}
 	is := meta.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}
 	if rs[0].Group == "" {
-		is.APIVersion = "" // the core group, older than the field, still leaves it out
+		is.APIVersion = "" // the core group, which is older than the field, leaves it out
 	}
 	return struct {
 		meta.TypeMeta

@@ -17,7 +17,8 @@ import (
 // answer answers r as the replica with this cache does.
 func (a *api) answer(w http.ResponseWriter, r *http.Request, cache *store.Cache) {
 	defer func() {
-		// A panic is a bug of this server. The sender of the request should know, and net/http would not tell.
+		// A panic is a bug of this server. The sender of the request should see it, but net/http would only break the
+		// connection.
 		if p := recover(); p != nil {
 			if p != http.ErrAbortHandler {
 				writeStatus(w, status.Failure(http.StatusInternalServerError, "InternalError",
@@ -62,7 +63,7 @@ func inTime(w http.ResponseWriter, r *http.Request, answer func(*http.Request) e
 	return nil
 }
 
-// timeoutOf returns the parameter timeout, which all requests have except those that may take long. 0 and less mean no
+// timeoutOf returns the parameter timeout. It applies to all requests except long-running ones. 0 or less means no
 // limit.
 func timeoutOf(r *http.Request) (time.Duration, error) {
 	q := RequestOf(r)
@@ -122,7 +123,8 @@ func (c *call) dispatchRaw() error {
 	return errNoPath
 }
 
-// permit asks whether the user may send the request. It comes first, so that nobody learns what the server has.
+// permit checks whether the user may send the request. It runs before other checks, so that a refused user does not
+// learn what the server has.
 func (c *call) permit() error {
 	if c.res != nil && c.res.review && strings.HasPrefix(c.res.Kind, "Self") && c.Verb == "create" {
 		return nil // the roles of a real server allow every user to ask about oneself
@@ -159,7 +161,7 @@ func (c *call) checkPath() error {
 	return c.checkKey()
 }
 
-// entersContainer reports whether the request is one for Options.Containers.
+// entersContainer reports whether the request is for Options.Containers.
 func (c *call) entersContainer() bool {
 	return c.options.Containers != nil && c.Resource == meta.GVR{Version: "v1", Resource: "pods"} && c.Key.Name != "" &&
 		slices.Contains([]string{"exec", "attach", "log", "portforward"}, c.Subresource)

@@ -37,9 +37,9 @@
 // # What is served
 //
 // The server serves every built-in kind that kube-apiserver 1.37 serves by default, and the custom resources that
-// [Options.Resources] or [Server.Register] add. A program takes the built-in kinds from that server: their names,
-// scopes, subresources, selectable fields, first statuses and printer columns, and the effects of a create, an update
-// and a delete. A new server has the namespaces default, kube-node-lease, kube-public and kube-system, the service
+// [Options.Resources] or [Server.Register] add. The built-in kinds are generated from that server: their names, scopes,
+// subresources, selectable fields, first statuses and printer columns, and the effects of a create, an update and a
+// delete. A new server has the namespaces default, kube-node-lease, kube-public and kube-system, the service
 // default/kubernetes with its IPAddress and ServiceCIDR, and the two priority classes of the system. All verbs work on
 // all resources: create (with generateName), get, list, watch, update, patch, delete and deletecollection (which, as on
 // a real server, namespaces do not have). Every write can be a dry run. The server also supports:
@@ -47,11 +47,11 @@
 //   - JSON patches, merge patches and, for the built-in kinds, strategic merge patches, also on subresources. They do
 //     what kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that does not exist, or count
 //     an index from the end, and its tests compare numbers and strings as they are written.
-//   - Server-side apply, also of status and scale: ownership of fields in managedFields, conflicts and force, by the
-//     kinds of lists and maps in the schemas. Configurations are JSON or YAML.
-//   - fieldValidation: the server drops a member that the kind does not have, and uses the last of two members of one
-//     name, with a warning or an error for each. The schemas of the built-in kinds are in the package; a custom
-//     resource has [Resource.Schema].
+//   - Server-side apply, also of status and scale: ownership of fields in managedFields, conflicts and force, following
+//     the list and map types in the schemas. Configurations are JSON or YAML.
+//   - fieldValidation: the server drops a member that the kind does not have, uses the last of duplicate members, and
+//     gives a warning or an error for each. The schemas of the built-in kinds are in the package; a custom resource has
+//     [Resource.Schema].
 //   - Subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding,
 //     ephemeralcontainers, eviction and resize of pods; the token of service accounts, which is good for this server
 //     until it expires; the approval of certificate signing requests; finalize of namespaces.
@@ -60,7 +60,7 @@
 //     lists (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
 //     with [Options.ShardedLists], shard selectors (KEP-5866).
 //   - Optimistic concurrency, preconditions, finalizers, generation and managedFields.
-//   - The parameter timeout of requests that end soon.
+//   - The parameter timeout of requests that are not long-running.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata
 //     alone: everything that kubectl needs.
 //   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.
@@ -118,26 +118,26 @@
 //	garbage collection                  owner references have no effect: delete children before you create an owner
 //	                                    of the same name again
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
-//	log, port-forward                   also proxy, tokenreviews, componentstatuses and bindings: neither
-//	                                    served nor listed; exec and attach with Options.Containers
+//	proxy                               also tokenreviews, componentstatuses and bindings: neither served nor listed
+//	containers                          exec, attach, log and port-forward only with Options.Containers
 //	hashes of storage versions          also pretty=true
 //
-// No controllers run beside this server, as beside a kube-apiserver alone, so a test does their work where it matters.
-// A deletion with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or orphan, and the
-// object stays until the test removes the finalizer, as the garbage collector does. A pod with a spec.nodeName gets a
-// deletionTimestamp and stays, beyond its grace period, until the test deletes it with gracePeriodSeconds 0 (a
-// GracePeriod of client.NoGracePeriod), as the kubelet does. Until then the pod also keeps its namespace. A pod without
-// a node, or one that has succeeded or failed, is deleted at once.
+// No controllers run beside this server, so it behaves as a kube-apiserver alone. A test must do the controllers' work
+// where it matters. A deletion with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or
+// orphan, and the object stays until the test removes the finalizer, as the garbage collector does. A pod with a
+// spec.nodeName gets a deletionTimestamp and stays, beyond its grace period, until the test deletes it with
+// gracePeriodSeconds 0 (a GracePeriod of client.NoGracePeriod), as the kubelet does. Until then the pod also keeps its
+// namespace from being deleted. A pod without a node, or one that has succeeded or failed, is deleted at once.
 //
 // The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless
 // [Options.StreamingLists] says otherwise.
 //
 // # Waits that never end
 //
-// In a bubble of testing/synctest, time goes on as soon as everybody waits. So a program that tries again and again,
-// such as an informer whose list the server refuses, keeps a processor busy, and a test that waits for it ends only
-// with the time limit of go test, ten minutes of real time, which names no reason. Give each wait a context with a
-// timeout; in virtual time it costs nothing:
+// In a bubble of testing/synctest, time advances as soon as every goroutine waits. So a program that retries forever,
+// such as an informer whose list the server refuses, keeps a processor busy. A test that waits for it ends only at the
+// time limit of go test, ten minutes of real time, and that failure does not name the reason. Give each wait a context
+// with a timeout; in virtual time it costs nothing:
 //
 //	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 //	defer cancel()
@@ -145,12 +145,12 @@
 //		t.Fatal(err) // says why
 //	}
 //
-// An informer whose client has the Config of a server of [Start] fails the test when WaitSynced has waited for a day
-// with a context without a deadline.
+// If an informer's client uses the Config of a server of [Start], the informer fails the test when WaitSynced has
+// waited for a day with a context without a deadline.
 //
 // # Faults
 //
-// Methods of the server cause its faults:
+// These methods of the server inject faults:
 //
 //   - History: [Server.Compact] makes versions and tokens expire, [Server.Rollback] restores a backup,
 //     [Server.Unregister] removes a resource.

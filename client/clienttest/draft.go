@@ -79,7 +79,7 @@ func (c *call) uniteOwners(d *object.Draft, what string) {
 	}
 }
 
-// checkKind compares the kind of a body with the resource. A body of a compiled-in type may leave it out.
+// checkKind compares the kind of a body with the resource. A body of a compiled-in type may leave out the kind.
 func (c *call) checkKind(d *object.Draft, body []byte) error {
 	want := c.res.GVK()
 	if strings.Count(d.APIVersion, "/") > 1 {
@@ -114,7 +114,7 @@ func (c *call) checkKind(d *object.Draft, body []byte) error {
 	return nil
 }
 
-// settle gives an object from a body the namespace of the request, unless it names another.
+// settle gives an object from a body the namespace of the request, unless the object names a namespace.
 func (c *call) settle(d *object.Draft) error {
 	err := c.checkNamespace(d.Meta.Namespace)
 	d.Meta.Namespace = c.Key.Namespace

@@ -12,10 +12,10 @@ import (
 )
 
 // DropWatches cuts every open watch, within a frame and without an end of the body, as a proxy or a dying server does.
-// It returns the number of watches after they have ended.
+// It returns the number of watches, after they have ended.
 func (s *Server) DropWatches() int { return s.store.End(store.ErrDropped) }
 
-// EndWatches ends every open watch as if its time were over: with a proper end of its body. It returns the number of
+// EndWatches ends every open watch as its timeout would: with a proper end of its body. It returns the number of
 // watches, and does not wait for those whose clients do not read.
 func (s *Server) EndWatches() int { return s.store.End(store.ErrEnded) }
 
@@ -30,8 +30,8 @@ func watchError(s meta.Status) error { return &status.Error{Status: inFull(s)} }
 func (s *Server) Watches() int { return s.store.Watches() }
 
 // Intercept sets a function that sees each request before the server does. It replaces the previous one; nil removes
-// it. If the function returns a handler, that handler answers the request; if it returns nil, the server does. Many
-// goroutines call the function at once. It should not read the request's body.
+// it. If the function returns a handler, that handler answers the request; if it returns nil, the server does. Several
+// goroutines may call the function at once. It should not read the request's body.
 //
 // [RequestOf] parses a request. [Answer], [TooManyRequests], [Conflict], [Frames], [HTML], [Raw], [Reset] and [Hang]
 // make handlers that answer in the server's place. [Server.CutBody], [Server.ResetBody], [Server.Stall], [Server.Drip]
@@ -71,7 +71,8 @@ func TooManyRequests(after time.Duration) http.HandlerFunc {
 	})
 }
 
-// Conflict returns a handler that answers 409, like an update of an object that has changed meanwhile.
+// Conflict returns a handler that answers 409, like the server when an object has changed between the read and the
+// update.
 func Conflict() http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := RequestOf(r)

@@ -59,8 +59,8 @@ func (c *call) reportPayload(b *payload, wrong []string) error {
 	return c.report(slices.Concat(b.twice, wrong))
 }
 
-// report treats the complaints by the fieldValidation of a write: it returns them as one error, sends them as warnings,
-// or ignores them.
+// report handles the complaints as the fieldValidation of a write says: it returns them as one error, sends them as
+// warnings, or ignores them.
 func (c *call) report(wrong []string) error {
 	switch directive := c.query.Get("fieldValidation"); {
 	case directive == "Ignore" || len(wrong) == 0:
@@ -74,8 +74,8 @@ func (c *call) report(wrong []string) error {
 	return nil
 }
 
-// reportTwice treats duplicate members by the fieldValidation of an apply. Members that the schema does not have are
-// always refused.
+// reportTwice handles duplicate members as the fieldValidation of an apply says. Members that the schema does not have
+// are always refused.
 func (c *call) reportTwice(twice []string) error {
 	if err := c.report(twice); err != nil {
 		return status.BadRequest("error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",

@@ -11,7 +11,7 @@ import (
 // lastBookmark is how long before its end a watch gets a final bookmark, so that the next one starts where it ended.
 const lastBookmark = 2 * time.Second
 
-// follower sends what a watch selects.
+// follower sends the events that a watch selects.
 type follower struct {
 	*frameWriter
 	watch *store.Watch
@@ -22,7 +22,7 @@ type follower struct {
 
 	ending bool // the bookmark that ends the initial events is still to be sent
 	due    bool // a bookmark is to be sent
-	gone   bool // the resource is not served any more: the events that are there are the last
+	gone   bool // the resource is no longer served: the pending events are the last
 }
 
 // run sends the initial state, if it was asked for, and then the events until ctx ends or the time is over.

@@ -11,11 +11,11 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// Handlers make every answer as JSON, except lists and watches in protobuf. If a client wants another form, this file
+// Handlers write every answer as JSON, except lists and watches in protobuf. If a client wants another form, this file
 // collects the answer and translates it.
 
-// translated answers a request by another function, which answers in JSON, in the form that the client wants. An answer
-// that is not JSON, such as the "ok" of /healthz, stays as it is.
+// translated answers a request in the form that the client wants. answer writes the answer as JSON. An answer that is
+// not JSON, such as the "ok" of /healthz, stays as it is.
 func (a *api) translated(w http.ResponseWriter, r *http.Request, answer func(http.ResponseWriter, *http.Request)) {
 	accept := strings.Join(r.Header["Accept"], ",")
 	if !strings.Contains(accept, mediaYAML) && !strings.Contains(accept, mediaProtobuf) {
@@ -90,7 +90,7 @@ type heldWriter struct {
 	code    int
 	body    bytes.Buffer
 	started bool
-	through bool // a stream: the answer is not held any more
+	through bool // a stream: the answer is no longer held
 }
 
 func (h *heldWriter) Header() http.Header { return h.header }
@@ -109,7 +109,7 @@ func (h *heldWriter) Write(b []byte) (int, error) {
 	return h.body.Write(b)
 }
 
-// FlushError lets the answer through, for http.ResponseController.
+// FlushError sends the held answer and lets the rest through, for http.ResponseController.
 func (h *heldWriter) FlushError() error {
 	if !h.through {
 		h.WriteHeader(http.StatusOK)

@@ -73,7 +73,7 @@ func (c *call) checkHome(tx store.Tx, d *object.Draft) error {
 // alreadyExists returns the error for a new object with the name of another.
 func (c *call) alreadyExists(d *object.Draft, there *object.Revision) error {
 	err := status.AlreadyExists(c.res, d.Meta.Name)
-	if d.Meta.GenerateName != "" { // a real server does not ask whether it has made the name
+	if d.Meta.GenerateName != "" { // a real server adds this whether or not it generated the name
 		err.Status.Message += ", the server was not able to generate a unique name for the object"
 		err.Status.Details.RetryAfterSeconds = 1
 	}

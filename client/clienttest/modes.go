@@ -41,16 +41,16 @@ func (s *Server) SetAggregated(known bool) { s.old.Store(!known) }
 // ResourceVersion returns the present version: that of the last change of any object.
 func (s *Server) ResourceVersion() string { return strconv.FormatUint(s.store.Version(), 10) }
 
-// Compact makes the server forget its history. From then on a list at an earlier resource version is answered with 410
-// Expired, and so is every continue token for an earlier version; a watch from an earlier version gets 410 as its first
-// event. As on a real server, Compact does not affect open watches.
+// Compact makes the server forget its history. From then on the server answers 410 Expired to a list at an earlier
+// resource version and to a continue token for one; a watch from an earlier version gets 410 as its first event. As on
+// a real server, Compact does not affect open watches.
 func (s *Server) Compact() { s.store.Compact() }
 
 // Rollback restores the store to its state at a version, as when etcd is restored from a backup and the servers are
-// started again. Objects that were created since are gone, and changes since are undone. New versions count on from
-// there, so one version may mean two states. The server forgets its history as by [Server.Compact], all replicas have
-// the store's state, and every watch is cut as by [Server.DropWatches]. Registered resources stay registered. A
-// resource that was registered since, even if it had been registered before, has no objects.
+// restarted. Objects that were created since are gone, and changes since are undone. New versions count up from there,
+// so one version may name two states. The server forgets its history as by [Server.Compact], all replicas have the
+// store's state, and every watch is cut as by [Server.DropWatches]. Registered resources stay registered. A resource
+// that was registered after that version, even if it was also registered before it, has no objects.
 //
 // The error says that the version is not a number, lies in the future, or is too old.
 func (s *Server) Rollback(version string) error {

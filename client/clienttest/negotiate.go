@@ -40,7 +40,7 @@ func refuseMedia(format string, args ...any) *status.Error {
 	return status.Failure(http.StatusNotAcceptable, "NotAcceptable", format, args...)
 }
 
-// shown returns an object as the client wants to see it: without managedFields if it has said so.
+// shown returns an object as the client wants to see it: without managedFields if the client has asked for that.
 func (c *call) shown(v *object.Revision) *object.Revision {
 	if !c.drop {
 		return v

@@ -29,17 +29,17 @@ type Options struct {
 	// See Server.Replica.
 	Replicas int
 
-	// Token, if set, must be every request's bearer token; other requests are answered with 401.
+	// Token, if set, must be every request's bearer token; the server answers other requests with 401.
 	Token client.Secret
 
 	// Authorize, if set, decides about each request for a resource, about each impersonation, and for the access
 	// reviews. A refused request is answered with 403, with reason at the end of the message. Nil allows everything.
-	// Paths that are not a resource's, such as those of discovery, are open to everybody, and so are the reviews about
+	// Paths that are not a resource's, such as those of discovery, are open to every user, and so are the reviews about
 	// oneself. Authorize is not called again for an open watch. Several goroutines call it at once.
 	Authorize func(Access) (allowed bool, reason string)
 
-	// Containers, if set, says what happens in the containers of pods; see package client/clienttest/containers. Nil
-	// does not serve exec and attach. Discovery does not list them.
+	// Containers, if set, simulates the containers of pods; see package client/clienttest/containers. If it is nil,
+	// exec, attach, log and portforward are not served. Discovery never lists them.
 	Containers Containers
 
 	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
@@ -61,8 +61,8 @@ type Options struct {
 	DropManagedFields bool
 
 	// HistoryAge is how long the server keeps its history: the maximum age of a resource version that a watch may start
-	// at, and of a continue token. 0 means 5 minutes, as on a real server. Only changes make a version old: the present
-	// version is never too old. Of one resource the server keeps 10,000 changes at most.
+	// at, and of a continue token. 0 means 5 minutes, as on a real server. The present version is never too old,
+	// however long ago the last change was. The server keeps at most 10,000 changes of each resource.
 	HistoryAge time.Duration
 
 	// history is how many changes of a resource are kept, and lag how many a watch may fall behind, because its client
@@ -95,9 +95,9 @@ type StreamingLists int
 const (
 	// StreamingServed sends the initial events, and a bookmark that ends them.
 	StreamingServed StreamingLists = iota
-	// StreamingRefused answers 422, as a kube-apiserver does whose feature gate WatchList is off.
+	// StreamingRefused answers 422, as a kube-apiserver whose feature gate WatchList is off does.
 	StreamingRefused
-	// StreamingIgnored ignores the parameters, as servers do that do not know them.
+	// StreamingIgnored ignores the parameters, as servers that do not know them do.
 	StreamingIgnored
 	// StreamingEndless sends the initial events and the later ones, but no bookmark until Server.Bookmark sends the one
 	// that ends them. Events that happen before it come before it, as they may on older servers.
@@ -108,22 +108,22 @@ const (
 type ShardedLists int
 
 const (
-	// ShardsIgnored ignores the parameter, as servers do that do not know it, and a kube-apiserver whose feature gate
+	// ShardsIgnored ignores the parameter, as do servers that do not know it and a kube-apiserver whose feature gate
 	// ShardedListAndWatch is off.
 	ShardsIgnored ShardedLists = iota
-	// ShardsServed applies the selector, also to the initial events of a streaming list and to a deletecollection. A
-	// list of a built-in kind says so in its shardInfo. As on a real server, lists of custom resources, of metadata and
-	// of Tables do not.
+	// ShardsServed applies the selector, also to the initial events of a streaming list and to a deletecollection. The
+	// shardInfo of a list of a built-in kind says so. As on a real server, lists of custom resources, metadata lists
+	// and Tables have no shardInfo.
 	ShardsServed
 	// ShardsClaimed sends every object, although the shardInfo of lists says that the selector was applied.
 	ShardsClaimed
 )
 
-// Containers say what happens in the containers of the server's pods, which nothing runs. Package
-// client/clienttest/containers has them.
+// Containers simulate the containers of the server's pods, which do not run. Package client/clienttest/containers
+// implements it.
 type Containers interface {
-	// ServeContainer answers a request for the subresource exec, attach, log or portforward of a pod, which its node
-	// would answer. [RequestOf] tells the pod and the subresource. The user may make the request, the pod is there, and
-	// it has the container, whose name is empty for portforward.
+	// ServeContainer answers a request for the subresource exec, attach, log or portforward of a pod, which the pod's
+	// node would answer. [RequestOf] returns the pod and the subresource. The server has already checked that the user
+	// may make the request, that the pod exists, and that it has the container. container is empty for portforward.
 	ServeContainer(w http.ResponseWriter, r *http.Request, container string)
 }

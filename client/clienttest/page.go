@@ -86,8 +86,8 @@ func (c *call) page(sel *selection, o listOptions) (*page, error) {
 	return p, nil
 }
 
-// tooOld returns the error for a list whose version is gone. For a later page, the error has a token that goes on
-// regardless.
+// tooOld returns the error for a list whose version is gone. For a later page, the error has a token that continues at
+// the present version.
 func (c *call) tooOld(o listOptions) error {
 	if o.from == "" {
 		return status.Expired("The resourceVersion for the provided list is too old.")
@@ -106,7 +106,7 @@ type listOptions struct {
 	limit   int
 	current bool   // at the present version; exact and version are not set then
 	exact   bool   // at version, and no other
-	version uint64 // not older than this; 0 means whatever there is
+	version uint64 // not older than this; 0 means any version
 	from    string // path to start at; set by a continue token
 }
 
@@ -171,7 +171,7 @@ func (c *call) checkMatch(version, match, token string) (causes status.Causes) {
 	return causes
 }
 
-// badVersion returns the error for a resource version that is no number, which a real server does not expect either.
+// badVersion returns the error for a resource version that is not a number. As on a real server, the code is 500.
 func badVersion(version string, err error) *status.Error {
 	return status.Failure(http.StatusInternalServerError, "", "resourceVersion: Invalid value: %q: %v", version, err)
 }

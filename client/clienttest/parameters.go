@@ -112,7 +112,7 @@ func (o *deleteOptions) read(body []byte) error {
 	if is.Kind != "" && is.Kind != "DeleteOptions" {
 		return status.BadRequest("%v", noKind(is.Kind, cmp.Or(is.APIVersion, metaGroup+"/v1")))
 	}
-	type DeleteOptions deleteOptions // encoding/json has the name in its errors
+	type DeleteOptions deleteOptions // encoding/json puts the type's name into its errors
 	if err := json.Unmarshal(body, (*DeleteOptions)(o)); err != nil {
 		return status.BadRequest("%v", err)
 	}
@@ -184,8 +184,8 @@ func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 	return kept
 }
 
-// check compares the preconditions with the object. As on a real server, the error names the kind where others name the
-// resource.
+// check compares the preconditions with the object. As on a real server, the error names the kind, where other errors
+// name the resource.
 func (o *deleteOptions) check(r *resource, v *object.Revision) error {
 	fail := func(format string, args ...any) error {
 		return status.Unfulfilled(r.Group, r.Kind, v.Key.Name, format, args...)

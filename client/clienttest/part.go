@@ -20,7 +20,7 @@ func statusPart(old, d *object.Draft) *object.Draft {
 	return d
 }
 
-// resizePart is the resources of the containers, which are matched by name.
+// resizePart is the part that resize writes: the resources of the containers, which are matched by name.
 func resizePart(old, d *object.Draft) *object.Draft {
 	containers := func(d *object.Draft) []any {
 		spec, _ := d.Content["spec"].(jsontree.Object)

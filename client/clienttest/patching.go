@@ -52,8 +52,8 @@ func (c *call) readPatch() (media string, body []byte, o writeOptions, err error
 	return media, body, o, err
 }
 
-// checkSyntax refuses a patch that cannot be written to an audit log, which is JSON. A real server does so before it
-// looks for the object. It assumes without a check that an apply that begins with a brace is JSON.
+// checkSyntax refuses a patch that cannot be written to an audit log, which is JSON. A real server checks this before
+// it looks for the object. It assumes that an apply that begins with a brace is JSON, without checking it.
 func checkSyntax(media string, body []byte) error {
 	switch {
 	case media != mediaApply && !json.Valid(body):

@@ -18,13 +18,13 @@ import (
 type payload struct {
 	media string
 	sent  []byte   // as it came
-	json  []byte   // the same as JSON, unless it is wrong
+	json  []byte   // the same as JSON, unless wrong is set
 	twice []string // members that YAML has more than once
 	wrong error    // why it does not match its media type; JSON is not checked
 }
 
 // readPayload reads the body of a request, which is JSON, YAML or protobuf and should be of a kind. As on a real
-// server, no type means JSON.
+// server, a body without a media type is JSON.
 func (c *call) readPayload(apiVersion, kind string) (*payload, error) {
 	p := &payload{media: mediaJSON}
 	if header := c.r.Header.Get("Content-Type"); header != "" && c.r.ContentLength != 0 {
@@ -51,7 +51,7 @@ func (c *call) readPayload(apiVersion, kind string) (*payload, error) {
 	return p, nil
 }
 
-// readBody is readPayload for a body that must be right.
+// readBody is readPayload for a body that must match its media type.
 func (c *call) readBody(is meta.GVK) (*payload, error) {
 	b, err := c.readPayload(is.APIVersion(), is.Kind)
 	if err == nil && b.wrong != nil {

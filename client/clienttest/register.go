@@ -88,8 +88,7 @@ func (a *api) serveBuiltin() {
 	store.Pair(older.objects, newer.objects, older.viewOf, newer.viewOf)
 }
 
-// seed makes the objects that every cluster has, in three transactions, so that a new server is at version 3 however
-// many they are.
+// seed makes the objects that every cluster has, in three transactions, so that a new server is always at version 3.
 func (a *api) seed() {
 	tx := a.store.Begin()
 	defer tx.End()

@@ -56,7 +56,8 @@ func (g *registry) compiledIn(group string) bool {
 	return group == "" || slices.ContainsFunc(g.registered(), func(r *resource) bool { return r.Group == group && r.Builtin })
 }
 
-// check completes a custom resource, if it can be registered. The order of registration does not matter.
+// check completes a custom resource, and returns an error if it cannot be registered. The order of registration does
+// not matter.
 func (g *registry) check(r *resource) error {
 	if err := r.validate(); err != nil {
 		return err

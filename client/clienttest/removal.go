@@ -107,7 +107,7 @@ func (a *api) terminate(tx store.Tx, cur *object.Revision, o *deleteOptions) *ob
 	return cur
 }
 
-// endAt records in an object when it ends, and the grace period before that.
+// endAt records in an object when it is to be removed, and the grace period until then.
 func endAt(d *object.Draft, at meta.Time, grace int64) {
 	if was := d.Meta.DeletionTimestamp; was == nil || was.After(at.Time) {
 		d.Meta.DeletionTimestamp = &at
@@ -115,7 +115,7 @@ func endAt(d *object.Draft, at meta.Time, grace int64) {
 	d.Meta.DeletionGracePeriodSeconds = &grace
 }
 
-// defaultGrace is the grace period in seconds of a pod that has none of its own. A real server writes it into the pod.
+// defaultGrace is the grace period in seconds of a pod that does not set one. A real server writes it into the pod.
 const defaultGrace = 30
 
 // grace records in d, a copy of the pod old, when the pod ends. A pod that no kubelet runs ends at once. pending means

@@ -52,8 +52,8 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	return c.commit(tx, cur, d, o), nil
 }
 
-// commit stores an object's next state, unless it is a dry run, and removes the object if it was only waiting for this
-// write. It returns the state to show to the client.
+// commit stores an object's next state, unless it is a dry run, and removes a deleted object if this write removed the
+// last obstacle, such as a finalizer. It returns the state to show to the client.
 func (c *call) commit(tx store.Tx, cur *object.Revision, d *object.Draft, o writeOptions) *object.Revision {
 	if o.dryRun {
 		return d.Revision(&c.res.Type, cur.Version)

@@ -8,8 +8,8 @@ import (
 )
 
 // Replicas are servers that share one store, each with its own watch cache, behind one address. Writes, and reads that
-// must be current, go to the store. A read that may be older is answered from the cache of the replica that the client
-// has reached.
+// must be current, go to the store. Reads that may be older are answered from the cache of the replica that received
+// the request.
 
 // Replica is one of several servers that share a store. Its methods may be called by several goroutines at once.
 //
@@ -17,22 +17,22 @@ import (
 //
 //   - It answers gets and lists without a resource version, at an exact version, and with a continue token from the
 //     store.
-//   - It answers those at version 0 from its cache.
-//   - Those at another version wait until the cache has it, 3 seconds at most, and then end with 504 "Too large
+//   - It answers gets and lists at version 0 from its cache.
+//   - Gets and lists at another version wait until the cache has it. After 3 seconds they fail with 504 "Too large
 //     resource version".
 //   - Its watches send events late.
 //
-// A cache never goes back, and never knows less than the history that the server keeps.
+// A cache never goes back to an older version, and is never older than the history that the server keeps.
 type Replica struct {
 	api   *api
 	cache *store.Cache
 }
 
-// ServeHTTP answers r as the replica does, whatever connection r came in by. A function for [Server.Intercept] can use
+// ServeHTTP answers r as the replica does, on whichever connection r arrived. A function for [Server.Intercept] can use
 // it to spread requests over replicas, at random for instance.
 func (p *Replica) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.api.answer(w, r, p.cache) }
 
-// SetLag sets how many resource versions, and how long, the replica's cache is behind the store from now on; both hold,
-// and 0 is not at all. A number of versions that is never reached, such as math.MaxInt, stops the cache at its present
-// version. The cache keeps the versions that it already has.
+// SetLag sets how many resource versions, and how long, the replica's cache is behind the store from now on. Both
+// limits apply; 0 means no lag. A number of versions that is never reached, such as math.MaxInt, stops the cache at its
+// present version. The cache keeps the versions that it already has.
 func (p *Replica) SetLag(versions int, age time.Duration) { p.cache.SetLag(versions, age) }

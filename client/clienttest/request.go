@@ -41,7 +41,7 @@ func RequestOf(r *http.Request) Request {
 	default:
 		return q
 	}
-	// The deprecated way to ask for a watch is the word before the rest of the path.
+	// The deprecated form of a watch has the word "watch" before the rest of the path.
 	watches := parts[0] == "watch" && len(parts) > 1
 	if watches {
 		parts = parts[1:]

@@ -16,9 +16,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. It behaves
-// like a custom resource: the server accepts any body, the generation counts up, an update must have a resource
-// version, and the items of a list name their kind.
+// Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. The
+// resource behaves like a custom resource: the server accepts any body, the generation counts up, an update must have a
+// resource version, and the items of a list name their kind.
 type Resource struct {
 	// Group is empty for the core group.
 	Group string
@@ -38,8 +38,8 @@ type Resource struct {
 	SelectableFields []string
 	// Schema is the openAPIV3Schema of the resource's CustomResourceDefinition: of type object, with the extensions
 	// x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type, x-kubernetes-embedded-resource and
-	// x-kubernetes-preserve-unknown-fields. The server drops members that the schema does not have, by the
-	// fieldValidation of the write, and fills in defaults. It does not check values. Empty means that there is no
+	// x-kubernetes-preserve-unknown-fields. The server treats members that the schema does not have as the
+	// fieldValidation of the write says, and fills in defaults. It does not check values. Empty means that there is no
 	// schema: all members stay.
 	Schema json.RawMessage
 }
@@ -54,7 +54,8 @@ func (r Resource) GVK() meta.GVK {
 	return meta.GVK{Group: r.Group, Version: r.Version, Kind: r.Kind}
 }
 
-// resource is a Resource with its objects, and its differences from other resources on a real server.
+// resource is a Resource with its objects, and with the traits that distinguish it from other resources on a real
+// server.
 type resource struct {
 	Resource
 	builtinTraits
@@ -81,14 +82,15 @@ type builtinTraits struct {
 	subresources map[string]*subresource                                               // including status, if there is one
 }
 
-// subresource describes a path below an object's path. The table of routes has what answers it.
+// subresource describes a path below an object's path. The table of routes has its handlers.
 type subresource struct {
 	kind  meta.GVK // of its objects; empty fields are as in the resource's kind
-	part  part     // if its objects are the resource's
+	part  part     // nil unless its objects are the resource's
 	verbs []string // in the order in which discovery lists them
 }
 
-// part returns old with the part of d that a subresource writes, which takes and returns the object itself.
+// part returns old with the part of d that a subresource writes. It is for subresources whose objects are the
+// resource's.
 type part func(old, d *object.Draft) *object.Draft
 
 // groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".

@@ -35,7 +35,7 @@ func writeStatus(w http.ResponseWriter, status meta.Status) {
 	writeJSON(w, code, status)
 }
 
-// writeJSON answers with the JSON of v and a newline, which ends every body of the real server.
+// writeJSON answers with the JSON of v and a newline, as every body of the real server ends.
 func writeJSON(w http.ResponseWriter, code int, v any) {
 	writeBody(w, code, mediaJSON, append(encoded(v), '\n'))
 }

@@ -67,8 +67,8 @@ func (s *selectorAttributes) check(field string) []meta.StatusCause {
 	return nil
 }
 
-// raw returns the selector as the text that a request has, and false if it cannot be parsed, as parse says.
-// Requirements are ignored.
+// raw returns the selector as the text in a request. It returns false if parse cannot parse it. Requirements are
+// ignored.
 func (s *selectorAttributes) raw(parse func(string) error) (string, bool) {
 	if s == nil || s.Raw == "" {
 		return "", true
@@ -84,7 +84,7 @@ type nonResourceAttributes struct {
 	Verb string `json:"verb,omitempty"`
 }
 
-// reviewed answers a review that complete completes.
+// reviewed returns a handler for reviews that complete completes.
 func reviewed(complete func(c *call, b *reviewBody) error) handler {
 	return func(c *call) error {
 		if _, err := c.writeOptions("CreateOptions"); err != nil {
@@ -215,8 +215,8 @@ type pathRule struct {
 	Paths []string `json:"nonResourceURLs"`
 }
 
-// reviewRules answers like a real server with an external authorizer that can only decide about one access, which is
-// what Options.Authorize is. Without Options.Authorize everything is allowed, and that is a rule.
+// reviewRules answers like a real server with an external authorizer that can only decide about one access, as
+// Options.Authorize does. Without Options.Authorize, one rule allows everything.
 func reviewRules(c *call, b *reviewBody) error {
 	if b.Spec.Namespace == "" {
 		return status.BadRequest("no namespace on request")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// routes has what answers each request. A row for a resource has the verb, the resource or * for any, and the rest of
+// routes has the handler of each request. A row for a resource has the verb, the resource or * for any, and the rest of
 // the path; a row that names the resource comes before one that does not. A row for another path has the path, whatever
-// the method. Discovery lists the verbs that are here.
+// the method. Discovery lists the verbs in this table.
 var routes = map[string]handler{
 	// The objects of a resource.
 	"list *":             serveList,
@@ -44,7 +44,7 @@ var routes = map[string]handler{
 	"create pods/NAME/eviction":         serveEviction,
 	"create serviceaccounts/NAME/token": serveToken,
 
-	// What happens in the containers of a pod. Discovery does not list it.
+	// Requests for the containers of a pod. Discovery does not list them.
 	"get pods/NAME/attach":         serveContainer,
 	"create pods/NAME/attach":      serveContainer,
 	"get pods/NAME/exec":           serveContainer,
@@ -53,7 +53,7 @@ var routes = map[string]handler{
 	"get pods/NAME/portforward":    serveContainer,
 	"create pods/NAME/portforward": serveContainer,
 
-	// Questions, which are not stored.
+	// Reviews, which are not stored.
 	"create localsubjectaccessreviews.authorization.k8s.io": reviewed(reviewAccess),
 	"create selfsubjectaccessreviews.authorization.k8s.io":  reviewed(reviewAccess),
 	"create selfsubjectrulesreviews.authorization.k8s.io":   reviewed(reviewRules),

@@ -57,7 +57,7 @@ func scaleOf(v *object.Revision) (*scale, error) {
 	}
 	var labels meta.LabelSelector
 	into := any(&labels)
-	if d.Kind == "ReplicationController" { // it is older than LabelSelector
+	if d.Kind == "ReplicationController" { // its selector is a plain map, because the kind is older than LabelSelector
 		into = &labels.MatchLabels
 	}
 	if len(object.Spec.Selector) > 0 {
@@ -160,7 +160,7 @@ func (c *call) storeScale(
 	return c.replace(tx, cur, old, d, o)
 }
 
-// checkScale refuses a scale that is not that of the object.
+// checkScale refuses a scale that belongs to another object.
 func (c *call) checkScale(s *scale, uid string) error {
 	if err := c.checkNamespace(s.Namespace); err != nil {
 		return err

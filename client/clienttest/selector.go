@@ -14,12 +14,12 @@ import (
 // that its selectors match.
 type selection struct {
 	namespace string
-	name      string // if the path of a watch has it
+	name      string // set if the path of a watch has a name
 	labels    meta.Selector
 	fields    meta.FieldSelector
 	paths     []string // of Revision.Fields
 	shard     *sharding.Selector
-	all       bool // shard is applied only in words
+	all       bool // shard is reported as applied but has no effect: see ShardsClaimed
 }
 
 // selection reads the selectors of a request.
@@ -63,7 +63,7 @@ func (s *selection) everything() bool {
 	return s.labels.Everything() && s.fields.Everything() && s.shard == nil
 }
 
-// matches reports whether the selection has v. No selection has nil.
+// matches reports whether the selection has v; false if v is nil.
 func (s *selection) matches(v *object.Revision) bool {
 	if v == nil || s.namespace != "" && v.Key.Namespace != s.namespace || s.name != "" && v.Key.Name != s.name {
 		return false

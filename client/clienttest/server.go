@@ -31,14 +31,15 @@ type Server struct {
 	replicas  []*Replica
 	running   atomic.Bool
 	hook      atomic.Pointer[func(*http.Request) http.HandlerFunc]
-	test      *undertest.Test // set by Start before anybody has the server; nil otherwise
+	test      *undertest.Test // set by Start before it returns the server; nil otherwise
 
 	callsMu sync.Mutex // guards calls
 	calls   map[Call]int
 }
 
 // New returns a server with the objects of a new kube-apiserver, as the documentation of the package says. It does
-// nothing until Run, but Config can be used at once: requests wait. If the options are invalid, Run returns the error.
+// nothing until Run, but clients can use Config at once: their requests wait for Run. If the options are invalid, Run
+// returns the error.
 func New(o Options) *Server {
 	errs := []error{o.validate()}
 	o.history, o.lag = cmp.Or(o.history, 10_000), cmp.Or(o.lag, 10_000)
@@ -88,12 +89,12 @@ func (s *Server) Config() client.Config {
 	return config
 }
 
-// Replica returns replica i, from 0 on. It panics if Options.Replicas has fewer.
+// Replica returns replica i, counted from 0. It panics if there are fewer replicas.
 func (s *Server) Replica(i int) *Replica { return s.replicas[i] }
 
-// Run serves until ctx ends. Then it answers the requests that are under way, ends watches cleanly, and closes every
-// connection. When Run returns, none of the server's goroutines is running. It returns nil after ctx has ended, and
-// otherwise the reason why it could not serve. It can be called once.
+// Run serves until ctx ends. Then it answers the requests in progress, ends watches cleanly, and closes every
+// connection. When Run returns, all of the server's goroutines have ended. It returns nil after ctx has ended, and
+// otherwise the reason why it cannot serve. Call it only once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.running.Swap(true) {
 		return errors.New("clienttest: Run was called twice")
@@ -109,7 +110,7 @@ func (s *Server) Run(ctx context.Context) error {
 	var err error
 	select {
 	case err = <-served:
-		_ = s.door.Listener.Close() // it takes no more connections, but is still open
+		_ = s.door.Listener.Close() // Serve has returned, but the listener is still open
 	case <-ctx.Done():
 		_ = s.door.Listener.Close()
 		<-served
@@ -148,7 +149,7 @@ func (s *Server) newHTTPServer(ctx context.Context, work *network.Traffic, conns
 	return srv
 }
 
-// shutDown ends the requests that are under way, and closes every connection.
+// shutDown ends the requests in progress, and closes every connection.
 func (s *Server) shutDown(work *network.Traffic, conns *sync.WaitGroup) {
 	// Handlers see the end of the context, so watches end. A watch that is blocked in a write, because its client does
 	// not read, ends when its connection is closed.
@@ -163,8 +164,8 @@ func (s *Server) shutDown(work *network.Traffic, conns *sync.WaitGroup) {
 	case <-done:
 	case <-grace.C:
 	}
-	// The connections are closed first. Over TLS, net/http's Close writes a farewell while it holds a lock that the
-	// rest of it needs, and that write blocks on a slow connection or if the client does not read.
+	// The connections are closed first. Over TLS, net/http's Close writes an alert while it holds a lock that the rest
+	// of it needs, and that write blocks if the connection is slow or the client does not read.
 	for _, c := range s.door.Open() {
 		_ = c.Close()
 	}
@@ -191,7 +192,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.ServeHTTP(w, r)
 }
 
-// Requests returns the number of requests of each kind until now, whatever their answers.
+// Requests returns how many requests of each kind the server has received, whatever their answers.
 func (s *Server) Requests() map[Call]int {
 	s.callsMu.Lock()
 	defer s.callsMu.Unlock()
@@ -210,7 +211,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.replicas[n].ServeHTTP(w, r)
 }
 
-// TB is the part of testing.TB that Start needs. It is an interface so that programs which embed a server do not link
+// TB is the part of testing.TB that Start needs. It is an interface so that programs that embed a server do not link
 // package testing.
 type TB interface {
 	Helper()

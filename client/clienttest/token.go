@@ -85,7 +85,8 @@ func serveToken(c *call) error {
 	return nil
 }
 
-// checkBound looks for the object that a token is bound to. Its later deletion does not end the token here.
+// checkBound checks that the object that a token is bound to exists. Unlike on a real server, its later deletion does
+// not end the token.
 func (c *call) checkBound(t *tokenRequest) error {
 	ref := t.Spec.BoundObjectRef
 	if ref == nil {

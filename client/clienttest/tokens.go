@@ -12,7 +12,7 @@ type tokens struct{ issued sync.Map } // of issuedToken
 type issuedToken struct {
 	user    User
 	expires time.Time
-	here    bool // it is for this server
+	here    bool // the token is valid for this server
 }
 
 // bearer returns the user of a token, and whether the server issued it. The error says that the token is not valid

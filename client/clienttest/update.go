@@ -47,7 +47,7 @@ func (c *call) put(d *object.Draft, o writeOptions) (_ *object.Revision, code in
 }
 
 // otherUID returns the error for an update of an object whose name now belongs to another. A real server names the
-// storage key in it.
+// storage key in the error.
 func (c *call) otherUID(wanted, present string) error {
 	at := c.res.Resource.Resource
 	switch {

@@ -32,7 +32,7 @@ func serveWatch(c *call) error {
 		frames.half()
 	}
 	if err != nil {
-		panic(http.ErrAbortHandler) // net/http's way to end a connection without an end of the body
+		panic(http.ErrAbortHandler) // makes net/http close the connection without ending the body
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ const cutGrace = 100 * time.Millisecond
 // follow sends the events of a watch until it ends. An error means that the watch was cut, or that the client has gone;
 // an error of the server is sent as an ERROR event instead.
 func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error {
-	if o.timeout < 0 { // a real server starts with a time that is already over
+	if o.timeout < 0 { // a real server starts with an expired context
 		return frames.sendFailure(status.Failure(http.StatusInternalServerError, "InternalError", "context deadline exceeded"))
 	}
 	ctx, cancel := context.WithCancelCause(c.r.Context())

@@ -13,10 +13,10 @@ const watchTimeout = 45 * time.Minute
 // watchOptions are the parameters of a watch.
 type watchOptions struct {
 	version   uint64
-	current   bool // not older than the present version, which only the store knows
+	current   bool // not older than the store's present version
 	initial   bool // send the present objects first
 	endMark   bool // and then a bookmark that ends them,
-	endless   bool // but not until it is asked for
+	endless   bool // but only on Server.Bookmark
 	bookmarks bool
 	timeout   time.Duration
 }
@@ -58,7 +58,7 @@ func (c *call) watchOptions(sel *selection) (o watchOptions, err error) {
 }
 
 // checkStreaming returns the causes for which the parameters of a streaming list are refused. send says that the watch
-// is one.
+// is a streaming list.
 func (c *call) checkStreaming(version string, send bool, mode StreamingLists) (causes status.Causes) {
 	const field, initial = "resourceVersionMatch", "sendInitialEvents"
 	match, continues := c.query.Get(field), c.query.Get("continue") != ""
@@ -69,7 +69,7 @@ func (c *call) checkStreaming(version string, send bool, mode StreamingLists) (c
 	causes.If(send && mode == StreamingRefused, status.ForbiddenValue(initial, "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
 	if match == "" {
 		if continues && version == "" && !send && (mode == StreamingServed || mode == StreamingEndless) {
-			// A real server treats such a watch as one that asks for the initial events, and then checks that.
+			// A real server treats such a watch as a streaming list, and then checks its parameters.
 			causes = append(causes, status.ForbiddenValue(field, matchAndContinue))
 		}
 		return causes

@@ -14,9 +14,9 @@ import (
 	"syscall"
 )
 
-// Files is a container that has files, and the programs for copies to and from it: enough for the functions of package
-// remote that copy, and for kubectl cp. Its method Run is a [Server.Run]; a function that calls it for the programs
-// that it does not know is one too.
+// Files is a container with files and the programs that copy to and from it: enough for the copy functions of package
+// remote, and for kubectl cp. Use its method Run as [Server.Run], or call it from your own Run for the programs that
+// this does not know.
 //
 //	files := &containers.Files{Root: root}
 //	server := clienttest.Start(t, clienttest.Options{Containers: &containers.Server{Run: files.Run}})
@@ -24,10 +24,10 @@ import (
 // The programs are cat, mkdir with -p, tar with -c and -x, test with -d, and sh with the scripts of package remote, and
 // no others. Each command of each pod sees the same files.
 type Files struct {
-	// Root is the folder that is "/" in the container, and in which its programs start. A symbolic link that leads out
-	// of it, which each absolute one does, leads to an error.
+	// Root is the folder that is "/" in the container, and in which its programs start. Following a symbolic link out
+	// of it is an error; every absolute link leads out of it.
 	Root *os.Root
-	// Without names programs that the container does not have, such as "tar".
+	// Without lists programs that the container does not have, such as "tar".
 	Without []string
 }
 
@@ -81,7 +81,7 @@ func message(err error) string {
 	return "/" + strings.TrimPrefix(filepath.ToSlash(path.Path), "/") + ": " + text
 }
 
-// in returns a name of the container as one of Root. Base is the folder that it may be relative to.
+// in returns the name within Root of a file in the container. A relative name starts at base.
 func (f *Files) in(base, name string) string {
 	if !strings.HasPrefix(name, "/") {
 		name = gopath.Join("/", base, name)
@@ -174,7 +174,7 @@ func (f *Files) walk(name string, info fs.FileInfo, visit func(name string, info
 	return nil
 }
 
-// below returns what follows root in the name of something in it, with a slash.
+// below returns the part of name that follows root, with a slash.
 func below(root, name string) string {
 	switch {
 	case name == root:

@@ -41,7 +41,7 @@ func (f *Files) scriptRead(p *Process, args []string) error {
 	return err
 }
 
-// free says what stands in the way of a folder, or of a file or link, as package copyscript does.
+// free returns an error if something stands in the way of a folder, or of a file or link, as package copyscript does.
 func (f *Files) free(name string, folder bool, replace string) error {
 	info, err := f.Root.Lstat(name)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// tar makes an archive on standard output, or takes the files out of one on standard input.
+// tar writes an archive to standard output, or extracts one from standard input.
 func (f *Files) tar(p *Process, args []string) error {
 	create, extract, follow, names := false, false, false, []string(nil)
 	base := ""
@@ -113,7 +113,7 @@ func (f *Files) put(archive *tar.Writer, full, name string, info fs.FileInfo) er
 		}
 	}
 	if info.Mode().Type() == fs.ModeSocket {
-		return nil // an archive has none
+		return nil // an archive cannot have such files
 	}
 	h, err := tar.FileInfoHeader(info, filepath.ToSlash(target))
 	if err != nil {
@@ -134,7 +134,7 @@ func (f *Files) extract(r io.Reader, base string) error {
 	for {
 		h, err := archive.Next()
 		if err == io.EOF {
-			_, err = io.Copy(io.Discard, r) // what fills the last record
+			_, err = io.Copy(io.Discard, r) // the padding of the last record
 			return err
 		}
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
@@ -149,7 +149,7 @@ func (f *Files) extract(r io.Reader, base string) error {
 	}
 }
 
-// take makes an entry of an archive.
+// take extracts an entry of an archive.
 func (f *Files) take(name string, h *tar.Header, body io.Reader) error {
 	if err := f.Root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return err

@@ -31,7 +31,7 @@ func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, pod meta.Key, 
 		panic(http.ErrAbortHandler)
 	case err == nil || r.Context().Err() != nil:
 		out.begin()
-	case out.begun: // as a kubelet, which has no other place for it
+	case out.begun: // as a kubelet does: it has no other place for the error
 		_, _ = io.WriteString(out, err.Error())
 	default:
 		clienttest.Answer(meta.Status{Code: http.StatusBadRequest, Reason: "BadRequest", Message: err.Error()})(w, r)
@@ -65,7 +65,7 @@ func logOptions(container string, q url.Values) remote.LogOptions {
 	return o
 }
 
-// logWriter sends what is written at once.
+// logWriter sends each write at once.
 type logWriter struct {
 	w     http.ResponseWriter
 	begun bool
@@ -89,7 +89,7 @@ func (l *logWriter) Write(p []byte) (int, error) {
 }
 
 // Logs are the logs of containers, kept as a kubelet keeps them. The zero value has none. It is safe for use by several
-// goroutines at once. Its method Serve is for Server.Logs.
+// goroutines at once. Use its method Serve as Server.Logs.
 type Logs struct {
 	mu sync.Mutex // guards m
 	m  map[string]*Log
@@ -115,7 +115,7 @@ func (l *Logs) Serve(ctx context.Context, pod meta.Key, o remote.LogOptions, w i
 	return l.Of(pod, o.Container).serve(ctx, pod, o, w)
 }
 
-// Log is the log of one container, and that of its run before. Make it with [Logs.Of].
+// Log is the log of one container, including its previous run. Make it with [Logs.Of].
 type Log struct {
 	mu       sync.Mutex // guards the rest
 	previous *logRun    // nil if there is none
@@ -126,22 +126,22 @@ type Log struct {
 // logRun is the log of one run of a container. Its fields change under Log.mu.
 type logRun struct {
 	entries []Entry
-	dropped int // entries that are gone by rotation
+	dropped int // entries that rotation has dropped
 	ended   bool
 }
 
 // Entry is what a container has written at once.
 type Entry struct {
 	Time time.Time
-	// Stderr is whether the container has written the text to its standard error, and not to its standard output.
+	// Stderr says that the container has written the text to its standard error, not its standard output.
 	Stderr bool
 	// Text is a line without its end.
 	Text string
-	// Partial says that the line goes on in the next Entry, which a kubelet sends without a timestamp of its own.
+	// Partial says that the line goes on in the next Entry, which a kubelet sends without a timestamp.
 	Partial bool
 }
 
-// Add adds entries. It starts the container if it does not run.
+// Add adds entries. It starts the container if the container does not run.
 func (l *Log) Add(entries ...Entry) {
 	l.change(func() {
 		if l.run == nil || l.run.ended {
@@ -212,7 +212,7 @@ func (l *Log) serve(ctx context.Context, pod meta.Key, o remote.LogOptions, w io
 	}
 	stream, _ := ctx.Value(streamKey{}).(string)
 	out := &entryWriter{o: o, stream: stream, w: w, left: o.Limit, fresh: true}
-	if stream != "Stderr" { // a kubelet says at once that the log begins, but not for this stream
+	if stream != "Stderr" { // a kubelet sends the headers at once, but not for this stream
 		if _, err := w.Write(nil); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, pod meta.Key
 		ports[i].dialing, ports[i].leave = context.WithCancel(r.Context())
 		defer ports[i].leave()
 		prefix := binary.LittleEndian.AppendUint16(nil, uint16(number))
-		_ = conn.Send(ports[i].data, prefix) // if the client has gone, listenPorts finds out
+		_ = conn.Send(ports[i].data, prefix) // if the client has gone, listenPorts notices
 		_ = conn.Send(ports[i].data+1, prefix)
 	}
 	gone := make(chan struct{}) // closed when the client has gone
@@ -68,7 +68,7 @@ func (s *Server) servePorts(w http.ResponseWriter, r *http.Request, pod meta.Key
 	}
 	all.Wait()
 	conn.End(maxWait)
-	select { // what is still on its way would be lost if the server closed first
+	select { // data in flight would be lost if the server closed first
 	case <-gone:
 	case <-time.After(maxWait):
 	}
@@ -122,10 +122,10 @@ type port struct {
 	conn   *wsmux.Conn
 	data   byte         // its channel
 	from   *wsmux.Spool // what comes from the client
-	sent   bool         // something has come; for listenPorts
+	sent   bool         // the client has sent bytes; for listenPorts
 
-	// dialing is the context of Dial. It ends when the client goes without having sent a byte: then nobody needs the
-	// connection.
+	// dialing is the context of Dial. It ends when the client goes without having sent a byte, because the connection
+	// is then of no use.
 	dialing context.Context
 	leave   context.CancelFunc
 }
@@ -173,7 +173,7 @@ func (p *port) serve(ctx context.Context, gone <-chan struct{}, dial func(contex
 	both.Wait()
 	select {
 	case <-gone:
-		return nil // nobody would read it
+		return nil // no client would read it
 	default:
 		return err
 	}

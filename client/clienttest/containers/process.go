@@ -22,7 +22,7 @@ type Process struct {
 	Args []string
 	// TTY says that the process has a terminal, whose sizes come from Sizes.
 	TTY bool
-	// Stdin is empty if the client sends no input. An output that the client does not ask for is dropped. A Write fails
+	// Stdin is empty if the client sends no input. Output that the client has not asked for is dropped. A Write fails
 	// once the client has gone.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -32,8 +32,8 @@ type Process struct {
 	cut func()
 }
 
-// Cut breaks the connection to the client, within the protocol and without the status of an end, as a node or an API
-// server does that dies. Then ctx ends.
+// Cut breaks the connection to the client, without sending the status that ends the protocol, as when a node or an API
+// server dies. Then ctx ends.
 func (p *Process) Cut() { p.cut() }
 
 // The channels of the protocols.
@@ -108,7 +108,7 @@ func (s *Server) serveProcess(w http.ResponseWriter, r *http.Request, pod meta.K
 	stdin.Drop()
 	if conn.Send(errorChannel, end) == nil {
 		conn.End(maxWait)
-		select { // what is still on its way would be lost if the server closed first
+		select { // data in flight would be lost if the server closed first
 		case <-gone:
 		case <-ctx.Done():
 		case <-time.After(maxWait):
@@ -142,7 +142,7 @@ var errCut = errors.New("the test has cut the connection")
 
 var errProtocol = errors.New("the client breaks the protocol")
 
-// listen takes what the client sends, until it has gone. Done ends the waiting for somebody to take a size.
+// listen takes what the client sends, until it has gone. Closing done ends a wait for the process to take a size.
 func listen(conn *wsmux.Conn, stdin *wsmux.Spool, sizes chan<- remote.Size, done <-chan struct{}) error {
 	for {
 		channel, data, err := conn.Next()

@@ -197,7 +197,7 @@ func MustDecode(doc []byte, into any) {
 	}
 }
 
-// GoValue returns a value with its numbers as the real server has them.
+// GoValue returns a value whose numbers have the Go types that a real server gives them.
 func GoValue(v any) any {
 	return Map(v, func(leaf any) any {
 		n, ok := leaf.(json.Number)
@@ -212,7 +212,7 @@ func GoValue(v any) any {
 	})
 }
 
-// Of returns the JSON of a value, which must be possible, as a tree.
+// Of returns the JSON of a value as a tree. The value must have a JSON form.
 func Of(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {

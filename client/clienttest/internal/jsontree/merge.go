@@ -1,7 +1,7 @@
 package jsontree
 
-// Merge applies a JSON merge patch (RFC 7386) to a tree. It changes target in place, which must not be used afterwards;
-// the result may share parts with both.
+// Merge applies a JSON merge patch (RFC 7386) to a tree. It changes target in place, so the caller must not use target
+// afterwards; the result may share parts with both arguments.
 func Merge(target, change any) any {
 	members, ok := change.(Object)
 	if !ok {

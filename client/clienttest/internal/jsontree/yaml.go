@@ -16,7 +16,7 @@ import (
 )
 
 // ParseYAML reads one document of YAML, of which JSON is a part. As in [Parse], numbers stay text, and if a member
-// occurs twice, the last counts. twice lists such members.
+// occurs twice, the last counts. twice lists the duplicate members.
 func ParseYAML(doc []byte) (v any, twice []string, _ error) {
 	v, wrong := Parse(doc)
 	isJSON := wrong == nil

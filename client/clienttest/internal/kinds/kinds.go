@@ -1,5 +1,6 @@
-// Package kinds describes the built-in kinds of one release of kube-apiserver, and has the objects that it makes when
-// it starts. Tests in internal/proof/e2e compare that server's answers with the files here, and write the files.
+// Package kinds describes the built-in kinds of one release of kube-apiserver, and has the objects that the server
+// makes when it starts. Tests in internal/proof/e2e compare that server's answers with the files here, and write the
+// files.
 package kinds
 
 import (
@@ -26,11 +27,11 @@ type Kind struct {
 	ShortNames []string `json:"shortNames"`
 	Categories []string `json:"categories"`
 	Cluster    bool     `json:"cluster"`
-	// Subresources are those that this server has too.
+	// Subresources are the subresources that clienttest also serves.
 	Subresources []string `json:"subresources"`
 	// Fields are the SelectableFields.
 	Fields []string `json:"fields"`
-	// Words are the Traits as the file says them.
+	// Words are the Traits as words in the file.
 	Words  []string `json:"traits"`
 	Traits `json:"-"`
 	// Blank holds the members that an object has besides metadata when nothing is set, and Status the status of a new

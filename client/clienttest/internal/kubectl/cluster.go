@@ -249,7 +249,7 @@ func printPolicyBinding(o *Object) []any {
 	return []any{o.name(), o.at("spec.policyName").text(), ref, o.age()}
 }
 
-// dump prints a LabelSelector as the type of a real server prints itself.
+// dump prints a LabelSelector as the String method of a real server's type does.
 func (v value) dump() string {
 	var labels, expressions strings.Builder
 	m, _ := v.at("matchLabels").v.(jsontree.Object)

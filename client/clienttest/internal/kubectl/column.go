@@ -9,8 +9,8 @@ type Column struct {
 	Priority    int    `json:"priority"`
 }
 
-// Columns returns the columns of a resource. Each row has the name, and the type, the format and the priority if they
-// are not the usual ones.
+// Columns returns the columns of a resource. Each row has the name, and the type, the format and the priority where
+// these differ from the defaults.
 func Columns(rows [][]any) []Column {
 	var out []Column
 	for _, row := range rows {

@@ -52,7 +52,7 @@ func schemaOf(v any) jsontree.Object {
 		delete(s, "properties")
 		if s["x-kubernetes-group-version-kind"] == nil {
 			delete(s, "type")
-		} else { // a kind's own schema says only that it is an object
+		} else { // the schema of a kind itself says only that it is an object
 			delete(s, "x-kubernetes-preserve-unknown-fields")
 		}
 	}

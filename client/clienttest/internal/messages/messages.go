@@ -17,7 +17,7 @@ const MediaType = protobuf.MediaType
 // StreamType is the type of a watch's answer that is protobuf.
 const StreamType = MediaType + ";stream=watch"
 
-// schema has all kinds. It is made when it is first needed.
+// schema has all kinds. The first use makes it.
 var schema = sync.OnceValue(func() *protobuf.Schema {
 	tables := []*protobuf.Table{oldMeta()}
 	for _, t := range all.Tables() {
@@ -58,8 +58,8 @@ var (
 	errEmpty    = errors.New("empty body")
 )
 
-// ToJSON translates the body of a request. If it does not name its kind, or a kind that no server has, it is read as
-// the expected one.
+// ToJSON translates the body of a request. If the body names no kind, or a kind that no server has, it is read as the
+// expected kind.
 func ToJSON(body []byte, apiVersion, kind string) ([]byte, error) {
 	e, err := protobuf.Open(body)
 	switch {

@@ -16,7 +16,7 @@ import (
 )
 
 // Authority signs the certificates of a server that serves https, and of its clients. Its keys are for tests: they are
-// made with the server, and exist nowhere else.
+// generated with the server and never stored.
 type Authority struct {
 	hosts     []string
 	protocols []string

@@ -12,19 +12,19 @@ import (
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
-// Conn is the server's end of a connection, on which faults can happen.
+// Conn is the server's end of a connection, with injected faults.
 type Conn struct {
 	net.Conn
 	door    *Door
 	Replica int // the number of the replica that it leads to
 
 	mu            sync.Mutex // guards the rest
-	frozen        bool       // nothing arrives any more, either way
+	frozen        bool       // nothing arrives any more, in either direction
 	closed        bool
 	chunk         int // if not 0, how many bytes are written at a time,
 	every         time.Duration
 	writeDeadline time.Time
-	changed       chan struct{} // closed when one of the others changes; nil while nobody waits
+	changed       chan struct{} // closed when another field changes; nil while no goroutine waits
 }
 
 type connKey struct{}
@@ -43,7 +43,7 @@ func ConnOf(r *http.Request) *Conn {
 	return c
 }
 
-// set changes the connection's state and wakes a write that looks at it.
+// set changes the connection's state and wakes a write that waits for a change.
 func (c *Conn) set(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,8 +54,8 @@ func (c *Conn) set(change func()) {
 	}
 }
 
-// Read discards what it reads while the connection is frozen. It still notices the end of the other side, which the
-// client cannot observe, and which frees unused connections.
+// Read discards what it reads while the connection is frozen. It still notices when the client closes its end, so that
+// unused connections are freed; the client cannot observe that.
 func (c *Conn) Read(p []byte) (int, error) {
 	for {
 		n, err := c.Conn.Read(p)
@@ -91,7 +91,8 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// turn waits until something may be written, and returns how much of the rest, or that the rest is lost.
+// turn waits until something may be written. It returns how many of the remaining bytes to write, or that they are
+// lost.
 func (c *Conn) turn(left int) (size int, lost bool, err error) {
 	var due *time.Timer
 	for {
@@ -181,8 +182,9 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 	})
 }
 
-// deadline sets a deadline, unless the connection is closed. Close of a frozen connection ends a read by a deadline,
-// and net/http, which removes its own deadline before it waits for the next request, may do so after that.
+// deadline sets a deadline, unless the connection is closed. Close of a frozen connection ends a read with a deadline.
+// net/http removes its deadline before it waits for the next request; if it does so after Close, that must not remove
+// the deadline of Close.
 func (c *Conn) deadline(set func() error) (err error) {
 	c.set(func() {
 		if err = net.ErrClosed; !c.closed {

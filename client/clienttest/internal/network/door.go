@@ -1,5 +1,5 @@
-// Package network is the server's end of the network: a door through which connections come in, with the faults that
-// can happen to them, and an authority that signs certificates.
+// Package network is the server's end of the network: a door that accepts connections and injects faults into them, and
+// an authority that signs certificates.
 package network
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
-// Door accepts connections. It hands them to the present http.Server, and keeps the open ones, so that faults can
-// happen to them.
+// Door accepts connections. It hands them to the present http.Server, and keeps track of the open ones, to inject
+// faults into them.
 type Door struct {
 	Listener net.Listener
 	Replicas int
@@ -23,7 +23,7 @@ type Door struct {
 	mu      sync.Mutex // guards the rest
 	conns   map[*Conn]struct{}
 	held    []net.Conn // closed by the server while frozen; their clients must not notice
-	count   int        // connections until now
+	count   int        // connections accepted so far
 	silent  bool       // new connections are frozen from the start
 	refusal error      // the error of dials; nil accepts them
 
@@ -40,7 +40,7 @@ func NewDoor(l net.Listener, replicas int) *Door {
 	return &Door{Listener: l, Replicas: replicas, conns: map[*Conn]struct{}{}}
 }
 
-// shift is the connections of one http.Server, as a listener.
+// shift is a listener with the connections of one http.Server.
 type shift struct {
 	door   *Door
 	conns  chan net.Conn
@@ -121,7 +121,7 @@ func (d *Door) hand(c net.Conn) {
 		select {
 		case s.conns <- c:
 			return
-		case <-s.closed: // another one follows
+		case <-s.closed: // another shift follows
 		}
 	}
 }
@@ -204,14 +204,15 @@ func (d *Door) Refuse(err error) {
 	d.refusal = err
 }
 
-// GoAway starts another shift, and makes the one before tell its clients. It returns false before the first shift.
+// GoAway starts another shift, and makes the previous one send GOAWAY to its clients. It returns false before the first
+// shift.
 func (d *Door) GoAway() bool {
 	ended := d.next()
 	if ended == nil {
 		return false
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // requests that are under way go on
+	cancel() // requests in progress go on
 	_ = ended.Shutdown(ctx)
 	return true
 }

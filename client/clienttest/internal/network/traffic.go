@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Traffic counts what must end before connections may be closed: handlers that run, and connections on which net/http
-// still sends the rest of an answer after the handler has returned.
+// Traffic counts the work that must end before connections may be closed: running handlers, and connections on which
+// net/http still sends the rest of an answer after the handler has returned.
 type Traffic struct {
 	mu     sync.Mutex
 	n      int

@@ -36,7 +36,7 @@ func TypeOf(body []byte) (meta.TypeMeta, error) {
 	return meta.TypeMeta{APIVersion: is.APIVersion, Kind: is.Kind}, nil
 }
 
-// Parse reads an object. The error is a *decodeError.
+// Parse reads an object. The error is a *DecodeError.
 func Parse(body []byte) (*Draft, error) {
 	var m map[string]json.RawMessage
 	_, err := TypeOf(body)
@@ -47,7 +47,7 @@ func Parse(body []byte) (*Draft, error) {
 		return nil, &DecodeError{Err: err}
 	}
 	d := &Draft{Content: make(jsontree.Object, len(m))}
-	// The kind is read first, because later errors name it.
+	// The kind is read first, because later errors contain it.
 	for _, f := range []struct {
 		name string
 		into any
@@ -136,8 +136,8 @@ func (d *Draft) Normalize(t *Type) error {
 	return nil
 }
 
-// canonical returns a value of a custom resource with its numbers as a real server keeps them: an integer of 64 bits,
-// as which 3.0 and 1e3 count too, or else a floating-point number in the form of encoding/json.
+// canonical returns a value of a custom resource with its numbers as a real server keeps them: as a 64-bit integer if
+// possible (3.0 and 1e3 are integers too), or else as a floating-point number in the form of encoding/json.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case jsontree.Object:
@@ -207,8 +207,8 @@ func (d *Draft) dropEmpty() {
 	}
 }
 
-// ReadMetadata reads the metadata of a document again, without the members that it cannot have: encoding/json takes
-// Labels for labels, and a real server does not.
+// ReadMetadata reads the metadata of a document again, without members whose names differ from the API's: encoding/json
+// would take Labels for labels, and a real server does not.
 func (d *Draft) ReadMetadata(doc []byte) {
 	v, _ := jsontree.Parse(doc) // it was read before
 	whole, _ := v.(jsontree.Object)
@@ -236,8 +236,8 @@ func SameMeta(a, b meta.ObjectMeta) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// SameSpec reports whether d leaves everything that the generation counts as it is: all but metadata, and status if it
-// is a subresource.
+// SameSpec reports whether d changes nothing that metadata.generation counts: everything except metadata, and except
+// status if that is a subresource.
 func (d *Draft) SameSpec(old *Draft, t *Type) bool {
 	without := func(m jsontree.Object) jsontree.Object {
 		if !t.Apart {

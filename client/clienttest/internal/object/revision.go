@@ -29,8 +29,8 @@ type Revision struct {
 	metaEnd   int    // and where it ends
 }
 
-// Revision encodes d, which is complete except for the resource version. Version 0 leaves that out, as a dry run of a
-// create does.
+// Revision encodes d, which is complete except for the resource version. Version 0 leaves the version out, as a dry run
+// of a create does.
 func (d *Draft) Revision(t *Type, version uint64) *Revision {
 	v := &Revision{
 		Key: d.Key(),
@@ -60,8 +60,8 @@ func (d *Draft) Revision(t *Type, version uint64) *Revision {
 	return v
 }
 
-// Prefix returns the start of every object of the resource. Compiled-in types put kind first, custom ones sort their
-// members.
+// Prefix returns the start of every object of the resource. Compiled-in types put kind first; custom resources sort
+// their members.
 func (t *Type) Prefix() string {
 	if t.Builtin {
 		return `{"kind":"` + t.Of.Kind + `","apiVersion":"` + t.Of.APIVersion() + `",`
@@ -80,7 +80,7 @@ func (v *Revision) Item(t *Type) (open string, rest []byte) {
 // Metadata returns the metadata's bytes.
 func (v *Revision) Metadata() []byte { return v.Raw[v.metaAt:v.metaEnd] }
 
-// At returns the object's last state before version, at which it was deleted or left a selection.
+// At returns the object's last state, with the version at which the object was deleted or left a selection.
 func (v *Revision) At(version uint64) *Revision {
 	old, now := strconv.FormatUint(v.Version, 10), strconv.FormatUint(version, 10)
 	w := *v
@@ -99,8 +99,8 @@ func (v *Revision) Draft() *Draft {
 	return d
 }
 
-// PathOf returns the path under which an object is stored. Lists are in the order of these paths, like etcd's keys on a
-// real server.
+// PathOf returns the path under which an object is stored. Lists are in the order of these paths, as on a real server,
+// which lists in the order of etcd's keys.
 func PathOf(k meta.Key) string {
 	if k.Namespace == "" {
 		return k.Name

@@ -3,8 +3,9 @@ package object
 import "iter"
 
 // Tree is a sorted map from storage paths to revisions. It never changes: Set and Remove return a new tree, which
-// shares everything with the old one except the path to the change. So a root is a snapshot of a collection. It costs
-// nothing to keep, and can be read without a lock, which consistent pages and lists at an exact version need.
+// shares everything with the old one except the path to the change. So a root is a snapshot of a collection, which
+// costs nothing to keep and can be read without a lock. Consistent pages and lists at an exact version need such
+// snapshots.
 //
 // It is a treap: the priority of a node is a hash of its path, so the tree's shape depends only on its contents. The
 // nil tree is empty.
@@ -15,7 +16,7 @@ type Tree struct {
 	left, right *Tree
 }
 
-// priority is FNV-1a, mixed once more, because names that count up must not give priorities that go up.
+// priority is FNV-1a, mixed once more, so that ascending names do not get ascending priorities.
 func priority(path string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(path) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Type is what the objects of a resource have in common.
+// Type describes what the objects of a resource have in common.
 type Type struct {
 	kinds.Traits
 	Of         meta.GVK // their kind
@@ -16,7 +16,7 @@ type Type struct {
 	Apart      bool     // status is written only through its subresource
 	Selectable []string // the fields, outside of metadata, that field selectors may use
 	Ungrouped  bool     // errors about the objects name their kind without its group
-	// Selected returns the text of one of these fields; nil means the text of the member.
+	// Selected returns the text of one of the Selectable fields; nil means the text of the member.
 	Selected func(content jsontree.Object, path string) string
 	Blank    string        // of a compiled-in type: the members besides metadata when nothing is set, as in a bookmark
 	Declared *schema.Shape // of a custom resource: its schema, if it has one
@@ -31,8 +31,8 @@ func (t *Type) Invalid(name string, causes []meta.StatusCause) error {
 	return status.Invalid(group, t.Of.Kind, name, causes)
 }
 
-// Shape returns the schema of the objects. Nil means that nothing is known, as for a custom resource without a schema:
-// its lists are atomic, its objects are granular, and unknown members stay.
+// Shape returns the schema of the objects. Nil means that there is no schema, as for some custom resources: then lists
+// are atomic, objects are granular, and unknown members stay.
 func (t *Type) Shape() *schema.Shape {
 	if t.Builtin {
 		return schema.Builtin().Of(t.Of)

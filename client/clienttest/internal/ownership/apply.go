@@ -30,7 +30,7 @@ func (w Write) Apply(bare, live, config jsontree.Object, all Owners, manager str
 }
 
 // applied returns the result of applying a configuration to a live object, the owners after it, and the fields that
-// others lose.
+// other owners lose.
 func (w Write) applied(live any, config jsontree.Object, all Owners, manager string) (wanted any, now, lost Owners) {
 	who := w.owner(manager, operationApply)
 	all = w.Known(all)

@@ -12,8 +12,8 @@ import (
 )
 
 // The fields of an object depend on its shape. An atomic list or object is one field. The elements of a set and of a
-// list with keys are fields, and so are the members of an object. A member that the schema names is not a field itself
-// as long as it has members of its own.
+// list with keys are fields, and so are the members of an object. A member that the schema names is not itself a field
+// while it has members.
 
 // missing is the value of a member that is absent. It differs from null.
 type missing struct{}
@@ -96,7 +96,7 @@ func changesOf(old, now any, s *schema.Shape) changes {
 // compare adds the changes from old to now, one of which may be missing.
 func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 	if len(path) == 1 && sameValue(old, now) {
-		return // the usual case of members that a write does not change; nothing below has to be compared
+		return // the usual case: a write does not change the member, so nothing below needs to be compared
 	}
 	if c.inside(old, now, s, path) {
 		switch {
@@ -107,7 +107,7 @@ func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 		}
 		return
 	}
-	// It is one field. If a value has changed its type, the fields of the former or the new object or list change too.
+	// The value is one field. If its type has changed, the fields of the former or the new object or list change too.
 	switch {
 	case old == missing{}:
 		c.added.Insert(path...)
@@ -118,8 +118,8 @@ func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 	}
 }
 
-// inside compares the fields within two values. It returns false if the values are one field, as an object or list is
-// that is empty on both sides.
+// inside compares the fields within two values. It returns false if the values are one field, for example if the object
+// or list is empty on both sides.
 func (c changes) inside(old, now any, s *schema.Shape, path []string) bool {
 	oldObject, nowObject := s.Written(objectIn(old, s)), s.Written(objectIn(now, s))
 	if len(oldObject)+len(nowObject) > 0 {
@@ -167,7 +167,7 @@ func valueOf(m jsontree.Object, name string) any {
 	return missing{}
 }
 
-// only returns the element of a list that has at most one.
+// only returns the only element of a list, which has at most one.
 func only(list []any) any {
 	if len(list) == 0 {
 		return missing{}
@@ -175,7 +175,7 @@ func only(list []any) any {
 	return list[0]
 }
 
-// objectIn returns the members of an object that are fields of their own.
+// objectIn returns the members of an object that are separate fields.
 func objectIn(v any, s *schema.Shape) jsontree.Object {
 	m, _ := v.(jsontree.Object)
 	if s.AtomicObject() {
@@ -184,7 +184,7 @@ func objectIn(v any, s *schema.Shape) jsontree.Object {
 	return m
 }
 
-// listIn returns the elements of a list that are fields of their own.
+// listIn returns the elements of a list that are separate fields.
 func listIn(v any, s *schema.Shape) []any {
 	list, _ := v.([]any)
 	if s.AtomicList() {
@@ -250,7 +250,7 @@ func sameNumber(a, b json.Number) bool {
 	return errX == nil && errY == nil && x == y
 }
 
-// named returns a set with those members added that a schema names and that have fields in the set. Without them, these
+// named returns the set plus the members that a schema names and that have fields in the set. Without them, these
 // members would be removed together with their fields.
 func named(set *fieldset.Set, s *schema.Shape) *fieldset.Set {
 	if set == nil {
@@ -273,8 +273,8 @@ func named(set *fieldset.Set, s *schema.Shape) *fieldset.Set {
 	return out
 }
 
-// remove returns a value without the fields of set. An object or a list becomes null if nothing of it is left, and also
-// if it is a field itself and the set has fields inside it.
+// remove returns a value without the fields of set. An object or a list becomes null if nothing is left of it, or if it
+// is itself a field and the set has fields inside it.
 func remove(v any, set *fieldset.Set, s *schema.Shape) any {
 	switch v := v.(type) {
 	case jsontree.Object:

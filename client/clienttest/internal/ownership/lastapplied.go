@@ -6,16 +6,15 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// kubectl applied by itself before the server could, and recorded the configuration in an annotation. When kubectl
-// changes over to the server's apply, under the manager's name kubectl, the server reads the annotation and keeps it up
-// to date.
+// kubectl's client-side apply records the configuration in an annotation. When kubectl switches to server-side apply,
+// under the manager name kubectl, the server reads the annotation and keeps it up to date.
 const (
 	kubectl     = "kubectl"
 	lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
-// disputed returns the conflicts that remain when kubectl applies. It may take over the fields that still are as its
-// annotation says, but only if no conflict remains.
+// disputed returns the conflicts that remain when kubectl applies. kubectl may take over fields that still have the
+// values of its annotation, but only if no conflict remains.
 func (w Write) disputed(live any, lost Owners, manager string) Owners {
 	if manager != kubectl {
 		return lost

@@ -6,7 +6,7 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// merged returns live with the values of config. It removes nothing; pruned does that. Either may be missing.
+// merged returns live with the values of config; either may be missing. It removes nothing; pruned does that.
 func merged(live, config any, s *schema.Shape) any {
 	if config == (missing{}) {
 		return live
@@ -88,8 +88,8 @@ func mergedList(live, config []any, s *schema.Shape) any {
 	return out
 }
 
-// pruned returns the result of a merge, without the fields that the applier applied last time and that neither the new
-// configuration nor anybody else has.
+// pruned returns the result of a merge without the fields that the applier applied last time and that are neither in
+// the new configuration nor owned by another owner.
 func pruned(v any, last, owned *fieldset.Set, s *schema.Shape) any {
 	if last.IsEmpty() {
 		return v

@@ -40,10 +40,10 @@ func (o Owner) identity() string {
 	return string(b)
 }
 
-// Owners are the owners of the fields of an object, each once.
+// Owners are the owners of the fields of an object, without duplicates.
 type Owners []Owner
 
-// Decode reads managedFields. One invalid entry makes the whole invalid.
+// Decode reads managedFields. It returns false if any entry is invalid.
 func Decode(entries []meta.ManagedFields) (Owners, bool) {
 	var all Owners
 	for _, e := range entries {
@@ -62,7 +62,7 @@ func Decode(entries []meta.ManagedFields) (Owners, bool) {
 	return all, true
 }
 
-// of returns the entry of an owner, with its fields, which may be none.
+// of returns the entry of an owner with its fields; it may have none.
 func (all Owners) of(who Owner) Owner {
 	for _, o := range all {
 		if o.is(who) {
@@ -116,8 +116,8 @@ func (all Owners) union() *fieldset.Set {
 	return set
 }
 
-// lose returns the owners without the fields that another one has changed or removed, and the fields that each of them
-// has lost by changes.
+// lose returns the owners without the fields that by has changed or removed, and the fields that each of them has lost
+// by changes.
 func (all Owners) lose(by Owner, c changes) (left, lost Owners) {
 	written := c.modified.Union(c.added)
 	for _, o := range all {
@@ -136,7 +136,7 @@ func (all Owners) lose(by Owner, c changes) (left, lost Owners) {
 	return left, lost
 }
 
-// ownedBefore is the manager of the fields that have no recorded owner when somebody first applies.
+// ownedBefore is the manager of the fields that have no recorded owner at the first apply.
 const ownedBefore = "before-first-apply"
 
 // capped joins the oldest of more than ten updaters into one, as the real server does to limit their number.

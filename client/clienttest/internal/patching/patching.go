@@ -1,5 +1,5 @@
 // Package patching applies JSON patches, merge patches and strategic merge patches as kube-apiserver does, which
-// differs from their standards in some cases. Its errors have the server's words.
+// deviates from the standards in some cases. Its errors have the server's words.
 package patching
 
 import (
@@ -14,9 +14,9 @@ import (
 // Result is the result of a patch.
 type Result struct {
 	Doc    []byte
-	Value  any             // the same as a value, if the patch has made one; no member occurs twice
+	Value  any             // Doc as a value, if the patch has made one; no member occurs twice
 	wrong  []string        // a strict server's errors about the members of the patch
-	sorted bool            // whether it sorts the errors about those of the document
+	sorted bool            // whether the server sorts the errors about the members of the document
 	shown  string          // the document as an error shows it
 	before []byte          // of a merge patch, instead of shown: the document,
 	merged jsontree.Object // and what was merged into it

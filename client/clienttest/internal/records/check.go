@@ -16,8 +16,8 @@ const (
 	maxNote = 1024
 )
 
-// checker collects what is wrong with an Event. The server's words name the members as the core does, whatever the
-// view, but for the controller.
+// checker collects what is wrong with an Event. The server's errors name the members as the core does, in either view,
+// except for the controller.
 type checker struct {
 	event     jsontree.Object // in the view of the core
 	strict    bool            // the request is of events.k8s.io
@@ -109,10 +109,10 @@ func (r Rules) Changed(old, content jsontree.Object, namespace string) []meta.St
 	return c.causes
 }
 
-// both checks what holds for both groups.
+// both checks the rules of both groups.
 func (c *checker) both(namespace string) {
 	about := c.text("involvedObject.namespace")
-	if c.text("eventTime") == "" { // of a recorder of the older kind
+	if c.text("eventTime") == "" { // from a recorder of the older API
 		if about != namespace && !(about == "" && namespace == "default") {
 			c.invalid("involvedObject.namespace", about, "does not match event.namespace")
 		}
@@ -163,8 +163,8 @@ func (c *checker) series() {
 	}
 }
 
-// withoutEmpty returns a value without the members of an object that are null, empty or 0, and nil if nothing is left:
-// the same for a server that has a struct for it.
+// withoutEmpty returns a value without the members of an object that are null, empty or 0, and nil if nothing is left.
+// A server that decodes into a struct cannot tell the difference.
 func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case jsontree.Object:

@@ -4,7 +4,7 @@ package records
 
 import "github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 
-// Group is that of events.k8s.io. The group of the other view is empty.
+// Group is the group events.k8s.io. The group of the other view is empty.
 const Group = "events.k8s.io"
 
 // names are the members that the views call differently: in the core, and in events.k8s.io.
@@ -35,7 +35,7 @@ func renamed(name, into string) string {
 }
 
 // View returns the members of an Event in the view of a group, given those in the other one. It leaves out members that
-// are null or empty texts, which not both views write.
+// are null or empty texts, because only one of the views writes them.
 func View(content jsontree.Object, into string) jsontree.Object {
 	out := make(jsontree.Object, len(content))
 	for name, v := range content {
@@ -46,8 +46,8 @@ func View(content jsontree.Object, into string) jsontree.Object {
 	return out
 }
 
-// Selected returns the text that a field selector compares. Only an event of the core has a field source, which is that
-// of its source or else of its controller.
+// Selected returns the text that a field selector compares. Only an event of the core has the field source, which is
+// the component of its source or else its controller.
 func Selected(content jsontree.Object, path string) string {
 	if path != "source" {
 		return jsontree.Lookup(content, path)

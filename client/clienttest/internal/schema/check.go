@@ -116,7 +116,7 @@ func (s *Shape) noKey(e any) string {
 	return "associative list with keys may not have non-map elements"
 }
 
-// goType, goText and goSyntax show a value in the ways of the real server's language.
+// goType, goText and goSyntax show a value as Go's fmt verbs do in the real server's errors.
 func goType(v any) string { return fmt.Sprintf("%T", jsontree.GoValue(v)) }
 
 func goText(v any) string { return fmt.Sprint(jsontree.GoValue(v)) }

@@ -51,7 +51,7 @@ func (s *Shape) Complete(v any) {
 	if m, ok := v.(jsontree.Object); ok {
 		for name, value := range s.defaults {
 			if was, found := m[name]; !found || was == nil && s.members[name].notNull {
-				m[name] = jsontree.Clone(value) // its own members are added below
+				m[name] = jsontree.Clone(value) // the members of the default are added below
 			}
 		}
 	}

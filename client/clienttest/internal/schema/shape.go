@@ -5,8 +5,8 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// Shape describes the values of a kind, as its OpenAPI schema does. It may contain itself. Nil means that nothing is
-// known.
+// Shape describes the values of a kind, as its OpenAPI schema does. A shape may contain itself. Nil means that nothing
+// is known about the values.
 type Shape struct {
 	members  map[string]*Shape // of an object whose members are known; nil if it may have any
 	elements *Shape            // of a list, or of the values of a map
@@ -23,7 +23,7 @@ type Shape struct {
 	typ    string         // object, array, string, integer, number or boolean; empty for any of them
 }
 
-// listType is how a list is owned and merged.
+// listType says how a list is owned and merged.
 type listType int
 
 const (
@@ -32,7 +32,7 @@ const (
 	listMap                    // by the merge keys of its objects
 )
 
-// identify adds the members that every whole resource has.
+// identify adds the members that every top-level object has.
 func (s *Shape) identify(metadata *Shape) {
 	if s.members == nil {
 		s.members = make(map[string]*Shape)

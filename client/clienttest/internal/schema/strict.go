@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// FieldErrors returns a strict server's errors about the members of a JSON document, in the document's order and each
-// once: duplicate members, and members that the shape does not allow, as far as it knows. It does not look into members
-// that are not allowed. It returns nothing for a document that is not JSON, which is reported elsewhere.
+// FieldErrors returns a strict server's errors about the members of a JSON document, in the document's order, without
+// repetition: duplicate members, and members that the shape is known not to allow. It does not look into members that
+// are not allowed. It returns nothing for a document that is not JSON, which is reported elsewhere.
 func FieldErrors(doc []byte, of *Shape) []string {
 	if !json.Valid(doc) {
 		return nil
@@ -61,7 +61,7 @@ func (w *fieldWalk) skip() {
 
 func (w *fieldWalk) value(of *Shape) {
 	if of != nil && of.members == nil && of.elements == nil && !of.open {
-		w.skip() // whoever reads it stops here too
+		w.skip() // the reader of the document stops here too
 		return
 	}
 	token, _ := w.Token()

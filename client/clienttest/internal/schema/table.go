@@ -18,13 +18,13 @@ import (
 )
 
 // schemaText has the schemas of the built-in kinds as kube-apiserver publishes them, one in a line, without the parts
-// that do not matter here. A test in internal/proof/e2e compares it with the server's, and writes it.
+// that this package does not use. A test in internal/proof/e2e compares it with the server's, and writes it.
 //
 //go:embed schemas.json
 var schemaText []byte
 
 // Builtin returns the schemas of the built-in kinds. The first call finds where each schema starts. A schema is read
-// when it is first asked for, because few callers need them all.
+// when it is first used, because few callers need them all.
 func Builtin() *Table { return builtin() }
 
 var builtin = sync.OnceValue(func() *Table {
@@ -137,7 +137,7 @@ func (t *Table) named(name string) *Shape {
 		return s
 	}
 	s := &Shape{name: name}
-	t.shapes[name] = s // before it is complete, because it may contain itself
+	t.shapes[name] = s // stored before it is complete, because it may contain itself
 	t.fill(s, t.schema(name))
 	return s
 }
@@ -205,7 +205,7 @@ func (t *Table) fill(s *Shape, j *jsonSchema) {
 	s.open = s.open || j.PreserveUnknown
 }
 
-// write records that a member is always there.
+// write records that a member is always written.
 func (s *Shape) write(name string, empty any) {
 	if s.always == nil {
 		s.always = make(map[string]any)

@@ -48,7 +48,7 @@ func parse(text string) (expression, error) {
 	return e, err
 }
 
-// next moves to the next byte that is no white space and in no comment, and returns it; 0 at the end.
+// next moves to the next byte that is neither white space nor part of a comment, and returns it; 0 at the end.
 func (p *parser) next() byte {
 	for {
 		p.rest = strings.TrimLeft(p.rest, " \t\r\n\f")

@@ -43,7 +43,7 @@ func (s *Selector) String() string {
 	return strings.Join(parts, " || ")
 }
 
-// less compares two numbers in their form of a selector.
+// less compares two numbers in the form that a selector has.
 func less(a, b string) bool {
 	if len(a) != len(b) {
 		return len(a) < len(b)
@@ -58,8 +58,8 @@ const (
 	endOfAll = "0x10000000000000000"
 )
 
-// Parse reads a selector. The errors are those of a server, except about texts that are no expressions of CEL, and
-// about expressions that have more than calls, fields, literals and ||.
+// Parse reads a selector. The errors are those of a server, except for texts that are not CEL expressions, and for
+// expressions with more than calls, fields, literals and ||.
 func Parse(text string) (*Selector, error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil, fmt.Errorf("empty shard selector is not allowed; omit the parameter for unfiltered lists")

@@ -43,7 +43,7 @@ func (e *Error) About(r Resource, name string) *Error {
 	return e.With(meta.StatusDetails{Name: name, Group: gvr.Group, Kind: gvr.Resource})
 }
 
-// BadRequest is a request that cannot be read, or makes no sense.
+// BadRequest is a request that cannot be read or that is contradictory.
 func BadRequest(format string, args ...any) *Error {
 	return Failure(http.StatusBadRequest, "BadRequest", format, args...)
 }
@@ -63,7 +63,7 @@ func Conflict(r Resource, name, why string) *Error {
 	return Unfulfilled(r.GVR().Group, r.GVR().Resource, name, "%s", why)
 }
 
-// Unfulfilled is Conflict with a kind of object in place of the resource.
+// Unfulfilled is Conflict, but names a kind in place of the resource.
 func Unfulfilled(group, kind, name, format string, args ...any) *Error {
 	return Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s",
 		Qualified(kind, group), name, fmt.Sprintf(format, args...)).With(meta.StatusDetails{Name: name, Group: group, Kind: kind})
@@ -90,7 +90,7 @@ func MethodNotAllowed() *Error {
 		"the server does not allow this method on the requested resource").With(meta.StatusDetails{})
 }
 
-// UnsupportedMediaType is a body of another type than those that are accepted.
+// UnsupportedMediaType is a body whose type is not one of those that are accepted.
 func UnsupportedMediaType(accepted ...string) *Error {
 	return Failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
 		"the body of the request was in an unknown format - accepted media types include: %s", strings.Join(accepted, ", "))
@@ -111,7 +111,8 @@ func TooLargeVersion(asked, current uint64) *Error {
 		})
 }
 
-// Invalid is an object, or a set of options, that breaks rules. The kind in its details is the kind, not the resource.
+// Invalid is an object, or a set of options, that breaks rules. The kind in its details is really the kind; in other
+// failures it is the resource.
 func Invalid(group, kind, name string, causes []meta.StatusCause) *Error {
 	words := make([]string, 0, len(causes))
 	for _, c := range causes {
@@ -139,7 +140,7 @@ func InvalidValue(field string, value any, why string) meta.StatusCause {
 	}
 }
 
-// ForbiddenValue is the cause that a field must not be set so.
+// ForbiddenValue is the cause that a field must not be set, or not to this value.
 func ForbiddenValue(field, why string) meta.StatusCause {
 	return meta.StatusCause{Reason: "FieldValueForbidden", Field: field, Message: "Forbidden: " + why}
 }
@@ -149,7 +150,7 @@ func RequiredValue(field, why string) meta.StatusCause {
 	return meta.StatusCause{Reason: "FieldValueRequired", Field: field, Message: "Required value: " + why}
 }
 
-// UnsupportedValue is the cause that a field has a value that is none of those that there are.
+// UnsupportedValue is the cause that the value of a field is not one of the supported ones.
 func UnsupportedValue(field string, value any, supported ...string) meta.StatusCause {
 	for i, s := range supported {
 		supported[i] = strconv.Quote(s)

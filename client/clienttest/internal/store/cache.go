@@ -11,7 +11,7 @@ import (
 )
 
 // Cache is the watch cache of one of the servers that share the store. It can be behind the store, but it never goes
-// back, and never knows less than the history that the store keeps.
+// back to an older version, and is never older than the history that the store keeps.
 type Cache struct {
 	s       *Store
 	lagging atomic.Bool // versions or age is set
@@ -54,8 +54,8 @@ func (c *Cache) note(now time.Time, version uint64) {
 	}
 }
 
-// view returns the version of the cache, and when that changes by time alone; the zero time means never. The store is
-// locked.
+// view returns the version of the cache, and the time at which that version next changes even if the store does not;
+// the zero time means never. The caller holds the store's lock.
 func (c *Cache) view(now time.Time) (version uint64, next time.Time) {
 	reach := c.s.version
 	if c.age > 0 {
@@ -86,8 +86,8 @@ func (c *Cache) present(of *Collection) Snapshot {
 	return Snapshot{of.at(version), version}
 }
 
-// horizon returns the version up to which watches of the cache see events. If that is not the newest, it also returns
-// what to wait for until it changes: a change of the store, or a time.
+// horizon returns the version up to which watches of the cache see events. If that is not the newest version, it also
+// returns two events that can move it: a change of the store, and a time.
 func (c *Cache) horizon(of *Collection) (limit uint64, moved <-chan struct{}, next time.Time) {
 	if !c.lagging.Load() {
 		return math.MaxUint64, nil, time.Time{}
@@ -106,7 +106,7 @@ func (s *Store) wake() {
 	}
 }
 
-// next returns a channel that is closed at the next change of anything.
+// next returns a channel that is closed at the next change of the store or a cache.
 func (s *Store) next() <-chan struct{} {
 	if s.moved == nil {
 		s.moved = make(chan struct{})
@@ -114,8 +114,8 @@ func (s *Store) next() <-chan struct{} {
 	return s.moved
 }
 
-// Await waits until the cache has reached a version, which a client may have got from another server. It waits 3
-// seconds at most.
+// Await waits until the cache has reached a version, which a client may have received from another replica. It waits at
+// most 3 seconds.
 func (c *Cache) Await(ctx context.Context, version uint64) error {
 	return c.s.wait(ctx, version, func() (uint64, time.Time) { return c.view(time.Now()) })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 )
 
-// mark says that the version had been reached at the end of the span of time that starts at since.
+// mark says that the version was reached by the end of the span of time that starts at since.
 type mark struct {
 	since   time.Time
 	version uint64
@@ -91,7 +91,7 @@ func (c *Collection) At(version uint64) (Snapshot, bool) {
 }
 
 // Rollback restores the state at a version, drops the history, gives all caches the state of the store, and cuts every
-// watch. It returns when the watches have ended. A collection that was added since has no objects.
+// watch. It returns when the watches have ended. A collection that was added after that version has no objects.
 func (s *Store) Rollback(version uint64) error {
 	s.mu.Lock()
 	err := s.rollback(version)

@@ -1,5 +1,5 @@
 // Package store holds the objects of a server: their present state, their history, the watches that follow it, and the
-// watch caches of replicas, which may be behind. It knows no requests.
+// watch caches of replicas, which may be behind. It does not know about requests.
 //
 // A write is a transaction, from [Store.Begin] to [Tx.End]. A read returns a [Snapshot], which does not change.
 package store
@@ -14,7 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Store is the objects of all collections, and counts their common resource version.
+// Store holds the objects of all collections, and counts their common resource version.
 //
 // mu protects the store, its collections and its caches. A transaction holds it from reading the present state to
 // publishing the next, so writes are serial. A read holds it only to pick up a tree or an event, neither of which ever
@@ -34,7 +34,7 @@ type Store struct {
 	length int
 }
 
-// New returns an empty store. It keeps so many changes of each collection for so long.
+// New returns an empty store. It keeps at most length changes of each collection, for at most age.
 func New(age time.Duration, length int) *Store {
 	return &Store{inNamespace: map[string]int{}, age: age, length: length}
 }
@@ -42,8 +42,8 @@ func New(age time.Duration, length int) *Store {
 // Collection is the objects of one resource, with their recent history.
 //
 // History is a list of events in which each event knows the next, so a watch needs no queue: it holds its last event
-// and follows the list at its own pace. An event that no new request can ask for is removed from the front of events,
-// and is collected when no watch holds it.
+// and follows the list at its own pace. An event that is too old for new requests is removed from the front of events,
+// and is garbage collected when no watch holds it.
 type Collection struct {
 	store *Store
 	name  meta.GVR
@@ -121,7 +121,7 @@ func (c *Collection) Present() Snapshot {
 // Gone returns a channel that is closed when the collection is removed.
 func (c *Collection) Gone() <-chan struct{} { return c.gone }
 
-// Tx is a transaction. Until its End there is no other one, and nobody sees a part of its changes.
+// Tx is a transaction. Until its End there is no other transaction, and no reader sees a part of its changes.
 type Tx struct{ s *Store }
 
 // Begin begins a transaction. The caller must call End.

@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// The causes of a watch's end from outside: it is cut in mid-stream, or ends as if its time were over. A cause that is
-// a *status.Error is sent as an ERROR event first.
+// The causes of an end that the watch does not choose: it is cut in mid-stream, or ends as if its timeout had passed. A
+// cause that is a *status.Error is sent as an ERROR event first.
 var (
 	ErrDropped = errors.New("watch dropped")
 	ErrLagging = errors.New("watch too slow")
@@ -21,8 +21,8 @@ var (
 // Watch is one open watch. It follows its collection's history event by event, as a cache sees it. One goroutine uses
 // it.
 type Watch struct {
-	// Limit is how many events it may be behind before it is cut, Bookmarks whether Store.Bookmark demands one, and End
-	// ends it. End must not block, because the store is locked. Join reads them.
+	// Limit is how many events the watch may be behind before it is cut. Bookmarks says whether Store.Bookmark demands
+	// a bookmark of it. End ends it, and must not block, because the store is locked. Set them before Join.
 	Limit     uint64
 	Bookmarks bool
 	End       func(cause error)
@@ -37,9 +37,9 @@ type Watch struct {
 
 // From says where a watch starts.
 type From struct {
-	Initial bool   // at the objects of the cache, which are sent first; otherwise
-	Version uint64 // after this version; if it is 0,
-	Current bool   // after the present version, or else after that of the cache
+	Initial bool   // start at the objects of the cache, which are sent first; otherwise
+	Version uint64 // start after this version; if it is 0,
+	Current bool   // start after the present version if set, and else after that of the cache
 }
 
 // Join registers a watch, and finds its start. It returns the objects that its cache has.
@@ -107,7 +107,7 @@ func (w *Watch) Demand() <-chan struct{} { return w.demand }
 // them.
 func (w *Watch) Wait() (ready <-chan struct{}, visible <-chan time.Time, stop func()) {
 	limit, moved, next := w.cache.horizon(w.in)
-	if w.pending() && w.seen.after.Version > limit { // it is hidden
+	if w.pending() && w.seen.after.Version > limit { // the cache does not have it yet
 		visible, stop = alarm(next)
 		return moved, visible, stop
 	}
@@ -155,8 +155,8 @@ func (w *Watch) Reached() (uint64, bool) {
 	return limit, !w.pending() || w.seen.after.Version > limit
 }
 
-// End ends every watch with a cause, and returns how many there were. If the cause is ErrDropped, it waits for them:
-// the others may have clients that do not read.
+// End ends every watch with a cause, and returns how many there were. If the cause is ErrDropped, it waits until the
+// watches have ended. It does not wait for other causes, because the clients may not read.
 func (s *Store) End(cause error) int {
 	s.mu.Lock()
 	cut := s.cut(cause)
