@@ -20,7 +20,7 @@ type Index[K comparable, T meta.Object] struct {
 // NewIndex indexes the objects of r by the values that by returns for each: none, one or several; duplicates count
 // once. The index covers the objects that exist when it returns, and all later changes until [Index.Close].
 //
-// The index of a view has the objects that match; the condition is called like by.
+// The index of a view has the objects that match; the same rules apply to the view's condition.
 //
 // The cache calls by in the middle of a write, once for each state of an object. by must not change the object, call
 // Subscribe, NewIndex or Close, or block. Its result is copied. A value that is not equal to itself, such as a

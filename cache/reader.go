@@ -24,7 +24,7 @@ type Reader[T meta.Object] struct {
 	view *view[T] // nil for all objects
 }
 
-// door leads from a reader to its store. It is an alias, so that its methods are not among those that users see.
+// door leads from a reader to its store. The alias is unexported, so that users do not see its methods.
 type door[T meta.Object] = store.Door[T]
 
 // Runner fills a cache during its Run, as an informer does.

@@ -14,7 +14,8 @@ type Subscription struct {
 	subscription
 }
 
-// subscription is that of the store. It is an alias, so that users do not see Handled, which is for package controller.
+// subscription is the store's Subscription. The alias is unexported, so that users do not see Handled, which is for
+// package controller.
 type subscription = store.Subscription
 
 // Synced returns a channel that is closed when the handler has received the initial objects: those of the informer's
