@@ -10,9 +10,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Deliver calls the handlers of all subscriptions until ctx ends, those made while it runs included. It then waits for
-// the handler calls in progress, and returns nil; all its goroutines have ended then. Undelivered changes stay pending
-// for the next Deliver. Only one Deliver of a store runs at a time: a second one returns an error at once.
+// Deliver calls the handlers of all subscriptions until ctx ends, including subscriptions that are made while it runs.
+// It then waits for the handler calls in progress, and returns nil; all its goroutines have ended then. Undelivered
+// changes stay pending for the next Deliver. Only one Deliver of a store runs at a time: a second one returns an error
+// at once.
 //
 // A change counts as delivered even if the handler panics: Deliver passes the panic to report, and goes on with the
 // next change. It calls report from the goroutines of the handlers, several at once. If report is nil, panics are not
@@ -28,7 +29,7 @@ func (s *Store[T]) Deliver(ctx context.Context, report func(*Panic)) error {
 	defer running.Wait()
 	for {
 		// joined works as subscriber.wake does: a subscription is in the list before the token is sent, and the list is
-		// read after the token was received. So a subscription made at any moment is in this list or in the next.
+		// read after the token is received. So a subscription made at any moment is in this list or in the next.
 		for _, q := range s.subscribers() {
 			if q.claim() {
 				q.start(ctx, &running, report)

@@ -18,7 +18,7 @@ type Runner interface {
 	Run(ctx context.Context) error
 }
 
-// Open makes the reader one of s, which runner fills; runner is nil if that is unknown.
+// Open makes the reader read s. runner fills s; it is nil if unknown.
 func (d *Door[T]) Open(s *Store[T], runner Runner) { d.store, d.runner = s, runner }
 
 // Behind returns the store, nil for the zero Reader.

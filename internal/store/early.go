@@ -5,10 +5,10 @@ import "github.com/bowline-go/bowline/client/meta"
 // This file handles reads of a cache that may not be filled yet. Such a cache reports every object as absent, and a
 // program may take that for the truth. The store notices the reads; its informer knows what has been listed.
 
-// OnRead registers f for reads of objects that may be too early, until OnRead is called with nil: Get that finds
-// nothing, and the start of each loop, Len, and read of an index. op is the method, and key the key that Get did not
-// find, or the namespace. The reading goroutine calls f without holding a lock of the store, and f may read too. While
-// f is nil, a Get that finds an object costs nothing more, and every other read looks at one pointer.
+// OnRead registers f for reads of objects that may be too early: a Get that finds nothing, the start of a loop, a Len,
+// and a read of an index. OnRead(nil) ends that. op is the method, and key the key that Get did not find, or the
+// namespace. The reading goroutine calls f without holding a lock of the store, and f may read too. While f is nil, a
+// Get that finds an object costs nothing more, and every other read looks at one pointer.
 //
 // Subscriptions, ResourceVersion, WaitFor, [Store.Count] and [Store.Entries] do not count as reads of objects.
 func (s *Store[T]) OnRead(f func(op string, key meta.Key)) {

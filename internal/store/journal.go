@@ -49,14 +49,14 @@ type step[T any] struct {
 const smallest, largest = 8, 256
 
 // mostParts is the number of segments at which merging begins. So a subscription that is a little late costs the writer
-// nothing, and a later one keeps at most 4,096 replaced states alive.
+// nothing, and one that is further behind keeps at most 4,096 replaced states alive.
 const mostParts = 16
 
 // follow merges d, which comes after the step. It returns true if nothing has changed in the end.
 //
 // The object of the step's old state can end while later states of the key come and go. last records that end: it is
-// set each time that the key passes from a state of that object to something else. If in the end the key is not in a
-// state of that object, last is its final state; if it is again, last is not used.
+// set each time that the key passes from a state of that object to something else. If the key ends in a state of
+// another object or of none, last is the final state of the first object; otherwise last is not used.
 func (st *step[T]) follow(d *delta[T]) (void bool) {
 	if st.old != nil && d.ends() && d.old.uid == st.old.uid {
 		st.last = d.last
@@ -74,7 +74,7 @@ func (st *step[T]) void() bool {
 	return st.old.same(st.now.uid, st.now.version)
 }
 
-// add notes changes, and wakes the subscriptions that sleep. The caller holds Store.write.
+// add records changes, and wakes the subscriptions that sleep. The caller holds Store.write.
 func (j *journal[T]) add(deltas []delta[T], now time.Time) {
 	if j.write(deltas, now) {
 		j.merge()

@@ -18,7 +18,7 @@ type Relist[T meta.Object] struct {
 	p *Writer[T]
 	// Guarded by s.write.
 	ended  bool
-	of     func(meta.Identity) bool // see Writer.RelistOf; nil is every object
+	of     func(meta.Identity) bool // see Writer.RelistOf; nil means every object
 	anew   bool                     // staged objects count as changed, whatever their version
 	seen   rowBits                  // the rows of listed objects, in this state or, if staged, in another
 	marked int                      // how many of them there are
@@ -299,8 +299,9 @@ func (r *Relist[T]) index() {
 	}
 }
 
-// written follows a write to the store while r is being staged. A marked row loses its mark: if its object was to be
-// kept, Commit now has to restore its state. After the first write rows may change owners, so at must be complete.
+// written follows a write to the store while r is being staged. A marked row loses its mark; if the list keeps its
+// object, Commit must then restore its state. After the first write a row may pass to another object, so at must be
+// complete.
 func (r *Relist[T]) written(deltas []delta[T]) {
 	if !r.complete {
 		r.index()

@@ -20,9 +20,9 @@ func (q *subscriber[T]) sift(ctx context.Context, report func(*Panic)) {
 	}
 }
 
-// sifted notes what match said to the state of the next step, if that is being sifted. It returns the first step up to
-// number to for which match must then be called, or nil. A key that is already in the backlog is matched when it is
-// delivered.
+// sifted records the result of match for the state of the next step, if that step is being sifted. It returns the first
+// step up to number to for which match must then be called, or nil. A key that is already in the backlog is matched
+// when it is delivered.
 func (q *subscriber[T]) sifted(matches bool, to uint64) *step[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()

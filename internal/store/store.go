@@ -127,8 +127,8 @@ func New[T meta.Object]() *Store[T] {
 	return &Store[T]{gen: 1, large: largeChange, joined: make(chan struct{}, 1), seed: maphash.MakeSeed()}
 }
 
-// unlock ends a change. After releasing the lock it answers those who waited for the change, and reports the findings
-// of the mutation check.
+// unlock ends a change. After releasing the lock it calls the functions of ended waits, and reports the findings of the
+// mutation check.
 func (s *Store[T]) unlock() {
 	answers := s.answers
 	s.answers = nil
@@ -250,8 +250,8 @@ func (s *Store[T]) commit(p *Writer[T], deltas []delta[T], version string) {
 	}
 }
 
-// replace makes a large change in forks of the tables, which share with the tables what does not change, and then lets
-// the forks take their place. So readers wait for a few assignments only, and Get does not wait at all: items takes its
+// replace makes a large change in forks of the tables, which share unchanged parts with the tables, and then replaces
+// the tables by the forks. So readers wait only for a few assignments, and Get does not wait at all: items takes its
 // place in one step, and moment need not change.
 //
 // The new generation makes rows and sets of rows copy what they change, as if there were a view of everything.

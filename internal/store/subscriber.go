@@ -22,7 +22,7 @@ type subscriber[T meta.Object] struct {
 	signals signals
 
 	// match selects the objects for the handler; nil selects all. known are the selected objects, in the states that
-	// the handler knows. The goroutine that delivers uses it, and only with match.
+	// the handler knows. Only the goroutine that delivers uses known, and only if match is set.
 	match func(T) bool
 	known keys[T]
 
@@ -243,15 +243,15 @@ func (q *subscriber[T]) take(ctx context.Context, report func(*Panic)) (c *chang
 	return c, true
 }
 
-// sleep reports whether the goroutine may wait for wake: there is nothing to do. Backlog may have read the journal
-// since the goroutine has taken the last change.
+// sleep reports whether the goroutine may wait for wake, because there is nothing to do. It also checks the backlog,
+// because Backlog may have read the journal since the goroutine took the last change.
 func (q *subscriber[T]) sleep() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.closed || q.head == nil && q.store.journal.sleep(q)
 }
 
-// finish notes that current has been delivered.
+// finish records that current has been delivered.
 func (q *subscriber[T]) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

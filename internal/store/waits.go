@@ -67,7 +67,7 @@ func (ws *waits) unheap(w *waiter) {
 
 // versions is a heap of waiters, the oldest version first.
 type versions struct {
-	which   int // of waiter.at
+	which   int // the index in waiter.at
 	waiters []*waiter
 }
 
