@@ -16,9 +16,9 @@ type entry[K comparable] struct {
 	order      time.Duration
 	sequence   uint64
 	hash       uint32
-	index      int32 // in a heap, -1 outside
+	index      int32 // the place in a heap, -1 outside of heaps
 	seat       int32 // in Queue.running, -1 while the key is not in progress
-	ref        ref   // of this entry
+	ref        ref   // names this entry
 	prev, next ref   // in a list, or among the entries that are free
 	priority   int8  // of the pending run, if there is one
 	level      int8  // the priority whose list the entry is in, while it is in one
@@ -36,7 +36,7 @@ const maxOverdue = 64
 // streak records a key's failures in a row.
 type streak struct {
 	failures int
-	err      error         // of the latest one; nil if all were requests of AddRateLimited
+	err      error         // the latest error; nil if all failures were calls of AddRateLimited
 	retry    time.Duration // when the key becomes ready because it failed; never if it does not wait for that
 }
 

@@ -41,11 +41,11 @@ func (g *group[K]) active() bool { return g.running > 0 || g.ready.len > 0 }
 // be next.
 type fair[K comparable] struct {
 	groups map[string]*group[K]
-	peak   int           // of the groups, since the memory of an earlier peak was given back
+	peak   int           // the most groups since the memory of an earlier peak was released
 	spares sync.Pool     // of *group[K] without keys
 	below  groupHeap[K]  // the lowest tag first
 	above  groupHeap[K]  // the fewest keys in progress first, in proportion to the weight
-	weight int64         // of all active groups
+	weight int64         // the sum over all active groups
 	now    uint64        // the virtual time: the highest tag of a run that has started
 	turns  uint64        // how often a group was given a place
 	len    int           // ready keys

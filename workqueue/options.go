@@ -37,8 +37,8 @@ type Options[K comparable] struct {
 	// Group, if set, returns the group of a key, such as its namespace or its tenant. The groups share the workers
 	// fairly, as the package documentation says. Each call of Add, AddAfter, AddWith and AddRateLimited calls it, with
 	// no lock held. The result counts only if the key is not in the queue: a key stays in its group until it has left
-	// the queue. It must be quick and safe for use by several goroutines; a panic goes to the caller of Add, and adds
-	// nothing.
+	// the queue. It must be quick and safe for use by several goroutines; a panic goes to the caller of Add, and no key
+	// is added.
 	Group func(k K) string
 	// Weight, if set, returns the weight of a group, from 1 to 100; a result outside counts as the nearer bound, so no
 	// group is excluded. It is called where Group is called. The result for the latest key that joined the group
@@ -93,7 +93,7 @@ func (o Options[K]) bucket() *rate.Limiter {
 // limit.
 func exponential(base, limit time.Duration, failures int) time.Duration {
 	doublings := max(0, failures-1)
-	if base > limit>>doublings { // always from 63 doublings on
+	if base > limit>>doublings { // always true from 63 doublings on
 		return limit
 	}
 	return base << doublings

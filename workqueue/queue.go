@@ -33,7 +33,7 @@ type Queue[K comparable] struct {
 	mu        sync.Mutex
 	now       time.Duration // the latest moment that an operation recorded; it orders the keys as they become ready
 	store     store[K]
-	ready     ready[K] // unused with groups
+	ready     ready[K] // not used with groups
 	fair      *fair[K] // nil without groups
 	delays    heap[K]
 	throttled list[K]

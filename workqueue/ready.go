@@ -24,8 +24,8 @@ type ready[K comparable] struct {
 
 // level is a priority.
 type level[K comparable] struct {
-	list list[K] // of the keys that became ready with this priority
-	len  int     // of the keys that have it now
+	list list[K] // the keys that became ready with this priority
+	len  int     // the number of keys that have this priority now
 }
 
 // nLevels is the number of priorities. someLevels of them are allocated together, because there are many groups and
@@ -83,7 +83,7 @@ func (r *ready[K]) first() *entry[K] {
 
 func (r *ready[K]) rank(e *entry[K]) time.Duration { return e.due - time.Duration(e.priority)*r.ageing }
 
-// push adds e, which became ready no earlier than those that are there.
+// push adds e, which became ready no earlier than the keys in r.
 func (r *ready[K]) push(e *entry[K]) {
 	l := r.level(e.priority)
 	e.level = e.priority
@@ -96,10 +96,10 @@ func (r *ready[K]) push(e *entry[K]) {
 	}
 }
 
-// remove removes e. If e was the first of its list, the second takes its place among those that are compared.
+// remove removes e. If e was the first of its list, the second takes its place in front.
 func (r *ready[K]) remove(e *entry[K]) {
 	l := r.level(e.level)
-	var next *entry[K] // after the first
+	var next *entry[K] // the second of the list
 	if l.list.first == e.ref && e.next != 0 {
 		next = r.store.at(e.next)
 	}
@@ -115,7 +115,7 @@ func (r *ready[K]) remove(e *entry[K]) {
 	}
 }
 
-// raise moves e forward, to where it would be had it become ready with this priority.
+// raise moves e forward, to the place that it would have if it had become ready with this priority.
 func (r *ready[K]) raise(e *entry[K], priority int8) {
 	r.level(e.priority).len--
 	r.level(priority).len++

@@ -8,13 +8,13 @@ import "iter"
 // nothing. An entry does not move while its key is in progress, because its worker has a pointer to it.
 type store[K comparable] struct {
 	table  table
-	peak   int // of table.n, since the memory of an earlier peak was given back
+	peak   int // the highest table.n since the memory of an earlier peak was released
 	blocks [][]entry[K]
 	used   int // entries of the last block that were in use before
-	free   ref // the first of the entries that were in use and are not
+	free   ref // the first of the entries that were in use and are free now
 
 	grouped bool          // entries have groups
-	owners  [][]*group[K] // of the entries of blocks, if grouped
+	owners  [][]*group[K] // the groups of the entries in blocks, if grouped
 }
 
 // ref names an entry: it is the entry's place in the blocks, plus 1; 0 means no entry. Lists and the table refer to
@@ -96,7 +96,7 @@ func (s *store[K]) blank() *entry[K] {
 	return e
 }
 
-// all returns the entries, in no order. No key may come or go meanwhile.
+// all returns the entries, in no order. No key may be added or removed during the loop.
 func (s *store[K]) all() iter.Seq[*entry[K]] {
 	return func(yield func(*entry[K]) bool) {
 		for i := range s.table.slots {
@@ -124,8 +124,8 @@ func (q *Queue[K]) drop(e *entry[K]) {
 	}
 }
 
-// shrink gives back the memory of a peak: one entry is copied for every seven that are gone. The block of an entry
-// whose key is in progress is kept. All refs change. An entry that is not in progress is in a list, or in delays, or in
+// shrink releases the memory of a peak: it copies one entry for every seven that are gone. The block of an entry whose
+// key is in progress is kept. All refs change. An entry that is not in progress is in a list, or in delays, or in
 // throttled and delays.
 func (q *Queue[K]) shrink() {
 	before := q.store

@@ -1,4 +1,4 @@
-// Waiting: workers that are parked because no key is ready, and the one timer that runs meanwhile.
+// Waiting: workers that are parked because no key is ready, and the one timer that runs while they wait.
 
 package workqueue
 
@@ -10,7 +10,7 @@ type waiter struct {
 	prev, next *waiter
 	drain      bool // the worker does not wait for delays
 	parked     bool
-	waking     bool // parked.waking is about this worker
+	waking     bool // parked.waking refers to this worker
 }
 
 // parked holds the parked workers, last in, first out: the worker that parked last is woken first, because its memory
@@ -20,9 +20,9 @@ type waiter struct {
 // key would wake many for nothing.
 type parked struct {
 	first    *waiter
-	spares   *waiter // out of use
+	spares   *waiter // waiters for reuse
 	waiting  int     // parked workers that wait for delays too
-	draining int     // those that do not
+	draining int     // parked workers that only drain
 	waking   bool    // a worker was woken for a key, and has not locked the queue yet
 }
 
