@@ -6,7 +6,7 @@ import (
 )
 
 // LabelSelector is a label selector as in objects of the API, for instance in a Deployment's spec: every label of
-// MatchLabels and every expression must hold. An empty one selects everything, a null one nothing.
+// MatchLabels and every expression must hold. An empty selector selects everything, a null selector nothing.
 type LabelSelector struct {
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 	// MatchExpressions may use OpIn, OpNotIn, OpExists and OpDoesNotExist.

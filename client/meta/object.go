@@ -3,8 +3,8 @@ package meta
 // Object has the identity of an object of the API. The types of k8s.io/api implement it as they are, and so does any
 // struct that embeds [Identity] or [ObjectMeta].
 //
-// This module does not take identity from here: the decoder reads it from the wire, beside the object, so a struct that
-// leaves out a field of these methods cannot break delivery. Callers and writes need Object.
+// Caches and handlers do not depend on these methods: the decoder reads the identity from the wire, beside the object,
+// so a struct that leaves out one of these fields cannot break delivery. Callers and writes need Object.
 type Object interface {
 	GetNamespace() string
 	GetName() string

@@ -13,9 +13,10 @@ import (
 const RangeCount = 256
 
 // Ranges is a set of the 256 equal ranges of 64-bit hashes: range n has the hashes from n<<56 on. [ShardBy.Range]
-// returns that of an object. The zero value is the empty set. Ranges values can be compared with ==.
+// returns the range of an object. The zero value is the empty set. Ranges values can be compared with ==.
 //
-// It is a share of the objects of a resource, for processes that divide them; see package client/shards.
+// A set of ranges is one process's share of a resource's objects, if several processes divide them; see package
+// client/shards.
 type Ranges struct {
 	bits [RangeCount / 64]uint64
 }
@@ -62,7 +63,7 @@ func (r Ranges) Intersect(other Ranges) Ranges {
 	return r
 }
 
-// Minus returns the ranges that r has and other has not.
+// Minus returns the ranges that r has and other does not have.
 func (r Ranges) Minus(other Ranges) Ranges {
 	for i := range r.bits {
 		r.bits[i] &^= other.bits[i]
@@ -162,8 +163,8 @@ const (
 	// ShardByUID divides the objects of a resource evenly, whatever their names. An object and the objects that it owns
 	// are usually in different ranges.
 	ShardByUID ShardBy = "object.metadata.uid"
-	// ShardByNamespace keeps all objects of a namespace in one range, of whatever kind they are. Objects without a
-	// namespace are all in one range, so informers refuse cluster-wide resources.
+	// ShardByNamespace keeps all objects of a namespace, of every kind, in one range. Objects without a namespace are
+	// all in one range, so informers refuse cluster-wide resources.
 	//
 	// The server's hash does not spread similar names. Namespaces whose names differ in their last two characters only,
 	// such as team-01 to team-99, are usually in one range, so one replica has all the work: use ShardByUID for those.

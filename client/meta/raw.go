@@ -14,9 +14,9 @@ import (
 // objects that are rarely inspected: compared with [Unstructured] it takes a fraction of the memory and of the time to
 // decode. Read the rest with [Nested].
 //
-// *Raw is an [Object], and can be T everywhere. TypeMeta and ObjectMeta can be read and written freely. The rest can
-// only be replaced, by decoding another object into it, and so copies share it. Metadata fields of the API that
-// ObjectMeta lacks are dropped. Names are case-sensitive. The last of duplicate names counts.
+// *Raw is an [Object], and can be the type parameter T everywhere. TypeMeta and ObjectMeta can be read and written
+// freely. The rest can only be replaced, by decoding another object into it, and so copies share it. Metadata fields of
+// the API that ObjectMeta lacks are dropped. Names are case-sensitive. The last of duplicate names counts.
 type Raw struct {
 	TypeMeta
 	ObjectMeta
@@ -84,7 +84,7 @@ func (r *Raw) decode(b []byte) error {
 	rest[0] = '{' // replaces the first comma
 	rest = append(rest, '}')
 	if !utf8.Valid(rest) {
-		rest = []byte(string([]rune(string(rest)))) // as decoding would do
+		rest = []byte(string([]rune(string(rest)))) // replaces invalid UTF-8, as decoding would do
 	}
 	r.rest = rest
 	return nil

@@ -43,8 +43,8 @@ const (
 type Requirement struct {
 	Key      string   `json:"key"`
 	Operator Operator `json:"operator"`
-	// Values are one or more for OpIn and OpNotIn, none for OpExists and OpDoesNotExist, and one integer that is not
-	// negative for OpGreaterThan and OpLessThan.
+	// Values has one or more elements for OpIn and OpNotIn, none for OpExists and OpDoesNotExist, and one non-negative
+	// integer for OpGreaterThan and OpLessThan.
 	Values []string `json:"values,omitempty"`
 }
 

@@ -37,7 +37,7 @@ func marshalTime(t time.Time, layout string) ([]byte, error) {
 		return []byte("null"), nil
 	}
 	t = t.UTC()
-	if year := t.Year(); year < 0 || year > 9999 { // RFC 3339 has four digits for it
+	if year := t.Year(); year < 0 || year > 9999 { // RFC 3339 has four digits for the year
 		return nil, fmt.Errorf("encode time: the year must be from 0 to 9999 in UTC, got %d", year)
 	}
 	b := make([]byte, 0, len(layout)+2)
@@ -57,7 +57,7 @@ func unmarshalTime(t *time.Time, b []byte) error {
 	} else if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("decode time: it must be an RFC 3339 string, got %s: %w", cut(b), err)
 	}
-	if len(s) > 128 { // an error would repeat it
+	if len(s) > 128 { // the error would repeat the whole text
 		return fmt.Errorf("decode time: it must be an RFC 3339 string, got %d bytes: %s", len(s), cut(b))
 	}
 	parsed, err := time.Parse(time.RFC3339, s)
@@ -68,7 +68,7 @@ func unmarshalTime(t *time.Time, b []byte) error {
 	return nil
 }
 
-// cut returns the beginning of a text for an error, which is longer than any time.
+// cut shortens a text for an error, to a length that exceeds that of any time.
 func cut(b []byte) string {
 	const most = 64
 	if len(b) <= most {

@@ -10,7 +10,7 @@ import (
 // not a digit, or starts with a zero ("0" itself is the API's word for any version, not a version).
 //
 // Versions are compared as decimals of any length, by length and then by text (KEP-5504). A resource version is opaque
-// everywhere else, so a caller must have a safe course for ok == false.
+// everywhere else, so a caller must handle ok == false safely.
 func CompareVersions(a, b string) (order int, ok bool) {
 	if !orderable(a) || !orderable(b) {
 		return 0, false
