@@ -32,8 +32,8 @@ func align(a, b []tree.Node, run *tree.TextRun) [][2]int {
 type aligner struct {
 	itemsA, itemsB []tree.Node
 	run            *tree.TextRun
-	start          int        // of the elements that are compared with many others
-	a, b           []identity // of those
+	start          int        // the first of the elements that are compared with many others
+	a, b           []identity // the identities of those elements
 	pairs          [][2]int
 }
 
@@ -103,7 +103,7 @@ func (x *aligner) byPlace(i, j, endA, endB int) {
 // identity distinguishes an element from the others of its list: by its name if it is an object with a name, and
 // otherwise by its whole text.
 type identity struct {
-	member string // that has the name
+	member string // the member that has the name
 	text   []byte
 }
 

@@ -117,7 +117,7 @@ func (s selection) add(names []string) {
 	}
 }
 
-// of returns the chosen parts of an object or list, which contains them.
+// of returns the chosen parts of an object or list, which must contain them.
 func (s selection) of(n *tree.Node) tree.Node {
 	from := n.Open()
 	to := &tree.Branch{List: from.List}
@@ -322,7 +322,7 @@ func dropIf(b *tree.Branch, name string, empty func(*tree.Node) bool) {
 	}
 }
 
-// isHollow reports whether a value is an object that contains nothing but such objects.
+// isHollow reports whether a value is an object that is empty or contains only hollow objects.
 func isHollow(n *tree.Node) bool {
 	if n.Kind() != '{' {
 		return false
@@ -359,8 +359,8 @@ func dropNulls(n *tree.Node) {
 	}
 }
 
-// dropZeros removes the zeros of fields that leave zeros out, although encoding/json has written them, unless a path
-// leads to them.
+// dropZeros removes the zeros that encoding/json has written although their fields leave zeros out, unless a path leads
+// to them.
 func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]govalue.Tag, paths []string) {
 	for _, path := range paths {
 		if names, err := ParsePointer(path); err == nil {

@@ -100,7 +100,7 @@ func (k *namings) owned(n *tree.Node, s *fieldset.Set, others *fieldset.Set) (pa
 			return k.ownedMembers(b, s, others)
 		}
 	case n.Kind() == '{' && hasParts(others):
-		return tree.Node{Branch: &tree.Branch{}}, s.Self // it is not owned whole, so it was applied empty
+		return tree.Node{Branch: &tree.Branch{}}, s.Self // the object is not owned whole, so it was applied empty
 	}
 	return *n, s.Self
 }

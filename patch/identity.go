@@ -17,8 +17,8 @@ import (
 //   - give metadata.uid a value that is not a string.
 //
 // If the patch could not be built, CheckKey returns the error of [Patch.Body]. It does not see which values a JSON
-// patch moves or copies to these places. It cannot check a uid, because the key has none: the server answers Invalid to
-// a patch that changes it.
+// patch moves or copies to these places. It cannot compare uids, because the key has none: the server answers Invalid
+// to a patch that changes it.
 func (p Patch) CheckKey(key meta.Key) error {
 	body, err := p.Body()
 	if err != nil {
@@ -106,7 +106,7 @@ func nameMustStay(key meta.Key) error {
 	return malformed("metadata.name must stay %s, which no patch can change", tree.Quote(key.Name))
 }
 
-// sameIdentity returns an error if the change is one of name, namespace or uid.
+// sameIdentity returns an error if the change sets another name, namespace or uid.
 func sameIdentity(a, b *tree.Node) error {
 	i, j := a.Open().Find("metadata"), b.Open().Find("metadata")
 	if i < 0 || j < 0 {

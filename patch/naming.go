@@ -23,7 +23,7 @@ type naming struct {
 	all      *namings
 	elements map[string]*namedElement // by key
 	applied  map[string]*namedElement // by the part of the key that was applied, if the rest is a default
-	names    map[string]bool          // of the members that are in the keys
+	names    map[string]bool          // the names of the members that are in keys
 	value    bool                     // elements are named by their value
 	index    bool                     // elements are named by their index
 }
@@ -31,7 +31,7 @@ type naming struct {
 // namedElement is an element of a list, as a set names it.
 type namedElement struct {
 	own, others *fieldset.Set  // the fields within the element: of the set, and of other owners
-	members     map[string]any // of its key
+	members     map[string]any // the members of its key
 	// addKey says that none of the key's members was applied in its own right. If the element was applied with some of
 	// them, the others are defaults.
 	addKey bool
