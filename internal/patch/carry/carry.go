@@ -99,8 +99,8 @@ func ascendInStep(a, b *tree.Node) bool {
 	}
 }
 
-// inStep is members for objects that ascend in step. It does not open them, because an open map of many short members
-// takes several times its size.
+// inStep does the same as members, for objects that ascend in step. It does not open them, because an open map of many
+// short members takes several times its size.
 func (c *carrier) inStep(live, before, after *tree.Node) {
 	var was, is tree.Node // one for all members: both are on the heap
 	x, y := before.Parts(), after.Parts()
@@ -160,7 +160,7 @@ func (c *carrier) list(live, before, after []tree.Node) (_ tree.Node, replaced b
 	replaced = len(before) != len(after)
 	run := c.run
 	p := c.pair(before, after)
-	c.run = run // which knows the texts within these elements
+	c.run = run // it knows the texts within these elements
 	for i, j := range p.from {
 		if j < 0 {
 			out[i], replaced = after[i].Written(), true

@@ -197,7 +197,8 @@ func sameType(what string, at *place, lists ...[]tree.Node) (kind byte, err erro
 }
 
 // arrange puts a merged list into a server's order. The items that order names come in its order, and the others keep
-// their order in the live list. Between an item of each sort, the other one goes first if it did so in the live list.
+// their order in the live list. Of an ordered item and another item, the other one goes first if it comes first in the
+// live list.
 func arrange(list, order, live []element) tree.Node {
 	ordered, lived := placesOf(order), placesOf(live)
 	room := make([]*element, 2*len(list))
@@ -226,7 +227,7 @@ func arrange(list, order, live []element) tree.Node {
 }
 
 // arrangeBy sorts a list by the place of its keys. Items to delete go last. An item without a place goes before the
-// item to its left: this is not an order, but it is what servers do.
+// item to its left: this is not a consistent order, but servers do the same.
 func arrangeBy(list []*element, by *places) []*element {
 	var last []*element
 	list = slices.DeleteFunc(list, func(e *element) bool {

@@ -121,7 +121,7 @@ func (m merger) member(doc *tree.Branch, change *tree.Member, f Field, at *place
 		return m.object(old, value, f.Shape, at)
 	case kind == '[':
 		if order := directiveOrder + "/" + string(change.Name); m.join && replaces(value) && doc.Find(order) >= 0 {
-			doc.Remove(doc.Find(order)) // it was for a list that is not replaced
+			doc.Remove(doc.Find(order)) // the order was for a list that is not replaced
 		}
 		if old.Kind() == '[' {
 			return m.list(old, value, f, at)

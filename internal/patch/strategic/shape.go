@@ -9,7 +9,7 @@ import (
 type Shape struct {
 	members map[string]Field // of an object with known members
 	values  *Shape           // of every value of a map
-	items   *Shape           // of every item of a list
+	items   *Shape           // the shape of every item of a list
 }
 
 // Field says how a member is changed.
@@ -67,8 +67,7 @@ func (f *Field) strategies(text string) error {
 	return nil
 }
 
-// At returns how the member at a path is changed, and whether that is known. The path goes through lists without a
-// step.
+// At returns how the member at a path is changed, and whether that is known. The path has no step for a list.
 func (s *Shape) At(path []string) (found Field, ok bool) {
 	for _, name := range path {
 		for s != nil && s.items != nil {

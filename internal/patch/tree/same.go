@@ -45,7 +45,7 @@ func sameInside(a, b *Node, number func(a, b []byte) bool) bool {
 	return true // true, false and null have one spelling each, and different kinds
 }
 
-// sameParts is sameItems for lists that are not open, and stay so, because a long list that is open takes many times
+// sameParts is sameItems for lists that are not open. It does not open them, because a long open list takes many times
 // its length.
 func sameParts(a, b *Node, number func(a, b []byte) bool) bool {
 	var mine, other Node // one for all parts: both are on the heap

@@ -24,7 +24,7 @@ func (r *TextRun) Unchanged(a, b *Node) bool {
 	if len(x) != len(y) {
 		return false
 	}
-	if len(x) <= briefText { // keep the knowledge about a long text
+	if len(x) <= briefText { // do not overwrite what is known about a long text
 		r.Compared += len(x)
 		return bytes.Equal(x, y)
 	}
