@@ -26,7 +26,7 @@ func Says(t reflect.Type, names []string) bool {
 			t = t.Elem()
 		case kind == reflect.Slice || kind == reflect.Array:
 			t = t.Elem()
-			for member := range strings.SplitSeq(name, ",") { // by which the element is named
+			for member := range strings.SplitSeq(name, ",") { // the members that name the element
 				if key, _, _ := strings.Cut(member, "="); key != "" && !Says(t, []string{key}) {
 					return false
 				}
