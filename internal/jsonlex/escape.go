@@ -73,7 +73,7 @@ func EscapeStart(text []byte, at int) int {
 		return at
 	}
 	if at-start > 1 && text[start+1] != 'u' {
-		return at // it is behind an escape of two bytes
+		return at // at is behind an escape of two bytes
 	}
 	return start
 }

@@ -36,7 +36,7 @@ func AppendUnquoted(dst, inner []byte) []byte {
 		}
 		var r rune
 		if r, i = escape(inner, i); i < 0 {
-			return dst // not after StringEnd
+			return dst // cannot happen after StringEnd
 		}
 		dst = utf8.AppendRune(dst, r)
 	}
