@@ -121,7 +121,7 @@ type addr struct {
 func (a addr) Network() string { return network }
 func (a addr) String() string  { return net.JoinHostPort(a.host, strconv.Itoa(a.port)) }
 
-// name is the address of a dial, for its error, whatever it is.
+// name is the address of a dial, whatever its form, for the error of the dial.
 type name string
 
 func (n name) Network() string { return network }
