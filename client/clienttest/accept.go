@@ -21,7 +21,7 @@ const (
 type wish struct {
 	media   string // mediaJSON, mediaYAML or mediaProtobuf
 	form    form
-	list    bool   // of metadata: as a list
+	list    bool   // for metadata alone: as a list
 	version string // of the group of the form
 	drop    bool   // without managedFields
 }

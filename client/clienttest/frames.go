@@ -36,8 +36,8 @@ func (fw *frameWriter) open() error {
 
 func (fw *frameWriter) flush() error { return fw.conn.Flush() }
 
-// event sends an event in the view of a selection: an object that starts to match is added, one that ceases to match is
-// deleted.
+// event sends an event as a selection sees it: an object that starts to match is added, and an object that no longer
+// matches is deleted.
 func (fw *frameWriter) event(sel *selection, e *store.Event) error {
 	was, is := sel.matches(e.Prev), sel.matches(e.Next)
 	switch {

@@ -83,7 +83,7 @@ func (c *call) alreadyExists(d *object.Draft, there *object.Revision) error {
 	return err
 }
 
-// complete sets the fields of a new object that the server decides, and its name if it wants one.
+// complete sets the fields of a new object that the server decides, and its name if the object has a generateName.
 func (c *call) complete(tx store.Tx, d *object.Draft) {
 	m := &d.Meta
 	m.UID, m.CreationTimestamp = newUID(), timestamp()

@@ -100,7 +100,7 @@ const (
 	// StreamingIgnored ignores the parameters, as servers that do not know them do.
 	StreamingIgnored
 	// StreamingEndless sends the initial events and the later ones, but no bookmark until Server.Bookmark sends the one
-	// that ends them. Events that happen before it come before it, as they may on older servers.
+	// that ends them. Events that happen before that bookmark are sent before it, as on some older servers.
 	StreamingEndless
 )
 

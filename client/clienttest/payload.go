@@ -78,7 +78,7 @@ func unrecognized(kind string, why error, body []byte) error {
 	return status.BadRequest("the object provided is unrecognized (must be of type %s): %v (%s)", kind, why, summary(body))
 }
 
-// noKind returns the error for an object with an impossible kind.
+// noKind returns the error for an object whose kind does not exist.
 func noKind(kind, apiVersion string) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", kind, apiVersion, "pkg/runtime/scheme.go:111")
 }

@@ -234,7 +234,7 @@ func Start(tb TB, o Options) *Server {
 	if s.invalid != nil {
 		tb.Fatalf("start the server: %v", s.invalid)
 	}
-	if _, measures := tb.(interface{ Loop() bool }); !measures { // as testing.B does
+	if _, measures := tb.(interface{ Loop() bool }); !measures { // testing.B has the method Loop
 		s.test = undertest.New(tb.Errorf)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

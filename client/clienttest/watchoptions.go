@@ -25,7 +25,7 @@ type watchOptions struct {
 func (c *call) watchOptions(sel *selection) (o watchOptions, err error) {
 	version, mode := c.query.Get("resourceVersion"), StreamingLists(c.streaming.Load())
 	send := c.query.Has("sendInitialEvents") && mode != StreamingIgnored
-	// A server with streaming lists also treats a watch without a version as one.
+	// A server with streaming lists also treats a watch without a version as a streaming list.
 	streams := mode == StreamingServed || mode == StreamingEndless
 	if causes := c.checkStreaming(version, send, mode); len(causes) > 0 {
 		return o, status.InvalidOptions("ListOptions", causes...)

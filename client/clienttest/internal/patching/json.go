@@ -55,7 +55,7 @@ func applyJSON(doc, body []byte, lenient bool) (Result, error) {
 
 // notOperations returns an error if JSON is not a list of operations whose named members are texts. A server answers
 // with the error of encoding/json, which contains the names of the server's Go types. The texts are written here
-// because encoding/json changes them with the release of Go.
+// because encoding/json's texts differ between releases of Go.
 func notOperations(v any, list, item string, texts ...string) error {
 	if v == nil {
 		return nil

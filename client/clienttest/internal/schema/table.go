@@ -62,7 +62,7 @@ type Table struct {
 	objects    *Shape // the metadata of an object inside another
 
 	mu        sync.Mutex            // guards the maps below; a shape that Of has returned does not change
-	shapes    map[string]*Shape     // those that were asked for, and those that they refer to
+	shapes    map[string]*Shape     // the requested shapes, and those that they refer to
 	documents map[meta.GVR]Document // those that were asked for
 }
 

@@ -103,8 +103,8 @@ func (w *Watch) checkLag(newest *Event) {
 // Demand returns a channel that delivers when a bookmark is wanted at once.
 func (w *Watch) Demand() <-chan struct{} { return w.demand }
 
-// Wait returns two channels, one of which delivers when the watch can have another event, and a function that releases
-// them.
+// Wait returns two channels and a function that releases them. One of the channels delivers when the watch may have
+// another event.
 func (w *Watch) Wait() (ready <-chan struct{}, visible <-chan time.Time, stop func()) {
 	limit, moved, next := w.cache.horizon(w.in)
 	if w.pending() && w.seen.after.Version > limit { // the cache does not have it yet
