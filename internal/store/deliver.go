@@ -49,7 +49,7 @@ func (s *Store[T]) subscribers() []*subscriber[T] {
 	return slices.Clone(s.subs)
 }
 
-// claim reports whether the caller has to start the subscription's goroutine.
+// claim reports whether the caller must start the subscription's goroutine.
 func (q *subscriber[T]) claim() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

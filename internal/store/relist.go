@@ -143,7 +143,7 @@ func (r *Relist[T]) Delete(id meta.Identity) {
 // Retain keeps the store's state of the object that id names. It is for a listed object that could not be decoded; its
 // last good state is better than none:
 //
-//   - If the store holds an object with another uid at id's key, that one was deleted, and Commit removes it.
+//   - If the store holds an object with another uid at id's key, that object was deleted, and Commit removes it.
 //   - An id without a uid, which could not be read, retains the object that is there.
 //   - An object that was staged for the key before stays staged.
 //   - If there is no object in the store and none is staged, Retain has no effect.

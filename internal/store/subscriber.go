@@ -125,7 +125,7 @@ func send(token chan<- struct{}) {
 	}
 }
 
-// unread returns steps that have not been read, in order: all of them if it is called until there are none. The caller
+// unread returns steps that have not been read, in order. Call it until it returns none to get all of them. The caller
 // holds mu.
 func (q *subscriber[T]) unread() []step[T] {
 	for {
