@@ -52,10 +52,10 @@
 // is earliest. That moment does not change while the key waits, so waiting for Options.Ageing is worth as much as one
 // priority.
 //
-// A pending run keeps the highest priority that it was asked for with, and the earliest time. A ready key whose
-// priority is raised moves forward, to the place that it would have if it had become ready with that priority; a
-// request with a lower priority changes nothing. The priority of a run ends with the run, except that a retry has at
-// least the priority of the run that failed.
+// A pending run keeps the highest priority and the earliest time of all its requests. A ready key whose priority is
+// raised moves forward, to the place that it would have if it had become ready with that priority; a request with a
+// lower priority changes nothing. The priority of a run ends with the run, except that a retry has at least the
+// priority of the run that failed.
 //
 // # Groups
 //
