@@ -17,7 +17,7 @@ const ApplyType = "application/apply-patch+yaml"
 
 // Apply returns the server-side apply (KEP-555) of the configuration that v encodes to: the fields that a field manager
 // sets, and no others. The server records that the manager owns them. It removes the fields that the manager applied
-// earlier and leaves out now, unless somebody else owns them too. So an empty configuration is not an empty patch.
+// earlier and leaves out now, unless another manager owns them too. So an empty configuration is not an empty patch.
 //
 // v encodes to a JSON object: a struct, a map, a meta.Unstructured or a json.RawMessage. Apply sends every field that
 // encoding/json writes, with two exceptions: nulls, and zeros of fields tagged omitempty or omitzero, even those that

@@ -14,9 +14,9 @@ import (
 //
 // The patch changes objects member by member. In lists, two elements are the same if they are equal or have the same
 // name (a member "name", or else "key", or else "type"). The patch replaces a list whole if that makes the patch
-// shorter, and replaces an object that has thousands of changes. The cost is bounded: if more than half a million pairs
-// of elements of a list would have to be compared, elements are matched by their index, and a list whose path is longer
-// than 4 KiB is replaced.
+// shorter, and replaces an object that has thousands of changes. The cost is bounded: if a list would need comparisons
+// of more than half a million pairs of elements, its elements are matched by their index, and a list whose path is
+// longer than 4 KiB is replaced.
 //
 // The patch names elements by their index, without regard to what is at that index when the patch arrives.
 // [DiffGuarded] tests first.

@@ -34,8 +34,8 @@ func SchemaOf[T any]() Schema {
 // SchemaFromOpenAPI reads the schema of a kind from the server's OpenAPI v3 document of its group and version, under
 // /openapi/v3. In it, members have the extensions x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. For the
 // kinds of Kubernetes the result is the schema that [SchemaOf] reads from their Go types. It is an error if the
-// document does not have the kind, if a $ref leads nowhere or in a cycle, or if the document is larger than any
-// server's.
+// document does not have the kind, if a $ref leads nowhere or in a cycle, or if the document is larger than 64 MiB or
+// exceeds another bound, all far beyond any server's document.
 func SchemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {
 	root, err := strategic.ShapeFromOpenAPI(doc, kind)
 	if err != nil {
