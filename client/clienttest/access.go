@@ -33,7 +33,8 @@ func (a *api) authenticate(r *http.Request) (User, error) {
 	return a.impersonate(user, r.Header)
 }
 
-// impersonate returns the user whom the headers name, if the server lets user act as that one.
+// impersonate returns the user that the impersonation headers in h name. It returns an error if user may not
+// impersonate that user.
 func (a *api) impersonate(user User, h http.Header) (User, error) {
 	const prefix = "Impersonate-Extra-"
 	as := User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-UID")}

@@ -48,8 +48,8 @@ func (c *call) apply(body []byte, o writeOptions) (_ *object.Revision, code int,
 	return v, http.StatusCreated, err
 }
 
-// configured returns the object that results from a configuration. old is nil for a new object. twice has the duplicate
-// members of the configuration.
+// configured returns the object that results from a configuration. old is nil for a new object. twice names the
+// duplicate members of the configuration.
 func (c *call) configured(old *object.Draft, config jsontree.Object, twice []string, o writeOptions) (*object.Draft, error) {
 	m, live, owners := c.ownership(), c.bare(), ownership.Owners(nil)
 	if old != nil {

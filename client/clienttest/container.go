@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// serveContainer hands a request for a container to Options.Containers.
+// serveContainer passes a request for a container to Options.Containers.
 func serveContainer(c *call) error {
 	logs := c.Subresource == "log"
 	if c.Verb != "create" && !logs { // a WebSocket needs both, since Kubernetes 1.35

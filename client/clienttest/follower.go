@@ -21,11 +21,12 @@ type follower struct {
 	timeout, bookmark, last <-chan time.Time
 
 	ending bool // the bookmark that ends the initial events is still to be sent
-	due    bool // a bookmark is to be sent
+	due    bool // a bookmark must be sent
 	gone   bool // the resource is no longer served: the pending events are the last
 }
 
-// run sends the initial state, if it was asked for, and then the events until ctx ends or the time is over.
+// run sends the initial state, if the client has asked for it, and then the events until ctx ends or the watch times
+// out.
 func (f *follower) run(ctx context.Context, objects store.Snapshot) error {
 	var timers []*time.Timer
 	start := func(d time.Duration) <-chan time.Time {

@@ -34,7 +34,7 @@ func (s *Server) SetStale(group, version string, stale bool) {
 	}
 }
 
-// SetAggregated says whether the server supports aggregated discovery, which it does at first. Without it, the server
+// SetAggregated says whether the server supports aggregated discovery, as it does by default. Without it, the server
 // behaves like one before Kubernetes 1.27, whose group versions are requested one by one.
 func (s *Server) SetAggregated(known bool) { s.old.Store(!known) }
 

@@ -93,7 +93,7 @@ func (a *api) terminate(tx store.Tx, cur *object.Revision, o *deleteOptions) *ob
 		return d.Revision(&a.namespaces.Type, cur.Version)
 	}
 	cur = tx.Put(a.namespaces.objects, cur, d)
-	// The controller of a real cluster deletes the contents in the background, whatever the request asked for.
+	// The controller of a real cluster deletes the contents in the background, whatever propagation the request has.
 	contents := &deleteOptions{PropagationPolicy: new("Background")}
 	for _, r := range a.registry.registered() {
 		if r.Scope != meta.Namespaced {

@@ -97,7 +97,7 @@ func pruned(v any, last, owned *fieldset.Set, s *schema.Shape) any {
 	all := named(fieldsOf(v, s), s)
 	fields := func(v any) *fieldset.Set { return named(fieldsOf(v, s), s) }
 	without := fields(remove(v, named(last, s), s))
-	// Fields that are removed together with another one may have an owner.
+	// A field that is removed together with another field may still have an owner; it must stay.
 	without = fields(remove(v, all.Difference(without.Union(named(owned, s))), s))
 	// Fields without an owner stay, unless they are inside a field that was applied.
 	return remove(v, all.Difference(without).Intersection(named(last, s)), s)

@@ -16,7 +16,7 @@ const (
 	maxNote = 1024
 )
 
-// checker collects what is wrong with an Event. The server's errors name the members as the core does, in either view,
+// checker collects the errors of an Event. The server's errors name the members as the core does, in either view,
 // except for the controller.
 type checker struct {
 	event     jsontree.Object // in the view of the core

@@ -63,7 +63,7 @@ type Table struct {
 
 	mu        sync.Mutex            // guards the maps below; a shape that Of has returned does not change
 	shapes    map[string]*Shape     // the requested shapes, and those that they refer to
-	documents map[meta.GVR]Document // those that were asked for
+	documents map[meta.GVR]Document // the documents that Document has returned
 }
 
 // Of returns the shape of a kind, or nil.
