@@ -20,7 +20,7 @@ type follower struct {
 
 	timeout, bookmark, last <-chan time.Time
 
-	ending bool // the bookmark that ends the initial events is still to be sent
+	ending bool // the bookmark that ends the initial events has not been sent yet
 	due    bool // a bookmark must be sent
 	gone   bool // the resource is no longer served: the pending events are the last
 }

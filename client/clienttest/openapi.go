@@ -14,8 +14,9 @@ import (
 )
 
 // The documents of /openapi/v3, one for each version of a group, have the paths of objects. A path says only that a
-// patch supports fieldValidation, which kubectl checks before it sends an object. They have the schemas of the kinds,
-// without descriptions. As on a real server, the index is text and has no ETag, although the documents have one.
+// patch supports fieldValidation, which kubectl checks before it sends an object. The documents also have the schemas
+// of the kinds, without descriptions. As on a real server, the index is text and has no ETag, although the documents
+// have one.
 
 // serveOpenAPI answers with the index of the documents, each with its hash.
 func serveOpenAPI(c *call) error {

@@ -35,7 +35,7 @@ type Options struct {
 	// Authorize, if set, decides about each request for a resource, about each impersonation, and for the access
 	// reviews. A refused request is answered with 403, with reason at the end of the message. Nil allows everything.
 	// Paths that are not a resource's, such as those of discovery, are open to every user, and so are the reviews about
-	// oneself. Authorize is not called again for an open watch. Several goroutines call it at once.
+	// oneself. Authorize is not called again for an open watch. Several goroutines may call it at once.
 	Authorize func(Access) (allowed bool, reason string)
 
 	// Containers, if set, simulates the containers of pods; see package client/clienttest/containers. If it is nil,

@@ -53,7 +53,8 @@ func (c *call) readPatch() (media string, body []byte, o writeOptions, err error
 }
 
 // checkSyntax refuses a patch that cannot be written to an audit log, which is JSON. A real server checks this before
-// it looks for the object. It assumes that an apply that begins with a brace is JSON, without checking it.
+// it looks for the object. A real server does not check an apply that begins with a brace: it assumes that this is
+// JSON.
 func checkSyntax(media string, body []byte) error {
 	switch {
 	case media != mediaApply && !json.Valid(body):

@@ -107,7 +107,7 @@ func (a *api) terminate(tx store.Tx, cur *object.Revision, o *deleteOptions) *ob
 	return cur
 }
 
-// endAt records in an object when it is to be removed, and the grace period until then.
+// endAt records in an object the time of its removal, and the grace period until then.
 func endAt(d *object.Draft, at meta.Time, grace int64) {
 	if was := d.Meta.DeletionTimestamp; was == nil || was.After(at.Time) {
 		d.Meta.DeletionTimestamp = &at

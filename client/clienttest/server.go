@@ -103,7 +103,7 @@ func (s *Server) Run(ctx context.Context) error {
 		return errors.Join(s.invalid, s.door.Listener.Close())
 	}
 	var work network.Traffic
-	var conns sync.WaitGroup // goroutines in Serve add to it, so it does not grow after they have returned
+	var conns sync.WaitGroup // only goroutines in Serve add to it, so it does not grow after they have returned
 	start := func(net.Listener) *http.Server { return s.newHTTPServer(ctx, &work, &conns) }
 	served := make(chan error, 1)
 	go func() { served <- s.door.Serve(start) }()
@@ -202,7 +202,7 @@ func (s *Server) Requests() map[Call]int {
 // ServeHTTP answers r as the server usually does. It does not call the function of Intercept, and Requests does not
 // count r. Use it in handlers for Intercept that add to the usual answer or change it.
 //
-// If there are several replicas, the one of the request's connection answers.
+// If there are several replicas, the replica of the request's connection answers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := 0
 	if c := network.ConnOf(r); c != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// apiAudience is the audience of a token that was requested without one.
+// apiAudience is the audience of a token whose request names none.
 const apiAudience = "https://kubernetes.default.svc"
 
 type tokenRequest struct {

@@ -15,8 +15,8 @@ type issuedToken struct {
 	here    bool // the token is valid for this server
 }
 
-// bearer returns the user of a token, and whether the server issued it. The error says that the token is not valid
-// here, or no longer.
+// bearer returns the user of a token, and whether the server issued it. The error says that the token is not for this
+// server, or has expired.
 func (t *tokens) bearer(token string) (_ User, issued bool, _ error) {
 	v, issued := t.issued.Load(token)
 	is, _ := v.(issuedToken)

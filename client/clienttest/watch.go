@@ -66,7 +66,7 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 			_ = frames.conn.SetWriteDeadline(time.Now().Add(cutGrace)) // a blocked write must end, too
 		}
 	}}
-	// The answer starts after the watch: a client that has the headers misses nothing that happens from then on.
+	// The watch starts before the answer, so a client that has received the headers misses no later event.
 	objects, err := c.cache.Join(c.res.objects, watch, store.From{Initial: o.initial, Version: o.version, Current: o.current})
 	if err != nil {
 		return frames.sendFailure(err)

@@ -15,8 +15,8 @@ import (
 )
 
 // Files is a container with files and the programs that copy to and from it: enough for the copy functions of package
-// remote, and for kubectl cp. Use its method Run as [Server.Run], or call it from your own Run for the programs that
-// this does not know.
+// remote, and for kubectl cp. Use its method Run as [Server.Run], or call it from your own Run function for the
+// programs that your function does not handle.
 //
 //	files := &containers.Files{Root: root}
 //	server := clienttest.Start(t, clienttest.Options{Containers: &containers.Server{Run: files.Run}})

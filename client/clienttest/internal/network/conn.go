@@ -182,9 +182,9 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 	})
 }
 
-// deadline sets a deadline, unless the connection is closed. Close of a frozen connection ends a read with a deadline.
-// net/http removes its deadline before it waits for the next request; if it does so after Close, that must not remove
-// the deadline of Close.
+// deadline sets a deadline, unless the connection is closed. Close of a frozen connection ends a read by setting a
+// deadline in the past. net/http removes its own deadline before it waits for the next request, perhaps after Close;
+// that must not remove the deadline that Close has set.
 func (c *Conn) deadline(set func() error) (err error) {
 	c.set(func() {
 		if err = net.ErrClosed; !c.closed {

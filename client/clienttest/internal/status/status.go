@@ -111,8 +111,8 @@ func TooLargeVersion(asked, current uint64) *Error {
 		})
 }
 
-// Invalid is an object, or a set of options, that breaks rules. The kind in its details is really the kind; in other
-// failures it is the resource.
+// Invalid is an object, or a set of options, that breaks rules. Its details contain the kind; those of other failures
+// contain the resource as their kind.
 func Invalid(group, kind, name string, causes []meta.StatusCause) *Error {
 	words := make([]string, 0, len(causes))
 	for _, c := range causes {
