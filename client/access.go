@@ -16,8 +16,9 @@ import (
 // Access is an operation that a user may or may not be allowed to do: a verb on a resource, or on a path that is not a
 // resource's.
 type Access struct {
-	// Verb is the API's word, such as get, list, watch, create, update, patch, delete or deletecollection, or a verb of
-	// the resource's own, such as impersonate. For a Path it is an HTTP method in lower case. "*" means every verb.
+	// Verb is the API's word, such as get, list, watch, create, update, patch, delete or deletecollection, or a verb
+	// that only this resource has, such as impersonate. For a Path it is an HTTP method in lower case. "*" means every
+	// verb.
 	Verb string
 	// Resource is the resource; "*" in its fields means all. An empty Version means every version.
 	Resource meta.GVR
@@ -26,10 +27,10 @@ type Access struct {
 	// Key is the object. An empty Name means every object. An empty Namespace means every namespace, or none for a
 	// cluster-wide resource.
 	Key meta.Key
-	// LabelSelector and FieldSelector are the selectors of a list, a watch or a deletecollection, in the form that
-	// [ListOptions] has; empty selects everything (KEP-4601, in every cluster since 1.34). An authorizer may allow a
-	// part of the objects, as the one for nodes does, or ignore the selectors, as RBAC does. A server that cannot parse
-	// a selector ignores it, and says so in EvaluationError.
+	// LabelSelector and FieldSelector are the selectors of a list, a watch or a deletecollection, in the form of those
+	// in [ListOptions]; empty selects everything (KEP-4601, in every cluster since 1.34). An authorizer may allow
+	// access to only some of the objects, as the node authorizer does, or ignore the selectors, as RBAC does. A server
+	// that cannot parse a selector ignores it, and says so in EvaluationError.
 	LabelSelector string
 	FieldSelector string
 	// Path is a path that is not a resource's, such as "/healthz" or "/metrics"; it excludes the fields about
@@ -41,12 +42,12 @@ type Access struct {
 type Decision struct {
 	// Allowed says that the access is allowed.
 	Allowed bool
-	// Denied says that the access is expressly forbidden. If both are false, no authorizer has an opinion, and the
-	// access is refused all the same today.
+	// Denied says that the access is expressly forbidden. If both are false, no authorizer has an opinion, and today's
+	// servers refuse the access too.
 	Denied bool
 	// Reason is the server's reason, if it gives one.
 	Reason string
-	// EvaluationError is an error that occurred while the server decided, if any. The decision holds all the same.
+	// EvaluationError is an error that occurred while the server decided, if any. The decision is valid nevertheless.
 	EvaluationError string
 }
 
@@ -63,7 +64,7 @@ func Can(ctx context.Context, c *Client, s Subject, a Access) (Decision, error) 
 	return decide(ctx, c, accessReviews, a, &s)
 }
 
-// SubjectRules are the operations that a user may do in a namespace, as far as they can be listed.
+// SubjectRules are the operations that a user may perform in a namespace, as far as the server can list them.
 type SubjectRules struct {
 	// Rules are the allowed operations, in no order and with repetitions.
 	Rules []Rule
@@ -80,7 +81,7 @@ type Rule struct {
 	Groups    []string `json:"apiGroups"`
 	Resources []string `json:"resources"`       // a subresource is written "pods/log"
 	Names     []string `json:"resourceNames"`   // empty means every object
-	Paths     []string `json:"nonResourceURLs"` // of a rule without Resources; a path may end in "*"
+	Paths     []string `json:"nonResourceURLs"` // only in a rule without Resources; a path may end in "*"
 }
 
 // Rules lists what the client may do in a namespace (SelfSubjectRulesReview). Use it to show the rules to people, and
@@ -158,7 +159,7 @@ func decide(ctx context.Context, c *Client, t Type[*accessReview], a Access, s *
 	return Decision{Allowed: d.Allowed, Denied: d.Denied, Reason: shown.Text(d.Reason), EvaluationError: shown.Text(d.EvaluationError)}, nil
 }
 
-// The objects on the wire. Their metadata is not used.
+// The review objects on the wire. Their metadata is not used.
 
 type accessReview struct {
 	meta.Identity `json:"metadata"`

@@ -36,7 +36,7 @@ type ApplyOptions struct {
 // (a struct, a map, a meta.Unstructured, a json.RawMessage), or the result of patch.Apply, to send only some paths of a
 // struct. Apply wants every field that encoding/json writes, except null, and except the zero of a field tagged
 // omitempty or omitzero, as Ensure does. If config leaves out apiVersion, kind, name or namespace, Apply adds it; if
-// config has it, it must be that of the descriptor and of key. An apply of the object itself leaves out status, unless
+// config has one of them, it must match the descriptor and key. An apply of the object itself leaves out status, unless
 // its paths name it; an apply of the status subresource includes it.
 //
 // Apply returns a [*UsageError] and sends nothing if the configuration cannot be applied. It returns a Conflict if
@@ -164,7 +164,8 @@ func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
 	return item, err
 }
 
-// knownAsT is known for an object that is returned in place of an answer: a value of another type may lack fields of T.
+// knownAsT is like known, for an object that the call returns instead of the server's answer. It refuses a struct of
+// another type than T, which may lack fields of T.
 func (r Resource[T]) knownAsT(key meta.Key, obj any) (jsonstream.Item, error) {
 	if t := reflect.TypeOf(obj); t != reflect.TypeFor[T]() && t.Kind() != reflect.Map && !gotype.EncodesItself(t) {
 		return jsonstream.Item{}, fmt.Errorf("it must be a %s, a map or JSON, got %s", reflect.TypeFor[T](), t)

@@ -17,8 +17,8 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// conflictAttempts bounds how often one call writes the object that it has read. With the pauses between attempts, 50
-// cover about 20 s of a storm on one object.
+// conflictAttempts bounds how often one call writes the object that it has read. With the pauses between them, 50
+// attempts take about 20 s while many writers change the object.
 const conflictAttempts = 50
 
 // attempts are the attempts of one call that reads an object and writes a change of it, and starts again after a
@@ -29,7 +29,7 @@ type attempts[T meta.Object] struct {
 	absent  bool            // step also handles a missing object, as a zero Item
 	quits   ModifyError     // the error of the call when it gives up
 	lost    error           // the refusal of the last attempt, if there was one
-	last    jsonstream.Item // the object that it was made from; zero if there was none
+	last    jsonstream.Item // the object that the last attempt was made from; zero if there was none
 	backoff *retry.Backoff
 }
 
@@ -38,8 +38,8 @@ func newAttempts[T meta.Object](r Resource[T], q request) *attempts[T] {
 }
 
 // run reads the object and calls step with it, until step returns no refusal, there have been too many attempts, or ctx
-// has ended. step returns as lost the refusal of a write that may be made again from the object's new state; otherwise
-// lost is nil and err is the call's error.
+// has ended. If the server refuses a write that may be repeated from the object's new state, step returns the refusal
+// as lost. Otherwise lost is nil and err is the call's error.
 func (a *attempts[T]) run(ctx context.Context, step func(obj T, live jsonstream.Item) (lost, err error)) error {
 	for {
 		obj, live, err := a.r.get(ctx, a.q.key, a.q.subresource)
@@ -84,8 +84,8 @@ func (a *attempts[T]) unread(ctx context.Context, err error) error {
 	return a.ended(err)
 }
 
-// pause waits before the next attempt. The last one was made from live and refused with err. pause returns an error if
-// there is no next attempt: the limit is reached, or ctx has ended.
+// pause waits before the next attempt. The last attempt was made from live, and the server refused it with err. pause
+// returns an error if there is no next attempt: the limit is reached, or ctx has ended.
 func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error) error {
 	if a.quits.Attempts == conflictAttempts {
 		a.competing(ctx, live)
@@ -104,12 +104,12 @@ func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error
 type ModifyError struct {
 	// Attempts is how many times the change was sent, without the retries of Config.Retry.
 	Attempts int
-	// MayHaveWritten is set if the change may have taken effect all the same. To call Modify again could then make the
+	// MayHaveWritten is set if the change may have taken effect all the same. Calling Modify again could then make the
 	// change twice; the other calls may be repeated. If it is not set, nothing has been written, and Err wraps the last
 	// refusal if there was one.
 	MayHaveWritten bool
-	// LostTo says who made the write that came before the last attempt, as far as it is known: the latest changed entry
-	// in metadata.managedFields, of which there may be several.
+	// LostTo names the writer that came before the last attempt, as far as it is known: the latest changed entry in
+	// metadata.managedFields. Several entries may have changed.
 	LostTo meta.ManagedFields
 	// Err is the reason why the call gave up.
 	Err error
@@ -140,7 +140,7 @@ func (e *ModifyError) lostTo() string {
 	return text + fmt.Sprintf(" (resource version %q)", shown.Text(e.version))
 }
 
-// Error says how many attempts there were, which write won the last, and why there is no further attempt.
+// Error says how many attempts there were, which write won the last one, and why there is no further attempt.
 func (e *ModifyError) Error() string {
 	text := "gave up before the first attempt"
 	if e.Attempts > 0 {
@@ -190,8 +190,8 @@ func (a *attempts[T]) competing(ctx context.Context, last jsonstream.Item) {
 	}
 }
 
-// wroteBetween notes the latest write after the object was as in last. A manager that writes the same fields again
-// within a second leaves no trace; wroteBetween then notes the latest write of all.
+// wroteBetween notes the latest write after the object was as in last. If a manager writes the same fields again within
+// a second, managedFields do not change; wroteBetween then notes the latest write of all.
 func (e *ModifyError) wroteBetween(last, now jsonstream.Item) {
 	e.LostTo, e.version = meta.ManagedFields{}, now.ResourceVersion
 	before, after := managers(last.Raw), managers(now.Raw)

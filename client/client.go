@@ -21,14 +21,14 @@ import (
 	"github.com/bowline-go/bowline/internal/undertest"
 )
 
-// Client talks to one API server. It is safe for use by several goroutines at once. It holds no goroutine of its own,
-// except while it reads a file or fetches a credential.
+// Client talks to one API server. It is safe for use by several goroutines at once. It runs no goroutine, except while
+// it reads a file or fetches a credential.
 type Client struct {
 	door
 	server    *url.URL
 	http      *http.Client
 	transport *conn.Transport
-	name      string // that the server's certificate must have
+	name      string // the name that the server's certificate must have
 	insecure  bool   // any certificate is accepted
 	userAgent string
 	limiter   *rate.Limiter
@@ -39,14 +39,14 @@ type Client struct {
 	stall  time.Duration // 0 = no bound
 
 	log       logr.Logger
-	warnings  warnings   // which hooks have got
-	logged    warningLog // which hooks have not taken
+	warnings  warnings   // the warnings that hooks have received
+	logged    warningLog // the warnings that no hook took, for the log
 	maxObject int
 	streaming features          // streaming lists, by resource
 	decoders  pipeline.Decoders // how many goroutines decode
 	notes     sync.Map          // noteKey -> *note
 	protobuf  Protobuf
-	test      *undertest.Test // of the configuration
+	test      *undertest.Test // from the Config
 }
 
 // door is for package discovery. It is an alias, so that its methods are not among those that users see.

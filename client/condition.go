@@ -124,7 +124,7 @@ type statusCondition struct {
 	ObservedGeneration *int64 `json:"observedGeneration"`
 }
 
-// statusConditions are decoded like the rest of an object: by case-sensitive names.
+// statusConditions are decoded by case-sensitive names, like the rest of an object.
 type statusConditions struct{ items []statusCondition }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -201,7 +201,7 @@ func (s objectStatus) text(kind string) string {
 	return text
 }
 
-// withReason joins the non-empty ones of a text, a reason and a message from the server.
+// withReason joins a text, a reason and a message from the server, and leaves out empty ones.
 func withReason(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	if len(parts) == 0 {

@@ -20,8 +20,8 @@ import (
 // Config says where an API server is and how to talk to it. The zero value of every field but Server is a usable
 // default. New copies the Config: it may be changed and used again afterwards.
 //
-// Printing, logging or encoding a Config shows no credential: they are Secrets, and methods of Config and TLS hide what
-// may be one in Server and in paths.
+// Printing, logging or encoding a Config shows no credential. Credentials are Secrets, and methods of Config and TLS
+// hide any part of Server and of a path that may be a credential.
 type Config struct {
 	underTest // clienttest sets it
 
@@ -68,10 +68,10 @@ type Config struct {
 
 	// StallTimeout bounds how long a server may make no progress with an answer while a call waits for it. 0 means 30
 	// s, and a negative duration means no bound. An answer stalls when less than 1 KiB of it arrives in a wait of that
-	// length. Three times do not count: the time that the caller takes between two reads, the silences of a watch, and
-	// the silences of a raw request that follows its answer (watch and follow in its query). Unless StallTimeout is
-	// negative, the headers of an answer must arrive within 75 s, which is more than an API server takes for a request.
-	// The error is a timeout for apierrors.NetworkOf.
+	// length. The following time does not count: the time that the caller takes between two reads, and pauses in a
+	// watch or in the answer to a raw request with watch or follow in its query. Unless StallTimeout is negative, the
+	// headers of an answer must arrive within 75 s, which is more than an API server takes for a request. The error is
+	// a timeout for apierrors.NetworkOf.
 	//
 	// Only the context limits how long a call takes as a whole.
 	StallTimeout time.Duration
@@ -81,11 +81,11 @@ type Config struct {
 	// this one object, which is skipped.
 	MaxObject int
 
-	// Protobuf, if set, makes the client ask for lists and watches as protobuf, which takes servers and clients a
-	// fraction of the work of JSON. Package client/protobuf makes the value. JSON stays the second choice, so custom
-	// resources and servers that have only JSON need no setting; nor do Go types that cannot be decoded from protobuf.
-	// All other requests use JSON. Type.JSON switches protobuf off for a resource. The Status of an informer says which
-	// is used, and why.
+	// Protobuf, if set, makes the client ask for lists and watches as protobuf, which costs servers and clients a
+	// fraction of the work of JSON. Package client/protobuf makes the value. JSON stays the second choice, so no
+	// setting is needed for custom resources, for servers that have only JSON, and for Go types that cannot be decoded
+	// from protobuf. All other requests use JSON. Type.JSON switches protobuf off for a resource. The Status of an
+	// informer says which is used, and why.
 	Protobuf Protobuf
 
 	// Uncompressed asks the server not to compress its answers. That saves work on both sides and sends more bytes.
@@ -192,7 +192,7 @@ func (c Config) validate() (*url.URL, error) {
 	return server, errors.Join(errs...)
 }
 
-// validateIdentity checks the credentials: a certificate, and at most one other way to say who the client is.
+// validateIdentity checks the credentials: a certificate, and at most one other way to identify the client.
 func (c Config) validateIdentity(bad func(format string, args ...any)) {
 	token, basic := c.BearerToken != "" || c.BearerTokenFile != "", c.Username != "" || c.Password != ""
 	if conn.HasControl(c.BearerToken) {
@@ -230,8 +230,8 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 	}
 }
 
-// connection returns the options for the connections of a client. c is valid. log is called with what no hook Stale
-// takes.
+// connection returns the options for the connections of a client. c is valid. log is called with each error that no
+// hook Stale takes.
 func (c Config) connection(server *url.URL, log func(ctx context.Context, err error)) conn.Options {
 	o := conn.Options{
 		Server: server, CA: conn.PEM{File: c.TLS.CAFile, Data: c.TLS.CAData}, Cert: conn.PEM{File: c.TLS.CertFile, Data: c.TLS.CertData},
@@ -266,10 +266,10 @@ func (c Config) stallTimeout() time.Duration {
 	return max(c.StallTimeout, 0)
 }
 
-// Anonymous returns a configuration for the same server, by the same way, without anything that identifies the client.
-// It leaves out tokens, password, client certificate, Credentials, Impersonate, and Wrap, which might add any of them.
-// It keeps the authorities, the proxy and its password, Dial, limits, hooks and the logger. Use it to ask questions
-// that anybody may ask, and for requests with credentials of their own, such as a token to check.
+// Anonymous returns a configuration that reaches the same server in the same way, without anything that identifies the
+// client. It leaves out tokens, password, client certificate, Credentials, Impersonate, and Wrap, which might add any
+// of them. It keeps the authorities, the proxy and its password, Dial, limits, hooks and the logger. Use it to ask
+// questions that anybody may ask, and for requests with credentials of their own, such as a token to check.
 func (c Config) Anonymous() Config {
 	c.BearerToken, c.BearerTokenFile = "", ""
 	c.Username, c.Password = "", ""

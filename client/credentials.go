@@ -21,20 +21,20 @@ type Credential struct {
 	Expires time.Time
 }
 
-// Format prints c for every verb: for some, package fmt would print what is behind Certificate.
+// Format prints c for every verb. Without it, package fmt would follow the pointer in Certificate for some verbs.
 func (c Credential) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "{Token:%v Certificate:%t Expires:%v}", c.Token, c.Certificate != nil, c.Expires)
 }
 
 // Credentials gets a credential when one is needed, and keeps it until it expires or the server refuses it.
 //
-// Credentials renews a credential before it expires, while the old one is still used. The first request within the last
-// fifth of the credential's time starts it, or within the last minute if that is more, or within the second half if
-// that is less. If the renewal fails, the old credential stays in use, the client calls Hooks.Stale, and the next
-// attempt follows after 10 s, then 20 s, and so on up to two minutes.
+// Credentials renews a credential before it expires, while the old one is still used. The first request in the last
+// fifth of the credential's lifetime starts the renewal. That period is at least a minute, but at most half of the
+// lifetime. If the renewal fails, the old credential stays in use, the client calls Hooks.Stale, and the next attempt
+// follows after 10 s, then 20 s, and so on up to two minutes.
 //
-// Requests wait for a new credential if the old one has ended since the last fetch, by the wall clock or by the
-// monotonic one, and after the server refused it. A refusal is a 401, or a TLS alert because of the certificate. A
+// Requests wait for a new credential in two cases: the old one has ended since the last fetch, by the wall clock or by
+// the monotonic one; or the server has refused it. A refusal is a 401, or a TLS alert because of the certificate. A
 // refused request is then sent once more, if there is another credential. Refusals lead to at most one new credential
 // in 5 s.
 //
@@ -48,7 +48,7 @@ func (c Credential) Format(f fmt.State, _ rune) {
 // 2 s, and so on up to 10 s. Except after a refusal, a new credential is used for at least 5 s before the next one is
 // fetched.
 //
-// Clients whose Config names the same Credentials share its credential. It is safe for use by several goroutines at
+// Clients whose Configs name the same Credentials share one credential. It is safe for use by several goroutines at
 // once. The zero Credentials cannot be used; see [NewCredentials].
 type Credentials struct {
 	state *conn.Credentials // a pointer, which fmt does not follow
@@ -58,8 +58,8 @@ type Credentials struct {
 // answer of the plugin, the file or the server. fetch runs on a goroutine of its own, once for all requests that wait,
 // and never concurrently with itself. Its context ends after 15 minutes, when no request waits for it any more, and
 // with [Client.Close]; fetch must return soon after that. The context has none of the values of the callers' contexts.
-// The waiting requests get a panic in fetch as an error. A credential that is empty, or has a token with a space or a
-// control character, is an error.
+// A panic in fetch becomes the error of the waiting requests. A credential that is empty, or has a token with a space
+// or a control character, is an error.
 func NewCredentials(fetch func(ctx context.Context) (Credential, error)) *Credentials {
 	c := &Credentials{}
 	if fetch == nil { // New returns the error
@@ -83,7 +83,7 @@ func (c *Credentials) Named(name string) *Credentials {
 }
 
 // CredentialError says why there is no credential. The request was not sent, or the server refused it with a credential
-// that has ended; it has done nothing.
+// that has ended. In both cases the request has had no effect.
 type CredentialError struct {
 	Err error
 }

@@ -2,21 +2,21 @@ package client
 
 import "time"
 
-// CredentialStatus says how old the credential of a client is, for people who look for the cause of refusals. It has
-// nothing of the credential itself.
+// CredentialStatus says how old the credential of a client is, for people who look for the cause of refusals. It
+// contains no part of the credential itself.
 type CredentialStatus struct {
 	// From says where the credential comes from, such as "a token file and a client certificate", or the name of
 	// [Credentials.Named]. It is empty for an anonymous client.
 	From string
-	// Obtained is when the credential was got or its file was last read. It is zero before the first request, and for a
-	// credential that Config holds.
+	// Obtained is when the credential was fetched or its file was last read. It is zero before the first request, and
+	// for a credential that Config holds.
 	Obtained time.Time
-	// Expires is the end of the credential: of Credential.Expires, of the certificate, or of a token that is a JSON Web
-	// Token (RFC 7519); the earliest of them. It is zero if it is not known.
+	// Expires is when the credential ends: the earliest of Credential.Expires, the end of the certificate, and the end
+	// of the token if that is a JSON Web Token (RFC 7519). It is zero if it is not known.
 	Expires time.Time
 	// Err is why the last attempt to get or read another one failed, while the old one stays in use. It is nil if it
-	// succeeded. It is also set if the last attempt got a credential that had ended by this machine's clock, and that
-	// is in use.
+	// succeeded. It is also set if the last attempt brought a credential that had already ended by this machine's
+	// clock, and that credential is in use.
 	Err error
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
-// Deletion is what a server has answered to a deletion that it has accepted.
+// Deletion is a server's answer to a deletion that it has accepted.
 type Deletion[T meta.Object] struct {
-	// Gone says that the object no longer exists. Otherwise it exists until its finalizers and its grace period are
-	// done. With [WriteOptions.DryRun] Gone says what would be.
+	// Gone says that the object no longer exists. Otherwise it exists until its finalizers are removed and its grace
+	// period is over. With [WriteOptions.DryRun], Gone says whether the object would be gone.
 	Gone bool
-	// Object is the object as it waits, or, where Gone, in its last state, which some resources answer with. It is the
-	// zero T if the answer had no object.
+	// Object is the object that waits or, if Gone is set, its last state, which only some resources answer with. It is
+	// the zero T if the answer had no object.
 	Object T
 	// Finalizers and GracePeriod are what the object waits for; both are empty if Gone is set. Those of a namespace
 	// include the finalizers of its spec.
@@ -25,13 +25,13 @@ type Deletion[T meta.Object] struct {
 	GracePeriod time.Duration
 	// UID is that of the object. It is empty if the server did not say it.
 	UID string
-	// ResourceVersion is that of the state in Object; without an Object it is that of the deletion, which servers say
-	// from Kubernetes 1.38 on, and otherwise empty. A cache that has come to the version of a deletion no longer holds
-	// the object: see informer.Informer.WaitFor.
+	// ResourceVersion is that of the state in Object; without an Object it is the version of the deletion, which
+	// servers send from Kubernetes 1.38 on; older servers leave it empty. A cache that has reached the version of a
+	// deletion no longer holds the object: see informer.Informer.WaitFor.
 	ResourceVersion string
 }
 
-// deletionHead is the part of an answer to a deletion by which it is judged.
+// deletionHead is the part of the answer to a deletion that tells whether the object is gone.
 type deletionHead struct {
 	Metadata struct {
 		DeletionTimestamp          meta.Time `json:"deletionTimestamp"`
@@ -71,7 +71,7 @@ func (r Resource[T]) DeleteWithResult(ctx context.Context, key meta.Key, o Delet
 	return d, err
 }
 
-// deletion returns what an answer says.
+// deletion interprets the answer to a deletion.
 func (r Resource[T]) deletion(item jsonstream.Item, code int) (d Deletion[T], err error) {
 	if item.Kind == "Status" {
 		var s meta.Status
@@ -81,7 +81,7 @@ func (r Resource[T]) deletion(item jsonstream.Item, code int) (d Deletion[T], er
 		if s.Details != nil {
 			d.UID = s.Details.UID
 		}
-		d.Gone, d.ResourceVersion = code != http.StatusAccepted, s.ResourceVersion // 202 says that it goes later
+		d.Gone, d.ResourceVersion = code != http.StatusAccepted, s.ResourceVersion // 202 means that it goes later
 		return d, nil
 	}
 	var head deletionHead
@@ -92,7 +92,7 @@ func (r Resource[T]) deletion(item jsonstream.Item, code int) (d Deletion[T], er
 		return Deletion[T]{}, err
 	}
 	d.UID, d.ResourceVersion = item.UID, item.ResourceVersion
-	var ofNamespace []string // anybody else's spec.finalizers may be anything
+	var ofNamespace []string // in any other kind, spec.finalizers may be anything
 	if item.Kind == "Namespace" && item.APIVersion == "v1" && len(head.Spec.Finalizers) > 0 {
 		_ = json.Unmarshal(head.Spec.Finalizers, &ofNamespace)
 	}

@@ -59,10 +59,10 @@
 //
 //   - [Resource.Modify] makes a change that depends on the present object, such as appending to a list or incrementing
 //     a counter. For status, use r.Status().Modify.
-//   - [Resource.Ensure] makes an object as the program says, whether it exists or not. A controller uses it for the
-//     objects that it makes for its own resource. Ensure sets the fields that its argument has and leaves everything
-//     else; [Ensured] reports the result. Ensure removes the places that EnsureOptions.Absent names, and the few things
-//     that its documentation lists.
+//   - [Resource.Ensure] makes an object match what the program says, whether it exists or not. A controller uses it for
+//     the objects that it makes for its own resource. Ensure sets the fields that its argument has and leaves
+//     everything else; [Ensured] reports the result. Ensure removes the places that EnsureOptions.Absent names, and the
+//     few things that its documentation lists.
 //   - [Resource.Apply] does the same, and also removes fields that the program no longer names. Use it too when several
 //     writers share the same lists. The server records the owner of each field, so every writer needs a name
 //     (WriteOptions.FieldManager).
@@ -74,10 +74,10 @@
 // # Guarantees
 //
 // Reads are live: the client does not cache. Nothing runs in the background, with one exception: when a credential is
-// about to expire, a call has the next one fetched while the call goes on ([Credentials]). Each call makes the requests
-// that its documentation names, and one more if the server refuses a credential (401) and there is another one. Every
-// call ends soon after its context ends, and leaves no goroutine behind. An iterator can be used again: each loop over
-// it sends its own requests, from the start. Idle connections are kept for later calls until [Client.Close].
+// about to expire, a call starts the fetch of the next one and does not wait for it ([Credentials]). Each call makes
+// the requests that its documentation names, and one more if the server refuses a credential (401) and there is another
+// one. Every call ends soon after its context ends, and leaves no goroutine behind. An iterator can be used again: each
+// loop over it sends its own requests, from the start. Idle connections are kept for later calls until [Client.Close].
 //
 // Objects are decoded one by one as they arrive, into exactly the fields that T names. The client never holds a whole
 // list unless the caller asks for it with [Resource.List]. It cuts metadata.managedFields from lists and watches by
@@ -91,9 +91,9 @@
 // request that could take effect twice is never sent twice, unless the server asks for it. The client gives up on a
 // server that accepts a request and then makes no progress with its answer ([Config.StallTimeout]). Only the caller's
 // context limits the total time of an answer. The client sends the time that is left until the context's deadline with
-// each request that the API bounds (the parameter timeout: not with watches, logs and connections), so that the server
-// stops its work too. The error then matches context.DeadlineExceeded, also if the server says first that the time is
-// over.
+// each request that the API bounds (the parameter timeout; not for watches, logs and connections), so that the server
+// stops its work too. The error then matches context.DeadlineExceeded, even if the server is the first to say that the
+// time is over.
 //
 // Names and namespaces are checked as path segments before a request is sent. Credentials, and the names of the users
 // that a request acts for ([Resource.As]), are sent only to the configured server: a redirect to another origin is an
@@ -118,7 +118,7 @@
 //   - *errors.StatusError: the server's answer; errors.Is(err, apierrors.NotFound) tests its reason.
 //   - [*UsageError]: the call is wrong whatever the server says; nothing was sent. It is also the error of a call for a
 //     subresource that the resource does not have, of an update that would remove fields that the type does not have,
-//     and of a Modify of which the server left out a part.
+//     and of a Modify from whose change the server left out a part.
 //   - [*CredentialError]: there is no credential; the server has done nothing.
 //   - [*AnswerError]: the answer is not JSON, of another kind, too large, or of another version than [Exact] asks for.
 //   - [*DecodeError]: one object does not fit its type; the call hands on the other objects of its list or watch.
@@ -130,6 +130,6 @@
 // has written. [WaitFor] returns a [*WaitError].
 //
 // An answer that was cut short is an error, never a shorter object or list. The error wraps io.ErrUnexpectedEOF if
-// net/http's error does. An answer that is complete by the rules of HTTP, and not as JSON or protobuf, is an
+// net/http's error does. An answer that is complete by the rules of HTTP, but not as JSON or protobuf, is an
 // *AnswerError, which is not retried.
 package client

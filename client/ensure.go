@@ -52,9 +52,9 @@ import (
 // written the same.
 //
 // A uid or resource version in want is a precondition: if the object has another, or does not exist, the error is a
-// Conflict, and nothing was written, unless it is in a [*ModifyError] that says otherwise. An object that is being
-// deleted cannot be ensured: the error is a [*DeletingError], which is a Conflict too, until the object is gone; then
-// Ensure creates it.
+// Conflict, and nothing was written, unless the Conflict is within a [*ModifyError] that says otherwise. An object that
+// is being deleted cannot be ensured: the error is a [*DeletingError], which is a Conflict too, until the object is
+// gone; then Ensure creates it.
 //
 // Ensure does not write status. Leave it empty, and write it through [Resource.Status]; change an object that was read,
 // or cloned from a cache, with [Resource.Modify]. Ensure leaves out a status that has only zeros. Any other status is a
@@ -72,17 +72,16 @@ import (
 //
 // Ensure combines a wanted value and the server's in this way:
 //   - Objects are merged member by member, including maps such as labels. An object that the API calls atomic is
-//     replaced whole: the selectors and references of the built-in kinds. Ensure has no schema of other kinds. There it
-//     replaces an object that has only matchLabels and matchExpressions, because it is a selector, and an object that
-//     want's Go type tags `patchStrategy:"replace"`.
+//     replaced whole: the selectors and references of the built-in kinds. Ensure has no schema of other kinds. In
+//     those, it replaces an object that has only matchLabels and matchExpressions, because it is a selector, and an
+//     object that want's Go type tags `patchStrategy:"replace"`.
 //   - A list with keys, such as containers by name, is merged by its keys. An element gets the values of want and keeps
 //     the rest. Wanted elements have want's order. An element that want does not have stays, because an admission
 //     plugin may have added it; Ensure removes it if only this field manager has set it, and EnsureOptions.Absent names
-//     others. In other than the built-in kinds a list has keys if want's Go type tags it `patchStrategy:"merge"
-//     patchMergeKey:"name"`.
+//     others. In other kinds, a list has keys if want's Go type tags it `patchStrategy:"merge" patchMergeKey:"name"`.
 //   - Any other list becomes as wanted. If the element of the server's list at the same place has all that is wanted,
-//     its other members stay. In other than the built-in kinds, so do the other members of an element with the same
-//     name, if no two elements have the same name.
+//     its other members stay. In kinds that are not built in, so do the other members of an element with the same name,
+//     if no two elements have the same name.
 //   - metadata.finalizers and metadata.ownerReferences become the union of want's and the server's; owners are compared
 //     by uid.
 //   - If members exclude each other and want sets another one than the server has, the server's is removed. Such
@@ -102,7 +101,7 @@ import (
 //     members whose names end in Time or Timestamp. The zero time of a built-in kind equals an absent value.
 //   - Base64 of the same bytes, which may have line breaks, such as a caBundle and the data of a Secret, in the
 //     built-in kinds.
-//   - Numbers that are one floating-point number, except integers of 64 bits.
+//   - Numbers with the same floating-point value, except integers of 64 bits.
 //
 // The stringData of a Secret is compared with its data, and written there. In the built-in kinds, a zero that the
 // server does not write equals an absent value (readOnly: false, an empty nodeSelector, an empty list), and a zero that
@@ -174,8 +173,8 @@ func (r Resource[T]) Ensure(ctx context.Context, want T, o EnsureOptions) (T, En
 // such write.
 type unanswered struct {
 	to     Outcome
-	uid    string // of the object that it was made from; empty for a creation
-	adopts bool   // it gave the object a controller
+	uid    string // of the object that the write was made from; empty for a creation
+	adopts bool   // the write gave the object a controller
 }
 
 // found returns the outcome of a call that finds nothing to change.

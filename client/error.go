@@ -47,7 +47,7 @@ type OpError struct {
 
 // Error returns, for example, `get pods "web/a": server said NotFound (404): pods "a" not found`. If the server does
 // not serve the resource, which its answer does not say, the text names the resource and the likely cause. If there
-// were several attempts, it names their errors, but not those that repeat the one after them.
+// were several attempts, it names their errors, but leaves out an error that the next attempt repeats.
 func (e *OpError) Error() string {
 	text := e.where() + ": "
 	if e.Page > 0 {
@@ -88,9 +88,9 @@ func (e *OpError) where() string {
 // Trying again does not help. It is also the error of an [Resource.Update] that was not sent, because it would remove
 // fields that T does not have.
 //
-// In two cases the request has been sent: for a subresource that the resource does not have, the server answers
-// NotFound, and the client finds that the object exists; and if the server accepts a write of [Resource.Modify], it may
-// leave out a part of the change that only another subresource writes, and make the rest.
+// In two cases the request has been sent. First, for a subresource that the resource does not have, the server answers
+// NotFound, and the client finds that the object exists. Second, the server may accept a write of [Resource.Modify] and
+// leave out a part of the change that only another subresource writes; the rest is then written.
 type UsageError struct {
 	// Err says what is wrong, and what is allowed.
 	Err error
@@ -173,7 +173,7 @@ const (
 	// object of a list or a watch: the error is the [*DecodeError] of this object alone. An object of more than 32 MiB
 	// and 16 times MaxObject ends the list or the watch.
 	TooLarge AnswerReason = "TooLarge"
-	// TooDeep: the same for an object that nests deeper than a fixed number of levels.
+	// TooDeep: like TooLarge, for an object that nests deeper than a fixed number of levels.
 	TooDeep AnswerReason = "TooDeep"
 	// HeadersTooLarge: the headers of the answer are larger than a fixed number of bytes.
 	HeadersTooLarge AnswerReason = "HeadersTooLarge"
@@ -187,14 +187,14 @@ func (r AnswerReason) Error() string { return string(r) }
 type AnswerError struct {
 	// Reason says what is wrong.
 	Reason AnswerReason
-	// Got and Want are the actual and the expected value, of the reasons that say so.
+	// Got and Want are the actual and the expected value. Each reason says whether it sets them.
 	Got, Want string
 
-	text  string // for the reasons that are not told by Got and Want; with the place in the body, the limit and the object
+	text  string // for reasons that Got and Want do not describe; names the place in the body, the limit and the object
 	short bool
 }
 
-// Is reports whether target is e.Reason, or io.ErrUnexpectedEOF and the answer ends too early.
+// Is reports whether target is e.Reason. It also matches io.ErrUnexpectedEOF if the answer ends too early.
 func (e *AnswerError) Is(target error) bool {
 	return target == error(e.Reason) || e.short && target == io.ErrUnexpectedEOF
 }

@@ -22,11 +22,11 @@ import (
 // the finalizer, the error is a [*DeletingError]; if it does not exist, the error is a NotFound. AddFinalizer always
 // reads the object, so look at a cached object's finalizers first.
 //
-// AddFinalizer reads the object and sends a JSON patch that holds only for the uid and the finalizers that it read. So
-// it removes nobody else's finalizer, and other writes do not disturb it. If somebody else changes the finalizers
-// first, AddFinalizer pauses, longer with each attempt, and begins again, until ctx ends or 50 attempts have failed;
-// the error is then a [*ModifyError]. If the connection breaks, it sends the patch again and reads the result. On a
-// handle of [Metadata], both the read and the answer have only the metadata.
+// AddFinalizer reads the object and sends a JSON patch that the server applies only if the object still has the uid and
+// the finalizers that it read. So it removes nobody else's finalizer, and other writes do not disturb it. If somebody
+// else changes the finalizers first, AddFinalizer pauses, longer with each attempt, and begins again, until ctx ends or
+// 50 attempts have failed; the error is then a [*ModifyError]. If the connection breaks, it sends the patch again and
+// reads the result. On a handle of [Metadata], both the read and the answer have only the metadata.
 //
 // name is a domain, a slash, and a name, such as "example.com/cleanup"; or one of the API's own, "orphan" and
 // "foregroundDeletion". Anything else is a [*UsageError].
@@ -64,8 +64,8 @@ func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string
 // nothing to remove.
 //
 // RemoveFinalizer works like [Resource.AddFinalizer]. If another object of the same name replaces the object during the
-// call, the new one keeps its finalizer, and RemoveFinalizer returns the zero T and nil. With a uid in o this holds
-// from the time when that uid was read: set it to the uid of the object that was cleaned up.
+// call, the new one keeps its finalizer, and RemoveFinalizer returns the zero T and nil. Set the uid in o to that of
+// the object that was cleaned up: then this also holds for a replacement before the call.
 func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error) {
 	var none T
 	q := r.request("remove finalizer from", key)
@@ -139,7 +139,7 @@ func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold)
 	return result, err
 }
 
-// hold is what prevents the removal of an object, as it was read.
+// hold has the fields of an object, as read, that prevent its removal.
 type hold struct {
 	uid, version string
 	finalizers   []string
@@ -169,7 +169,8 @@ func readHold(live jsonstream.Item) (hold, error) {
 	return h, nil
 }
 
-// validFinalizer checks a name by the API's rule for its own kinds, and requires it for all kinds.
+// validFinalizer checks a name against the rule that the API has for built-in kinds. It requires that rule for all
+// kinds.
 func validFinalizer(name string) error {
 	if name == "orphan" || name == "foregroundDeletion" {
 		return nil

@@ -68,7 +68,7 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 	})
 }
 
-// deleted tells ctx of a deletion. The server answers with the object if it goes later, and otherwise with a Status.
+// deleted tells ctx of a deletion. The server answers with the object if that goes later, and otherwise with a Status.
 func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
 	tell := follow.OnWrite(ctx)
 	var body struct {

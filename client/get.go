@@ -12,9 +12,9 @@ import (
 // asks for the object as it is now, which costs the server a read of its store.
 type GetOptions struct {
 	// ResourceVersion is the minimum. Empty means the server's present state. "0" means any state that the server has
-	// at hand, however old: an object may be missing that exists, or be there although it is gone. Any other value is a
-	// version that a server has sent, of the same resource: the state is not older. A server that has not seen that
-	// version yet waits for a few seconds; the error is then a Timeout that [apierrors.IsTooLargeResourceVersion]
+	// at hand, however old: an existing object may be missing, and a deleted one may still be returned. Any other value
+	// is a version that a server has sent, of the same resource: the state is not older. A server that has not seen
+	// that version yet waits for a few seconds; the error is then a Timeout that [apierrors.IsTooLargeResourceVersion]
 	// recognizes.
 	ResourceVersion string
 }

@@ -14,7 +14,7 @@ import (
 
 // RequestInfo describes one HTTP exchange.
 type RequestInfo struct {
-	// Verb is the API's word for it, such as "list"; it is "connect" for what package remote asks for.
+	// Verb is the API's word for the operation, such as "list"; it is "connect" for what package remote asks for.
 	Verb string
 	// Resource and Key are the object of the exchange; Key has no name for collections.
 	Resource meta.GVR
@@ -41,10 +41,10 @@ type RequestInfo struct {
 // Hooks are functions that a client calls on events. Each must be safe for use by several goroutines at once and should
 // return soon, because the request waits for it.
 type Hooks struct {
-	// Call is called when a call begins to send a request, before its first attempt. The call goes on with the context
-	// that it returns, and calls end, unless that is nil, after its last attempt with the error of the call: for a span
-	// that has all attempts. A call that reads several times, such as a paged list, begins each time. For a list or a
-	// watch, end is called when the answer begins, or when the first page has been read.
+	// Call is called when a call begins to send a request, before its first attempt. The call continues with the
+	// context that the hook returns. After the last attempt it calls end, unless that is nil, with the error of the
+	// call. So a span can cover all attempts. A call that reads several times, such as a paged list, calls the hook for
+	// each read. For a list or a watch, end is called when the answer begins, or when the first page has been read.
 	Call func(ctx context.Context, r RequestInfo) (_ context.Context, end func(error))
 
 	// Request is called after each HTTP exchange, when the headers of the answer have arrived or the attempt has
@@ -58,11 +58,12 @@ type Hooks struct {
 	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left
 	// out.
 	//
-	// If it is nil, and the context of the call has no hooks with a Warning either, the client logs warnings: to
+	// If Warning is nil, and the context of the call has no hooks with a Warning either, the client logs warnings: to
 	// Config.Logger, or else to the logger of the context (logr.NewContext), or else to slog.Default(). Warnings of one
-	// verb and resource, whose texts differ only in names and numbers, make one line, and a further one after a minute
-	// at the earliest, at growing intervals of up to a day, with their number. A client logs at most ten warnings in a
-	// minute, and then says that others are left out. Set a function that does nothing to silence them.
+	// verb and resource, whose texts differ only in names and numbers, share one log line. If they continue, further
+	// lines with their number follow, the first after a minute at the earliest, then at growing intervals of up to a
+	// day. A client logs at most ten warnings in a minute, and then says that others are left out. Set a function that
+	// does nothing to silence them.
 	Warning func(ctx context.Context, w Warning)
 
 	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use.
@@ -72,9 +73,9 @@ type Hooks struct {
 	Stale func(ctx context.Context, err error)
 }
 
-// WithHooks returns a context whose requests call the functions of h, by whatever client they are made, as well as
-// those of Config.Hooks and of outer contexts. The contexts of Run of an informer and of a reconcile are derived from
-// that of the program, so a context with hooks observes all of them.
+// WithHooks returns a context whose requests, by any client, call the functions of h as well as those of Config.Hooks
+// and of outer contexts. The contexts of Run of an informer and of a reconcile are derived from that of the program, so
+// a context with hooks observes all of them.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
 	return hooks.With(ctx, h, Hooks.and)
 }
@@ -90,8 +91,8 @@ func (h Hooks) and(other Hooks) Hooks {
 	}
 }
 
-// in returns the hooks of a request with ctx, where h are those of the client: all of them, and those that take
-// warnings from the log.
+// in returns the hooks of a request with ctx; h are the client's hooks. all are all hooks, and taking are those whose
+// Warning or Stale takes the place of the log.
 func (h Hooks) in(ctx context.Context) (all, taking Hooks) {
 	taking = h
 	if carried, ok := hooks.In[Hooks](ctx); ok {
@@ -110,7 +111,7 @@ func (c *Client) hooksIn(ctx context.Context) Hooks {
 	return all
 }
 
-// begin calls Hooks.Call. It returns the context to go on with, and what to call at the end, or nil.
+// begin calls Hooks.Call. It returns the context to continue with, and the function to call at the end, or nil.
 func (c *Client) begin(ctx context.Context, r outgoing) (context.Context, func(error)) {
 	call := c.hooksIn(ctx).Call
 	if call == nil {

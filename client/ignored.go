@@ -13,7 +13,7 @@ type ignoredError string
 
 func (e ignoredError) Error() string { return string(e) }
 
-// leftOut returns the error of a write of which the server has left out some fields, such as "status", "spec" or
+// leftOut returns the error of a write from which the server has left out some fields, such as "status", "spec" or
 // "metadata.labels".
 func leftOut(fields []string, subresource string) error {
 	text := "server has left out the change of " + strings.Join(fields, ", ")

@@ -353,8 +353,8 @@ type ListOptions struct {
 	// A server without the feature, which is alpha in Kubernetes 1.36 and 1.37 (feature gate ShardedListAndWatch),
 	// ignores it and lists every object. ShardInfo of the list's metadata says that the server applied it. If ShardInfo
 	// is empty, the server may have applied it or not: Kubernetes leaves it out of lists of custom resources, of
-	// metadata alone and of Tables. So a caller that must have no other objects compares the range of each one; see
-	// [meta.ShardBy.Range].
+	// metadata alone and of Tables. So a caller that must not receive other objects checks each object against the
+	// range; see [meta.ShardBy.Range].
 	//
 	// A server that applies selectors answers a malformed one with InternalError (500).
 	ShardSelector string
@@ -406,7 +406,7 @@ func (o ListOptions) checkVersion(version string) error {
 	return nil
 }
 
-// isFloor reports whether the version is a minimum, so that the present one will do as well.
+// isFloor reports whether the version is a minimum, so that the present version satisfies it too.
 func (o ListOptions) isFloor() bool { return o.ResourceVersion != "" && o.match() == NotOlderThan }
 
 func (o ListOptions) validate() error {

@@ -145,7 +145,7 @@ type ControllerError struct {
 	Present meta.OwnerReference
 
 	child   meta.Key
-	refused meta.OwnerReference // that it did not get: the zero value if the object was to be ensured without a controller
+	refused meta.OwnerReference // the controller that the object did not get; zero if Ensure named none
 }
 
 // Error implements error.

@@ -35,7 +35,7 @@ func wouldLose(t reflect.Type, lost []string) error {
 		t, shown.Text(strings.Join(lost, ", ")), more)}
 }
 
-// note records what a client has learned about a Go type and the resource that is decoded into it.
+// note records facts that a client has learned about a Go type and the resource that it decodes into it.
 type note struct {
 	lossy  atomic.Bool    // an object had members that the type has no field for
 	drops  handle.Feature // whether the server accepts the parameter drop of media types

@@ -22,12 +22,12 @@ import (
 // Protobuf is the value of [Config].Protobuf. Package client/protobuf makes one; its methods are for the client.
 type Protobuf = content.Form
 
-// binary is what a note knows of protobuf.
+// binary is the part of a note about protobuf.
 type binary struct {
 	once    sync.Once
 	decoder content.Decoder // nil if why is set
 	why     error           // why the objects are decoded from JSON
-	served  handle.Feature  // whether the server accepts that it is asked for
+	served  handle.Feature  // whether the server accepts requests for protobuf
 	used    handle.Encoding // by the latest list or watch
 }
 
@@ -38,7 +38,7 @@ var (
 	errAnswered = errors.New("the server has answered in JSON")
 )
 
-// binary returns what the client knows of the resource's protobuf; nil if it has no protobuf at all.
+// binary returns the client's note about protobuf for the resource; nil if Config.Protobuf is not set.
 func (r Resource[T]) binary() *binary {
 	if r.c == nil || r.c.protobuf == nil || r.note == nil {
 		return nil
@@ -109,7 +109,7 @@ func (r Resource[T]) sendForBody(ctx context.Context, q request) (*http.Response
 	})
 }
 
-// sent sends q, and notes the form of the answer. why is the reason if that is JSON.
+// sent sends q, and notes the form of the answer. why is the reason to note if the answer is JSON.
 func (r Resource[T]) sent(ctx context.Context, q request, why error) (*http.Response, error) {
 	resp, err := r.send(ctx, q)
 	if b := r.binary(); b != nil && err == nil {
@@ -121,7 +121,7 @@ func (r Resource[T]) sent(ctx context.Context, q request, why error) (*http.Resp
 	return resp, err
 }
 
-// isBinary reports whether an answer is in a form that was asked for beside JSON.
+// isBinary reports whether an answer is in the form that was asked for beside JSON.
 func isBinary(form content.Form, h http.Header) bool {
 	if form == nil {
 		return false

@@ -40,7 +40,7 @@ type ProxyTarget struct {
 // target redirects to one of its own paths, or its HTML links to one, the API server writes its own path to the target
 // into it, without a host. The transport understands such a path, whatever the host.
 //
-// The API server takes headers that identify a user for itself. So a request with such a header (Authorization,
+// The API server itself interprets headers that identify a user. So a request with such a header (Authorization,
 // Proxy-Authorization, Impersonate-..., X-Remote-...) is an error and is not sent, because it would change who the
 // client is. The target cannot get credentials in these headers. The client's own credential goes to the API server,
 // which does not pass it on. Cookies go to the target. The transport drops headers that are for one connection.
@@ -212,7 +212,7 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 	return &out, nil
 }
 
-// hopByHop are the headers that are for one connection (RFC 9110, section 7.6.1).
+// hopByHop are the headers that concern one connection only (RFC 9110, section 7.6.1).
 var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding"}
 
 // isIdentity reports whether a header identifies a user, to an API server or to a proxy on the way there.
