@@ -14,7 +14,7 @@ import (
 const (
 	fetchTimeout = 15 * time.Minute // for one fetch, during which a person may sign in
 	renewalPause = 5 * time.Second  // between two fetches because of refusals
-	// After a failed refresh; doubled with each failure.
+	// The pause after a failed refresh; it doubles with each failure.
 	refreshPause    = 10 * time.Second
 	maxRefreshPause = 2 * time.Minute
 	// The same if no credential is in force. There is no pause after the first failure.
@@ -29,13 +29,13 @@ const (
 type Credentials struct {
 	fetch func(context.Context) (Credential, error)
 	fail  func(err error) error // makes the error for a missing credential
-	name  string                // see Name; does not change any more
+	name  string                // see Name; does not change after that
 
 	mu       sync.Mutex // guards the rest; not held while fetch or a hook runs
 	now      *lease     // nil before the first
-	refused  bool       // the server has refused now: requests wait for another
+	refused  bool       // the server has refused the lease now: requests wait for another
 	renewed  time.Time  // when the last fetch because of a refusal began
-	flight   *flight    // nil where none is under way
+	flight   *flight    // nil if no fetch is under way
 	failures int        // in a row: errors, and credentials that had ended when they came
 	failed   time.Time  // the time of the last of them
 	err      error      // its cause
@@ -58,7 +58,7 @@ func (c *Credentials) IsUsable() bool { return c != nil && c.fetch != nil }
 type flight struct {
 	cancel  context.CancelFunc // tells fetch to return
 	timeout context.Context    // ends after fetchTimeout, not when the flight is cancelled
-	done    chan struct{}      // closed when it has returned, and everybody has been told
+	done    chan struct{}      // closed when fetch has returned and the clients have been told
 
 	// Guarded by Credentials.mu.
 	waiting int                         // requests
@@ -79,8 +79,8 @@ func (c *Credentials) get(ctx context.Context, h *holder) (issued, error) {
 	return issued{header: l.header(), lease: l}, nil
 }
 
-// renew implements source. It returns the refused credential if there is no other. The error is why, if that one has
-// ended.
+// renew implements source. If there is no other credential, it returns the refused one. If that one has ended, the
+// error says why there is no other.
 func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
 	c.mu.Lock()
 	if now := time.Now(); c.now == refused.lease && !c.refused && !fresh(c.renewed, now, renewalPause) {
@@ -94,8 +94,8 @@ func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (iss
 	return next, err
 }
 
-// gone returns why there is no other credential in place of one that the server refuses and that has ended. It is nil
-// if the source works, or the credential has not ended: then the refusal says more.
+// gone returns the reason why no other credential replaces l, which the server refuses and which has ended. It returns
+// nil if the source works, or if l has not ended: the server's refusal is then the better explanation.
 func (c *Credentials) gone(l *lease) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,8 +106,8 @@ func (c *Credentials) gone(l *lease) error {
 }
 
 // lease returns the lease in force, and fetches one if there is none. Requests wait for a fetch if the lease has ended
-// since the last fetch, or if the server has refused it. They do not wait for one that only may bring something better:
-// the last fetch brought a lease that had ended already, so the clocks differ, or brought none.
+// since the last fetch, or if the server has refused it. They do not wait if the last fetch failed, or brought a lease
+// that had already ended (so the clocks differ): another fetch would only perhaps bring a better one.
 func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,7 @@ func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 			c.start()
 		}
 		f := c.flight
-		cancelled := f.left // the next may begin when it has returned
+		cancelled := f.left // the next fetch may begin when this one has returned
 		f.waiting++
 		f.notify(ctx, h)
 		c.mu.Unlock()
@@ -152,11 +152,11 @@ func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	}
 }
 
-// young reports whether the lease has just come, so that fetching another would be too soon: the clocks may differ by
-// nearly all of its time. The caller holds mu.
+// young reports whether the lease is too new to fetch another. If the clocks differ by nearly all of its lifetime,
+// every lease is about to end when it arrives. The caller holds mu.
 func (c *Credentials) young(now time.Time) bool { return fresh(c.now.taken, now, renewalPause) }
 
-// pause returns how long to wait after the present number of failures in a row.
+// pause returns how long to wait, given the present number of failures in a row.
 func (c *Credentials) pause(first, most time.Duration) time.Duration {
 	if c.failures == 0 {
 		return 0
@@ -183,7 +183,8 @@ func (f *flight) wait(ctx context.Context) error {
 
 var errTimeout = fmt.Errorf("there was none within %v", fetchTimeout)
 
-// hold makes a fetch go on, or begin, for a client, whether a request waits for it or not. The caller holds mu.
+// hold begins a fetch for a client, or keeps the present one going, whether a request waits for it or not. The caller
+// holds mu.
 func (c *Credentials) hold(ctx context.Context, h *holder) {
 	if c.flight == nil {
 		c.start()
@@ -246,7 +247,7 @@ func (c *Credentials) start() {
 	}()
 }
 
-// call calls fetch. A context's error from fetch is not the caller's.
+// call calls fetch. It makes sure that a context error from fetch is not taken for that of the caller's context.
 func (c *Credentials) call(ctx context.Context) (got Credential, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -305,7 +306,7 @@ func (c *Credentials) land(f *flight, got Credential, err error) {
 	c.mu.Unlock()
 }
 
-// ended returns the error of a lease that had ended when it came.
+// ended returns the error for a lease that had already ended when it arrived.
 func (c *Credentials) ended(l *lease, now time.Time) error {
 	what := "the credential"
 	if c.name != "" {

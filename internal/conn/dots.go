@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxEscapes is how many times a path may be escaped. To look deeper would take time that grows with the square of its
-// length.
+// maxEscapes is how many times a path may be escaped. Without this limit, the check could take time that grows with the
+// square of the path's length.
 const maxEscapes = 8
 
-// CheckDots returns an error if something on the way might see a segment ".." in an escaped path, be it that it
-// unescapes the path more than once, takes a backslash for a slash, or takes a segment to end at a semicolon.
+// CheckDots returns an error if a program on the way to the target might see a segment ".." in an escaped path, because
+// it unescapes the path more than once, takes a backslash for a slash, or ends a segment at a semicolon.
 func CheckDots(path string) error {
 	for range maxEscapes {
 		for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
@@ -29,7 +29,7 @@ func CheckDots(path string) error {
 	return fmt.Errorf("the path must not be escaped more than %d times", maxEscapes)
 }
 
-// unescape resolves the escapes of a path, and leaves what is none as it is: not everything refuses that.
+// unescape resolves the escapes of a path. It leaves invalid escapes as they are, because some programs accept them.
 func unescape(path string) string {
 	b := make([]byte, 0, len(path))
 	for i := 0; i < len(path); i++ {

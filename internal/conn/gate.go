@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// patience is how long a request waits for others that look for a connection. A handshake takes less, unless the
-// network loses a packet of it.
+// patience is how long a request waits while another one looks for a connection. A handshake takes less, unless the
+// network loses a packet.
 const patience = time.Second
 
 // gate lets one request at a time look for a connection, if the server speaks HTTP/2. Without it, net/http dials for
@@ -22,7 +22,7 @@ const patience = time.Second
 //
 //   - The dial has succeeded or failed. The next request looks for a connection, and finds the new one.
 //   - Another request has ended, so an older connection has room for one more.
-//   - The request has waited for patience. Then it dials as well, so that a dial that hangs holds up nobody for longer.
+//   - The request has waited for patience. Then it dials as well, so a dial that hangs delays no request for longer.
 //   - The server has chosen HTTP/1, where each request under way needs a connection of its own. Then no request waits
 //     any more.
 //
@@ -57,11 +57,12 @@ func (g *gate) send(t *http.Transport, r *http.Request) (*http.Response, error) 
 		found(ok && c.ConnectionState().NegotiatedProtocol != "h2")
 	}}
 	resp, err := t.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
-	found(false) // if it has failed before
+	found(false) // in case it failed before that
 	return resp, err
 }
 
-// enter waits until a request may look for a connection. One that seeks lets nobody else do so until it has left.
+// enter waits until a request may look for a connection. If seeks is true, no other request may do so until this one
+// calls leave.
 func (g *gate) enter(ctx context.Context) (seeks bool, err error) {
 	var impatient <-chan time.Time
 	for {
@@ -86,8 +87,8 @@ func (g *gate) enter(ctx context.Context) (seeks bool, err error) {
 	}
 }
 
-// try lets a request pass, or returns what is closed when it may try again. One that has waited before is the next to
-// do so.
+// try lets a request pass, or returns a channel that is closed when the request may try again. A request that has
+// waited before goes to the front of the line.
 func (g *gate) try(waited bool) (turn chan struct{}, seeks bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -110,7 +111,7 @@ func (g *gate) try(waited bool) (turn chan struct{}, seeks bool) {
 	return turn, false
 }
 
-// leave says that the request that seeks has a connection, or will have none.
+// leave records that the seeking request has a connection, or has failed to get one.
 func (g *gate) leave(http1 bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,7 +123,7 @@ func (g *gate) leave(http1 bool) {
 	}
 }
 
-// ended says that a request has ended whose connection has room for another.
+// ended records that a request has ended, so its connection has room for another.
 func (g *gate) ended() {
 	if g == nil {
 		return
@@ -146,7 +147,7 @@ func (g *gate) giveUp(turn chan struct{}) {
 	}
 }
 
-// wake lets the first of the line try again. The caller holds mu.
+// wake lets the first request in the line try again. The caller holds mu.
 func (g *gate) wake() {
 	if len(g.waiting) > 0 {
 		close(g.waiting[0])

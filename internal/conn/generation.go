@@ -13,18 +13,19 @@ import (
 	"time"
 )
 
-// generation is the connections of one identity, in three http.Transports: one for watches, one for upgrades, and one
-// for all other requests. So a watch that nobody reads, or many watches on one connection, delay no other request.
+// generation holds the connections of one identity, in three http.Transports: one for watches, one for upgrades, and
+// one for all other requests. So a watch that nobody reads, or many watches on one connection, delay no other request.
 //
-// A generation is retired when another takes its place. It takes no new requests, and its requests go on to their end.
-// With the last of them it closes all its connections; one that is being dialled is closed as soon as it is there.
+// A generation is retired when another takes its place. It then accepts no new requests, and those under way continue
+// to their end. After the last of them it closes all its connections, and a connection that is being dialled as soon as
+// that is established.
 type generation struct {
 	identity
 	calls *http.Transport
 	watch *http.Transport
-	// upgrade makes a connection for each request. An upgrade may begin anything, so it must not be sent twice.
-	// Net/http sends a GET again if a connection breaks that it has used before, and a request that must not be sent
-	// again fails if the server has just closed such a connection.
+	// upgrade makes a connection for each request. An upgrade may start any action, so it must not be sent twice. If a
+	// connection that has been used before breaks, net/http sends a GET again. A request that must not be sent again
+	// fails if the server has just closed such a connection.
 	upgrade *http.Transport
 
 	origin              *url.URL // of the requests that go through a gate
@@ -36,7 +37,7 @@ type generation struct {
 	conns    map[*conn]struct{} // open
 }
 
-// newGeneration returns a generation without connections. i.ca can be parsed.
+// newGeneration returns a generation without connections. i.ca has been checked, so it can be parsed.
 func newGeneration(o Options, i identity) (*generation, error) {
 	tlsConfig := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -68,7 +69,7 @@ func newGeneration(o Options, i identity) (*generation, error) {
 	g.watch = o.newTransport(tlsConfig.Clone(), p.choose, dial) // net/http writes to it
 	g.upgrade = o.newTransport(tlsConfig.Clone(), p.choose, dial)
 	g.upgrade.DisableKeepAlives, g.upgrade.ForceAttemptHTTP2, g.upgrade.HTTP2 = true, false, nil
-	// A server that accepts a watch and never begins it would look like one on which nothing happens.
+	// Without this limit, a server that accepts a watch and never answers would look like a watch without events.
 	g.watch.ResponseHeaderTimeout = MaxHeaderWait
 	if !o.NoHeaderTimeout {
 		g.calls.ResponseHeaderTimeout, g.upgrade.ResponseHeaderTimeout = MaxHeaderWait, MaxHeaderWait
@@ -88,7 +89,7 @@ func (o Options) newTransport(tlsConfig *tls.Config, proxy func(*http.Request) (
 		IdleConnTimeout:     90 * time.Second,
 
 		MaxResponseHeaderBytes: MaxHeaders,
-		// A connection whose other end has gone without a word is noticed within 45 s.
+		// If the other end of a connection silently goes away, the client notices within 45 s.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }
@@ -98,7 +99,7 @@ const MaxHeaders = 1 << 20
 
 type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// begin counts a request; end takes it back.
+// begin adds a request to the count; end subtracts it.
 func (g *generation) begin() {
 	g.mu.Lock()
 	g.requests++
@@ -112,7 +113,7 @@ func (g *generation) end() {
 	g.sweep()
 }
 
-// retire says that there will be no further requests.
+// retire marks the generation: it gets no further requests.
 func (g *generation) retire() {
 	g.mu.Lock()
 	g.retired = true
@@ -136,14 +137,14 @@ func (g *generation) sweep() {
 	if !over {
 		return
 	}
-	g.calls.CloseIdleConnections() // in good order, where there is one
+	g.calls.CloseIdleConnections() // an orderly close, if the protocol has one
 	g.watch.CloseIdleConnections()
 	for _, c := range conns {
 		_ = c.Close()
 	}
 }
 
-// send sends a request on the generation, which has been told that it begins.
+// send sends a request that begin has counted.
 func (g *generation) send(r *http.Request) (*http.Response, error) {
 	t, gate := g.calls, &g.callGate
 	switch {
@@ -152,7 +153,7 @@ func (g *generation) send(r *http.Request) (*http.Response, error) {
 	case CallOf(r.Context()).Watch:
 		t, gate = g.watch, &g.watchGate
 	}
-	if r.URL.Scheme != "https" || !sameOrigin(r.URL, g.origin) || t == g.upgrade { // to another, or HTTP/1
+	if r.URL.Scheme != "https" || !sameOrigin(r.URL, g.origin) || t == g.upgrade { // another origin, or HTTP/1
 		gate = nil
 	}
 	resp, err := gate.send(t, r)
@@ -162,7 +163,7 @@ func (g *generation) send(r *http.Request) (*http.Response, error) {
 	}
 	resp.Request = r
 	b := &body{ReadCloser: resp.Body, g: g}
-	if t == g.calls { // an end of many watches is the end of their connection more often than room in it
+	if t == g.calls { // a watch mostly ends because its connection ends, which makes no room
 		b.gate = gate
 	}
 	resp.Body = b
@@ -178,7 +179,7 @@ type body struct {
 	g    *generation
 	gate *gate // may be nil
 	once sync.Once
-	eof  atomic.Bool // has been read to its end
+	eof  atomic.Bool // the body has been read to its end
 }
 
 func (b *body) Read(p []byte) (n int, err error) {
@@ -205,7 +206,7 @@ type duplexBody struct {
 	io.Writer
 }
 
-// dial wraps a dialer so that its connections are known.
+// dial wraps a dialer so that the generation knows its connections.
 func (g *generation) dial(next dialer) dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		nc, err := next(ctx, network, address)

@@ -13,15 +13,15 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// generations sends requests over the connections of the identity in force. Requests read the files: the first one, one
-// every 30 s, and one that fails as if a certificate had changed. So New does no I/O, and nothing runs in the
-// background. If a file is bad, or is not read in time, the identity in force stays, and Options.Stale learns why. If
-// none is in force, the request fails, and the next one reads again.
+// generations sends requests over the connections of the identity in force. Requests read the files: the first request,
+// then one every 30 s, and a request that fails as if a certificate had changed. So New does no I/O, and nothing runs
+// in the background. If a file is bad, or is not read in time, the identity in force stays, and Options.Stale is told
+// why. If none is in force, the request fails, and the next one reads again.
 type generations struct {
 	o      Options
 	holder *holder
 
-	files kept[identity] // what is in the files, or in Options
+	files kept[identity] // the identity in the files, or in Options
 
 	mu  sync.Mutex // guards now; taken before the lock of files
 	now *generation
@@ -51,7 +51,7 @@ func (t *generations) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	// The certificates have changed. If the handshake failed, nothing was sent. If the connection only broke, the
-	// server may have handled the request, so it is sent again only if it reads.
+	// server may have handled the request, so it is sent again only if it changes nothing.
 	if !refused && !readsOnly(r) {
 		return resp, err
 	}
@@ -71,8 +71,7 @@ func (t *generations) send(r *http.Request) (*http.Response, error) {
 	return g.send(r)
 }
 
-// rewind returns a request that can be sent in place of r, which has been; there is none if its body cannot be had
-// again.
+// rewind returns a request to send again in place of r. It returns false if the body of r cannot be read again.
 func rewind(r *http.Request) (*http.Request, bool) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r, true
@@ -102,7 +101,7 @@ func refusesCertificate(err error) bool {
 	if !errors.As(err, &op) || op.Op != "remote error" {
 		return false
 	}
-	alert := op.Err.Error() // its type has no name
+	alert := op.Err.Error() // its type is not exported
 	return strings.Contains(alert, "certificate") || alert == "tls: handshake failure" || alert == "tls: access denied"
 }
 
@@ -140,7 +139,7 @@ func (t *generations) CloseIdleConnections() {
 	}
 }
 
-// begin returns the generation for a request, which it has been told of.
+// begin returns the generation for a request, which it has counted there.
 func (t *generations) begin(ctx context.Context) (*generation, error) {
 	var l *lease
 	if c := t.o.Credentials; c != nil {
@@ -164,12 +163,12 @@ func (t *generations) begin(ctx context.Context) (*generation, error) {
 	return g, err
 }
 
-// choose returns the generation for a request of a lease, and the one in whose place it comes, if it is new. The files
-// have been read.
+// choose returns the generation for a request with the lease. If that is new, old is the one that it replaces. The
+// files have been read.
 func (t *generations) choose(l *lease) (g, old *generation, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	want := t.files.last() // under mu, so that no request brings back what another has seen replaced
+	want := t.files.last() // under mu, so that no request brings back an identity that another has replaced
 	if l != nil {
 		want.cert = l.Certificate
 	}
@@ -184,7 +183,7 @@ func (t *generations) choose(l *lease) (g, old *generation, err error) {
 	return t.now, old, nil
 }
 
-// look reads the files, if it is time to. A bad file is an error only before there is anything to use.
+// look reads the files if they are due. A bad file is an error only if there is no earlier identity to use.
 func (t *generations) look(ctx context.Context) error {
 	_, stale, err := t.files.get(ctx)
 	if stale != nil {
@@ -203,7 +202,7 @@ func (t *generations) changedSince(ctx context.Context, changes int64) bool {
 	return t.files.changes.Load() != changes
 }
 
-// CloseBody does what a RoundTripper owes the request that it does not send.
+// CloseBody closes the body of a request that is not sent, as every RoundTripper must.
 func CloseBody(r *http.Request) {
 	if r.Body != nil {
 		_ = r.Body.Close()

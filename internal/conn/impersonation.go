@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Impersonate begins the names of the headers that say whom to act for.
+// Impersonate is the prefix of the names of the headers that name the user to act for.
 const Impersonate = "Impersonate-"
 
-// IsImpersonation reports whether a header says whom to act for, however it is written.
+// IsImpersonation reports whether a header has that prefix, in upper or lower case.
 func IsImpersonation(name string) bool {
 	return len(name) >= len(Impersonate) && strings.EqualFold(name[:len(Impersonate)], Impersonate)
 }
 
-// withoutImpersonation returns r itself, or a copy without the headers of that kind that it has.
+// withoutImpersonation returns r itself if it has no such headers, and otherwise a copy without them.
 func withoutImpersonation(r *http.Request) *http.Request {
 	out := r
 	for name := range r.Header {

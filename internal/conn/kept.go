@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	// How long a read may take before what was read last is used meanwhile.
+	// How long a request waits for a read before it uses the previous contents.
 	readPatience = time.Second
-	// How long a request waits for a read where nothing was read before. Its context may end sooner.
+	// How long a request waits for a read if there are no previous contents. Its context may end sooner.
 	readTimeout = 30 * time.Second
 )
 
-// kept is what some files hold, kept in memory and read again when it is old. It is read on behalf of a request, on a
-// goroutine of its own and under no lock: a file system that does not answer, such as a network mount whose server is
-// gone, must not hold a request past its context, nor hold requests that have what was read last.
+// kept holds the contents of some files in memory, and reads them again when they are old. A request starts the read,
+// which has a goroutine of its own and holds no lock. So a file system that does not answer, such as a network mount
+// whose server is gone, does not hold a request past its context, nor a request that can use the previous contents.
 //
-// The system cannot be told to give up a read. So the goroutine belongs to its file and not to a request: it ends when
-// the system answers, and stores the result itself. Nobody waits for it but requests, as long as they want to;
-// Transport.Close does not. There is one of them at most, because no other read begins before it has ended.
+// A read cannot be cancelled. So its goroutine outlives the request: it ends when the system answers, and stores the
+// result itself. Only requests wait for it, each with its own limit; Transport.Close does not. There is at most one
+// such goroutine, because no other read begins before it has ended.
 type kept[T any] struct {
 	load  func(read) (T, error)             // names each file before it reads it
-	same  func(a, b T) bool                 // nil where nobody asks for changes
-	age   time.Duration                     // how long what was read is used before the files are looked at again
-	eager bool                              // after a failure the next request looks again, and not only the first after age
-	open  func(name string) ([]byte, error) // readFile, but in tests
+	same  func(a, b T) bool                 // nil if nobody asks for changes
+	age   time.Duration                     // how long the contents are used before the files are read again
+	eager bool                              // after a failure, the next request reads again, without waiting for age
+	open  func(name string) ([]byte, error) // readFile, except in tests
 
-	changes atomic.Int64 // how often a read has brought something else
+	changes atomic.Int64 // how often a read has brought different contents
 
 	mu      sync.Mutex  // guards the rest; not held while a file is read
-	now     T           // what was read last, if have is set
-	have    bool        // something was read
-	at      time.Time   // when the files were last looked at; zero where they are to be
-	err     error       // why they could not be, if they could not
-	told    time.Time   // when it was last said that now is old
+	now     T           // the contents that were read last, if have is set
+	have    bool        // there are contents
+	at      time.Time   // when the files were last read; zero if the next request must read them
+	err     error       // why that failed; nil if it did not
+	told    time.Time   // when a failure was last reported
 	expired int         // how often expire was called
-	reading *reading[T] // nil where none is under way
+	reading *reading[T] // nil if no read is under way
 }
 
 // read reads a file that stands in a field of client.Config.
@@ -53,8 +53,9 @@ type reading[T any] struct {
 	err     error                  // set before done is closed
 }
 
-// get returns what the files hold. Where that is old, it is read first. stale is why it could not be, where somebody
-// should be told that the old is used. It is an error only if there is nothing old.
+// get returns the contents of the files, and reads them first if they are old. If the read fails, get returns the
+// previous contents, and stale is the reason if it should be reported now. err is set only if there are no previous
+// contents.
 func (k *kept[T]) get(ctx context.Context) (value T, stale, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -63,13 +64,13 @@ func (k *kept[T]) get(ctx context.Context) (value T, stale, err error) {
 		r := k.begin()
 		patience := readTimeout
 		if k.have {
-			patience = time.Until(r.began.Add(readPatience)) // of all requests together
+			patience = time.Until(r.began.Add(readPatience)) // counted for all requests from the start of the read
 		}
 		k.mu.Unlock()
 		err := r.wait(ctx, patience)
 		k.mu.Lock()
 		switch {
-		case err == nil && r.err == nil && r.expired < needs: // it began too early to be an answer
+		case err == nil && r.err == nil && r.expired < needs: // the read began before the call of expire
 			continue
 		case err == nil:
 			err = r.err
@@ -85,7 +86,7 @@ func (k *kept[T]) get(ctx context.Context) (value T, stale, err error) {
 	return k.now, k.stale(k.err), nil
 }
 
-// stale returns err if it has not been said for a while that what was read last is used for its sake. mu is held.
+// stale returns err if no failure has been reported for a while, and otherwise nil. mu is held.
 func (k *kept[T]) stale(err error) error {
 	now := time.Now()
 	if err == nil || fresh(k.told, now, k.age) {
@@ -95,7 +96,7 @@ func (k *kept[T]) stale(err error) error {
 	return err
 }
 
-// expire makes the next get read the files, and not take the answer of a read that has begun before.
+// expire makes the next get read the files. The result of a read that has begun before does not count.
 func (k *kept[T]) expire() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -103,7 +104,7 @@ func (k *kept[T]) expire() {
 	k.at = time.Time{}
 }
 
-// last returns what was read last, without reading; it is zero before anything was.
+// last returns the contents that were read last, without reading; the zero value if nothing has been read.
 func (k *kept[T]) last() T {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -181,7 +182,7 @@ func (r *reading[T]) wait(ctx context.Context, patience time.Duration) error {
 	return slow
 }
 
-// SlowReadError says which file was waited for in vain. Nothing was sent.
+// SlowReadError says which file was not read in time. Nothing was sent.
 type SlowReadError struct {
 	File   string // with its field
 	Waited time.Duration

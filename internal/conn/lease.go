@@ -19,7 +19,8 @@ type Credential struct {
 	Expires     time.Time
 }
 
-// Format prints the name of the type, whatever the verb: for some, package fmt would print what is behind Certificate.
+// Format prints the name of the type for every verb. Without it, package fmt would follow the pointer in Certificate
+// for some verbs.
 func (Credential) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "conn.Credential") }
 
 // lease is one credential and its time of validity.
@@ -49,8 +50,8 @@ func newLease(c Credential, now time.Time) (*lease, error) {
 	return &lease{Credential: c, taken: now}, nil
 }
 
-// endedError says that something is past its end by the clock of this machine. The server may have another clock, so it
-// is used all the same.
+// endedError says that a token or a certificate has ended by the clock of this machine. It is used nevertheless,
+// because the server's clock may differ.
 type endedError struct {
 	what     string
 	end, now time.Time
@@ -83,17 +84,17 @@ func (l *lease) header() string {
 	return "Bearer " + string(l.Token)
 }
 
-// expired reports whether the end has come, by either clock: the monotonic one stops while a machine sleeps, and the
+// expired reports whether the lease has ended, by either clock: the monotonic one stops while a machine sleeps, and the
 // wall clock can be set.
 func (l *lease) expired(now time.Time) bool { return l.within(now, 0) }
 
-// ending reports whether it is time to fetch another.
+// ending reports whether it is time to fetch another lease.
 func (l *lease) ending(now time.Time) bool {
 	life := l.Expires.Sub(l.taken.Round(0))
 	return l.within(now, min(max(time.Minute, life/5), life/2))
 }
 
-// within reports whether less than left remains.
+// within reports whether at most left remains of the lease.
 func (l *lease) within(now time.Time, left time.Duration) bool {
 	if l.Expires.IsZero() {
 		return false
@@ -102,7 +103,7 @@ func (l *lease) within(now time.Time, left time.Duration) bool {
 	return l.Expires.Sub(now.Round(0)) <= left || life-now.Sub(l.taken) <= left
 }
 
-// same reports whether o is the same to the server.
+// same reports whether the server sees the same credential in o.
 func (l *lease) same(o *lease) bool {
 	return l.Token == o.Token && sameCertificate(l.Certificate, o.Certificate)
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Options say what to connect to and as whom. They have been validated, but for the data of CA, Cert and Key.
+// Options name the server and the client's identity. They have been validated, except for the data of CA, Cert and Key.
 type Options struct {
 	// Server is the server's URL. Credentials are for its origin only.
 	Server *url.URL
-	// CA are those who vouch for the server, Cert and Key the client's certificate and its private key; see client.TLS.
+	// CA are the authorities that vouch for the server, Cert and Key are the client's certificate and its private key;
+	// see client.TLS.
 	CA, Cert, Key PEM
 	// ServerName replaces the host of Server in the handshake and in the check of the server's certificate; empty keeps
 	// it.
@@ -21,16 +22,17 @@ type Options struct {
 	// Insecure accepts any certificate of a server.
 	Insecure bool
 
-	// Credentials, TokenFile, Token or Username and Password say who the client is: the first of them that is set.
+	// Credentials, TokenFile, Token, or Username and Password identify the client: the first of them that is set
+	// counts.
 	Credentials *Credentials
 	TokenFile   string
 	Token       shown.Secret
 	Username    string
 	Password    shown.Secret
-	// Impersonate are the headers that say whom the client acts for; see Call.Impersonate.
+	// Impersonate are the headers that name the user that the client acts for; see Call.Impersonate.
 	Impersonate http.Header
 
-	// NoHeaderTimeout lets a server take any time to begin an answer that is no watch.
+	// NoHeaderTimeout lets a server take any time to begin an answer, except to a watch.
 	NoHeaderTimeout bool
 	// Uncompressed asks for answers without compression.
 	Uncompressed bool
@@ -38,8 +40,9 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error) `json:"-"`
 	// Proxy chooses a proxy; nil means http.ProxyFromEnvironment.
 	Proxy func(*http.Request) (*url.URL, error) `json:"-"`
-	// Wrap is given the transport below the credentials, and returns the one to use. Nil uses that one.
+	// Wrap gets the transport below the credentials, and returns the one to use. A nil Wrap changes nothing.
 	Wrap func(http.RoundTripper) http.RoundTripper `json:"-"`
-	// Stale is told why a file or a credential could not be got again while the old one stays in use. Nil drops that.
+	// Stale is called with the reason why a file or a credential could not be renewed, while the old one stays in use.
+	// If Stale is nil, the reason is dropped.
 	Stale func(ctx context.Context, err error) `json:"-"`
 }

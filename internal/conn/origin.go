@@ -20,7 +20,7 @@ import (
 // followed below the path of Config.Server, like the API server's. Registering such a server (an APIService) takes an
 // administrator's rights.
 
-// maxHost is how much of an origin that a server chose is shown in an error: more than the longest host name (RFC 1035,
+// maxHost bounds how much of an origin that a server chose an error shows: more than the longest host name (RFC 1035,
 // section 2.3.4).
 const maxHost = 300
 

@@ -9,17 +9,16 @@ import (
 
 // MaxHeaderWait bounds how long a server may take to begin an answer, once it has the request. An API server may hold a
 // request back for up to a minute, its own bound for requests, while it is short of capacity or its cache catches up;
-// the rest is for the way.
+// the rest is for the network.
 const MaxHeaderWait = 75 * time.Second
 
-// stallBytes is what must arrive while a caller waits for as long as Progress.Limit.
+// stallBytes is how many bytes must arrive while a caller waits for Progress.Limit.
 const stallBytes = 1 << 10
 
-// Progress is the body of an answer whose server must make progress while somebody waits for it. The time that its
-// reader takes for itself does not count. Where the server stalls, the context of the request ends, and with it the
-// read that waits.
+// Progress is the body of an answer whose server must make progress while a Read waits. The time between two Reads does
+// not count. If the server stalls, Progress cancels the request's context, which ends the waiting Read.
 //
-// One goroutine reads at a time; Close may be called beside it.
+// Only one goroutine may read at a time; Close may be called concurrently.
 type Progress struct {
 	Body   io.ReadCloser
 	Cancel context.CancelFunc // of the request
@@ -27,7 +26,7 @@ type Progress struct {
 	Idle   bool               // the server need send nothing: a watch that has begun
 
 	CancelFirst bool // before the body is closed; see Close
-	// Stalled returns the error for an answer of which so many bytes came within Limit.
+	// Stalled returns the error for an answer that sent only received bytes within Limit.
 	Stalled func(received int) error
 
 	timer   *time.Timer   // runs while a read waits; made by the first
@@ -68,9 +67,9 @@ func (p *Progress) stall() {
 
 // Close closes the body, and ends what the request holds.
 func (p *Progress) Close() error {
-	// Where net/http decompresses, its Close would wait for a Read that waits for the first bytes. With HTTP/1, Close
-	// of Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that
-	// the stream is counted out when it returns.
+	// If net/http decompresses, its Close would wait for a Read that waits for the first bytes. With HTTP/1, Close of
+	// Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that the
+	// stream is counted out when it returns.
 	if p.CancelFirst {
 		p.Cancel()
 	}

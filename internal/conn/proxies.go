@@ -17,9 +17,9 @@ import (
 
 const handshakeTimeout = 10 * time.Second
 
-// proxies chooses proxies, and makes the TLS connections to those that are https. net/http would make them with the
-// configuration for the server: with its name, and with the client's certificate, which is none of the proxy's
-// business. For net/http they are plain http proxies, and the connection to them happens to be one of TLS.
+// proxies chooses proxies, and makes the TLS connections to https proxies. net/http would use the server's TLS
+// configuration for these: the server's name, and the client's certificate, which the proxy must not see. So net/http
+// sees plain http proxies, and the dialer makes the TLS connection to them.
 type proxies struct {
 	next     func(*http.Request) (*url.URL, error)
 	ca       []byte // vouches for proxies beside the system's authorities
@@ -34,7 +34,7 @@ type proxies struct {
 func (p *proxies) choose(r *http.Request) (*url.URL, error) {
 	u, err := p.next(r)
 	if err != nil {
-		for wrong := (*url.Error)(nil); errors.As(err, &wrong); { // it has the URL in it, with the password
+		for wrong := (*url.Error)(nil); errors.As(err, &wrong); { // it contains the URL, with the password
 			err = wrong.Err
 		}
 		return nil, fmt.Errorf("choose a proxy: %w", err)
@@ -59,7 +59,7 @@ func (p *proxies) choose(r *http.Request) (*url.URL, error) {
 	if port == "" {
 		port = "443"
 	}
-	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) { // of which net/http makes another
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) { // net/http would change such a name
 		return nil, fmt.Errorf("the host of an https proxy must be ASCII, got %q", host)
 	}
 	plain := *u
@@ -84,7 +84,7 @@ func (p *proxies) dial(next dialer) dialer {
 		case err != nil:
 			return nil, err
 		case socks:
-			if conn.SetDeadline(time.Now().Add(handshakeTimeout)) != nil { // a connection of Config.Dial need not have them
+			if conn.SetDeadline(time.Now().Add(handshakeTimeout)) != nil { // connections of Config.Dial may lack deadlines
 				return conn, nil
 			}
 			return &socksConn{Conn: conn}, nil
@@ -109,12 +109,12 @@ func (p *proxies) dial(next dialer) dialer {
 	}
 }
 
-// socksConn is a connection to a SOCKS proxy, whose deadline holds until the proxy has done its part: net/http bounds
-// the rest, and not that. All messages of SOCKS begin with a version, 1 or 5 (RFC 1928 and 1929), with which neither
-// TLS nor HTTP begins.
+// socksConn is a connection to a SOCKS proxy, with a deadline for the SOCKS handshake: net/http bounds only what
+// follows that. Every SOCKS message begins with a version, 1 or 5 (RFC 1928 and 1929). Neither TLS nor HTTP begins with
+// such a byte.
 type socksConn struct {
 	net.Conn
-	done bool // set by the first Write of what follows, before there are others
+	done bool // set by the first Write after the handshake, before there are concurrent ones
 }
 
 func (c *socksConn) Write(b []byte) (int, error) {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// State says since when a credential is in use, until when it is good, and why it could not be renewed. It has nothing
-// of the credential itself.
+// State says since when a credential is in use, until when it is valid, and why it could not be renewed. It contains no
+// part of the credential itself.
 type State struct {
 	// From says where the credential comes from; it is empty if there is none.
 	From string
-	// Obtained is when it was got, or its file was read. It is zero for what stands in the options, and before the
-	// first request.
+	// Obtained is when the credential was fetched, or its file was read. It is zero for a credential in the options,
+	// and before the first request.
 	Obtained time.Time
 	// Expires is the end of the credential; zero if it is unknown.
 	Expires time.Time

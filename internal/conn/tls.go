@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// PEM is a certificate, a key or several, as text or in a file. The text wins.
+// PEM is one or more certificates or keys, as text or in a file. The text wins.
 type PEM struct {
 	File string
 	Data shown.Secret
@@ -21,7 +21,7 @@ type PEM struct {
 
 func (p PEM) isSet() bool { return p.File != "" || p.Data != "" }
 
-// inFile reports whether p may change.
+// inFile reports whether p is read from a file, so that it may change.
 func (p PEM) inFile() bool { return p.File != "" && p.Data == "" }
 
 // bytes returns the text. field names the field with the file.
@@ -32,7 +32,7 @@ func (p PEM) bytes(read read, field string) ([]byte, error) {
 	return read(field, p.File)
 }
 
-// certificate reads the client's certificate and key; nil where there is none.
+// certificate reads the client's certificate and key; nil if there is none.
 func (o Options) certificate(read read) (*tls.Certificate, error) {
 	if !o.Cert.isSet() {
 		return nil, nil
@@ -52,7 +52,7 @@ func (o Options) certificate(read read) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// sameCertificate reports whether a server is shown the same.
+// sameCertificate reports whether a server would see the same certificate.
 func sameCertificate(a, b *tls.Certificate) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -60,8 +60,8 @@ func sameCertificate(a, b *tls.Certificate) bool {
 	return slices.EqualFunc(a.Certificate, b.Certificate, bytes.Equal)
 }
 
-// ca returns the PEM certificates of those who vouch for the server; nil where the system's are meant, which empty or
-// bad ones must not be taken for.
+// ca returns the PEM certificates of the authorities that vouch for the server; nil means the system's. Empty or bad
+// certificates are an error, because they must not be taken for nil.
 func (o Options) ca(read read) ([]byte, error) {
 	if !o.CA.isSet() {
 		return nil, nil
@@ -70,14 +70,14 @@ func (o Options) ca(read read) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := certPool(b); err != nil { // data has been checked
+	if _, err := certPool(b); err != nil { // data was checked before
 		return nil, fmt.Errorf("read TLS.CAFile: %s: %w", o.CA.File, err)
 	}
 	return b, nil
 }
 
-// identity is what connections are made with: whom to trust, and who to be. Connections that were made with another one
-// must not be used for new requests.
+// identity says which authorities the connections trust and which certificate they show. New requests must not use
+// connections that were made with another identity.
 type identity struct {
 	ca   []byte // PEM; nil for the system's
 	cert *tls.Certificate
@@ -87,7 +87,7 @@ func (i identity) same(o identity) bool {
 	return bytes.Equal(i.ca, o.ca) && sameCertificate(i.cert, o.cert)
 }
 
-// identity reads what connections are made with.
+// identity reads the identity for connections.
 func (o Options) identity(read read) (i identity, err error) {
 	if i.ca, err = o.ca(read); err != nil {
 		return identity{}, err
@@ -98,7 +98,7 @@ func (o Options) identity(read read) (i identity, err error) {
 	return i, nil
 }
 
-// inFiles reports whether any of it may change.
+// inFiles reports whether any part of the identity is read from a file, so that it may change.
 func (o Options) inFiles() bool {
 	return o.CA.inFile() || o.certificateInFiles()
 }

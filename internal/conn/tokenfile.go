@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// How long what a file holds is used before the file is looked at again.
+// How long the contents of a file are used before it is read again.
 const (
 	tokenAge = 50 * time.Second
 	fileAge  = 30 * time.Second // certificates and authorities
@@ -37,7 +37,8 @@ func (t *tokenFile) get(ctx context.Context, h *holder) (issued, error) {
 	return issued{header: now.header}, err
 }
 
-// renew implements source. It reads the file again, unless another has done so since what was refused was taken.
+// renew implements source. It reads the file again, unless another request has read it since the refused token was
+// issued.
 func (t *tokenFile) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
 	if t.header.last().header == refused.header {
 		t.header.expire()
@@ -45,14 +46,14 @@ func (t *tokenFile) renew(ctx context.Context, h *holder, refused issued) (issue
 	return t.get(ctx, h)
 }
 
-// fresh reports whether what was read at a time is to be used now. The monotonic clock stops while a machine sleeps,
-// and the wall clock can be set, so both must say so.
+// fresh reports whether contents that were read at a time are younger than age. The monotonic clock stops while a
+// machine sleeps, and the wall clock can be set, so both clocks must say so.
 func fresh(read, now time.Time, age time.Duration) bool {
 	wall := now.Round(0).Sub(read.Round(0))
 	return !read.IsZero() && now.Sub(read) < age && 0 <= wall && wall < age
 }
 
-// bearer returns what to send for the token in a file.
+// bearer returns the credential for the token in a file.
 func bearer(read read, file string) (fixed, error) {
 	b, err := read("Config.BearerTokenFile", file)
 	if err != nil {

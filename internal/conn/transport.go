@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Transport puts on each request who the client is and for whom it acts. It does so for the configured server, and for
-// no other. A request that is refused (401) is sent once more if there is another credential by then.
+// Transport adds to each request the client's credential and the user that the client acts for. It does so only for the
+// configured server. A request that is refused (401) is sent once more if there is another credential by then.
 type Transport struct {
 	next        http.RoundTripper // Options.Wrap of generations
 	server      *url.URL
@@ -24,7 +24,7 @@ type Transport struct {
 	generations *generations // which knows the certificates
 }
 
-// New returns a transport. It does no I/O. Every reason why the data of o cannot be used is in the error.
+// New returns a transport. It does no I/O. The error has every reason why the data of o cannot be used.
 func New(o Options) (*Transport, error) {
 	g, err := newGenerations(o)
 	if err != nil {
@@ -42,23 +42,23 @@ func New(o Options) (*Transport, error) {
 	return t, nil
 }
 
-// holder stands for one client.
+// holder represents one client.
 type holder struct {
 	stale func(context.Context, error)
 
 	mu   sync.Mutex           // guards told
-	told map[string]time.Time // when reportEnd last told of what
+	told map[string]time.Time // when reportEnd last reported the end of what
 }
 
-// tell says that something could not be read again.
+// tell reports why a file or a credential could not be renewed.
 func (h *holder) tell(ctx context.Context, err error) {
 	if h != nil && h.stale != nil {
 		h.stale(ctx, err)
 	}
 }
 
-// reportEnd tells, at most once in two minutes, that what is sent has ended by the clock of this machine. A zero end is
-// unknown.
+// reportEnd reports, at most once in two minutes, that a credential in use has ended by the clock of this machine. what
+// names the credential. A zero end means that it is not known.
 func (h *holder) reportEnd(ctx context.Context, what string, end time.Time) {
 	now := time.Now()
 	if h == nil || end.IsZero() || now.Before(end) {
@@ -78,23 +78,23 @@ func (h *holder) reportEnd(ctx context.Context, what string, end time.Time) {
 	}
 }
 
-// source is where the value of the header Authorization comes from.
+// source provides the value of the header Authorization.
 type source interface {
-	// get returns what to send now.
+	// get returns the credential to send now.
 	get(ctx context.Context, h *holder) (issued, error)
-	// renew returns what to send after the server has refused what it was sent. The error is why there is nothing new.
+	// renew returns the credential to send after the server has refused one. The error says why there is no new one.
 	renew(ctx context.Context, h *holder, refused issued) (issued, error)
-	// state returns what is known of what is sent now.
+	// state describes the credential that is sent now.
 	state() State
 }
 
 // issued is one credential, as it goes into a request.
 type issued struct {
 	header string // the value of Authorization; empty sends none
-	lease  *lease // what it was taken from; nil for what no Credentials gave
+	lease  *lease // where it comes from; nil if not from Credentials
 }
 
-// fixed is the source of what never changes.
+// fixed is the source of a credential that never changes.
 type fixed struct {
 	header string
 	end    time.Time // see tokenEnd
@@ -150,7 +150,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if resp != nil {
 		resp.Request = r
 	}
-	certain := false // the server has done nothing, so that any verb can be sent again
+	certain := false // the server has done nothing, so any verb can be sent again
 	switch {
 	case err == nil && (resp.StatusCode != http.StatusUnauthorized || CallOf(ctx).Proxied):
 		return resp, nil
@@ -219,7 +219,7 @@ func (t *Transport) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
-	t.generations.CloseIdleConnections() // Options.Wrap need not hand that on
+	t.generations.CloseIdleConnections() // the RoundTripper of Options.Wrap may not pass that on
 }
 
 // Close ends a fetch that runs for this transport only, and does what CloseIdleConnections does. The transport stays
@@ -231,8 +231,8 @@ func (t *Transport) Close() {
 	t.CloseIdleConnections()
 }
 
-// Authorities returns the PEM certificates of those who vouch for the server; nil means the system's. It reads the
-// files, if it is time to. The error says why they cannot be used.
+// Authorities returns the PEM certificates of the authorities that vouch for the server; nil means the system's. It
+// reads the files if they are due. The error says why they cannot be used.
 func (t *Transport) Authorities(ctx context.Context) ([]byte, error) {
 	if err := t.generations.look(ctx); err != nil {
 		return nil, err
@@ -240,8 +240,8 @@ func (t *Transport) Authorities(ctx context.Context) ([]byte, error) {
 	return t.generations.files.last().ca, nil
 }
 
-// OpenWith makes t open its files with a function, which stands for a file system that does not answer. It is for
-// tests, and to be called before t is used.
+// OpenWith makes t open its files with a function. A test passes one that behaves like a file system that does not
+// answer. Call OpenWith before t is used.
 func (t *Transport) OpenWith(open func(name string) ([]byte, error)) {
 	t.generations.files.open = open
 	if f, ok := t.source.(*tokenFile); ok {

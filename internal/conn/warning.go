@@ -18,7 +18,7 @@ type Warning struct {
 //
 //	299 agent "text" ["date"], ...
 //
-// A malformed rest of the line is one warning; the warnings before it are yielded too.
+// If the rest of the line is malformed, it is yielded as one warning, after the warnings before it.
 func ParseWarnings(line string) iter.Seq[Warning] {
 	return func(yield func(Warning) bool) {
 		for rest := line; ; {
