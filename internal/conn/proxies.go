@@ -84,7 +84,7 @@ func (p *proxies) dial(next dialer) dialer {
 		case err != nil:
 			return nil, err
 		case socks:
-			if conn.SetDeadline(time.Now().Add(handshakeTimeout)) != nil { // connections of Config.Dial may lack deadlines
+			if conn.SetDeadline(time.Now().Add(handshakeTimeout)) != nil { // those of Config.Dial may lack deadlines
 				return conn, nil
 			}
 			return &socksConn{Conn: conn}, nil
