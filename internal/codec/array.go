@@ -3,11 +3,11 @@ package codec
 import "reflect"
 
 // scratch holds the elements of a slice or the values of a map until their number is known, so that the slice has no
-// spare capacity. It is zero behind its elements.
+// spare capacity. The memory behind its elements is zero.
 type scratch struct {
-	values reflect.Value // a slice, as long as it has room, that can be set
+	values reflect.Value // a settable slice whose length is its capacity
 	used   int
-	result reflect.Value // a nil slice, that can be set
+	result reflect.Value // a settable nil slice
 }
 
 // largestScratch is how many bytes are kept for the next document.

@@ -13,8 +13,7 @@ const (
 	tooDeep
 )
 
-// brokenAt returns the position of the first byte that does not belong into JSON. A bad escape is broken at its
-// backslash.
+// brokenAt returns the position of the first byte that is not valid JSON. For a bad escape, that is its backslash.
 func brokenAt(data []byte) (at int, why breach) {
 	s := jsonlex.Skipper{Text: data, Levels: maxDepth}
 	end := s.Skip(jsonlex.SkipSpace(data, 0))

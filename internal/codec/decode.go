@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
-// Unmarshal decodes a JSON document into a new T, which is a pointer or a map type. It keeps nothing of raw.
+// Unmarshal decodes a JSON document into a new T, which is a pointer or a map type. It does not keep raw.
 //
 // Errors are [*Error] and name the place and the Go type. T is then its zero value.
 func Unmarshal[T any](raw []byte) (T, error) { return unmarshal[T](raw, typeMeta{}, nil) }
@@ -21,8 +21,8 @@ func Unmarshal[T any](raw []byte) (T, error) { return unmarshal[T](raw, typeMeta
 //
 // Decode sets lossy, unless it is nil, if the item has a member for which T has no place, so that [Marshal] of the T
 // would lose it. Members of metadata that a server keeps whatever is written do not count, nor do kind, apiVersion and
-// null. A type with methods of its own is assumed to keep all of its part. lossy may be set without a loss; [Lost] is
-// exact. If lossy is set already, or nil, Decode looks for nothing.
+// null. A type that decodes by its own methods is assumed to keep everything that they get. lossy may be set without a
+// loss; [Lost] is exact. If lossy is set already, or nil, Decode looks for nothing.
 func Decode[T any](item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) (T, error) {
 	var zero T
 	if item.APIVersion != "" && item.Kind != "" || apiVersion == "" && kind == "" {

@@ -32,18 +32,18 @@ type decoder struct {
 	moments moments
 	unquote []byte
 	leaf    []byte // the JSON of a value that came as protobuf
-	// instants are the moments whose texts are messages; nil until one comes.
+	// instants remembers the times of protobuf messages; nil until the first one comes.
 	instants *moments
 
-	// Stacks of the parts of slices and maps that are not made yet, because their size is not known yet.
+	// Stacks of the elements of slices and maps that are not allocated yet, because their size is not known.
 	strings []string
 	anys    []any
 	scratch []scratch // by plan.id
 
-	guesses []uint16 // which field came after which the last time; by structPlan.guesses
+	guesses []uint16 // which field came after which the last time; indexed by structPlan.guesses
 }
 
-// decoders is process-wide, like plans, because a decoder serves every client, and a program has as many of them as
+// decoders is process-wide, like plans, because a decoder serves every client. A program has as many decoders as
 // goroutines that decode at the same time. The garbage collector frees unused ones.
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 

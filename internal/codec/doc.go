@@ -20,7 +20,7 @@
 //   - A struct is an error if it has a tag that depends on the version of encoding/json: the option format, or the
 //     option embed on a field that is a struct or a map.
 //
-// [Project] leaves out members of a type: only those on some paths are decoded.
+// [Project] limits decoding to the members of a type that are on some paths.
 //
 // # Versions of encoding/json
 //
@@ -68,8 +68,8 @@
 // none. Slices have no spare capacity.
 //
 // All functions are safe for concurrent use. Each call takes a decoder with its own table from a pool, and no lock.
-// There are as many decoders as goroutines that decode at the same time, of 60 KB each, and up to 512 KB of text in a
-// table; unused ones are collected.
+// There are as many decoders as goroutines that decode at the same time. Each takes 60 KB, plus up to 512 KB for the
+// text in its table. The garbage collector frees unused ones.
 //
 // # Encoding
 //

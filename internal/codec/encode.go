@@ -100,7 +100,8 @@ func quote(s string) []byte {
 	return quoted
 }
 
-// check reports whether the value is empty, and so has to be replaced. It refuses a value that is not the wanted one.
+// check reports whether the value is empty, and so must be replaced. It returns an error for any other value than the
+// wanted one.
 func (f *typeField) check(value []byte) (empty bool, err error) {
 	switch value[0] {
 	case 'n':

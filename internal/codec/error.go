@@ -12,14 +12,14 @@ import (
 //
 // Its message names the place, the kind of JSON that is there, and the Go type. It shows no value of the document,
 // which may be a Secret, except the text of a time or a duration. errors.As finds the cause, but the cause may quote
-// the value: do not log it unseen.
+// the value: do not log it unchecked.
 type Error struct {
 	// Path is the place in the document, such as spec.ports[1].port or metadata.labels["app"]. It is empty for the
 	// whole document, or if the place is not known.
 	Path string
 	// Offset is the position in the document, from 0, of the value that does not fit, or of the byte that is not JSON.
 	Offset int
-	// Type is the Go type that does not fit: that of the field if it is known, otherwise that of the whole.
+	// Type is the Go type that does not fit: that of the field if it is known, otherwise that of the whole document.
 	Type reflect.Type
 
 	message   string
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// whole gives the error the type of the whole, if it has none.
+// whole sets the type of the whole document in an error that has no type.
 func (e *Error) whole(t reflect.Type) {
 	if e.Type == nil {
 		e.Type = t

@@ -90,8 +90,8 @@ func (d *decoder) refuse(t reflect.Type, i, next int, cause error) int {
 	return ^next
 }
 
-// timeError has the text of a time that does not decode. A time is no secret, and nobody finds the mistake without its
-// text.
+// timeError has the text of a time that does not decode. A time is not a secret, and its text is needed to find the
+// mistake.
 type timeError struct {
 	text  string
 	cause error // may be nil
@@ -106,7 +106,7 @@ func (e *timeError) Error() string {
 
 func (e *timeError) Unwrap() error { return e.cause }
 
-// shownTime returns the JSON of a time for an error: a string or a number, cut to the length of any time.
+// shownTime returns the JSON of a time for an error message: a string or a number, cut to the length of any time.
 func shownTime(raw []byte) string {
 	const most = 64
 	rest := ""

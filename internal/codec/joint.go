@@ -73,13 +73,13 @@ const (
 )
 
 // gogoMessage is a Go type that decodes its own message, such as those of Kubernetes that have a JSON form of their
-// own. The second method is there to tell it from other types with a method Unmarshal.
+// own. The second method distinguishes it from other types with a method Unmarshal.
 type gogoMessage interface {
 	Unmarshal(message []byte) error
 	MarshalToSizedBuffer(to []byte) (int, error)
 }
 
-// notJoined says why a type cannot be decoded from protobuf. It can from JSON.
+// notJoined says why a type cannot be decoded from protobuf. The type is then decoded from JSON.
 type notJoined struct{ path, reason string }
 
 func (e *notJoined) Error() string {
@@ -96,9 +96,9 @@ func (e *notJoined) in(name string) *notJoined {
 	return &notJoined{name, e.reason}
 }
 
-// Join joins a Go type to the message of a kind. The type has to be a pointer to a struct without methods for decoding
-// JSON. The error names the first member for which that cannot be done, because the table has no such member, or
-// because the Go type takes a message apart by itself: it would get less from protobuf than from JSON.
+// Join joins a Go type to the message of a kind. The type must be a pointer to a struct without methods for decoding
+// JSON. The error names the first member that cannot be joined, because the table has no such member, or because the Go
+// type decodes a whole message by itself, so it would get less from protobuf than from JSON.
 func Join(t reflect.Type, m *protobuf.Message) (*Joint, error) {
 	p := plans.of(t)
 	if p.shape != shapePointer || p.elem.shape != shapeStruct {
@@ -107,7 +107,7 @@ func Join(t reflect.Type, m *protobuf.Message) (*Joint, error) {
 	return join(t, p.elem, m)
 }
 
-// join joins a plan of what t points to.
+// join joins p, the plan of the type that t points to.
 func join(t reflect.Type, p *plan, m *protobuf.Message) (*Joint, error) {
 	j := &joiner{made: map[joined]*joint{}}
 	message, err := j.message(p, m, true)
@@ -145,7 +145,8 @@ func (j *joiner) message(p *plan, m *protobuf.Message, whole bool) (*joint, *not
 	return made, nil
 }
 
-// fields joins the fields of a message to those of a struct, and notes in found which of the latter have one.
+// fields joins the fields of a message to those of a struct, and notes in found which fields of the struct have been
+// joined.
 func (j *joiner) fields(made *joint, p *plan, m *protobuf.Message, found []bool) *notJoined {
 	for i := range m.Fields {
 		f := &m.Fields[i]

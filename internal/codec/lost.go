@@ -16,8 +16,8 @@ var serverSet = [...]string{
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 }
 
-// loses reports whether the member at i, of the object that goes to the place and has no field for it, counts as lost.
-// Its value is at value.
+// loses reports whether the member at i counts as lost. Its value is at value, and the struct at the place has no field
+// for it.
 func (d *decoder) loses(to place, i, value int) bool {
 	quoted, _ := d.quoted(i)
 	name := string(quoted)
@@ -32,7 +32,7 @@ func (d *decoder) loses(to place, i, value int) bool {
 	return true
 }
 
-// unknown ends decoding at the name at i, which has no place in the type of the plan.
+// unknown ends decoding at the name at i, for which the type of the plan has no field.
 func (d *decoder) unknown(p *plan, i int) int {
 	name, _ := d.quoted(i)
 	d.fault = fault{typ: p.typ, at: i, more: &details{cause: errUnknown}}
@@ -53,8 +53,9 @@ func (p *plan) metadata(to place) place {
 	return to.field(p.fields[at].offset)
 }
 
-// Lost returns JSON pointers to members of the object for which T has no place, in order, at most most of them. Members
-// that do not count for [Decode] do not count here. object is decoded by encoding/json with UseNumber; Lost changes it.
+// Lost returns JSON pointers to members of the object for which T has no place, in order, and no more of them than
+// most. Members that do not count for [Decode] do not count here. object is decoded by encoding/json with UseNumber;
+// Lost changes it.
 //
 // It is an error if the object does not fit T.
 func Lost[T any](object map[string]any, most int) ([]string, error) {

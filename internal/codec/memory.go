@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// All that is unsafe in this package is in this file. Its rules:
+// All unsafe code of this package is in this file. Its rules:
 //
 //   - A place is memory that was allocated as the type of the plan that fills it (newPlace, scratch.at), or such a
 //     place moved by the offset of a field that reflect gave for that type (field). So it never leaves its object and
@@ -50,8 +50,8 @@ func (l place) isNil() bool { return l.p == nil }
 // isEmptySlice reports whether the slice at l has no elements. All slices have the same layout.
 func (l place) isEmptySlice() bool { return len(*(*[]byte)(l.p)) == 0 }
 
-// setInt stores an integer of the size of the type that is there; it has to fit. With two's complement, the sign does
-// not matter.
+// setInt stores an integer of the size of the type that is there; it must fit. With two's complement, the sign does not
+// matter.
 func (l place) setInt(size uintptr, v uint64) {
 	switch size {
 	case 1:

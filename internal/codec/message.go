@@ -75,7 +75,7 @@ func wireReason(err error) string {
 	return reason(err)
 }
 
-// errApart is the cause of an error that only a writer can cause that is not Kubernetes'.
+// errApart is the cause of an error that never occurs with messages that Kubernetes wrote.
 var errApart = errors.New("the parts of a list or a map do not come in a row")
 
 var errTooDeep = errors.New("messages that nest deeper than " + strconv.Itoa(maxMessageDepth) + " levels")
@@ -95,7 +95,7 @@ func (d *decoder) message(m *joint, to place, b []byte) bool {
 	if d.depth++; d.depth > maxMessageDepth {
 		return d.malformed(errTooDeep)
 	}
-	var texts uint64 // the numbers of jointText that have been, modulo 64: no message of Kubernetes has more
+	var texts uint64 // the numbers of the jointText fields so far, modulo 64: no message of Kubernetes has more
 	for len(b) > 0 {
 		tag := uint64(b[0])
 		if tag < 0x80 {
@@ -207,7 +207,8 @@ func (d *decoder) field(f *jointField, tag uint64, to place, b []byte) (rest []b
 	return d.entries(f, tag, to, b)
 }
 
-// clear is for a zero that JSON leaves out. The field usually is zero, but may have come before with another value.
+// clear sets a field to a zero that JSON leaves out. The field usually is zero, but may have come before with another
+// value.
 func (f *jointField) clear(to place) {
 	to = to.field(f.field.offset)
 	for _, h := range f.field.hops {
@@ -304,7 +305,7 @@ func (d *decoder) one(v *jointValue, to place, b []byte) (rest []byte, ok bool) 
 	return d.leafText(v, to, b)
 }
 
-// own has a value decoded by a method of its Go type.
+// own decodes a value by a method of its Go type.
 func (d *decoder) own(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
 	content, rest, err := protobuf.ReadBytes(b)
 	if err != nil {
@@ -407,7 +408,7 @@ func (d *decoder) count(tag uint64, b []byte) (n int, err error) {
 	return n, nil
 }
 
-// nextSame skips the tag of one more value in a row, whose presence count has made sure of.
+// nextSame skips the tag of the next value in a row. count has checked that there is one.
 func nextSame(b []byte) []byte {
 	_, rest, _ := protobuf.ReadVarint(b)
 	return rest

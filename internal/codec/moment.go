@@ -8,14 +8,13 @@ import (
 )
 
 // moments remembers the results of UnmarshalJSON of types that hold a time.Time and nothing else, such as metav1.Time
-// and meta.Time. The times within one object are mostly the same few, and such a method costs more than everything
-// around it: that of metav1.Time makes a third of all allocations of a pod. For other types the method is called each
-// time.
+// and meta.Time. Most times within one object are the same few, and such a method costs more than everything around it:
+// the method of metav1.Time makes a third of all allocations of a pod. For other types the method is called each time.
 //
 // It is also called each time unless its result is the RFC 3339 value of the text, in UTC or the local time zone: "5m"
-// may be five minutes from now, and a zone of the type's own may be another one tomorrow. A remembered result then
-// depends only on the text, and its only pointer is that of the zone, so no two objects share anything that can change.
-// Only a method that does something else besides can notice that it was not called.
+// may be five minutes from now, and a zone that the type chooses may change. A remembered result then depends only on
+// the text, and its only pointer is that of the zone, so no two objects share anything that can change. Only a method
+// with side effects can notice that it was not called.
 type moments [1 << momentBits]moment
 
 const momentBits = 6
@@ -38,7 +37,7 @@ func isMoment(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Type == reflect.TypeFor[time.Time]()
 }
 
-// moment decodes a value from i to next, which reads text, into a type that isMoment.
+// moment decodes a value from i to next, whose content is text, into a type that isMoment.
 func (d *decoder) moment(p *plan, to place, text []byte, i, next int) int {
 	if len(text) > longestMoment || text[0] != '"' || !as[time.Time](to).IsZero() {
 		return d.method(p, to, text, i, next)

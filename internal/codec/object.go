@@ -11,8 +11,8 @@ import (
 // structure decodes the members of an object, from behind its brace, into the fields of a struct. It checks and skips
 // members that have no field, and does not look for duplicates among them, because they make no difference.
 //
-// Most objects have the same members as the last one of their type, in the same order, so each is guessed from the one
-// before it. A right guess saves the search for the end of the name, and for the field.
+// Most objects have the same members as the last one of their type, in the same order, so the decoder guesses each
+// member from the one before it. A right guess saves the search for the end of the name, and for the field.
 func (d *decoder) structure(p *plan, to place, i int) int {
 	data := d.data
 	if d.depth++; d.depth > maxDepth {

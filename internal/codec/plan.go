@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// plan says how to decode into one Go type. Once it can be found it does not change, except for the hint.
+// plan says how to decode into one Go type. A plan in the cache does not change, except for the hint.
 type plan struct {
 	shape  shape
 	null   null
@@ -50,7 +50,7 @@ const (
 	shapeRaw       // json.RawMessage
 	shapeFrom      // it has UnmarshalJSONFrom, which Go has from 1.27 on
 	shapeJSON      // it has UnmarshalJSON
-	shapeMoment    // it has too, and holds only a time.Time
+	shapeMoment    // it has UnmarshalJSON, and holds only a time.Time
 	shapeText      // it has UnmarshalText, and no UnmarshalJSON
 	shapeTime      // time.Time
 	shapeQuoted    // a field with the tag option string

@@ -13,9 +13,9 @@ import (
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
-// Projection decodes into a Go type, of which it fills only the members on some paths. Other members are passed over
-// without an allocation, and without a look at whether they fit. So it gives what decoding the whole object and setting
-// all other members to zero would give. It is safe for concurrent use.
+// Projection decodes into a Go type, and fills only the members on some paths. It skips other members without an
+// allocation, and does not check whether they fit. Otherwise the result is the same as that of decoding the whole
+// object and then setting all other members to zero. It is safe for concurrent use.
 //
 // It holds its plans itself, and they are freed with it. The plans of members that are decoded whole are those of their
 // types.
