@@ -6,7 +6,7 @@
 //
 // Framing is exact. Every brace, bracket, colon and comma of the body is checked, inside the objects too. So the end of
 // an object is never misjudged, and a broken or cut body is an error that names the byte, never a short list. [io.EOF]
-// is returned only after a complete body with nothing but white space behind it, and [io.ErrUnexpectedEOF] (wrapped) if
+// is returned only after a complete body that nothing but white space follows, and [io.ErrUnexpectedEOF] (wrapped) if
 // the body is cut. After an error every further call returns the same error.
 //
 // The identity is the same as the one that decoding gives, for every Go type. Names are case-sensitive and compared
@@ -22,7 +22,7 @@
 // with each other only: a program that keeps one of them keeps about 80 bytes.
 //
 // A frame that has arrived is never held back: nothing is read from the network while the buffer holds a whole item or
-// event. So when the reader is called, Next has returned all items and events before.
+// event. So when the reader is called, Next has already returned all items and events before that.
 //
 // # What is not guaranteed
 //

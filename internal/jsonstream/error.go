@@ -9,8 +9,8 @@ import (
 )
 
 // SyntaxError says that the body is not the JSON that it should be: a bracket, comma or colon is missing or misplaced,
-// or a part of the list or of the event has the wrong type. It shows at most one character of the body. Or the body is
-// not the protobuf that it should be.
+// or a part of the list or of the event has the wrong type. It shows at most one character of the body. It is also the
+// error of a body that is not the protobuf that it should be.
 type SyntaxError struct {
 	// Offset is the position in the decompressed body of the byte that does not fit, counted from 0.
 	Offset int64
@@ -69,7 +69,8 @@ func (e *ShortError) Error() string {
 // Unwrap returns io.ErrUnexpectedEOF.
 func (e *ShortError) Unwrap() error { return io.ErrUnexpectedEOF }
 
-// BodyError says that the body is not what was asked for, but an HTML page of a proxy, or a Status instead of a list.
+// BodyError says that the body is something other than what was asked for, such as an HTML page of a proxy, or a Status
+// instead of a list.
 type BodyError struct {
 	// Excerpt is the beginning of the body, at most 256 bytes.
 	Excerpt string
@@ -86,8 +87,8 @@ func (e *BodyError) Error() string {
 	return fmt.Sprintf("%s: %q", e.message, strings.ToValidUTF8(e.Excerpt, "\uFFFD"))
 }
 
-// BareError says that a watch contains an object instead of an event. A server or a proxy sends one that answers with a
-// Status, or with a list because it does not know watches.
+// BareError says that a watch contains an object instead of an event. A server or a proxy that answers with a Status
+// sends one, and a server that does not know watches sends a list.
 type BareError struct {
 	// APIVersion and Kind are the object's.
 	APIVersion, Kind string

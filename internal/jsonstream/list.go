@@ -59,8 +59,8 @@ func (l *List) Open() error {
 }
 
 // Header returns the list's header, and whether the list's metadata has been read. The API server writes kind,
-// apiVersion and metadata before the items, so all is known after Open. In a list with another order, the rest is known
-// when Next has returned io.EOF.
+// apiVersion and metadata before the items, so the whole header is known after Open. In a list with another order, the
+// rest is known when Next has returned io.EOF.
 func (l *List) Header() (h Header, known bool) { return l.header, l.known }
 
 // Next returns the next item. Its bytes are valid until the next call.
@@ -134,7 +134,7 @@ func (l *List) next() (Item, error) {
 }
 
 // members reads the members of the list, the first of which starts with c at pos, up to the first item, or to the end
-// of the body, where it returns io.EOF.
+// of the body. At the end it returns io.EOF.
 func (l *List) members(c byte) error {
 	s := &l.s
 	for c != '}' {

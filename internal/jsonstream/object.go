@@ -61,11 +61,10 @@ func ReadObject(r io.Reader, o Options) (Item, error) {
 // its buffer, because all the buffers that have grown to the size of a large object together take twice its memory.
 var objectBuffers sync.Pool
 
-// maxObjectBuffer is the size of the largest buffer that is kept: etcd takes no object above 1.5 MiB unless it is told
-// to.
+// maxObjectBuffer is the size of the largest buffer that is kept: by default, etcd takes no object above 1.5 MiB.
 const maxObjectBuffer = 4 << 20
 
-// begin moves to the brace that opens the body.
+// begin moves to the brace that opens the body. want says what the body should be.
 func (s *scanner) begin(want string) error {
 	c, err := s.skipSpace(false)
 	if err != nil {
@@ -82,7 +81,7 @@ func (s *scanner) begin(want string) error {
 	return &BodyError{Excerpt: string(s.head), message: "the body is not " + want + " but begins with"}
 }
 
-// finish makes sure that the body ends here. If hold is true it keeps the bytes in hand.
+// finish checks that the body ends here. If hold is true it keeps the bytes in hand.
 func (s *scanner) finish(hold bool) error {
 	c, err := s.skipSpace(hold)
 	switch {
@@ -281,7 +280,8 @@ func (s *scanner) annotations(item *Item) error {
 }
 
 // compact removes the cuts from the object in hand and returns its new start. It moves the bytes before a cut, not
-// those after: the API server writes metadata first, and managedFields last in it, so that is the short part.
+// those after: the API server writes metadata first, and managedFields last in it, so the part before the cut is the
+// short one.
 func (s *scanner) compact() int {
 	object := s.buf[s.start:s.pos]
 	if len(s.cuts) == 0 {

@@ -14,7 +14,7 @@ const excerptSize = 256
 // buf[start:end] are the bytes in hand. start is the first byte that the caller still needs, and pos the next byte to
 // look at. The zero byte at buf[end] makes the end of the bytes in hand look like one more unexpected character, so
 // that the loops over the common characters need no second condition. Reading more may move the bytes and replace the
-// buffer. A position that has to survive that is kept as a distance from start, which reading never changes.
+// buffer. A position that must stay valid is kept as a distance from start, which reading never changes.
 type scanner struct {
 	r          io.Reader
 	buf        []byte
@@ -40,8 +40,8 @@ type scanner struct {
 	parts       identitySpans // of the object in hand
 	raw         span          // the object that was read last, without its first cuts
 
-	// Strings that were read before: most objects of a stream have the same, and a known one costs no allocation.
-	// Namespaces may alternate.
+	// Strings that were read before. Most objects of a stream have the same ones, and a known string costs no
+	// allocation. Namespaces may alternate.
 	apiVersion, kind string
 	namespace        namespace
 	namespaces       map[string]namespace // by quoted; at most maxNamespaces
@@ -83,8 +83,8 @@ func (s *scanner) reset(r io.Reader) {
 
 var errReader = errors.New("the reader returned an impossible count")
 
-// fill reads once, more bytes or an error, and keeps the bytes in hand. The caller must not use slices of the buffer
-// that it took before. It refuses to read on if the object in hand has its maximal size.
+// fill makes one read, which brings more bytes or an error. It keeps the bytes in hand. The caller must not use slices
+// of the buffer that it took before. It refuses to read on if the object in hand has its maximal size.
 func (s *scanner) fill() error {
 	if s.err != nil {
 		return s.err

@@ -2,13 +2,13 @@ package jsonstream
 
 import "github.com/bowline-go/bowline/internal/jsonlex"
 
-// An object that is too large or too deep is skipped, so that it does not affect its neighbours. Its beginning, which
-// is in hand when this is noticed, is read again and then given up byte by byte, with the rest as it arrives. Only the
-// identity, whether it ends a streaming list, and the open brackets are kept.
+// An object that is too large or too deep is skipped, so that it does not affect its neighbours. When the scanner
+// notices this, the beginning of the object is in hand. The skimmer reads it again, and releases it byte by byte, as it
+// does with the rest that arrives. Only the identity, whether it ends a streaming list, and the open brackets are kept.
 
 const (
-	// skimTimes and minSkim bound how much is skipped: an object that does not end is an error at last. The first is in
-	// multiples of MaxObject, the second in bytes, and the larger one counts.
+	// skimTimes and minSkim bound how much is skipped, so that an endless object becomes an error. skimTimes is in
+	// multiples of MaxObject, minSkim in bytes, and the larger bound counts.
 	skimTimes = 16
 	minSkim   = 32 << 20
 	// maxText bounds what is kept of the identity; a longer name or version counts as absent.
@@ -51,8 +51,8 @@ type skimmer struct {
 
 	open       []byte // the closing brackets that are expected
 	member     string // the name of the member whose value comes, if it may be part of the identity
-	inMetadata bool   // the object's
-	inMarks    bool   // the object's annotations
+	inMetadata bool   // inside the object's metadata
+	inMarks    bool   // inside the object's annotations
 	mark       string // the annotation that ends a streaming list's initial events
 }
 
@@ -112,7 +112,7 @@ func (k *skimmer) object() error {
 
 func (k *skimmer) closing() byte { return k.open[len(k.open)-1] }
 
-// fill gives up what has been skipped, and reads on.
+// fill releases the bytes that have been skipped, and reads on.
 func (k *skimmer) fill() error {
 	s := k.s
 	s.release()

@@ -12,10 +12,11 @@ type StepKind int
 // The kinds of steps.
 const (
 	// Starved: all that has arrived has been framed, and the next step needs more of the body. The loop reads from the
-	// body into Step.Into, and calls Step.Fill with the result. Before it reads, it does whatever must not wait.
+	// body into Step.Into, and calls Step.Fill with the result. Before it reads, the loop does everything that must not
+	// wait for more of the body.
 	Starved StepKind = iota
-	// Headed: Step.Header is the list's header. It comes once: before the first item if the server has written it
-	// there, and otherwise after the last.
+	// Headed: Step.Header is the list's header. This step comes once: before the first item if the server has written
+	// the header there, and otherwise after the last.
 	Headed
 	// Framed: Step.Frame is an event, or the item of a list, which has no Type. Its bytes are valid until the next
 	// step.

@@ -72,7 +72,7 @@ func (w *Watch) notAWatch() error {
 const (
 	hasNoType   = "has no type"
 	hasNoObject = "has no object"
-	// maxBare bounds what is held of an event while it may turn out to be an object of its own: a Status is far
+	// maxBare bounds the bytes that are held while an event may still prove to be an object instead: a Status is far
 	// smaller.
 	maxBare = 64 << 10
 )
