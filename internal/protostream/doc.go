@@ -7,7 +7,7 @@
 //
 // # Limits
 //
-// A length is a claim. Memory is allocated as bytes arrive, at most twice as much as have arrived. An object that is
-// longer than MaxObject is skipped as it arrives; its identity is read from its first bytes. MaxDepth does not apply:
-// this package does not follow nested messages, and their decoder has a limit.
+// A length is a claim. Memory is allocated as bytes arrive: at most twice their number. An object that is longer than
+// MaxObject is skipped as it arrives; its identity is read from its first bytes. MaxDepth does not apply: this package
+// does not follow nested messages, and their decoder has a limit.
 package protostream

@@ -23,7 +23,7 @@ type input struct {
 // errLeft ends the framing of a body whose loop has been left.
 var errLeft = errors.New("the loop was left")
 
-// stepper makes in ask the loop of a body for bytes, and returns the step for that.
+// stepper makes in ask the loop that reads the body for bytes, and returns the step with which it asks.
 func (in *input) stepper(yield func(*jsonstream.Step) bool) *jsonstream.Step {
 	step := &jsonstream.Step{}
 	in.ask = func(into []byte) (int, error) {
@@ -140,7 +140,7 @@ func (in *input) cut() error {
 // wrong returns the error for bytes at pos that are not what they should be.
 func (in *input) wrong(message string) error { return jsonstream.NotProtobuf(in.at(), message) }
 
-// magic reads the start of an envelope. what is what the body should be.
+// magic reads the start of an envelope. what names, for the error, what the body should be.
 func (in *input) magic(what string) error {
 	if !in.need(len(protobuf.Magic)) && in.buffered() == 0 {
 		return in.cut()

@@ -26,7 +26,7 @@ const (
 const (
 	// maxTypeMeta bounds the kind and the apiVersion, maxListMeta the metadata of a list.
 	maxTypeMeta, maxListMeta = 64 << 10, 1 << 20
-	// headSize is how much is looked at of an object that is too large.
+	// headSize is how much of an object that is too large is examined.
 	headSize = 64 << 10
 )
 
@@ -149,7 +149,7 @@ func (l *List) typeMeta(size uint64) error {
 	return nil
 }
 
-// content reads the encoding or the type of the content, which must be the usual.
+// content reads the encoding or the type of the content. Only the usual value is accepted.
 func (l *List) content(number, size uint64) error {
 	b, err := l.part(size, maxTypeMeta, "a type of the content")
 	if err == nil && len(b) > 0 && (number == 3 || string(b) != protobuf.MediaType) {
@@ -308,7 +308,7 @@ func (l *List) item(size uint64, step *jsonstream.Step, yield func(*jsonstream.S
 	return nil
 }
 
-// tooLarge skips an object of size bytes, and sets what its first bytes tell.
+// tooLarge skips an object of size bytes, and sets the parts of item that its first bytes contain.
 func tooLarge(in *input, o *objects, item *jsonstream.Item, size uint64, most int) error {
 	at := in.at()
 	n := int(min(size, headSize))

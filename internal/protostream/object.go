@@ -25,7 +25,7 @@ const (
 type objects struct {
 	keepManaged bool
 	findSyncEnd bool
-	namespace   string // of the last object, which is mostly that of the next
+	namespace   string // of the last object; the next mostly has the same
 }
 
 // parts are the parts of an identity, in the message of an object.
@@ -33,7 +33,7 @@ type parts struct{ name, namespace, uid, version []byte }
 
 // read sets the identity of an item from its message, and its Raw, which is the message without managedFields: read
 // moves the bytes before them. whole is false if only the start of the message is there; then Raw stays empty, and read
-// takes what it finds.
+// uses the fields that it finds.
 func (o *objects) read(item *jsonstream.Item, b []byte, whole bool) error {
 	var p parts
 	var c cut
@@ -68,7 +68,7 @@ func (o *objects) fields(item *jsonstream.Item, p *parts, c *cut, b []byte, whol
 		}
 		content, after, err := protobuf.ReadBytes(value)
 		if err != nil && !whole {
-			_, content, err = protobuf.ReadVarint(value) // the part that is there
+			_, content, err = protobuf.ReadVarint(value) // the part that has arrived
 			after = nil
 		}
 		if err != nil {
@@ -115,7 +115,7 @@ func (o *objects) metadata(item *jsonstream.Item, p *parts, b []byte) (managed b
 			if typ != protobuf.Bytes {
 				return managed, protobuf.ErrType
 			}
-			content, _, _ := protobuf.ReadBytes(value) // it has been skipped
+			content, _, _ := protobuf.ReadBytes(value) // no error: it has been skipped before
 			switch number {
 			case metaName:
 				p.name = protobuf.Text(content)
@@ -162,7 +162,7 @@ type cut struct {
 	size       int // of its content, before end; 0 if there is nothing to cut
 }
 
-// from returns an object without them. It moves the bytes before them.
+// from returns an object without its managedFields. It moves the bytes before them.
 func (c cut) from(object []byte) []byte {
 	if c.size == 0 {
 		return object

@@ -87,7 +87,7 @@ func (w *Watch) next(first bool) (jsonstream.Frame, error) {
 	return f, nil
 }
 
-// tooLarge skips an event, and sets what its first bytes tell.
+// tooLarge skips an event, and sets the parts of f that its first bytes contain.
 func (w *Watch) tooLarge(f *jsonstream.Frame, size uint64) error {
 	in := &w.in
 	at := in.at()
@@ -138,7 +138,7 @@ func (w *Watch) event(f *jsonstream.Frame, b []byte, whole bool) error {
 	return nil
 }
 
-// head reads the start of an envelope, as far as it is one.
+// head reads the start of an envelope, as far as it is valid.
 func (w *Watch) head(f *jsonstream.Frame, envelope []byte) {
 	content, ok := bytes.CutPrefix(envelope, []byte(protobuf.Magic))
 	if !ok {
@@ -169,7 +169,7 @@ func eachField(b []byte, whole bool, fn func(number int, content []byte)) error 
 			}
 			continue
 		}
-		content, rest, err := protobuf.ReadBytes(value) // of one that is cut, no rest
+		content, rest, err := protobuf.ReadBytes(value) // a field that is cut has no rest
 		if err != nil && !whole {
 			_, content, err = protobuf.ReadVarint(value)
 		}
