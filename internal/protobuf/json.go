@@ -14,7 +14,7 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// maxLevels is how many messages may lie in each other. The schemas of large custom resources have 60.
+// maxLevels is how deep messages may nest. The schemas of large custom resources have 60.
 const maxLevels = 250
 
 // Errors of a message that JSON cannot express.
@@ -24,7 +24,7 @@ var (
 )
 
 // AppendJSON appends the JSON of a message, whose members have the order of the fields' numbers. It skips fields that
-// the table does not have. If the error is not nil, the result is of no use.
+// the table does not have. If the error is not nil, the result must not be used.
 func (m *Message) AppendJSON(dst, raw []byte) ([]byte, error) {
 	return m.appendJSON(dst, raw, maxLevels)
 }
@@ -37,7 +37,7 @@ func (e Envelope) AppendJSON(dst []byte, m *Message) ([]byte, error) {
 	return append(dst, '}'), err
 }
 
-// atField says of an error in which field it is.
+// atField adds to an error the field in which it is.
 func atField(name string, err error) error {
 	if err == nil || name == "" {
 		return err
@@ -131,7 +131,7 @@ type scalar struct {
 	bytes []byte
 }
 
-// readScalar reads a value of a wire type that it has or can have.
+// readScalar reads a value of the given wire type.
 func readScalar(b []byte, typ WireType) (v scalar, rest []byte, err error) {
 	switch typ {
 	case Varint:
@@ -216,8 +216,8 @@ func (f *Field) appendContent(dst, b []byte, levels int) (_, rest []byte, err er
 	return dst, rest, err
 }
 
-// only reads a field that is not repeated. If it is there more than once, the last scalar or time counts, and other
-// messages are merged, as a server does it.
+// only reads a field that is not repeated. If it occurs more than once, the last scalar or time counts, and other
+// messages are merged, as a server does.
 func (f *Field) only(b []byte) (v scalar, rest []byte, err error) {
 	v, _, rest, _, err = f.next(b)
 	for err == nil {
@@ -262,7 +262,8 @@ func (f *Field) appendArray(dst, b []byte, levels int) (_, rest []byte, err erro
 	}
 }
 
-// comma appends what is between two elements. Before the first one the bracket is.
+// comma appends the comma between two elements. Before the first element, after the opening bracket, it appends
+// nothing.
 func comma(dst []byte, open byte) []byte {
 	if dst[len(dst)-1] == open {
 		return dst
@@ -305,7 +306,7 @@ func (f *Field) appendMap(dst, b []byte, levels int) (_, rest []byte, err error)
 	}
 }
 
-// appendWhole appends the JSON of a message that is that of one of its fields: the last one that is there.
+// appendWhole appends the JSON of a message whose JSON is that of one of its fields: the last one present.
 func (m *Message) appendWhole(dst, raw []byte, levels int) ([]byte, error) {
 	raw, err := inOrder(raw)
 	if err != nil {

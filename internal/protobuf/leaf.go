@@ -41,7 +41,8 @@ func AppendLeaf(dst []byte, t Type, b []byte) ([]byte, error) {
 	return jsonlex.AppendQuoted(dst, b), nil
 }
 
-// AppendDouble appends the JSON of a floating-point number as encoding/json does. JSON does not have all of them.
+// AppendDouble appends the JSON of a floating-point number as encoding/json does. JSON cannot express infinities and
+// NaN, which are an error.
 func AppendDouble(dst []byte, v float64) ([]byte, error) {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return dst, ErrDouble

@@ -20,9 +20,9 @@ var ErrUnknown = errors.New("there is no such field")
 
 // AppendProto appends the message of a JSON value, with the fields in the order of their numbers. A member that is null
 // is left out. unknown is called with the path of each member that the table does not have, and may return an error;
-// nil refuses them with [ErrUnknown]. The kind and the apiVersion of a kind are left to the caller.
+// nil refuses them with [ErrUnknown]. It does not write kind and apiVersion; the caller does.
 //
-// If the error is not nil, the result is of no use.
+// If the error is not nil, the result must not be used.
 func (m *Message) AppendProto(dst, text []byte, unknown func(path string) error) ([]byte, error) {
 	t, err := readTape(text)
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *writer) message(dst []byte, m *Message, at int32, levels int) ([]byte, 
 
 var errTwice = errors.New("the member is there twice")
 
-// report tells of members that the table does not have.
+// report reports the members that the table does not have.
 func (w *writer) report(names []string) error {
 	for _, name := range names {
 		err := ErrUnknown
@@ -159,7 +159,7 @@ func end(dst []byte, mark int) []byte {
 	return dst
 }
 
-// named appends a field from the value of its member, for messages below which the path leads.
+// named appends a field from the value of its member, and adds the member to the path while it does so.
 func (w *writer) named(dst []byte, f *Field, at int32, levels int) (_ []byte, err error) {
 	w.path = append(w.path, f.Name)
 	dst, err = w.field(dst, f, at, levels)
@@ -197,7 +197,7 @@ func (w *writer) field(dst []byte, f *Field, at int32, levels int) (_ []byte, er
 	return w.value(dst, f, f.Number, at, levels)
 }
 
-// entry appends an entry of a map. Its name is at a node, and the value at the next one.
+// entry appends an entry of a map. Its name is at the node at, and its value at the next one.
 func (w *writer) entry(dst []byte, f *Field, at int32, levels int) (_ []byte, err error) {
 	dst, mark := begin(dst, f.Number)
 	dst = AppendBytes(dst, 1, w.string(at))
@@ -304,7 +304,7 @@ func (w *writer) value(dst []byte, f *Field, number int, at int32, levels int) (
 	return end(dst, mark), err
 }
 
-// content appends what is behind the length of a value that has one.
+// content appends the bytes of a value that has a length, without that length.
 func (w *writer) content(dst []byte, f *Field, at int32, levels int) ([]byte, error) {
 	switch {
 	case f.Type == Sub:
@@ -343,7 +343,7 @@ func (w *writer) content(dst []byte, f *Field, at int32, levels int) ([]byte, er
 	return AppendBytes(dst, 1, w.of(at)), nil // Raw
 }
 
-// time appends a time, with the zero time as nothing.
+// time appends a time. For the zero time it appends nothing.
 func (w *writer) time(dst []byte, micro bool, at int32) ([]byte, error) {
 	s, err := w.text(at)
 	if err != nil {
@@ -388,7 +388,7 @@ func (w *writer) text(at int32) ([]byte, error) {
 	return w.string(at), nil
 }
 
-// not is the error of a value that is something else.
+// not returns the error for a value that is not the wanted one.
 func (w *writer) not(want string, at int32) error {
 	return fmt.Errorf("want %s, got %.40q", want, w.of(at))
 }

@@ -70,14 +70,14 @@ type Message struct {
 	Name string
 	// Fields are in the order of their numbers.
 	Fields []Field
-	// Whole says that the JSON of the message is that of one of its fields.
+	// Whole says that the JSON of the message is that of one of its fields, without an object around it.
 	Whole bool
 	// Kind says that the JSON of the message also has its kind and apiVersion, which are in the envelope.
 	Kind bool
 
 	byNumber []uint8        // index plus 1
-	byName   map[string]int // where a member is among all, those of inlined messages included, in the order of the fields
-	members  int            // how many these are
+	byName   map[string]int // the index of a member in the order of the fields, with the members of inlined messages
+	members  int            // how many members there are
 }
 
 // Field is a field of a message.
@@ -229,8 +229,8 @@ func (s *Schema) define(t *Table) error {
 	return nil
 }
 
-// check refuses messages whose members would be their own, inlined messages without members, and names that a message
-// has twice.
+// check refuses messages that contain themselves by inlined or whole messages, inlined messages without members, and
+// names that occur twice in a message.
 func (s *Schema) check(t *Table) error {
 	for line := range strings.Lines(t.Text) {
 		name, _ := messageOf(line)
@@ -248,7 +248,7 @@ func (s *Schema) check(t *Table) error {
 	return nil
 }
 
-// leadsTo reports whether the JSON of m has that of other in its place, by inlined and whole messages. It enters a
+// leadsTo reports whether the JSON of m has that of other in its place, by inlined and whole messages. It visits each
 // message once.
 func (m *Message) leadsTo(other *Message, entered map[*Message]bool) bool {
 	for _, f := range m.Fields {
@@ -263,7 +263,7 @@ func (m *Message) leadsTo(other *Message, entered map[*Message]bool) bool {
 	return false
 }
 
-// enter makes the members of a message, which is m or inlined in it, known by name.
+// enter adds the members of from, which is m or a message inlined in it, to m's members by name.
 func (m *Message) enter(from *Message) error {
 	if m.Whole {
 		return nil
@@ -290,7 +290,7 @@ func (m *Message) enter(from *Message) error {
 	return nil
 }
 
-// index sorts the fields, and makes them known by number.
+// index sorts the fields, and indexes them by number.
 func (m *Message) index() {
 	slices.SortFunc(m.Fields, func(a, b Field) int { return cmp.Compare(a.Number, b.Number) })
 	for i, f := range m.Fields {

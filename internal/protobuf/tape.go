@@ -89,7 +89,7 @@ func (t *tape) kind(at int32) byte { return t.text[t.nodes[at].start] }
 // of returns the text of a value.
 func (t *tape) of(at int32) []byte { return t.text[t.nodes[at].start:t.nodes[at].end] }
 
-// string returns what a string reads.
+// string returns the text of a string, without quotes and escapes.
 func (t *tape) string(at int32) []byte {
 	text := t.of(at)
 	inner := text[1 : len(text)-1]
