@@ -7,7 +7,7 @@ import "io"
 type ahead struct {
 	asks chan ask
 	done chan struct{} // receives once for each ask, and is closed when the goroutine ends
-	n    int           // what the read returned; its goroutine's until done receives
+	n    int           // the result of the read; the goroutine owns it until done receives
 	err  error
 }
 
@@ -16,8 +16,8 @@ type ask struct {
 	p []byte
 }
 
-// read reads from r into p. It waits with wait, whose error means that nobody wants the result any more; the read may
-// then still be under way, and stop is to be called before p is used.
+// read reads from r into p. It waits with wait. An error of wait means that the result is no longer wanted. The read
+// may then still be under way, so call stop before p is used again.
 func (a *ahead) read(r io.Reader, p []byte, wait func(<-chan struct{}) error) (int, error) {
 	if a.asks == nil {
 		a.asks, a.done = make(chan ask, 1), make(chan struct{}, 1)

@@ -1,6 +1,6 @@
-// Package pipeline is how the body of a list or a watch becomes objects that are handed on: it frames them, has them
-// decoded by several goroutines, and hands them on in the order in which they came.
+// Package pipeline turns the body of a list or a watch into objects: it frames them, decodes them on several
+// goroutines, and hands them on in the order in which they arrived.
 //
-// [Pipeline.Page] and [Pipeline.Watch] are the two loops, in which all of that can be seen. The one goroutine that runs
-// such a loop, the owner, frames and calls the functions that it was given; none of them is called by a Read.
+// The two loops that do this are [Pipeline.Page] and [Pipeline.Watch]. The goroutine that runs such a loop is the
+// owner. It frames, and calls the functions that it was given, none of them from within a Read.
 package pipeline

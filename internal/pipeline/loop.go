@@ -27,14 +27,14 @@ type Stream interface {
 type Page[E any] struct {
 	// Header is called once with the list's header: before its items, if the server writes it there.
 	Header func(jsonstream.Header) error
-	// Item makes an event of an item, and reports whether its object is to be decoded yet.
+	// Item makes an event of an item, and reports whether its object must still be decoded.
 	Item func(jsonstream.Item) (event E, decode bool, err error)
 	// Broken returns the error for a body that cannot be framed.
 	Broken func(error) error
 }
 
-// Page sends the objects of one page of a list down the pipeline. Further pages may follow. An error ends it; then the
-// pipeline may still read from the body, until Stop.
+// Page sends the objects of one page of a list down the pipeline. Further pages may follow. An error ends the page; the
+// pipeline may then still read from the body, until Stop.
 func (p *Pipeline[E]) Page(body io.Reader, frames Frames, page Page[E]) error {
 	for step := range frames.Steps() {
 		var err error
@@ -90,8 +90,8 @@ func (p *Pipeline[E]) submitItem(event E, decode bool, item jsonstream.Item) err
 }
 
 // Watch sends the events of a watch down the pipeline until its body ends. frame makes an event of each, and reports
-// whether its object is to be decoded yet; broken returns the error for a body that cannot be framed. Events that came
-// before an error are handed on first.
+// whether its object must still be decoded; broken returns the error for a body that cannot be framed. Events that
+// arrived before an error are handed on first.
 //
 // The owner decodes an event that arrives alone, at once. In a burst, if much more has arrived than one event, a few
 // goroutines decode objects, and everything that has arrived is handed on before more is read. So a watch that waits
@@ -133,7 +133,8 @@ func (p *Pipeline[E]) submitEvent(event E, decode bool, item jsonstream.Item, bu
 	return p.later(event, item)
 }
 
-// rest keeps nothing for the next burst, if the framing has room for few bytes: the watch may now wait for long.
+// rest frees the memory that is kept for the next burst if the framing has room for only a few bytes: the watch may now
+// wait for a long time.
 func (p *Pipeline[E]) rest(room int) {
 	if room < batchSize {
 		p.free = nil

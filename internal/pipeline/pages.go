@@ -12,12 +12,11 @@ import (
 // send some that are empty, each with a continue token; an API server fills its pages.
 const maxIdlePages = 100
 
-// Pages watches over a list with continue tokens, which a server can go on with for ever. It keeps 16 bytes for each
-// page.
+// Pages detects a list that a server continues for ever. It keeps 16 bytes for each page.
 type Pages struct {
 	seed   maphash.Seed
-	tokens map[uint64]bool // that lead to the pages so far
-	firsts map[uint64]bool // objects that the pages so far began with
+	tokens map[uint64]bool // the tokens that led to the pages so far
+	firsts map[uint64]bool // the objects with which the pages so far began
 	idle   int             // pages in a row that brought nothing, up to the last one that has ended
 }
 
@@ -25,7 +24,7 @@ func NewPages() *Pages {
 	return &Pages{seed: maphash.MakeSeed(), tokens: make(map[uint64]bool), firsts: make(map[uint64]bool)}
 }
 
-// Follow notes that a token leads to the next page, and returns an error if that one has been read.
+// Follow notes that a token leads to the next page, and returns an error if a page with that token has been read.
 func (p *Pages) Follow(token string) error {
 	hash := maphash.String(p.seed, token)
 	if p.tokens[hash] {
@@ -35,8 +34,8 @@ func (p *Pages) Follow(token string) error {
 	return nil
 }
 
-// End notes that a page has ended that has another one behind it, and began with the object of a key; empty says that
-// it had none. It returns an error if too many in a row have brought nothing new.
+// End notes the end of a page that another page follows. first is the key of its first object, and empty says that it
+// had none. End returns an error if too many pages in a row have brought nothing new.
 func (p *Pages) End(first meta.Key, empty bool) error {
 	hash := maphash.Comparable(p.seed, first)
 	if empty || p.firsts[hash] {

@@ -13,11 +13,12 @@ const (
 	// to decoding them, and few enough that several decoders have something to do within a page.
 	batchSize = 32 << 10
 	// maxBatches and maxFlight bound how many batches, and how many bytes, of one list or watch are on their way from
-	// framing to the caller: enough for the decoders to go on while the caller frames or is busy. Ordinary objects
-	// reach the first bound, large ones the second. An object of more than half of it passes alone, and is not copied.
+	// framing to the caller: enough to keep the decoders busy while the caller frames or does other work. Ordinary
+	// objects reach the first bound, large ones the second. An object of more than half of it passes alone, and is not
+	// copied.
 	maxBatches = 2 * maxDecoders
 	maxFlight  = 1 << 20
-	// unitSize is what a place in a batch counts besides the bytes of its object.
+	// unitSize is what an event in a batch counts, besides the bytes of its object.
 	unitSize = 256
 )
 
@@ -27,44 +28,44 @@ const (
 //
 //	current -> a decoder -> flight[0] -> hand
 //
-// submit starts a decoder for a batch if the client may have one more, and else leaves the batch in the queue, for the
-// decoders that run and for the owner, which decodes while it has to wait. So a pipeline moves on without any decoder
-// too. A decoder ends when the queue is empty, and stop waits for all of them. A batch is written to by one goroutine
-// at a time: the owner, then whoever decodes it, then, after a signal on done, the owner.
+// submit starts a decoder for a batch if the client may have one more, and otherwise leaves the batch in the queue, for
+// running decoders and for the owner, which decodes while it waits. So a pipeline makes progress even without a
+// decoder. A decoder ends when the queue is empty, and stop waits for all of them. One goroutine at a time writes to a
+// batch: the owner, then the goroutine that decodes it, then, after a signal on done, the owner again.
 type Pipeline[E any] struct {
 	decoders *Decoders
 	// decode completes an event with its object. It is called by several goroutines at once.
 	decode func(*E, jsonstream.Item)
-	// hand hands on. Its first error is final.
+	// hand passes an event to the caller. Its first error is final.
 	hand func(E) error
 	err  error
-	one  E // what now decodes
+	one  E // the event that now decodes
 
 	read  int   // how many bytes of bodies have been read
 	ahead ahead // reads the body of a list
 
-	current *batch[E]      // is being filled; nil if there is nothing in it
+	current *batch[E]      // the batch that is being filled; nil if it would be empty
 	flight  []*batch[E]    // submitted and not handed on, the oldest first
-	size    int            // of all that is in flight, and of current
+	size    int            // of all batches in flight, and of current
 	free    []*batch[E]    // to be filled again
 	queue   chan *batch[E] // submitted, without a decoder yet
 	workers sync.WaitGroup
-	stopped atomic.Bool // what has not been decoded need not be
+	stopped atomic.Bool // the rest need not be decoded
 }
 
-// New returns a pipeline, which the owner is to Stop. decode completes an event with its object; it is called by
-// several goroutines at once. hand hands on, by the owner's goroutine; its first error is final, and is returned by
-// whatever has called it.
+// New returns a pipeline; its owner must call Stop. decode completes an event with its object; several goroutines call
+// it at once. hand passes an event to the caller, on the owner's goroutine. Its first error is final, and the method
+// that called it returns that error.
 func New[E any](d *Decoders, decode func(*E, jsonstream.Item), hand func(E) error) *Pipeline[E] {
 	return &Pipeline[E]{decoders: d, decode: decode, hand: hand}
 }
 
-// batch is a number of events, and the bytes of the objects that are to be decoded.
+// batch is some events, and the bytes of those objects among them that must be decoded.
 type batch[E any] struct {
 	units []unit[E]
 	bytes []byte
 	size  int
-	todo  int           // how many are to be decoded
+	todo  int           // how many must still be decoded
 	next  int           // the next to look at
 	done  chan struct{} // receives once when everything is decoded
 }
@@ -79,7 +80,7 @@ type unit[E any] struct {
 // idle reports whether everything has been handed on.
 func (p *Pipeline[E]) idle() bool { return p.current == nil && len(p.flight) == 0 }
 
-// pass hands on an event that is complete, in its turn.
+// pass hands on a complete event, after those before it.
 func (p *Pipeline[E]) pass(e E) error {
 	if p.idle() {
 		return p.handOne(e)
@@ -87,7 +88,7 @@ func (p *Pipeline[E]) pass(e E) error {
 	return p.add(unit[E]{event: e}, nil)
 }
 
-// now decodes an event here, and hands it on. Nothing else may be on its way.
+// now decodes an event on this goroutine, and hands it on. No other event may be waiting.
 func (p *Pipeline[E]) now(e E, item jsonstream.Item) error {
 	p.one = e
 	p.decode(&p.one, item)
@@ -96,7 +97,7 @@ func (p *Pipeline[E]) now(e E, item jsonstream.Item) error {
 	return p.handOne(e)
 }
 
-// later has an event decoded, and hands it on in its turn. It keeps nothing of item.Raw.
+// later submits an event for decoding; it is handed on after those before it. later keeps nothing of item.Raw.
 func (p *Pipeline[E]) later(e E, item jsonstream.Item) error {
 	if len(item.Raw) > maxFlight/2 {
 		if err := p.drain(); err != nil {
@@ -145,7 +146,7 @@ func (p *Pipeline[E]) empty() *batch[E] {
 	return &batch[E]{bytes: make([]byte, 0, batchSize), done: make(chan struct{}, 1)}
 }
 
-// submit has the current batch decoded.
+// submit submits the current batch for decoding.
 func (p *Pipeline[E]) submit() {
 	if p.queue == nil {
 		p.queue = make(chan *batch[E], maxBatches)
@@ -159,14 +160,14 @@ func (p *Pipeline[E]) submit() {
 	case p.decoders.acquire():
 		p.workers.Go(func() { p.work(b) })
 	default:
-		p.queue <- b // never full: what is in it is in flight
+		p.queue <- b // never full, because it has only batches in flight
 	}
 }
 
-// work is a decoder. It begins with b and goes on with what is in the queue.
+// work is a decoder. It begins with b and continues with the batches in the queue.
 func (p *Pipeline[E]) work(b *batch[E]) {
 	defer func() {
-		if b != nil { // the decoding of an object has called runtime.Goexit; the others want to be decoded yet
+		if b != nil { // the decoding of an object has called runtime.Goexit; the others must still be decoded
 			p.workers.Go(func() { p.work(b) })
 			return
 		}
@@ -182,7 +183,7 @@ func (p *Pipeline[E]) work(b *batch[E]) {
 	}
 }
 
-// run decodes what is left of a batch.
+// run decodes the rest of a batch.
 func (p *Pipeline[E]) run(b *batch[E]) {
 	for b.next < len(b.units) && !p.stopped.Load() {
 		u := &b.units[b.next]
@@ -237,7 +238,7 @@ func (p *Pipeline[E]) handOne(e E) error {
 	return p.err
 }
 
-// Until waits for ready, and hands on meanwhile whatever has been decoded.
+// Until waits for ready. While it waits, it hands on decoded events.
 func (p *Pipeline[E]) Until(ready <-chan struct{}) error {
 	for {
 		if len(p.flight) == 0 {
@@ -245,7 +246,7 @@ func (p *Pipeline[E]) Until(ready <-chan struct{}) error {
 				<-ready
 				return nil
 			}
-			// As long as something is being decoded, more may come and fill the batch.
+			// While a batch is being decoded, more objects may arrive and fill this one.
 			p.submit()
 		}
 		select {
@@ -263,7 +264,7 @@ func (p *Pipeline[E]) Until(ready <-chan struct{}) error {
 
 // drain hands on everything.
 func (p *Pipeline[E]) drain() error {
-	if b := p.current; b != nil { // the owner has nothing better to do than to decode it
+	if b := p.current; b != nil { // the owner decodes it itself, because it would only wait
 		p.current = nil
 		p.flight = append(p.flight, b)
 		p.run(b)
@@ -276,7 +277,7 @@ func (p *Pipeline[E]) drain() error {
 	return nil
 }
 
-// Finish hands on what came before err, and returns err. An error of hand comes first.
+// Finish hands on the events that came before err, and returns err. An error of hand comes first.
 func (p *Pipeline[E]) Finish(err error) error {
 	if p.err != nil {
 		return p.err
@@ -287,8 +288,8 @@ func (p *Pipeline[E]) Finish(err error) error {
 	return err
 }
 
-// Stop gives up what is on its way, and returns when nothing of the pipeline runs. A read from a body that is under way
-// must end by itself: the owner closes the body first.
+// Stop drops the events that have not been handed on, and returns when no goroutine of the pipeline runs. It does not
+// interrupt a read from a body, so the owner closes the body first.
 func (p *Pipeline[E]) Stop() {
 	p.stopped.Store(true)
 	p.workers.Wait()
