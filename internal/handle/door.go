@@ -2,7 +2,7 @@ package handle
 
 import "context"
 
-// Door is embedded in a client. Its users are not to see Trust, which is for package discovery.
+// Door is embedded in a client. It hides Trust, which is for package discovery, from the client's users.
 type Door struct {
 	trust func(context.Context) (string, error)
 }
@@ -12,9 +12,9 @@ func NewDoor(trust func(context.Context) (string, error)) Door { return Door{tru
 
 // Trust returns a text that says how the client verifies its server: "plain" for a server without TLS, "unverified"
 // with TLS.Insecure, and otherwise the name that the server's certificate must have, with the system's authorities or a
-// digest of those that TLS names. Two clients with the same text believe the same answers of one server. If a program
-// stores answers, on a disk for instance, it must store the text with them: a client that verifies must not believe an
-// answer that another one has read without. The text has no secret in it.
+// digest of those that TLS names. Two clients with the same text trust the same answers of one server. If a program
+// stores answers, on a disk for instance, it must store the text with them: a client that verifies its server must not
+// believe an answer that another client has read without verifying. The text has no secret in it.
 //
 // Trust reads the files that TLS names, and waits for them as a request does. It returns an error if they cannot be
 // used or ctx has ended.

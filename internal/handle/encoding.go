@@ -2,8 +2,8 @@ package handle
 
 import "sync/atomic"
 
-// Encoding remembers in which form the latest answer came. It is safe for use by several goroutines at once. The zero
-// Encoding, and nil, know of none.
+// Encoding remembers the form of the latest answer, protobuf or JSON. It is safe for use by several goroutines at once.
+// The zero Encoding and a nil one have no answer yet.
 type Encoding struct{ last atomic.Pointer[answer] }
 
 type answer struct{ why error }

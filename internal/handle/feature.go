@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// featureAge is how long an answer counts: servers are upgraded while clients run.
+// featureAge is how long an answer is valid: servers are upgraded while clients run.
 const featureAge = time.Hour
 
-// Feature remembers whether a server has a feature that only some servers have. A caller that finds out calls Set, and
+// Feature remembers whether a server has a feature that only some servers have. A caller that learns it calls Set, and
 // every caller asks Known before it tries the feature. An answer is remembered for an hour. It is safe for use by
 // several goroutines at once; the zero Feature knows nothing.
 type Feature struct {
@@ -27,7 +27,7 @@ func (f *Feature) Known() (has, known bool) {
 	return f.has, true
 }
 
-// Set remembers for an hour that the server has the feature, or that it has not.
+// Set remembers for an hour that the server has the feature, or that it does not.
 func (f *Feature) Set(has bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
