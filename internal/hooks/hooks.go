@@ -1,5 +1,5 @@
-// Package hooks joins functions that observe a program: those that the options of a package have, and those that a
-// context carries. Each package has a type of hooks of its own, H, with functions of the shapes that are here.
+// Package hooks combines the functions that observe a program: those in a package's options, and those that a context
+// carries. Each package has its own type of hooks, H, whose functions have the signatures that this package supports.
 package hooks
 
 import (
@@ -9,7 +9,7 @@ import (
 
 type key[H any] struct{}
 
-// With returns a context that carries h, after the hooks of type H that ctx carries; and joins two.
+// With returns a context that carries h, after the hooks of type H that ctx carries. and joins two values of H.
 func With[H any](ctx context.Context, h H, and func(first, second H) H) context.Context {
 	if outer, ok := In[H](ctx); ok {
 		h = and(outer, h)
@@ -25,8 +25,8 @@ func In[H any](ctx context.Context) (H, bool) {
 
 type besideKey[H any] struct{}
 
-// Beside returns a context that carries h beside the hooks of With. These may take something from a log, and h takes
-// nothing: what h hears is logged as well.
+// Beside returns a context that carries h beside the hooks of With. Hooks of With may take the place of a log; h does
+// not: an event that h gets is logged as well.
 func Beside[H any](ctx context.Context, h H) context.Context {
 	return context.WithValue(ctx, besideKey[H]{}, append(slices.Clip(AllBeside[H](ctx)), h))
 }
@@ -65,7 +65,7 @@ func InTurn[I any](first, second func(I)) func(I) {
 	}
 }
 
-// BothRuns is Both for hooks that return what is called at the end; the end of second comes first.
+// BothRuns is Both for hooks that return a function to call at the end. The function of second is called first.
 func BothRuns[I any](first, second func(context.Context, I) func()) func(context.Context, I) func() {
 	switch {
 	case first == nil:
@@ -82,8 +82,8 @@ func BothRuns[I any](first, second func(context.Context, I) func()) func(context
 	}
 }
 
-// BothBegin is Both for hooks that return the context to go on with and what is called at the end. second gets the
-// context of first, and its end comes first.
+// BothBegin is Both for hooks that return the context to continue with and a function to call at the end. second gets
+// the context of first, and its function is called first.
 func BothBegin[I, E any](first, second func(context.Context, I) (context.Context, func(E))) func(context.Context, I) (context.Context, func(E)) {
 	switch {
 	case first == nil:
@@ -101,8 +101,8 @@ func BothBegin[I, E any](first, second func(context.Context, I) (context.Context
 	}
 }
 
-// Begin calls a hook that returns the context to go on with and what is called at the end. Either may be nil, and hook
-// too: then Begin returns ctx, or a function that does nothing.
+// Begin calls a hook that returns the context to continue with and a function to call at the end. The hook may be nil,
+// and so may its results: in their place, Begin returns ctx and a function that does nothing.
 func Begin[I, E any](ctx context.Context, hook func(context.Context, I) (context.Context, func(E)), info I) (context.Context, func(E)) {
 	end := func(E) {}
 	if hook == nil {
@@ -118,7 +118,7 @@ func Begin[I, E any](ctx context.Context, hook func(context.Context, I) (context
 	return inner, ended
 }
 
-// Run calls a hook that returns what is called at the end, and returns that; it is never nil.
+// Run calls a hook, and returns the function to call at the end, which is never nil.
 func Run[I any](ctx context.Context, hook func(context.Context, I) func(), info I) func() {
 	if hook == nil {
 		return func() {}
