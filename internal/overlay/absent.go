@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// This file removes from live the values that an overlay wants to be absent, and finds the elements of lists that only
-// the manager owns.
+// This file removes from live the values that Options.Absent names, and finds the elements of lists that only the
+// manager owns.
 
 // absentPlace is a place that must be empty.
 type absentPlace struct {
@@ -89,7 +89,7 @@ func elementsCalled(name, pointer string) (func(*tree.Node) bool, error) {
 		switch {
 		case ok:
 			pairs = append(pairs, pair{key, value})
-		case len(pairs) > 0: // a comma in a value
+		case len(pairs) > 0: // the comma was part of a value
 			pairs[len(pairs)-1].value += "," + part
 		default:
 			if _, err := strconv.Atoi(name); err == nil || name == "-" {
@@ -148,7 +148,7 @@ func (o *overlay) takeOut(root *tree.Node, place absentPlace) error {
 // ownership holds the fields of an object that one manager owns, and those that all others own.
 type ownership struct {
 	own, others *fieldset.Set
-	unknown     bool // live does not say
+	unknown     bool // live's managedFields do not tell
 }
 
 // isOwn reports whether the manager has set the element of live at the place, by an update, and nobody else has.

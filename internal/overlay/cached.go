@@ -11,21 +11,21 @@ import (
 
 // This file is about values that a cached object cannot prove, because its Go type cannot express them.
 //
-//   - A plain field is zero also if the server has nothing. A program that wants false must not be told that the object
-//     has it if the server has nothing and takes that for true.
+//   - A plain field is zero also if the server has nothing. If a program wants false, and the server has nothing there
+//     and takes that for true, the zero of the field must not count as the wanted false.
 //   - An object that is replaced whole may have members on the server that the type has no field for.
-//   - If the type of a list's elements lacks one of the keys, an element may be another one than it seems to be.
+//   - If the type of a list's elements lacks one of the keys, an element may be a different one than it appears.
 //
-// Apply takes each of these for a change, so that a result without changes is a proof.
+// Apply treats each of these as a change, so a result without changes is a proof.
 
-// cachedTypes knows the Go values that live is the JSON of. The zero value is for the JSON of a server.
+// cachedTypes knows the Go types of the values whose JSON is live. The zero value is for JSON from a server.
 type cachedTypes struct {
 	from  *tree.Source
 	types map[uint32]reflect.Type // of structs and lists, by where they start
-	vague map[uint32]bool         // zeros that may be absent on the server
+	vague map[uint32]bool         // zeros in live for which the server may have nothing
 }
 
-// readCached reads the value that live is the JSON of.
+// readCached reads the Go value whose JSON is live.
 func readCached(v any, live *tree.Node) cachedTypes {
 	c := cachedTypes{from: live.From, types: make(map[uint32]reflect.Type), vague: make(map[uint32]bool)}
 	govalue.Walk(v, live, govalue.Visitor{
@@ -35,7 +35,7 @@ func readCached(v any, live *tree.Node) cachedTypes {
 			case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice: // nil if the server has nothing
 			default:
 				if !f.Omits && v.IsZero() {
-					c.vague[n.At] = true // it may be there only because its Go type has the field
+					c.vague[n.At] = true // perhaps only the Go field put it there
 				}
 			}
 			return true
@@ -53,7 +53,7 @@ func (c *cachedTypes) typeOf(n *tree.Node) reflect.Type {
 }
 
 // isVague reports whether the server may have nothing where live has a zero, so that a wanted zero may have to be
-// written. An object of which members are wanted is not vague; its members decide.
+// written. An object with wanted members is not vague; its members decide.
 func (o *overlay) isVague(live, want *tree.Node, at *site) bool {
 	if o.cached.from == nil || live.From != o.cached.from || !o.cached.vague[live.At] || !o.adds(want, at) || o.among(alwaysThere, at) {
 		return false
@@ -75,7 +75,7 @@ func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 	if t == nil {
 		return false
 	}
-	members := membersOfWhole["selector"] // the only object of other kinds that is known, by its members
+	members := membersOfWhole["selector"] // in other kinds, selectors are the only known objects
 	switch {
 	case o.isBuiltIn(at):
 		members = ""
@@ -93,7 +93,7 @@ func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 	return !saysWhole(t, members)
 }
 
-// saysWhole reports whether values of a type can hold all of an object with the members, or of a list of such objects.
+// saysWhole reports whether a type can hold all the members of an object, or of the objects in a list.
 func saysWhole(t reflect.Type, members string) bool {
 	t = elementOf(t)
 	if govalue.EncodesItself(t) || t.Kind() != reflect.Struct { // a map and an interface hold everything, and a scalar has no members

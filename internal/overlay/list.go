@@ -49,7 +49,7 @@ func (o *overlay) list(live, want *tree.Node, at *site) (changed bool) {
 }
 
 // withoutAdded splits a list of live into the elements that are compared with want's, and those that the server has
-// added and that stay: it would add them again, or lets nobody remove them.
+// added. The latter stay, because the server would add them again or does not allow their removal.
 func (o *overlay) withoutAdded(live, want []tree.Node, at *site) (compared, added []tree.Node) {
 	isAdded := o.addedAt(at)
 	if isAdded == nil {
@@ -68,7 +68,7 @@ func (o *overlay) withoutAdded(live, want []tree.Node, at *site) (compared, adde
 // addedAt returns a function that reports whether a server has added an element that is not wanted to the list at the
 // place, or nil if the server adds none there:
 //   - the tolerations of a pod, of which an update can remove none;
-//   - the taints of a node that say what Kubernetes itself has found out;
+//   - the taints of a node that Kubernetes itself sets to report its state;
 //   - the second IP family and the second IP of a service, which a change of its ipFamilyPolicy removes.
 func (o *overlay) addedAt(at *site) func(i int, live *tree.Node, want []tree.Node) bool {
 	if at.up == nil || at.up.name != "spec" || at.up.up != nil || o.apiVersion != "" && o.apiVersion != "v1" {
@@ -95,8 +95,8 @@ func (o *overlay) addedAt(at *site) func(i int, live *tree.Node, want []tree.Nod
 	return nil
 }
 
-// sameElement reports whether two elements have the same texts as members, or are the same if no members are given. The
-// operator of a toleration that has none is Equal.
+// sameElement reports whether two elements have the same texts as members, or are the same if no members are given. A
+// toleration without an operator has the operator Equal.
 func sameElement(a, b *tree.Node, members []string) bool {
 	for _, name := range members {
 		x, y := text(a, name), text(b, name)
@@ -112,8 +112,8 @@ func sameElement(a, b *tree.Node, members []string) bool {
 
 var nameKey = []string{"name"}
 
-// named returns the index of live's element with the same name, by the index of a wanted element, in kinds whose lists
-// are not known. It returns nothing unless every element has a name and no two have the same.
+// named is for kinds whose lists are not known. It maps the index of each wanted element to that of live's element with
+// the same name. It returns nil unless every element has a name and no two names are the same.
 func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	if o.isBuiltIn(at) {
 		return nil
@@ -156,8 +156,7 @@ func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs [
 	return pairs, true
 }
 
-// identity returns a text that distinguishes an element of a list from the others. A key that is left out has its
-// default.
+// identity returns a text that distinguishes an element of a list from the others. A missing key counts as its default.
 func (o *overlay) identity(item *tree.Node, at *site, keys []string) (string, bool) {
 	if item.Kind() != '{' {
 		return "", false
@@ -179,7 +178,7 @@ func (o *overlay) identity(item *tree.Node, at *site, keys []string) (string, bo
 	return id.String(), true
 }
 
-// keyed merges a list by its keys. Elements that are not wanted stay behind those that they follow in live.
+// keyed merges a list by its keys. An unwanted element stays behind the element that it follows in live.
 func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []int) (changed bool) {
 	had, wanted := live.Open().Items, want.Open().Items
 	paired := make([]bool, len(had))
@@ -264,8 +263,8 @@ func ownerOrValue(n *tree.Node) string {
 	return string(n.AppendSorted(nil))
 }
 
-// has reports whether put would change nothing. With whole, live also has nothing else, except values that a server
-// fills in.
+// has reports whether put would change nothing. If whole is set, live must also have no other values, except those that
+// a server fills in.
 func (o *overlay) has(live, want *tree.Node, at *site, whole bool) bool {
 	if o.isUnsaid(want) {
 		return !whole || live.Kind() == 'n'
@@ -319,7 +318,7 @@ func (o *overlay) hasItems(live, want *tree.Node, at *site, whole bool) bool {
 	return true
 }
 
-// hasItem is has for an element of a list, which is not a member: null is an element, and a zero is a value.
+// hasItem is has for an element of a list. Unlike for a member, a null or a zero is a value there.
 func (o *overlay) hasItem(live, want *tree.Node, list *site, whole bool) bool {
 	if live.Kind() == 'n' || want.Kind() == 'n' {
 		return live.Kind() == want.Kind()

@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Options say what an overlay does besides setting what want has. The zero value adds nothing.
+// Options say what Apply does besides setting the values of want. The zero value adds nothing.
 type Options struct {
 	// Absent are places that must be empty: JSON pointers (RFC 6901), such as "/metadata/labels/old". An element of a
 	// list is named by its members, as in "/spec/template/spec/containers/name=proxy" or
@@ -23,13 +23,13 @@ type Options struct {
 	// with keys that want does not have, if live's metadata.managedFields say that this manager has set it, by an
 	// update, and no other manager has. If Manager is empty, Apply removes no element of such a list.
 	Manager string
-	// Cached is the Go value that live is the JSON of, if live comes from a cache. It is nil if the server has sent
-	// live. A cached object may lack managedFields, and its Go type may lack fields, so it does not prove all that it
-	// seems to. Apply then also changes values that are not proved to be as wanted:
+	// Cached is the Go value whose JSON is live, if live comes from a cache. It is nil if the server has sent live. A
+	// cached object may lack managedFields, and its Go type may lack fields, so it proves less than it appears to.
+	// Apply then also changes values that are not proved to be as wanted:
 	//   - an element of a list with keys that Manager may have set, and an element whose type lacks one of the keys;
 	//   - a zero of a field that is neither a pointer nor left out when zero, because the field is zero too if the
-	//     server has nothing; except if that means the same, or the server always has a value there;
-	//   - an object that is replaced whole and whose type lacks one of its members. For other than the built-in kinds,
+	//     server has nothing; except if the API treats nothing and zero alike, or the server always has a value there;
+	//   - an object that is replaced whole and whose type lacks one of its members. In kinds that are not built in,
 	//     Apply knows only the members of a label selector.
 	//
 	// So a result without changes proves that there is nothing to do; changes prove nothing. A map and a
@@ -40,14 +40,13 @@ type Options struct {
 // Apply sets the values of want in live. It returns the whole result, and JSON pointers to the values that differ from
 // live's: none if live has all of them, and at most 100. The pointers name elements as Options.Absent does. live is the
 // object as the server has it, or nil if there is none; want has the values that a program wants. Each is a
-// json.RawMessage, or a value that is encoded once, as in a write. Apply keeps all values of live that want does not
-// name, such as those that the server has filled in or others have set.
+// json.RawMessage, or a value that Apply encodes once, as a write does. Apply keeps all values of live that want does
+// not name, such as those that the server has filled in or others have set.
 //
 // The documentation of client.Resource.Ensure says which values are wanted, how each is combined with live's, and which
 // differences a server makes.
 //
-// It is an error, which is [patch.ErrMalformed], if want has another apiVersion, kind, name, namespace or uid than
-// live.
+// The error wraps [patch.ErrMalformed] if want has another apiVersion, kind, name, namespace or uid than live.
 func Apply(live, want any, options Options) (result json.RawMessage, changed []string, err error) {
 	wanted, err := govalue.Read("want", want)
 	if err != nil {
@@ -134,11 +133,11 @@ func checkSameObject(live, want *tree.Node) error {
 // overlay is the state of one Apply.
 type overlay struct {
 	kind, apiVersion string
-	builtIn          bool // the server compiles the kind in
+	builtIn          bool // the kind is compiled into the server
 	live             *tree.Node
 	want             *tree.Source
 	hints            map[uint32]govalue.Tag // from the tags of want's Go type
-	nothing          []uint32               // where the values of want that say nothing start, in order
+	nothing          []uint32               // where the values of want that express no wish start, in order
 	absent           []absentPlace
 	manager          string
 	cached           cachedTypes
@@ -171,7 +170,7 @@ func (o *overlay) object(live, want *tree.Branch) {
 		}
 		switch name := string(m.Name); {
 		case name == "status":
-		case (name == "kind" || name == "apiVersion") && live.Find(name) >= 0: // it is the same, or want does not have it
+		case (name == "kind" || name == "apiVersion") && live.Find(name) >= 0: // the two agree, or want has none
 		case name == "metadata" && m.Value.Kind() == '{':
 			o.metadata(live, m)
 		default:
@@ -180,7 +179,7 @@ func (o *overlay) object(live, want *tree.Branch) {
 	}
 }
 
-// is reports whether the object is of that kind in the core group.
+// is reports whether the object is of that kind in the core v1 API.
 func (o *overlay) is(kind string) bool { return o.kind == kind && o.apiVersion == "v1" }
 
 // serverOwned are the members of metadata that a write cannot change, or that are a precondition of it.
@@ -268,12 +267,12 @@ func (o *overlay) member(live *tree.Branch, want *tree.Member, at *site) (change
 	return o.put(&live.Members[i].Value, &want.Value, at)
 }
 
-// adds reports whether a value is set if live has none.
+// adds reports whether to set a value where live has none.
 func (o *overlay) adds(want *tree.Node, at *site) bool {
 	return !o.isUnsaid(want) && !o.isDropped(want, at)
 }
 
-// isUnsaid reports whether a value says nothing: it is null, or the zero of a field that leaves zeros out.
+// isUnsaid reports whether a value expresses no wish: it is null, or the zero of a field that leaves zeros out.
 func (o *overlay) isUnsaid(want *tree.Node) bool {
 	return want.Kind() == 'n' || want.From == o.want && o.hints[want.At].Unsaid
 }
@@ -317,7 +316,7 @@ func (o *overlay) members(live, want *tree.Branch, at *site) (changed bool) {
 	return changed
 }
 
-// findNothing records the values of want that say nothing.
+// findNothing records the values of want that express no wish.
 func (o *overlay) findNothing() {
 	inString := false
 	for i := 0; i < len(o.want.Text); i++ {
@@ -338,7 +337,7 @@ func (o *overlay) findNothing() {
 	slices.Sort(o.nothing)
 }
 
-// said returns a value without the members that say nothing.
+// said returns a value without the members that express no wish.
 func (o *overlay) said(want *tree.Node) tree.Node {
 	if want.From != nil && want.From != o.want || want.From == o.want && want.Kind() != '{' && want.Kind() != '[' {
 		return want.Written()

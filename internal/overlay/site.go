@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// site is the place of a value in an object: the names of the members that lead there, the last first. An element has
-// the place of its list, and the element itself.
+// site is the place of a value in an object: the names of the members that lead there, the last first. The site of a
+// list's element has the place of the list, and the element itself.
 type site struct {
 	name   string
 	up     *site
@@ -68,8 +68,8 @@ func (p *site) pointer() string {
 }
 
 // isBuiltIn reports whether the place is in an object of an API that the server compiles in, or in the metadata of any
-// object. The server decodes and writes all of these itself. It keeps everything that it is sent of a custom resource,
-// whose group may also end in k8s.io, and of the schema in a CustomResourceDefinition.
+// object. The server decodes these into its own types and encodes them again. It stores a custom resource, whose group
+// may also end in k8s.io, and the schema in a CustomResourceDefinition, as they are sent.
 func (o *overlay) isBuiltIn(at *site) bool {
 	if at.up != nil && at.up.up == nil && at.up.name == "metadata" {
 		return true
@@ -125,7 +125,7 @@ func (o *overlay) oneOf(at *site) []string {
 	return oneOf[at.name]
 }
 
-// ofType are members that an object has only with a certain type beside them, by the place of the object.
+// ofType are members that an object may have only if its member type has a certain value, by the place of the object.
 var ofType = map[string]struct{ member, of string }{
 	"strategy": {"rollingUpdate", "RollingUpdate"}, "updateStrategy": {"rollingUpdate", "RollingUpdate"},
 	"seccompProfile": {"localhostProfile", "Localhost"}, "appArmorProfile": {"localhostProfile", "Localhost"},

@@ -6,16 +6,16 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file is what an overlay knows of the built-in kinds: which zeros their server does not keep, the defaults that
-// replace zeros, which objects are replaced whole, and which members distinguish the elements of lists. Tests in
-// examples/k8sapi compare the first with the types of k8s.io/api, and tests in internal/proof/e2e compare the others
-// with the server.
+// This file has the facts about the built-in kinds that an overlay needs: which zeros the server does not keep, the
+// defaults that replace zeros, which objects are replaced whole, and which members distinguish the elements of lists.
+// Tests in examples/k8sapi compare the first with the types of k8s.io/api, and tests in internal/proof/e2e compare the
+// others with the server.
 //
-// A place is a name, or up to three with slashes between, the last of which is the member's; one that starts with a
-// slash is at the top of the object, and one with a colon in a kind.
+// A place is up to three names with slashes between them; the last one is that of the member. A place that starts with
+// a slash is at the top of the object. The part before a colon is a kind.
 
-// Zeros of members that are not pointers in the types of k8s.io/api and have omitempty: the server never writes them. A
-// name, or an end of a path, is listed if this holds wherever it occurs.
+// Zeros of members that are not pointers in the types of k8s.io/api and have omitempty: the server never writes them.
+// The list has a name, or the end of a path, only if this is true wherever it occurs.
 const (
 	droppedFalse = " awsElasticBlockStore/readOnly azureFile/readOnly cephfs/readOnly chapAuthDiscovery chapAuthSession cinder/readOnly clusterScope " +
 		"fc/readOnly flexVolume/readOnly gcePersistentDisk/readOnly globalDefault glusterfs/readOnly hostIPC hostNetwork hostPID " +
@@ -92,7 +92,8 @@ var defaults = map[string]string{
 	"queuing/handSize": "8", "queuing/queueLengthLimit": "50", "queuing/queues": "64", "requests/count": "1",
 }
 
-// Members that the server fills in if they are zero, with values that depend on others, so that a zero is not wanted.
+// Members that the server fills in if they are zero, with values that depend on other members. So a zero there is not a
+// wish.
 const filledIn = " Service:spec/clusterIP nodePort healthCheckNodePort ports/targetPort imagePullPolicy Pod:spec/serviceAccountName " +
 	"Pod:spec/serviceAccount Pod:spec/nodeName Pod:spec/priorityClassName spec/volumeName names/singular names/listKind "
 
@@ -176,7 +177,7 @@ func (o *overlay) places(at *site, known func(place string) bool) bool {
 }
 
 // isFieldName reports whether a built-in type can have a field of the name. A key that a user has chosen may be empty
-// or have the separators of the lists, and would be taken for a place of another object.
+// or contain the separators of the lists, so it could be mistaken for another place.
 func isFieldName(name string) bool { return name != "" && !strings.ContainsAny(name, " /:") }
 
 // among reports whether a place is in one of the lists of the built-in kinds.
@@ -234,8 +235,8 @@ func (o *overlay) isWhole(live, want *tree.Node, at *site) bool {
 	return o.hints[want.At].Whole && want.From == o.want || isSelector(live.Open()) && isSelector(want.Open())
 }
 
-// isNodeSelectorOfPod reports whether the place is the selector of a pod itself, to which admission adds that of the
-// runtime class. No update can remove any of it.
+// isNodeSelectorOfPod reports whether the place is the selector of a pod itself, to which admission adds the selector
+// of the runtime class. No update can remove any part of it.
 func (o *overlay) isNodeSelectorOfPod(at *site) bool {
 	return at.name == "nodeSelector" && o.kind == "Pod" && at.up != nil && at.up.name == "spec" && at.up.up == nil
 }
@@ -269,7 +270,7 @@ func (o *overlay) isDropped(want *tree.Node, at *site) bool {
 	return want.Kind() == '"' && o.isZeroValue(want, at)
 }
 
-// zero returns the usual text of a zero, however it is written, and that of any other value as it is.
+// zero returns the usual text of a zero in whatever way it is written, and the text of any other value unchanged.
 func zero(n *tree.Node) string {
 	text := string(n.Text())
 	if mantissa, _, _ := strings.Cut(strings.ToLower(text), "e"); n.Kind() == '0' && strings.Trim(mantissa, "-0.") == "" {

@@ -15,14 +15,14 @@ import (
 )
 
 // This file compares values that a server decodes and writes in its own way: quantities, times and byte strings. A
-// table has their places in the built-in kinds. A server keeps the text that it is sent of a custom resource, but an
-// admission plugin of the kind may write it anew, so the places that programs take over from pods are known by their
-// names.
+// table has their places in the built-in kinds. In a custom resource, a server keeps the text as sent, but an admission
+// plugin of the kind may rewrite it. So there, places that custom resources usually copy from pods are recognized by
+// their names.
 
 // valueTable has a line for each kind with such values ("HorizontalPodAutoscaler.autoscaling"), and for each object in
 // them (a number). The line has the members that lead to the values, each with its object or its value; "*" is a name
-// that users choose. A list is at the place of its elements. A test in internal/proof/e2e makes the table from the
-// OpenAPI documents of kube-apiserver.
+// that users choose. The elements of a list have the place of the list. A test in internal/proof/e2e makes the table
+// from the OpenAPI documents of kube-apiserver.
 //
 //go:embed values.txt
 var valueTable string
@@ -30,7 +30,7 @@ var valueTable string
 // The values of valueTable.
 const (
 	quantityValue = 'q' // a quantity, which the server rounds up to 9 digits after the point
-	resourceValue = 'r' // a quantity in a list of resources, which it rounds up to 3 digits
+	resourceValue = 'r' // a quantity in a list of resources, which the server rounds up to 3 digits
 	timeValue     = 't' // a time, with as many digits as the server writes
 	bytesValue    = 'b' // bytes in base64
 )
@@ -62,8 +62,8 @@ func (o *overlay) alike(live, want *tree.Node, at *site) bool {
 	return false
 }
 
-// isFloat reports whether a server that keeps want as a floating-point number writes live. It keeps integers of 64 bits
-// as they are.
+// isFloat reports whether live is the number that a server writes if it keeps want as a floating-point number. Integers
+// of 64 bits stay as they are.
 func isFloat(live, want *tree.Node) bool {
 	text := string(want.Text())
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -77,8 +77,8 @@ func isFloat(live, want *tree.Node) bool {
 	return tree.Same(live, &kept)
 }
 
-// isZeroValue reports whether a text is a zero that the server does not write: the zero time, or no bytes in a member
-// that has its own name.
+// isZeroValue reports whether a text is a zero that the server does not write: the zero time, or empty bytes in a
+// member with a fixed name.
 func (o *overlay) isZeroValue(want *tree.Node, at *site) bool {
 	if !o.isBuiltIn(at) {
 		return false
@@ -94,7 +94,7 @@ func (o *overlay) isZeroValue(want *tree.Node, at *site) bool {
 	return false
 }
 
-// valueAt returns which value the API has at the place, or 0.
+// valueAt returns the kind of value that the API has at the place, or 0.
 func (o *overlay) valueAt(at *site) byte {
 	if o.isBuiltIn(at) {
 		if v := o.valueInTable(at); v != 0 {
@@ -167,8 +167,8 @@ func (p *site) isTime() bool {
 	return strings.HasSuffix(p.name, "Time") || strings.HasSuffix(p.name, "Timestamp")
 }
 
-// sameQuantity compares a quantity of live with a wanted one, which may be a number. In a built-in kind the server
-// rounds it away from zero if it has more digits after the point.
+// sameQuantity compares a quantity of live with a wanted one, which may be a number. In a built-in kind, the server
+// rounds a wanted quantity away from zero if it has more than digits digits after the point.
 func (o *overlay) sameQuantity(live string, want *tree.Node, at *site, digits int64) bool {
 	if want.Kind() != '"' && want.Kind() != '0' {
 		return false
@@ -189,7 +189,7 @@ func rounded(q *big.Rat, digits int64) *big.Rat {
 }
 
 // quantity reads a quantity of the API: a decimal number, and a suffix of SI, of IEC, or an exponent. A server caps
-// those of IEC at 2^63-1.
+// quantities with an IEC suffix at 2^63-1.
 func quantity(text string) (*big.Rat, bool) {
 	const longest = 64
 	if text == "" || len(text) > longest {
