@@ -11,18 +11,18 @@ import (
 )
 
 // Policy says how waits grow. Its zero value is that of a watch: 800 ms growing to 30 s, low again after 2 minutes of
-// health. Conflicts between writers want something like {Base: 10 * time.Millisecond, Max: time.Second}.
+// health. For conflicts between writers, use a policy such as {Base: 10 * time.Millisecond, Max: time.Second}.
 type Policy struct {
 	// Base bounds the first wait; each further one in a row is bounded by twice the bound before. 0 = 800 ms.
 	Base time.Duration
-	// Max bounds every wait except where a floor asks for more. 0 = 30 s. A Base above Max counts as Max.
+	// Max bounds every wait, unless a floor is higher. 0 = 30 s. A Base above Max counts as Max.
 	Max time.Duration
 	// Reset is how long health must last for the next wait to be bounded by Base again. 0 = 2 minutes.
 	Reset time.Duration
 }
 
-// Backoff is the state of one sequence of attempts. It belongs to the loop that attempts: it is not safe for use by
-// several goroutines. It holds no timer and no goroutine.
+// Backoff is the state of one sequence of attempts. It belongs to the loop that makes the attempts, and is not safe for
+// use by several goroutines at once. It holds no timer and no goroutine.
 type Backoff struct {
 	growth  *backoff.ExponentialBackOff
 	reset   time.Duration
@@ -41,7 +41,7 @@ func New(p Policy) *Backoff {
 		p.Reset = 2 * time.Minute
 	}
 	// The library draws evenly from interval·(1 ± factor), both ends included. With a factor of 1 that is 0 to twice
-	// the interval, so intervals of half the size make it full jitter exactly. (Half of 1 ns is 0, which would never
+	// the interval, so intervals of half the size give exactly full jitter. (Half of 1 ns is 0, which would never
 	// grow.)
 	growth := &backoff.ExponentialBackOff{
 		InitialInterval:     max(1, min(p.Base, p.Max)/2),
@@ -57,8 +57,8 @@ func New(p Policy) *Backoff {
 }
 
 // Next returns how long to wait after one more failure. A floor above 0 is what the server asked for (Retry-After): the
-// wait is then never shorter, and where the floor decides, up to a tenth longer. How long a floor to believe is the
-// caller's decision.
+// wait is then never shorter. If the floor exceeds the wait that was drawn, the wait is the floor plus up to a tenth.
+// The caller decides how long a floor it accepts.
 func (b *Backoff) Next(floor time.Duration) time.Duration {
 	if !b.healthy.IsZero() && time.Since(b.healthy) >= b.reset {
 		b.growth.Reset()
@@ -72,15 +72,15 @@ func (b *Backoff) Next(floor time.Duration) time.Duration {
 	return wait
 }
 
-// Healthy says that things work now. Calls after the first change nothing until the next failure: health is counted
-// from the first one.
+// Healthy records that the attempts succeed now. Health counts from the first call after a failure; further calls
+// change nothing until the next failure.
 func (b *Backoff) Healthy() {
 	if b.healthy.IsZero() {
 		b.healthy = time.Now()
 	}
 }
 
-// Reset makes the next wait low again, for a caller that knows that what failed is over.
+// Reset makes the next wait low again. Call it when the cause of the failures is known to be gone.
 func (b *Backoff) Reset() {
 	b.growth.Reset()
 	b.healthy = time.Time{}

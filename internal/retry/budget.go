@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Budget bounds how much is sent again: what there is to take grows by a tenth with each call, and by one with each
-// period, up to its size. Its mutex guards the fields below it. The zero Budget has no bound.
+// Budget bounds the number of retries. It grows by a tenth with each call, and by one with each period, up to its size.
+// Its mutex guards the fields below it. The zero Budget has no bound.
 type Budget struct {
 	size float64 // 0 = no bound
 
 	mu   sync.Mutex
 	left float64
-	last time.Time // up to when the periods have been counted
+	last time.Time // the time up to which the periods have been counted
 }
 
 const (
@@ -36,7 +36,7 @@ func (b *Budget) Earn() {
 	b.left = min(b.left+budgetShare, b.size)
 }
 
-// Take takes one, if it is there.
+// Take takes one retry from the budget, and reports whether there was one.
 func (b *Budget) Take() bool {
 	if b.size == 0 {
 		return true

@@ -8,7 +8,7 @@ import (
 )
 
 // Sleep waits for d and returns nil, or returns ctx's error as soon as ctx ends. With d of 0 or less it does not wait.
-// When ctx has ended already, it returns ctx's error whatever d is.
+// If ctx has already ended, it returns ctx's error for every d.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
