@@ -1,13 +1,13 @@
-// Package report says to people, through a logger, the errors that no hook takes.
+// Package report logs the errors that no hook takes.
 //
-// An error is said when it first comes. While it repeats it is said again at growing intervals, from [first] to [last],
-// with how often it has come and since when; and once what failed works again, that is said too. So a server that is
-// away for a night is some lines and not thousands, and neither a thousand objects with the same fault nor a failure
-// that comes and goes makes many.
+// An error is logged when it first occurs. While it repeats, it is logged again at growing intervals, from [first] to
+// [last], with the number of its occurrences and the time since when it fails. The recovery is logged too. So a server
+// that is away for a night makes a few lines and not thousands. A thousand objects with the same fault, or a failure
+// that comes and goes, make few lines too.
 //
-// Errors are told apart by topic, and within a topic by their text, where numbers, quoted text and the name of the
-// object do not count: see classOf. Only a few topics have classes of their own; further ones share theirs, so that the
-// errors of a thousand namespaces make few lines too. A recovery is said of each topic that a line has named.
+// Errors are distinguished by topic, and within a topic by their text without numbers, quoted text and the name of the
+// object; see classOf. Only a few topics have classes of their own. Further topics share one set of classes, so that
+// the errors of a thousand namespaces make few lines too. The recovery is logged for each topic that a line has named.
 package report
 
 import (
@@ -24,23 +24,23 @@ import (
 )
 
 const (
-	// first is how long an error that has been said is not said again; each further time takes three times as long, up
-	// to last.
+	// first is the interval before a logged error is logged again. Each further interval is three times as long, up to
+	// last.
 	first = 5 * time.Second
 	last  = 15 * time.Minute
-	// maxTopics and maxClasses bound what a Log remembers: topics with classes of their own, and classes of errors of
-	// each. It also remembers each further topic while that fails; there are no more than its user has.
+	// maxTopics and maxClasses bound the memory of a Log: the topics with classes of their own, and the classes of
+	// each. A Log also remembers each further topic while that fails; the user of the Log determines their number.
 	maxTopics  = 8
 	maxClasses = 16
 )
 
 // Topic is what an error is about.
 type Topic struct {
-	// Key tells topics apart.
+	// Key distinguishes topics.
 	Key string
-	// Fails says that there is an error, as in "pods in web: list fails".
+	// Fails is the message while the topic fails, as in "pods in web: list fails".
 	Fails string
-	// Works says that there is none any more, as in "pods in web: list works again". It may be empty.
+	// Works is the message when the topic works again, as in "pods in web: list works again". It may be empty.
 	Works string
 }
 
@@ -52,8 +52,8 @@ func Next(d time.Duration) time.Duration {
 	return min(3*d, last)
 }
 
-// Log says errors. Its methods are safe for use by several goroutines at once. They call the logger with no lock held,
-// so a logger may call back whatever it likes.
+// Log logs errors. Its methods are safe for use by several goroutines at once. They call the logger with no lock held,
+// so a logger may call the Log.
 type Log struct {
 	given logr.Logger
 
@@ -61,9 +61,9 @@ type Log struct {
 	found   *logr.Logger
 	running bool
 	topics  map[string]*topic
-	others  map[string]*topic // which fail and have come when topics was full; their classes are shared
+	others  map[string]*topic // failing topics that began when topics was full; their classes are shared
 	shared  map[string]*class
-	timer   *time.Timer // fires at next, when something is due that has not been said; nil if nothing is
+	timer   *time.Timer // fires at next, when a line is due; nil if none is
 	next    time.Time
 	firing  sync.WaitGroup // of calls of the timer
 }
@@ -73,20 +73,20 @@ type topic struct {
 	failing bool
 	since   time.Time         // when it began to fail
 	count   int               // of failures since
-	said    string            // Topic.Works of what has been said since; empty if nothing has
-	classes map[string]*class // its own, or those that it shares
+	said    string            // Topic.Works, if a line since then has named the topic; otherwise empty
+	classes map[string]*class // its own, or the shared ones
 }
 
 // class is the state of errors that are alike.
 type class struct {
 	interval time.Duration // after the last line
-	due      time.Time     // not said again before
+	due      time.Time     // not logged again before
 	said     time.Time     // when the last line was
 	count    int           // of errors since that line
 	line     line          // of the latest of them
 }
 
-// line is what there is to say.
+// line is a line to log.
 type line struct {
 	message string
 	err     error
@@ -95,21 +95,22 @@ type line struct {
 	of      *topic
 }
 
-// New returns a Log that uses the logger that is given. Where that is the zero Logger it uses the one of the context of
-// Start, and where that has none, slog.Default as it is when something is said.
+// New returns a Log that uses the given logger. If that is the zero Logger, the Log uses the logger of the context of
+// Start. If the context has none, it uses slog.Default, as it is at the time of each line.
 func New(given logr.Logger) *Log { return &Log{given: given} }
 
-// Start is the beginning of a Run. Only between Start and Stop are repetitions said by themselves.
+// Start is called at the beginning of a Run. Only between Start and Stop does a timer log repetitions.
 func (l *Log) Start(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = true
 	if logger, err := logr.FromContext(ctx); err == nil {
-		l.found = &logger // also one that discards: somebody has put it there
+		l.found = &logger // also one that discards: the program has put it there
 	}
 }
 
-// Stop is the end of a Run. Nothing that began in it goes on when Stop has returned, and all is forgotten.
+// Stop is called at the end of a Run. When it returns, no goroutine of the Log runs, and the Log has forgotten all
+// errors.
 func (l *Log) Stop() {
 	l.mu.Lock()
 	l.running, l.found, l.topics, l.others, l.shared = false, nil, nil, nil, nil
@@ -121,7 +122,7 @@ func (l *Log) Stop() {
 	l.firing.Wait()
 }
 
-// Logger returns where lines go at present.
+// Logger returns the logger that is in use at present.
 func (l *Log) Logger() logr.Logger {
 	if !l.given.IsZero() {
 		return l.given
@@ -135,11 +136,11 @@ func (l *Log) Logger() logr.Logger {
 	return logr.FromSlogHandler(slog.Default().Handler())
 }
 
-// Failed says err, now or later, or counts it. Names that stand in its text and differ from error to error may be
-// hidden from the comparison. The details are keys and values.
+// Failed logs err, now or later, or only counts it. hide are names in its text that differ from error to error, which
+// the comparison ignores. details are keys and values.
 func (l *Log) Failed(t Topic, err error, hide []string, details ...any) {
 	l.mu.Lock()
-	now := time.Now() // under mu: after next, if the timer has fired
+	now := time.Now() // read under mu, so that it is after next if the timer has fired
 	at := l.topic(t.Key, now)
 	if !at.failing {
 		at.failing, at.since, at.count, at.said = true, now, 0, ""
@@ -158,10 +159,10 @@ func (l *Log) Failed(t Topic, err error, hide []string, details ...any) {
 	said.to(l.Logger())
 }
 
-// Works says that what a topic is about works again, if it has been said that it does not.
+// Works logs that a topic works again, if its failure has been logged.
 func (l *Log) Works(key string) { l.end(key, true) }
 
-// GivenUp ends the failure of a topic without a line: nothing tries any more, and nothing works.
+// GivenUp ends the failure of a topic without a line: nothing tries again, so the topic does not work either.
 func (l *Log) GivenUp(key string) { l.end(key, false) }
 
 func (l *Log) end(key string, works bool) {
@@ -196,7 +197,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// roughly returns a duration without digits that nobody reads.
+// roughly rounds a duration for people.
 func roughly(d time.Duration) time.Duration {
 	if d >= time.Second {
 		return d.Round(time.Second)
@@ -204,7 +205,7 @@ func roughly(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// say notes that the latest error of a class is said now, and returns how.
+// say notes that the latest error of a class is logged now, and returns the line.
 func (c *class) say(now time.Time) line {
 	said, quiet := c.line, now.Sub(c.due) > c.interval // for long; also before the first line
 	if c.count > 1 || !quiet {
@@ -232,8 +233,8 @@ func (l *Log) find(key string) *topic {
 	return l.others[key]
 }
 
-// topic finds or makes a topic, in the place of those that have worked for long if there is no other. The caller holds
-// mu.
+// topic finds or makes a topic. If there is no room, it first forgets the topics that have worked for a long time. The
+// caller holds mu.
 func (l *Log) topic(key string, now time.Time) *topic {
 	if t := l.find(key); t != nil {
 		return t
@@ -254,7 +255,7 @@ func (l *Log) topic(key string, now time.Time) *topic {
 	return t
 }
 
-// isQuiet reports whether none of the errors of t has come for long.
+// isQuiet reports whether no error of t has occurred for a long time.
 func (t *topic) isQuiet(now time.Time) bool {
 	for _, c := range t.classes {
 		if !c.isQuiet(now) {
@@ -264,10 +265,11 @@ func (t *topic) isQuiet(now time.Time) bool {
 	return true
 }
 
-// isQuiet reports whether the error has not come for long, so that nothing is lost by forgetting it.
+// isQuiet reports whether the error has not occurred for a long time, so that nothing is lost by forgetting it.
 func (c *class) isQuiet(now time.Time) bool { return c.count == 0 && now.Sub(c.due) > c.interval }
 
-// class finds or makes a class of errors, in the place of one that has been quiet for long if there is no other.
+// class finds or makes a class of errors. If there is no room, it first forgets the classes that have been quiet for a
+// long time.
 func (t *topic) class(name string, now time.Time) *class {
 	if c := t.classes[name]; c != nil {
 		return c
@@ -286,7 +288,7 @@ func (t *topic) class(name string, now time.Time) *class {
 	return c
 }
 
-// arm makes the timer fire at a time, unless it does earlier. The caller holds mu.
+// arm makes the timer fire at a time, unless it fires earlier. The caller holds mu.
 func (l *Log) arm(now, at time.Time) {
 	if !l.running || l.timer != nil && !at.Before(l.next) {
 		return
@@ -302,7 +304,7 @@ func (l *Log) arm(now, at time.Time) {
 	})
 }
 
-// fire says what is due.
+// fire logs the lines that are due.
 func (l *Log) fire() {
 	now := time.Now()
 	var due []line
@@ -333,8 +335,8 @@ func (l *Log) fire() {
 	}
 }
 
-// classOf reduces the text of an error to what is the same in errors that are alike: words with a digit and quoted text
-// are left out, and so is what is hidden.
+// classOf reduces the text of an error to the part that similar errors share. It leaves out words with a digit, quoted
+// text, and the names in hide.
 func classOf(text string, hide []string) string {
 	const most = 200
 	for _, h := range hide {
