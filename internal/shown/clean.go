@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxRead is how many bytes of a text Clean looks at, at least.
+// maxRead is how many bytes of a text Clean looks at, or twice its limit if that is more.
 const maxRead = 16 << 10
 
 // Clean makes text from a server fit for an error's text, a log and a terminal: one line of at most limit bytes of
@@ -57,7 +57,7 @@ const (
 	byteOrderMark   = '\ufeff'
 )
 
-// escapeLen returns the length of the escape sequence at the start of s, whose first character has the given size. A
+// escapeLen returns the length of the escape sequence at the start of s, whose first character has size bytes. A
 // sequence that does not end is only as long as its introducer, so that it hides nothing. The forms are those of
 // ECMA-48.
 func escapeLen(s string, size int) int {

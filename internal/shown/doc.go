@@ -1,3 +1,3 @@
-// Package shown makes strings fit to be shown to people. A text of a server or a proxy may hold control characters and
-// have any length; a text of a configuration may be a secret, which is of type [Secret].
+// Package shown prepares strings that are shown to people. A text from a server or a proxy may contain control
+// characters and have any length. A text from a configuration may be a secret, which has the type [Secret].
 package shown

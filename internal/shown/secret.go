@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// Redacted stands for a secret.
+// Redacted is shown in place of a secret.
 const Redacted = "[redacted]"
 
 // Secret is a text that no way of printing shows. Package client documents it as client.Secret.
@@ -23,7 +23,7 @@ func (s Secret) String() string {
 // Format prints String for every verb, because package fmt does not call String for some, such as %d and %#v.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// MarshalText encodes String, for JSON and others. A Secret that is decoded is the text itself.
+// MarshalText encodes String, for JSON and other formats. Decoding a Secret keeps the text as it stands.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // LogValue returns String, for handlers of log/slog that encode values in their own way.

@@ -1,7 +1,7 @@
 package shown
 
-// MaxText bounds a text of a server that a client's error shows, in bytes. The API server allows as much for all
-// warnings of an answer together.
+// MaxText bounds, in bytes, a server's text in an error of the client. The API server allows the same for all warnings
+// of an answer together.
 const MaxText = 4096
 
 // Text returns s as Clean does, cut to MaxText.
