@@ -9,15 +9,15 @@ import (
 
 // The bounds of what is read.
 const (
-	// maxSize is the size of a set, in bytes. An object of the API has 3 MiB at most.
+	// maxSize is the size of a set, in bytes. An object of the API has at most 3 MiB.
 	maxSize = 16 << 20
-	// maxLevels is how deep fields may lie in each other.
+	// maxLevels is how deep fields may nest.
 	maxLevels = 1000
 )
 
-// Parse reads a set. It is an error if it is not JSON, has a key of another form than those that the package names,
-// says anything about a field but which others lie within it, has a k: of more than [MaxKeyMembers] members, or is
-// beyond 16 MiB or 1,000 levels. A key that is there twice has the fields of both. fieldsV1 is not kept.
+// Parse reads a set. It is an error if the text is not JSON, has a key of another form than the package documentation
+// lists, has a value that is not an object, has a k: with more than [MaxKeyMembers] members, or exceeds 16 MiB or 1,000
+// levels. A key that occurs twice has the fields of both. Parse does not keep fieldsV1.
 func Parse(fieldsV1 []byte) (*Set, error) {
 	if len(fieldsV1) > maxSize {
 		return nil, fmt.Errorf("fieldset: the set has %d bytes, and %d are allowed", len(fieldsV1), maxSize)
@@ -30,7 +30,7 @@ func Parse(fieldsV1 []byte) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fieldset: %w", err)
 	}
-	s.Self = false // nothing has the whole
+	s.Self = false // a set as a whole has no Self
 	return s, nil
 }
 
@@ -40,7 +40,7 @@ type parser struct {
 	at   int
 }
 
-// set adds the fields that lie within one to s.
+// set adds the fields within one field to s.
 func (p *parser) set(s *Set, level int) error {
 	if level > maxLevels {
 		return fmt.Errorf("the set nests deeper than %d", maxLevels)
@@ -71,7 +71,7 @@ func (p *parser) set(s *Set, level int) error {
 	}
 }
 
-// member adds what a key says to s.
+// member adds the field of one key to s.
 func (p *parser) member(s *Set, key string, level int) error {
 	if key == "." {
 		var c Set
@@ -98,7 +98,7 @@ func (p *parser) peek() byte {
 	case p.at >= len(p.text):
 		return 0
 	case p.text[p.at] == 0:
-		return 1 // no end
+		return 1 // there is no end
 	}
 	return p.text[p.at]
 }
@@ -153,7 +153,7 @@ func (s *Set) Append(b []byte) []byte {
 		b = append(jsonlex.AppendQuoted(b, key), ':')
 		at, c := len(b), s.Children[key]
 		if b = c.Append(b); len(b) == at+len("{}") && (c == nil || !c.Self) {
-			b = b[:before] // it is empty
+			b = b[:before] // the part is empty
 		}
 	}
 	return append(b, '}')

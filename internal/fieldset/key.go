@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// MaxKeyMembers is how many members of an element of a list its key may have. A schema of the API has three at most.
+// MaxKeyMembers is how many members the key of a list's element may have. The API's schemas have at most three.
 const MaxKeyMembers = 64
 
 // Field returns the key of a member of an object.
 func Field(name string) string { return "f:" + name }
 
-// Key returns the key of the element of a list whose members of these names have these values, which are decoded JSON.
-// The error says that they are no scalars.
+// Key returns the key of the list element that has these members. The values are decoded JSON. It is an error if one of
+// them is not a scalar.
 func Key(members map[string]any) (string, error) {
 	object := make(map[string]any, len(members))
 	for name, value := range members {
@@ -40,7 +40,7 @@ func Key(members map[string]any) (string, error) {
 	return "k:" + string(text), err
 }
 
-// Value returns the key of the element of a set that is this value, which is decoded JSON.
+// Value returns the key of the element with this value in a list that is a set. The value is decoded JSON.
 func Value(value any) (string, error) {
 	v, err := canonical(value)
 	if err != nil {
@@ -53,7 +53,7 @@ func Value(value any) (string, error) {
 // Index returns the key of the element of a list at an index.
 func Index(i int) string { return "i:" + strconv.Itoa(i) }
 
-// Members returns what a key of the form k: says of the element's members. Numbers are json.Number.
+// Members returns the members in a key of the form k:, and false for any other key. Numbers are json.Number.
 func Members(key string) (map[string]any, bool) {
 	text, ok := strings.CutPrefix(key, "k:")
 	if !ok {
@@ -64,7 +64,7 @@ func Members(key string) (map[string]any, bool) {
 	return members, err == nil && ok
 }
 
-// Element returns the value that a key of the form v: is about. Numbers are json.Number.
+// Element returns the value in a key of the form v:, and false for any other key. Numbers are json.Number.
 func Element(key string) (any, bool) {
 	text, ok := strings.CutPrefix(key, "v:")
 	if !ok {
@@ -74,7 +74,7 @@ func Element(key string) (any, bool) {
 	return v, err == nil
 }
 
-// canonicalKey returns a key with its JSON written in the one way.
+// canonicalKey returns a key with its JSON in canonical form.
 func canonicalKey(key string) (string, error) {
 	kind, rest, ok := strings.Cut(key, ":")
 	if !ok {
@@ -181,8 +181,8 @@ func number(n json.Number) json.Number {
 	return json.Number(text)
 }
 
-// Path returns the field that the keys lead to as a server names it in a conflict, such as
-// .spec.template.spec.containers[name="web"].image.
+// Path returns the path of the field that the keys lead to, in the form in which a server names it in a conflict, such
+// as .spec.template.spec.containers[name="web"].image.
 func Path(keys []string) string {
 	var b strings.Builder
 	for _, key := range keys {

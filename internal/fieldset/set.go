@@ -7,10 +7,10 @@ import (
 
 // Set is a set of fields, or the part of one that lies within a field. The zero Set is empty.
 type Set struct {
-	// Self is true where the thing itself is in the set: the field of this name, with or without what lies within it. A
-	// set as a whole has none.
+	// Self is true if the field itself is in the set, with or without fields within it. In a set as a whole, Self is
+	// false.
 	Self bool
-	// Children are the parts of the set that lie within members and elements, by key.
+	// Children are the parts of the set within members and elements, by key.
 	Children map[string]*Set
 }
 
@@ -30,7 +30,7 @@ func (s *Set) IsEmpty() bool {
 	return true
 }
 
-// Child returns what of the set lies within the field with that key, and the field itself; nil if nothing does.
+// Child returns the part of the set with the field of that key and the fields within it; nil if there is none.
 func (s *Set) Child(key string) *Set {
 	if s == nil {
 		return nil
@@ -46,8 +46,8 @@ func (s *Set) Has(keys ...string) bool {
 	return s != nil && s.Self
 }
 
-// Insert adds the field that the keys lead to. They must be canonical; see [Key] and [Value]. It changes s, and so what
-// shares parts with it.
+// Insert adds the field that the keys lead to. They must be canonical; see [Key] and [Value]. It changes s, and every
+// set that shares parts with s.
 func (s *Set) Insert(keys ...string) {
 	for _, key := range keys {
 		s = s.child(key)

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// OwnedWhole reports whether an object that is the member of that name of an object of the apiVersion, anywhere in it,
-// is owned whole: a change of a part of it is a change of all, and a set has it without anything within it. In a set
-// that looks like an object that was applied empty, so it takes knowledge of the kinds to tell them apart, which is
-// small: it is about groups that Kubernetes itself serves, and of their members those that are owned whole wherever
-// that name is. internal/proof/e2e compares it with what the server publishes. False says nothing.
+// OwnedWhole reports whether a member of that name, anywhere in an object of the apiVersion, is an object that is owned
+// whole: a change of a part of it changes all of it, and a set has it without fields within it. In a set it looks like
+// an object that was applied empty, so only knowledge of the kinds distinguishes the two. OwnedWhole knows members of
+// the groups that Kubernetes itself serves, and of these only the members that are owned whole wherever their name
+// occurs. internal/proof/e2e compares it with the schemas that the server publishes. If the result is false, the member
+// may still be owned whole.
 func OwnedWhole(apiVersion, member string) bool {
 	group, _, found := strings.Cut(apiVersion, "/")
 	if !found {
