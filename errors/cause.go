@@ -33,15 +33,14 @@ func Cause(err error, reason string) (meta.StatusCause, bool) {
 }
 
 // IsTooLargeResourceVersion reports whether the server was asked for a version that it has not reached: it lags behind
-// the server that gave the version, or has been restored from a backup. The server itself waits for a while before it
-// answers so. Retry after [RetryAfter], or list without a version. For joined errors it reports whether one of them
-// says so.
+// the server that gave the version, or has been restored from a backup. The server waits for a while before it gives
+// this answer. Retry after [RetryAfter], or list without a version. For joined errors, one such error is enough.
 //
 // The function recognizes the three forms that servers have used:
 //
 //   - the cause [CauseResourceVersionTooLarge] (since 1.18.6);
 //   - a Timeout with a cause of that message (1.17);
-//   - a Timeout whose own message says it (before).
+//   - a Timeout whose own message says it (before 1.17).
 func IsTooLargeResourceVersion(err error) bool {
 	const message = "Too large resource version"
 	for e := range all(err) {

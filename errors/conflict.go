@@ -16,7 +16,8 @@ type FieldConflict struct {
 	Field string
 	// Manager is the name of the field manager that owns it. It is empty if the server's message has an unknown form.
 	Manager string
-	// Operation is how the manager came to own it: "Apply", or "Update" for every other kind of write.
+	// Operation is the operation by which the manager owns the field: "Apply", or "Update" for every other kind of
+	// write.
 	Operation string
 	// Subresource is the subresource that the manager wrote through; empty for the object itself.
 	Subresource string

@@ -13,8 +13,8 @@ import (
 //
 // A client.DeletingError, and the error of an unmet precondition of Ensure or AddFinalizer, count as a Conflict.
 //
-// Without a reason it returns err. An error that joins several, as errors.Join and fmt.Errorf with several %w make, is
-// ignored only if each of them is; otherwise Ignore returns all of it. So a cleanup can join the errors of its steps:
+// Without a reason it returns err. An error that joins several (errors.Join, fmt.Errorf with several %w) is ignored
+// only if each of them is; otherwise Ignore returns all of it. So a cleanup can join the errors of its steps:
 //
 //	return apierrors.Ignore(errors.Join(deleted, closed), apierrors.NotFound) // nil only if there is no other failure
 //
@@ -59,7 +59,7 @@ func ignored(err error, reasons []Reason) bool {
 	return child != nil && ignored(child, reasons)
 }
 
-// joinedIn returns the errors that err unwraps to, if it is a type that has several, and whether they are several
+// joinedIn returns the errors that err unwraps to, if its type unwraps to several, and whether they are several
 // failures.
 func joinedIn(err error) (parts []error, joined bool) {
 	parts = several(err)

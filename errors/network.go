@@ -35,9 +35,8 @@ const (
 	NetworkContext Network = "context"
 )
 
-// NetworkOf returns in which of these ways the network failed in err, through every wrapping and joining; for joined
-// errors it returns the first failure found. For an answer of the server it returns NetworkFine, whatever its text
-// says.
+// NetworkOf returns how the network failed in err. It looks through every wrapping and joining; for joined errors it
+// returns the first failure found. For an answer of the server it returns NetworkFine, whatever its text says.
 func NetworkOf(err error) Network {
 	switch e := err.(type) {
 	case nil, *StatusError, Reason:

@@ -57,7 +57,8 @@ const (
 	// ServerTimeout (500): the server could not finish in time, mostly because its store did not answer. It is unknown
 	// whether the request took effect. No code implies this reason.
 	ServerTimeout Reason = "ServerTimeout"
-	// StoreReadError (500): an object in the store cannot be decrypted or decoded. Its word is "StorageReadError".
+	// StoreReadError (500): an object in the store cannot be decrypted or decoded. The API's word is
+	// "StorageReadError".
 	StoreReadError Reason = "StorageReadError"
 	// ServiceUnavailable (503): the server, or a proxy before it, cannot handle requests now.
 	ServiceUnavailable Reason = "ServiceUnavailable"

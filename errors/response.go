@@ -26,9 +26,9 @@ const maxRead = 8 * maxText
 // cause [CauseUnexpectedServerResponse].
 //
 // RetryAfter is that of the Retry-After header (RFC 9110, section 10.2.3). Without a header that says a time, it is the
-// Status's retryAfterSeconds: the header has priority, by the API conventions ("Response Status Kind"), also if it asks
-// for less. A date in the header is relative to the Date header if there is one, so it does not depend on this
-// machine's clock.
+// Status's retryAfterSeconds: the header has priority, by the API conventions ("Response Status Kind"), even if it
+// names a shorter time. A date in the header is relative to the Date header if there is one, so it does not depend on
+// this machine's clock.
 func FromResponse(code int, header http.Header, body []byte, method string) *StatusError {
 	e := fromStatus(statusOf(code, header, body), method)
 	e.FromStatus = e.Status.Kind == statusKind

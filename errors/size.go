@@ -11,8 +11,8 @@ import (
 // server has no reason for that: it answers 500 with the store's text. The texts are those of etcd (ErrRequestTooLarge)
 // and of gRPC's limits of a message. gRPC's code ResourceExhausted proves nothing: a full database has it too.
 //
-// method may be empty. A message that is received is the request only if that writes: to a read, it is the store's
-// answer.
+// method may be empty. gRPC's text about a received message is about the request only if the request writes; for a
+// read, it is about the store's answer.
 func refusesSize(s meta.Status, method string) bool {
 	switch Reason(s.Reason) {
 	case "", Unknown, InternalError:

@@ -16,7 +16,7 @@ import (
 const (
 	// maxText bounds how many bytes of a server's text an error shows.
 	maxText = 2048
-	// maxReason is the same for a reason, which is one word.
+	// maxReason is the same bound for a reason, which is one word.
 	maxReason = 128
 )
 
@@ -135,8 +135,8 @@ func unwrap(err error) []error {
 	return nil
 }
 
-// several returns the errors that err has, if it is a type that has several: by Unwrap, or by Errors, as aggregates
-// have it that do not unwrap.
+// several returns the errors that err holds, if its type holds several: those of Unwrap() []error, or of Errors()
+// []error, which some aggregates have instead.
 func several(err error) []error {
 	switch joined := err.(type) {
 	case interface{ Unwrap() []error }:
