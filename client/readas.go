@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/internal/codec"
 )
 
-// readAs is handle.Source.ReadAs. It keeps nothing of r but the client and the resource.
+// readAs is handle.Source.ReadAs. From r it keeps only the client and the resource.
 func (r Resource[T]) readAs(objects reflect.Type, only *codec.Projection, metadata bool) Resource[T] {
 	as := Resource[T]{
 		c: r.c, t: r.t, err: r.t.validate(), partial: metadata, objects: objects, only: only, note: noteOf(r.c, objects, r.t.GVR(), only),

@@ -21,7 +21,7 @@ import (
 //     an object whose controller has not written a status yet is ready; use [UntilTrue] for a kind whose controller
 //     sets Ready.
 //
-// A condition that names the generation that it is about (observedGeneration) counts only if that is the object's.
+// A condition with an observedGeneration counts only if that equals the object's generation.
 //
 //	Deployment               its replicas are of the newest template and available, and no others are left;
 //	                         an error when its progress deadline has passed
@@ -262,8 +262,8 @@ func (r readiness) definition() (waits string, err error) {
 	return r.text("Established"), err
 }
 
-// unseen returns a text if the object's controller has not written a status. It is for kinds that then always have
-// status.observedGeneration.
+// unseen returns a text if the object's controller has not written a status. It is for kinds whose controllers always
+// write status.observedGeneration.
 func (r readiness) unseen() string {
 	if _, found, _ := meta.Nested[int64](r.obj, "status", "observedGeneration"); !found {
 		return "its controller has not seen it yet"
@@ -285,7 +285,7 @@ func (r readiness) number(otherwise int64, path ...string) int64 {
 	return otherwise
 }
 
-// string returns a string of the object, or the empty one if it is missing.
+// string returns a string of the object, or "" if it is missing.
 func (r readiness) string(path ...string) string {
 	text, _, _ := meta.Nested[string](r.obj, path...)
 	return text

@@ -48,8 +48,8 @@ type outgoing interface {
 	idles() bool
 	// isOnce reports whether the request must not be sent again, whatever Config.Retry says.
 	isOnce() bool
-	// isRepeatable reports whether a write may be sent again after its connection broke, before or after a success had
-	// begun.
+	// isRepeatable reports whether a write may be sent again after its connection broke. answered says that a
+	// successful answer had begun.
 	isRepeatable(answered bool) bool
 	// fail returns an *OpError; nil for nil.
 	fail(error) error
@@ -74,7 +74,7 @@ type request struct {
 	settles     bool         // its caller reads the result, so it may be sent twice
 	form        content.Form // that accept names before JSON; nil means JSON alone
 	upgrade     http.Header  // of a request that asks for the connection itself; nil for all others
-	text        bool         // the answer is text, and no object
+	text        bool         // the answer is text, not an object
 	pauses      bool         // the text may pause
 	keeps       bool         // of a list or a watch: managedFields are kept
 }
@@ -178,7 +178,7 @@ func (r request) idles() bool  { return r.verb == "watch" || r.pauses }
 func (r request) isOnce() bool { return r.once }
 
 func (r request) isRepeatable(answered bool) bool {
-	// After a successful answer, a precondition would turn the success into a Conflict.
+	// After a success, a second attempt would fail its own precondition with a Conflict.
 	return r.isIdempotent() || r.settles || !answered && r.isPinned()
 }
 
@@ -300,7 +300,7 @@ func connectionError(ctx context.Context, err error) error {
 		return closed
 	}
 	if waited := (*CredentialError)(nil); errors.As(err, &waited) {
-		return waited // it says what was waited for, also if ctx has ended
+		return waited // it names what the request waited for, even if ctx has ended
 	}
 	if waited := (*conn.SlowReadError)(nil); errors.As(err, &waited) {
 		return waited
@@ -335,7 +335,7 @@ func headersError(err error) error {
 	case strings.Contains(said, "server response headers exceeded"), strings.Contains(said, "response header list larger than advertised"):
 		return &AnswerError{Reason: HeadersTooLarge, text: text}
 	case strings.HasSuffix(said, "connection error: COMPRESSION_ERROR"), strings.HasSuffix(said, "connection error: PROTOCOL_ERROR"):
-		// HTTP/2 gives up early if they are much larger, and uses the same words for data that is not HTTP/2.
+		// HTTP/2 gives up early if the headers are much larger, and uses the same words for data that is not HTTP/2.
 		return fmt.Errorf("%w: the server breaks HTTP/2, or %s", shown.Error(err), text)
 	}
 	return nil
@@ -351,8 +351,8 @@ func (e *limitPassed) Timeout() bool { return true }
 // isSuccess reports whether a code says that the server has done what was asked.
 func isSuccess(code int) bool { return code >= 200 && code <= 299 }
 
-// checkAnswer returns nil if the answer to r is a success, or its error. It does not close the body. It reads the body
-// of an error to its end, up to a limit, so that the connection can be used again.
+// checkAnswer returns nil if the answer to r is a success, and otherwise its error. It does not close the body. It
+// reads the body of an error to its end, up to a limit, so that the connection can be used again.
 func checkAnswer(resp *http.Response, r outgoing) error {
 	if r.accepts(resp.StatusCode) {
 		return r.checkType(resp)

@@ -30,7 +30,7 @@ type Resource[T meta.Object] struct {
 	namespace string
 	// name, if set, is the name of the only object that the handle is about; see One.
 	name string
-	// own is set for a subresource that has its own kind. That is kind; an empty kind means any.
+	// own is set for a subresource with its own kind, which is the field kind; an empty kind means any.
 	own  bool
 	kind meta.GVK
 	// objects, if set, is the Go type of the objects, and T an interface that it implements; see readAs.
@@ -47,7 +47,7 @@ type Resource[T meta.Object] struct {
 //   - a struct that embeds its metadata without the tag `json:"metadata"`, because its objects would have no names;
 //   - a T with an exported field, at any depth, that has no name in a json tag, because the server would not know the
 //     member, and drop it. Fields with `json:"-"`, embedded structs, and types with their own JSON or text methods need
-//     none.
+//     no name.
 func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	r := Resource[T]{c: c, t: t, err: t.validate()}
 	if c == nil {
@@ -129,7 +129,7 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 }
 
 // missing returns err, or the error for a subresource that the resource does not have. A server answers NotFound then,
-// as if there were no such object, and a caller that ignores NotFound would write nothing without a word.
+// as if there were no such object, and a caller that ignores NotFound would silently write nothing.
 func (r Resource[T]) missing(ctx context.Context, q request, err error) error {
 	if q.subresource == "" || q.collection || !isGone(err, q.key.Name) {
 		return err
@@ -148,7 +148,7 @@ type unreadError struct{ error }
 func (e *unreadError) Unwrap() error { return e.error }
 
 // unread returns said, the error for err, as an unreadError if the connection is the cause, or the body ends too early.
-// Any other unreadable body may come from somebody else than the server.
+// Any other unreadable body may come from another program than the server.
 func unread(err, said error) error {
 	if short := (*jsonstream.ShortError)(nil); !errors.As(err, &short) && apierrors.NetworkOf(said) == apierrors.NetworkFine {
 		return said
@@ -352,8 +352,8 @@ func (r Resource[T]) writesObjects() error {
 }
 
 // decodeInto decodes an object with decode. A panic in decode becomes the object's error: decode may run on a goroutine
-// of the client's, where a panic would end the process, and one object must not cost the others. obj and err are set
-// even if decode leaves by runtime.Goexit, which cannot be stopped.
+// of the client's, where a panic would end the process, and one bad object must not prevent the others. obj and err are
+// set even if decode leaves by runtime.Goexit, which cannot be stopped.
 func decodeInto[T any](obj *T, err *error, raw jsonstream.Item, decode func(jsonstream.Item) (T, error)) {
 	returned := false
 	defer func() {

@@ -16,8 +16,8 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// Retry says when and how often the client retries a call after an attempt that failed in passing. The client retries a
-// call only when retrying is safe, which is in these cases:
+// Retry says when and how often the client retries a call after a transient failure. The client retries a call only
+// when retrying is safe, which is in these cases:
 //
 //   - The server asks for it: 429 or 5xx with Retry-After, in seconds or as a date, or with retryAfterSeconds in its
 //     Status. This holds for every verb. The client does not retry without a time to wait, or after a 429 that a
@@ -30,7 +30,8 @@ import (
 //   - The connection broke before any answer, and the call writes with a precondition, so that it cannot take effect
 //     twice: an update with a resource version, a deletion with a uid or a resource version, a merge patch that sets
 //     metadata.resourceVersion, a JSON patch that begins with a test of it.
-//   - The connection broke, and the call is a dry run or an apply. To apply the same twice is to apply it once, later.
+//   - The connection broke, and the call is a dry run or an apply. Applying the same twice has the same result as
+//     applying it once, later.
 //   - The connection broke, and the call states a goal and reads the result of an attempt: [Resource.Ensure],
 //     [Resource.AddFinalizer], [Resource.RemoveFinalizer].
 //   - The connection could not be made, so the server received nothing, whatever the verb. A refused connection and a
@@ -55,8 +56,9 @@ type Retry struct {
 	// and [apierrors.RetryAfter] returns the time that the server asked for. 0 means 30 s.
 	MaxWait time.Duration
 	// Burst bounds the retries of all calls of the client together, so that a server that is down does not get several
-	// times the traffic. Each retry takes one from a store of Burst, each call adds a tenth, and each 10 s add one.
-	// While the store is empty, the client returns errors at once. 0 means 100; a negative number means no bound.
+	// times the traffic. The budget begins with Burst retries and holds no more. Each retry takes one, each call adds a
+	// tenth, and every 10 s add one. While the budget is empty, the client returns errors at once. 0 means 100; a
+	// negative number means no bound.
 	Burst int
 }
 
@@ -261,7 +263,7 @@ type writeBody struct {
 
 // isIdempotent reports whether sending r twice has the same outcome as sending it once: the server does not store it,
 // or it is an apply, which states the fields of one manager. If others have written between the two, the second does
-// what the first would have done had it been under way for longer.
+// what the first would have done if it had arrived later.
 func (r request) isIdempotent() bool {
 	if r.query.Get("dryRun") == "All" || strings.HasPrefix(r.contentType, "application/apply-patch") {
 		return true

@@ -18,9 +18,9 @@ type TokenOptions struct {
 	// Lifetime is how long the token is good, in whole seconds: at least ten minutes, or 0 for an hour. The server may
 	// choose a shorter or longer time; Credential.Expires has the result.
 	Lifetime time.Duration
-	// BoundTo is an object whose end ends the token, as [OwnerOf] makes one: a core v1 Pod or Secret in the namespace
-	// of the service account, or a Node (since Kubernetes 1.29). The zero value means none. An empty uid means that of
-	// the present object of that name.
+	// BoundTo is an object whose deletion ends the token, as made by [OwnerOf]: a core v1 Pod or Secret in the
+	// namespace of the service account, or a Node (since Kubernetes 1.29). The zero value means none. An empty uid
+	// means that of the present object of that name.
 	BoundTo Owner
 }
 

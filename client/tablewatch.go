@@ -33,8 +33,8 @@ func (o TableOptions) set(query url.Values) url.Values {
 type TableEvent struct {
 	// Type is the event's type.
 	Type EventType
-	// Table has the row of the event's object, and none for Bookmark. Its columns are those of the watch, also where
-	// the server does not repeat them, and its resource version is the one to resume from after this event.
+	// Table has the row of the event's object, and none for Bookmark. Its columns are those of the watch, even if the
+	// server does not repeat them, and its resource version is the one to resume from after this event.
 	Table Table
 	// InitialEventsEnd is that of [Event].
 	InitialEventsEnd bool
@@ -145,7 +145,7 @@ func (r Resource[T]) tableEvent(f jsonstream.Frame, o TableOptions, managedField
 		}
 	}
 	if e.Type == Bookmark {
-		e.Table.Rows = nil // the server sends one for it
+		e.Table.Rows = nil // the server sends a row for a bookmark
 	}
 	*columns = e.Table.Columns
 	if e.Table.ResourceVersion == "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // A context's deadline goes to the server as the parameter timeout, so that the server stops its work when nobody waits
-// for it any more. The client's own timer ends the call all the same.
+// for it any more. The client's own timer ends the call in any case.
 
 // hasTimeout reports whether the server takes a parameter timeout with the request. It does so for all requests that
 // should end soon: not for a watch, a log or a connection.
@@ -34,7 +34,7 @@ func withTimeout(ctx context.Context, r outgoing, query url.Values) url.Values {
 	return query
 }
 
-// deadlineError is the server's answer that the time of the request is over, where that time is the context's.
+// deadlineError is the server's answer that the request's time is over, if that time is the context's deadline.
 type deadlineError struct{ answer error }
 
 func (e *deadlineError) Error() string   { return e.answer.Error() }

@@ -11,9 +11,9 @@ import (
 // Type describes a resource: its path on the server, the kind of its objects, and the Go type T that they are decoded
 // into. It is a plain value, usually a package variable. With it a struct of your own is a typed client, with no
 // registration and no generated code. T is a pointer to a struct, or a map type. A struct that embeds its metadata must
-// tag it as `json:"metadata"`: see [For]. The other exported fields need names in their tags as well, at every depth:
-// names are compared as they are, as the server does, and not without regard to case, as encoding/json does, so a field
-// Data without a name is not the member data.
+// tag it as `json:"metadata"`: see [For]. The other exported fields need names in their tags as well, at every depth.
+// The client compares names case-sensitively, as the server does. encoding/json ignores case, so there a field Data
+// without a tag matches the member data, but not here.
 //
 //	var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 type Type[T meta.Object] struct {
@@ -25,7 +25,8 @@ type Type[T meta.Object] struct {
 	Kind string
 	// Resource is the plural, lower-case name in the path, such as "pods".
 	Resource string
-	// ListKind is the kind of a list of them; empty means Kind followed by "List", which fits nearly every resource.
+	// ListKind is the kind of a list of these objects; empty means Kind followed by "List", which fits nearly every
+	// resource.
 	ListKind string
 	// Scope is meta.Namespaced, the zero value, or meta.Cluster.
 	Scope meta.Scope

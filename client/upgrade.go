@@ -11,7 +11,7 @@ import (
 )
 
 // upgrade asks for a subresource as a WebSocket, and returns the connection and the header of the answer. It is never
-// sent twice: the server may have begun what it stands for.
+// sent twice: the server may have begun the action.
 func (r Resource[T]) upgrade(
 	ctx context.Context, key meta.Key, subresource string, query, header map[string][]string,
 ) (io.ReadWriteCloser, map[string][]string, error) {
@@ -40,7 +40,7 @@ func checkUpgrade(resp *http.Response) error {
 		resp.StatusCode, foreignBody(resp, string(excerpt)))
 }
 
-// upgraded is a connection that ends what its request holds when it is closed.
+// upgraded is a connection that, when it is closed, also ends its request.
 type upgraded struct {
 	io.ReadWriteCloser
 	cancel context.CancelFunc

@@ -108,7 +108,7 @@ func (s *sight) UnmarshalJSON(b []byte) error {
 	return s.Raw.UnmarshalJSON(b)
 }
 
-// item returns the object as it arrived; an object of a list may have no kind.
+// item returns the object as it arrived; an object from a list may have no kind.
 func (s *sight) item() jsonstream.Item {
 	return jsonstream.Item{Identity: s.Identity(), Raw: s.text}
 }
@@ -214,7 +214,8 @@ func (w *wait) list(ctx context.Context) error {
 	return w.see(found, m.ResourceVersion)
 }
 
-// watch follows the object from w.version until the watch ends. It is fruitful if an event arrived, or if it lasted.
+// watch follows the object from w.version until the watch ends. fruitful is set if an event arrived, or if the watch
+// lasted.
 func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {
 	// The server ends the watch after a few minutes. If it does not, because the connection is dead, the client does.
 	const long, slack = 2 * time.Minute, 15 * time.Second
@@ -277,7 +278,7 @@ func (w *wait) judge(obj *sight, version string) (err error) {
 // errMet ends a list or watch because the condition is met. WaitFor does not return it.
 var errMet = errors.New("the condition is met")
 
-// conditionError tells an error of the condition from those of the server.
+// conditionError distinguishes an error of the condition from those of the server.
 type conditionError struct{ err error }
 
 // Error implements error.

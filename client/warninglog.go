@@ -15,7 +15,7 @@ import (
 )
 
 // A server's warnings, and credentials that are not renewed, are logged unless a hook takes them. A program that makes
-// ten thousand objects of a deprecated version gets as many warnings, so those that are alike make one line, which is
+// ten thousand objects of a deprecated version gets as many warnings. So similar warnings share one line, which is
 // repeated at growing intervals.
 
 const (
@@ -27,12 +27,12 @@ const (
 	lastWarningPause  = 24 * time.Hour
 )
 
-// warningClass is what warnings that are alike have in common.
+// warningClass has the parts that similar warnings share.
 type warningClass struct{ verb, resource, text string }
 
 // warningState is what a client remembers of the warnings of a class.
 type warningState struct {
-	said  time.Time     // when the last line was
+	said  time.Time     // when the last line was logged
 	pause time.Duration // after that line
 	more  int           // warnings since
 }
@@ -135,7 +135,7 @@ func (c *Client) warningLogger(ctx context.Context) func(message string, details
 		return c.log.Info
 	}
 	if logger, err := logr.FromContext(ctx); err == nil {
-		return logger.Info // also one that discards: somebody has put it there
+		return logger.Info // also one that discards: the program has put it there
 	}
 	return slog.Default().Warn
 }

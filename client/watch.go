@@ -137,10 +137,10 @@ type WatchOptions struct {
 	LabelSelector string
 	FieldSelector string
 	// ShardSelector is that of [ListOptions]: the watch reports only objects with a hash in its ranges, also as initial
-	// events. Bookmarks come as without it. No event says whether the server applied the selector, not even the
-	// bookmark that ends the initial events, so a caller that must have no other objects compares the range of each
-	// one. The ShardInfo of a list does not tell either: Kubernetes 1.36 applies the selector to lists of events and
-	// not to watches of them.
+	// events. It does not change bookmarks. No event says whether the server applied the selector, not even the
+	// bookmark that ends the initial events, so a caller that must not receive other objects checks each object against
+	// the range. The ShardInfo of a list does not tell either: Kubernetes 1.36 applies the selector to lists of events
+	// and not to watches of them.
 	ShardSelector string
 	// ResourceVersion is the version after which to start: that of a list or of an event. Empty starts with the present
 	// objects as Added events, in no order, and without a sign of where they end.
@@ -161,7 +161,7 @@ type WatchOptions struct {
 	// collection in which nothing happens brings nothing else for a long time. The goroutine that calls fn calls it.
 	OnOpen func()
 	// Skip, if set, is called with the identity of each object before it is decoded. If it returns true, the event has
-	// no Object and is marked Reused, whatever its type. The goroutine that calls reuse calls it, before that.
+	// no Object and is marked Reused, whatever its type. The goroutine that calls reuse calls Skip, before reuse.
 	Skip func(meta.Identity) bool
 }
 
@@ -296,7 +296,7 @@ func (r Resource[T]) watchError(f jsonstream.Frame) error {
 		return &EventError{kind: errorEvent, Err: publicError(f.Limit)}
 	}
 	if f.Protobuf {
-		f.Raw, _ = r.c.protobuf.StatusOf(f.Raw) // empty if it is none
+		f.Raw, _ = r.c.protobuf.StatusOf(f.Raw) // empty if it is not a Status
 	}
 	if f.Kind == "Status" {
 		if status, err := codec.Unmarshal[*meta.Status](f.Raw); err == nil {

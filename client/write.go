@@ -25,14 +25,14 @@ func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 }
 
 // Update replaces the object with obj and returns it as the server stored it. If obj has a resource version and the
-// server's object has another, Update replaces nothing and returns a Conflict. If obj has none, it depends on the
-// resource: some are replaced whatever their version, and others refuse.
+// server's object has another, Update replaces nothing and returns a Conflict. If obj has none, the resource decides:
+// some replace the object at any version, and others refuse.
 //
-// Update replaces the whole object, also the fields that T does not have. To prevent a loss, Update reads the object
-// first if the client has decoded an object of this resource of which T lost a part. If T would lose any part of the
-// object, Update writes nothing and returns a [*UsageError]; [Resource.Modify] and [Resource.Patch] keep the fields
-// that they do not name. A T that models all that the server sends costs no request. A custom decoding method, a map,
-// an any and a json.RawMessage are taken to keep everything.
+// Update replaces the whole object, including the fields that T does not have. To prevent a loss, Update first reads
+// the object if T has lost a part of any object of this resource that the client has decoded. If T would lose any part
+// of the object, Update writes nothing and returns a [*UsageError]; [Resource.Modify] and [Resource.Patch] keep the
+// fields that they do not name. A T that models all that the server sends costs no request. A custom decoding method, a
+// map, an any and a json.RawMessage are taken to keep everything.
 //
 // Without a resource version in obj, Update also replaces what others add after that read.
 func (r Resource[T]) Update(ctx context.Context, obj T) (T, error) {
@@ -113,7 +113,8 @@ func (r Resource[T]) Delete(ctx context.Context, key meta.Key, o DeleteOptions) 
 }
 
 // DeleteCollection deletes the objects that s selects, each as Delete would. Nil means that the server has accepted the
-// deletion; objects that are created meanwhile may stay. If the server gives up half way, some objects are deleted.
+// deletion; objects that are created in the meantime may stay. If the server gives up half way, some objects are
+// deleted.
 //
 // The preconditions of o are about one object, so DeleteCollection returns a [*UsageError] for them.
 func (r Resource[T]) DeleteCollection(ctx context.Context, s Selection, o DeleteOptions) error {
