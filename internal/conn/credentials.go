@@ -24,8 +24,8 @@ const (
 
 // Credentials gets credentials from a function, and keeps the one in force: the lease. At most one fetch is under way.
 //
-// The goroutine of a fetch ends when fetch returns. Its context ends when nobody waits and no client wants the result
-// for later; Transport.Close then waits for the goroutine.
+// The goroutine of a fetch ends when fetch returns. Its context ends when no request waits and no client wants the
+// result for later; Transport.Close then waits for the goroutine.
 type Credentials struct {
 	fetch func(context.Context) (Credential, error)
 	fail  func(err error) error // makes the error for a missing credential

@@ -94,8 +94,8 @@ func aboutCertificates(err error) bool {
 	return errors.As(err, &u) || refusesCertificate(err)
 }
 
-// refusesCertificate reports whether the server ended a handshake because of the client's certificate. Other alerts may
-// end a connection whose requests have been handled.
+// refusesCertificate reports whether the server ended a handshake because of the client's certificate. An alert of
+// another kind may end a connection after its requests have been handled.
 func refusesCertificate(err error) bool {
 	op := (*net.OpError)(nil)
 	if !errors.As(err, &op) || op.Op != "remote error" {

@@ -41,7 +41,7 @@ type kept[T any] struct {
 	reading *reading[T] // nil if no read is under way
 }
 
-// read reads a file that stands in a field of client.Config.
+// read reads a file whose name is in a field of client.Config.
 type read func(field, name string) ([]byte, error)
 
 // reading is one call of load.
@@ -186,7 +186,7 @@ func (r *reading[T]) wait(ctx context.Context, patience time.Duration) error {
 type SlowReadError struct {
 	File   string // with its field
 	Waited time.Duration
-	Err    error // of the context; nil if it has not ended
+	Err    error // the context's error; nil if it has not ended
 }
 
 // Error names the file and its field.

@@ -23,14 +23,14 @@ type Progress struct {
 	Body   io.ReadCloser
 	Cancel context.CancelFunc // of the request
 	Limit  time.Duration      // 0 = no bound
-	Idle   bool               // the server need send nothing: a watch that has begun
+	Idle   bool               // the server may stay silent, as in a watch that has begun
 
 	CancelFirst bool // before the body is closed; see Close
 	// Stalled returns the error for an answer that sent only received bytes within Limit.
 	Stalled func(received int) error
 
 	timer   *time.Timer   // runs while a read waits; made by the first
-	waited  time.Duration // in reads, since stallBytes were reached
+	waited  time.Duration // in reads, since the last stallBytes arrived
 	got     int           // in that time
 	stalled atomic.Bool
 }
@@ -65,7 +65,7 @@ func (p *Progress) stall() {
 	p.Cancel()
 }
 
-// Close closes the body, and ends what the request holds.
+// Close closes the body and cancels the request's context.
 func (p *Progress) Close() error {
 	// If net/http decompresses, its Close would wait for a Read that waits for the first bytes. With HTTP/1, Close of
 	// Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that the

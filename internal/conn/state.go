@@ -18,7 +18,7 @@ type State struct {
 	Obtained time.Time
 	// Expires is the end of the credential; zero if it is unknown.
 	Expires time.Time
-	// Err is why the last attempt to get another one failed; nil if it did not.
+	// Err is why the last attempt to fetch or read another credential failed; nil if it did not fail.
 	Err error
 }
 

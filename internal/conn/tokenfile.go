@@ -13,8 +13,8 @@ const (
 	fileAge  = 30 * time.Second // certificates and authorities
 )
 
-// tokenFile is a source that reads a file. A file that cannot be read, or holds no token, leaves the last good one in
-// use; without one it is an error.
+// tokenFile is a source that reads a file. If the file cannot be read, or holds no token, the last good token stays in
+// use; if there is none, that is an error.
 type tokenFile struct {
 	header kept[fixed]
 }

@@ -21,7 +21,7 @@ type Transport struct {
 	source      source
 	act         http.Header // Options.Impersonate
 	holder      *holder
-	generations *generations // which knows the certificates
+	generations *generations // knows the client's certificate and its end
 }
 
 // New returns a transport. It does no I/O. The error has every reason why the data of o cannot be used.
@@ -222,8 +222,8 @@ func (t *Transport) CloseIdleConnections() {
 	t.generations.CloseIdleConnections() // the RoundTripper of Options.Wrap may not pass that on
 }
 
-// Close ends a fetch that runs for this transport only, and does what CloseIdleConnections does. The transport stays
-// usable.
+// Close ends a fetch that runs for this transport only, and then closes idle connections as CloseIdleConnections does.
+// The transport stays usable.
 func (t *Transport) Close() {
 	if c, ok := t.source.(*Credentials); ok {
 		c.leave(t.holder)
