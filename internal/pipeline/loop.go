@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
-// shortList is how many bytes of a list are read and decoded by the owner alone: a list that ends within them costs
-// nothing but its request.
+// shortList is how many bytes of a list are read and decoded by the owner alone: a shorter list starts no further
+// goroutine.
 const shortList = 64 << 10
 
 // Frames is the framing of a body; see [jsonstream.List.Steps].
@@ -25,7 +25,7 @@ type Stream interface {
 
 // Page holds the functions that the pipeline calls while it reads a page of a list.
 type Page[E any] struct {
-	// Header is called once with the list's header: before its items, if the server writes it there.
+	// Header is called once with the list's header: before the items, if the server writes the header there.
 	Header func(jsonstream.Header) error
 	// Item makes an event of an item, and reports whether its object must still be decoded.
 	Item func(jsonstream.Item) (event E, decode bool, err error)
@@ -59,7 +59,7 @@ func (p *Pipeline[E]) Page(body io.Reader, frames Frames, page Page[E]) error {
 	return nil
 }
 
-// fill reads from the body of a list. While it waits, decoded objects are handed on, if there are any.
+// fill reads from the body of a list. While it waits, it hands on objects that have been decoded.
 func (p *Pipeline[E]) fill(step *jsonstream.Step, body io.Reader) error {
 	if p.isShort() || p.idle() {
 		n, err := body.Read(step.Into)

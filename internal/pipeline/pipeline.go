@@ -22,7 +22,7 @@ const (
 	unitSize = 256
 )
 
-// Pipeline decodes objects on several goroutines and hands them on in the order in which they came.
+// Pipeline decodes objects on several goroutines and hands them on in the order in which they arrived.
 //
 // It belongs to one goroutine, its owner, which frames, adds and hands on. Batches travel
 //
@@ -66,7 +66,7 @@ type batch[E any] struct {
 	bytes []byte
 	size  int
 	todo  int           // how many must still be decoded
-	next  int           // the next to look at
+	next  int           // the index of the next to look at
 	done  chan struct{} // receives once when everything is decoded
 }
 
