@@ -151,7 +151,7 @@ type ownership struct {
 	unknown     bool // live's managedFields do not tell
 }
 
-// isOwn reports whether the manager has set the element of live at the place, by an update, and nobody else has.
+// isOwn reports whether the manager has set the element of live at the place, by an update, and no other manager has.
 func (o *overlay) isOwn(place *site) bool {
 	if o.manager == "" {
 		return false
