@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// The bounds of what is read.
+// The bounds of a set that Parse accepts.
 const (
 	// maxSize is the size of a set, in bytes. An object of the API has at most 3 MiB.
 	maxSize = 16 << 20
