@@ -22,9 +22,9 @@ func dropping(accept string) string {
 }
 
 // sendDropping sends q, which accepts JSON in some form. It asks for protobuf as the first choice if binary is set, and
-// for objects without managedFields if q does not keep them. A server, or a proxy before it, that refuses these types
-// is asked again: first without the parameter, because protobuf saves more, then without protobuf, then without both.
-// The client remembers for an hour what it had to leave out to get an answer.
+// for objects without managedFields if q does not keep them. If a server, or a proxy before it, refuses these types,
+// the client asks again: first without the parameter, because protobuf saves more, then without protobuf, then without
+// both. The client remembers for an hour what it had to leave out to get an answer.
 func (r Resource[T]) sendDropping(
 	ctx context.Context, q request, binary bool, send func(_ context.Context, _ request, binary bool) (*http.Response, error),
 ) (resp *http.Response, err error) {

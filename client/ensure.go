@@ -371,9 +371,9 @@ const (
 	// Updated says that the object has a new resource version, and all that was wanted.
 	Updated
 	// NotKept says that the server accepted the write, but that its answer differs from what was wanted: it has a
-	// default, a value of an admission plugin, or a field that cannot be changed. The next Ensure will write again, and
-	// likely in vain. [Resource.Ensure] says which additions of the server are no difference, such as those to the
-	// tolerations of a pod.
+	// default, a value of an admission plugin, or a field that cannot be changed. The next Ensure will write again,
+	// probably without effect. [Resource.Ensure] says which additions of the server are no difference, such as those to
+	// the tolerations of a pod.
 	NotKept
 )
 
@@ -518,7 +518,7 @@ var errStatus = errors.New("status must be empty, since Ensure does not write it
 // A Go type without a field for a place never has a value there. So its object does not prove that the server's object
 // has no value there either.
 
-// saysAll reports whether the type of known has a field for each of some JSON pointers, which are as in
+// saysAll reports whether the type of known has a field for each of the JSON pointers, which have the form of
 // EnsureOptions.Absent.
 func saysAll(known any, pointers []string) bool {
 	for _, pointer := range pointers {

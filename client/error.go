@@ -182,8 +182,8 @@ const (
 // Error returns the reason.
 func (r AnswerReason) Error() string { return string(r) }
 
-// AnswerError says that the answer to a successful request is wrong. The client finds out while it reads. It does not
-// send the request again: an answer that was cut off, by contrast, is an error of the network.
+// AnswerError says that the answer to a successful request is wrong. The client detects this while it reads, and does
+// not send the request again. (An answer that was cut off is an error of the network instead.)
 type AnswerError struct {
 	// Reason says what is wrong.
 	Reason AnswerReason

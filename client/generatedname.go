@@ -9,8 +9,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// A create may leave the object's name to the server (metadata.generateName). Sent twice, it makes two objects, so it
-// is repeated only after an answer that says that there is none: the name that the server made is taken, or the request
+// A create may leave the object's name to the server (metadata.generateName). Sent twice, it makes two objects. So it
+// is repeated only after an answer that says that none was made: the name that the server made is taken, or the request
 // was not handled.
 
 // generatesName reports whether the server makes the name of the object in a create, and stores it.
@@ -26,7 +26,7 @@ func generatesName(method string, query url.Values, body []byte) bool {
 }
 
 // madeNothing reports whether an answer with that code says that a create made no object, and might if it is repeated.
-// asked says that the server named a time to wait.
+// asked says that the server named a time to wait before a retry.
 func madeNothing(code int, err error, asked bool) bool {
 	switch code {
 	case http.StatusConflict:

@@ -43,7 +43,7 @@ type ProxyTarget struct {
 // The API server itself interprets headers that identify a user. So a request with such a header (Authorization,
 // Proxy-Authorization, Impersonate-..., X-Remote-...) is an error and is not sent, because it would change who the
 // client is. The target cannot get credentials in these headers. The client's own credential goes to the API server,
-// which does not pass it on. Cookies go to the target. The transport drops headers that are for one connection.
+// which does not pass it on. Cookies go to the target. The transport drops headers that concern one connection only.
 // Upgrades (WebSocket) are an error.
 func (c *Client) Proxy(t ProxyTarget) http.RoundTripper {
 	p := &proxy{c: c, target: t}

@@ -72,7 +72,7 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions, t TableOptions) (
 	for number := 1; ; number++ {
 		from := len(table.Rows)
 		m, err := r.tablePage(ctx, q, t, o.KeepManagedFields, &table)
-		if number == 1 && o.isFloor() && isTooOld(err) { // as in each
+		if number == 1 && o.isFloor() && isTooOld(err) { // as ListEach does
 			q.query = t.set(o.pageQuery())
 			m, err = r.tablePage(ctx, q, t, o.KeepManagedFields, &table)
 		}

@@ -46,10 +46,10 @@ type warningLog struct {
 	left    int                            // warnings that got no line since the last line, because there were too many
 }
 
-// warningLine is what a line says besides the warning itself. The zero warningLine means that there is no line.
+// warningLine has the facts that a line adds to the warning. The zero warningLine means that there is no line.
 type warningLine struct {
 	said bool          // the warning gets a line
-	last bool          // further ones of this minute do not, and this one has not
+	last bool          // it gets none, nor do further ones of this minute; a line says so
 	more int           // how many like it came since the last such line
 	in   time.Duration // how long ago that was
 	left int           // how many others were left out

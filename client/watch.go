@@ -143,7 +143,7 @@ type WatchOptions struct {
 	// and not to watches of them.
 	ShardSelector string
 	// ResourceVersion is the version after which to start: that of a list or of an event. Empty starts with the present
-	// objects as Added events, in no order, and without a sign of where they end.
+	// objects as Added events, in no order, and nothing marks their end.
 	ResourceVersion string
 	// InitialEvents asks for a streaming list (KEP-3157): the present objects arrive as Added events, then a Bookmark
 	// with InitialEventsEnd, whether Bookmarks is set or not, and then the changes. ResourceVersion is then the minimum
