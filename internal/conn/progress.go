@@ -68,8 +68,8 @@ func (p *Progress) stall() {
 // Close closes the body and cancels the request's context.
 func (p *Progress) Close() error {
 	// If net/http decompresses, its Close would wait for a Read that waits for the first bytes. With HTTP/1, Close of
-	// Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that the
-	// stream is counted out when it returns.
+	// Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that
+	// HTTP/2 no longer counts the stream when Close returns.
 	if p.CancelFirst {
 		p.Cancel()
 	}

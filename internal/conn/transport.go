@@ -21,7 +21,7 @@ type Transport struct {
 	source      source
 	act         http.Header // Options.Impersonate
 	holder      *holder
-	generations *generations // knows the client's certificate and its end
+	generations *generations // below Options.Wrap; knows the certificates
 }
 
 // New returns a transport. It does no I/O. The error has every reason why the data of o cannot be used.
