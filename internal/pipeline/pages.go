@@ -17,7 +17,7 @@ type Pages struct {
 	seed   maphash.Seed
 	tokens map[uint64]bool // the tokens that led to the pages so far
 	firsts map[uint64]bool // the objects with which the pages so far began
-	idle   int             // pages in a row that brought nothing, up to the last one that has ended
+	idle   int             // how many pages in a row, up to the last complete one, brought nothing new
 }
 
 func NewPages() *Pages {
