@@ -8,7 +8,7 @@ import "github.com/bowline-go/bowline/internal/jsonlex"
 type breach uint8
 
 const (
-	misplaced breach = iota // a byte that may not be there
+	misplaced breach = iota // a byte that is not allowed there
 	tooShort                // it ends too early
 	tooDeep
 )

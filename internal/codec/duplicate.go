@@ -14,7 +14,8 @@ type span struct{ from, to int }
 // replaces. It takes one pass, however deep the objects nest. Names are compared unescaped. It returns raw itself if
 // there are no such members.
 //
-// It is for the text that a method of a type gets, or that is kept as text; all other decoding sees the names in order.
+// It is for text that a method of a type gets, or that is kept as text. All other decoding sees the names in order, so
+// the last one wins anyway.
 func lastOfEach(raw []byte) []byte {
 	c := cutter{data: raw}
 	c.value(0)

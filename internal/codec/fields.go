@@ -230,7 +230,8 @@ func isEmbeddable(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t == reflect.TypeFor[stdjson.RawMessage]()
 }
 
-// isName reports whether a tag can give such a name. Any other name is ignored, and the field keeps its Go name.
+// isName reports whether a tag can give a field this name. A tag with any other name is ignored, and the field keeps
+// its Go name.
 func isName(s string) bool {
 	for _, r := range s {
 		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {

@@ -40,8 +40,8 @@ func (d *decoder) unknown(p *plan, i int) int {
 	return broken
 }
 
-// metadata returns the place of the object's own metadata, if nothing else can be there: a struct that is neither empty
-// nor behind a pointer. There may be no such place.
+// metadata returns the place of the object's own metadata, or no place. The metadata must be a struct that is neither
+// empty nor behind a pointer, so that no other value can have the same place.
 func (p *plan) metadata(to place) place {
 	if p.shape != shapeStruct {
 		return place{}

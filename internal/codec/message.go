@@ -318,7 +318,7 @@ func (d *decoder) own(v *jointValue, to place, b []byte) (rest []byte, ok bool) 
 	return rest, true
 }
 
-// instant decodes a time into a type that isMoment. Its result is remembered, as moments says, by the message.
+// instant decodes a time into a type that isMoment. The result is remembered under the message; see moments.
 func (d *decoder) instant(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
 	content, rest, err := protobuf.ReadBytes(b)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // maxDepth is how deep a document may nest, as for encoding/json.
 const maxDepth = 10000
 
-// skimmer skips values that are not decoded, and checks them as thoroughly as if they were.
+// skimmer skips values that are not decoded, and checks them as thoroughly as decoding would.
 type skimmer struct {
 	data  []byte
 	depth int // of the objects and arrays around the value

@@ -111,9 +111,9 @@ func (t *text) cut(b []byte) string {
 	return t.piece.String()[start:]
 }
 
-// hint is how much text the latest documents of a type had. It is the smaller one of two guesses, a constant amount and
-// a constant share of the document, because spare memory would stay as long as the object. Decoders may overwrite each
-// other's values: it is only a hint.
+// hint is how much text the latest documents of a type had. It is the smaller of two guesses, a constant amount and a
+// constant share of the document, because unused memory would be kept as long as the object. Decoders may overwrite
+// each other's values: it is only a hint.
 type hint struct {
 	bytes atomic.Uint32
 	share atomic.Uint32 // of 1024 bytes
@@ -136,7 +136,7 @@ func follow(mean *atomic.Uint32, value int) {
 	}
 }
 
-// hash mixes eight bytes at a time. It is not secret: collisions make decoding slower, and nothing else.
+// hash mixes eight bytes at a time. It is not secret, because collisions only make decoding slower.
 func hash(b []byte) uint64 {
 	const k1, k2 = 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93
 	h := uint64(len(b)) * k1
