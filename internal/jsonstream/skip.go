@@ -137,8 +137,8 @@ func (s *scanner) stringEnd(i int) ([]byte, int, error) {
 	}
 }
 
-// scalarEnd returns the position behind the number or literal that starts at i. Decoding checks whether it is
-// well-formed: it ends at the same byte in any case.
+// scalarEnd returns the position behind the number or literal that starts at i. It does not check whether the value is
+// well-formed: decoding does, and the end is the same in any case.
 func (s *scanner) scalarEnd(i int) ([]byte, int, error) {
 	for {
 		for jsonlex.IsScalar(s.buf[i]) {
@@ -156,8 +156,8 @@ func (s *scanner) scalarEnd(i int) ([]byte, int, error) {
 }
 
 // unquote returns the text of a quoted string, with the replacement character for text that is not Unicode, as decoding
-// has it. It returns "" for a string that decoding refuses: a wrong name would be worse than none. If the result equals
-// like, it returns like.
+// has it. It returns "" for a string that decoding refuses, because a wrong name is worse than none. If the result
+// equals like, it returns like.
 func unquote(quoted []byte, like string) string {
 	end, plain := jsonlex.StringEnd(quoted, 0)
 	inner := quoted[1 : len(quoted)-1]
