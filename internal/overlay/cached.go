@@ -68,8 +68,8 @@ func (o *overlay) isVague(live, want *tree.Node, at *site) bool {
 	return true
 }
 
-// isPart reports whether live, at a place that is replaced whole, may have members on the server that its type has no
-// field for.
+// isPart reports whether the server's value, at a place that is replaced whole, may have members that live's type has
+// no field for.
 func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 	t := o.cached.typeOf(live)
 	if t == nil {
