@@ -16,8 +16,9 @@ const (
 )
 
 // Parse reads a set. It is an error if the text is not JSON, has a key of another form than the package documentation
-// lists, has a value that is not an object, has a k: with more than [MaxKeyMembers] members, or exceeds 16 MiB or 1,000
-// levels. A key that occurs twice has the fields of both. Parse does not keep fieldsV1.
+// lists, has a value that is not an object, has a "." whose object is not empty, has a k: with more than
+// [MaxKeyMembers] members, or exceeds 16 MiB or 1,000 levels. A key that occurs twice has the fields of both. Parse
+// does not keep fieldsV1.
 func Parse(fieldsV1 []byte) (*Set, error) {
 	if len(fieldsV1) > maxSize {
 		return nil, fmt.Errorf("fieldset: the set has %d bytes, and %d are allowed", len(fieldsV1), maxSize)

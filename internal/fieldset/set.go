@@ -55,7 +55,7 @@ func (s *Set) Insert(keys ...string) {
 	s.Self = true
 }
 
-// child returns what lies within a field, which it adds, empty, where nothing does.
+// child returns the part of the set with the field of that key. If there is none, it adds an empty one.
 func (s *Set) child(key string) *Set {
 	c := s.Children[key]
 	if c == nil {
@@ -68,7 +68,7 @@ func (s *Set) child(key string) *Set {
 	return c
 }
 
-// Add adds the fields of o to s. It changes s, and so what shares parts with it, but never o.
+// Add adds the fields of o to s. It changes s, and every set that shares parts with s, but never o.
 func (s *Set) Add(o *Set) {
 	if o == nil {
 		return
@@ -123,7 +123,7 @@ func (s *Set) Union(o *Set) *Set {
 	return u
 }
 
-// Difference returns the fields that s has and o has not. That o has a field says nothing about those within it.
+// Difference returns the fields that s has and o does not have. That o has a field says nothing about those within it.
 func (s *Set) Difference(o *Set) *Set {
 	if s == nil || o == nil {
 		return kept(s)
