@@ -81,7 +81,7 @@ type topic struct {
 type class struct {
 	interval time.Duration // after the last line
 	due      time.Time     // not logged again before
-	said     time.Time     // when the last line was
+	said     time.Time     // when the last line was logged
 	count    int           // of errors since that line
 	line     line          // of the latest of them
 }
@@ -207,7 +207,7 @@ func roughly(d time.Duration) time.Duration {
 
 // say notes that the latest error of a class is logged now, and returns the line.
 func (c *class) say(now time.Time) line {
-	said, quiet := c.line, now.Sub(c.due) > c.interval // for long; also before the first line
+	said, quiet := c.line, now.Sub(c.due) > c.interval // quiet for a long time; also true before the first line
 	if c.count > 1 || !quiet {
 		said.message = fmt.Sprintf("%s, %s in %v", said.message, plural(c.count, "time"), roughly(now.Sub(c.said)))
 		said.details = append(slices.Clip(said.details), "since", said.of.since)
