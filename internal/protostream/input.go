@@ -17,7 +17,7 @@ type input struct {
 	end  int
 	base int64 // the position in the body of buf[0]
 	size int   // of a buffer at rest
-	err  error // of the reader, after its bytes
+	err  error // the reader's error, reported after its bytes
 }
 
 // errLeft ends the framing of a body whose loop has been left.
@@ -152,8 +152,8 @@ func (in *input) magic(what string) error {
 	return in.foreign("the body is not protobuf of " + what + " but begins with")
 }
 
-// foreign returns the error for a body that is something else. The excerpt is what has arrived, because more may never
-// come.
+// foreign returns the error for a body that is not what was asked for. The excerpt is what has arrived, because more
+// may never come.
 func (in *input) foreign(message string) error {
 	const most = 256
 	return jsonstream.NewBodyError(message, in.buf[in.pos:min(in.end, in.pos+most)])

@@ -123,7 +123,7 @@ func (l *List) envelope(step *jsonstream.Step, yield func(*jsonstream.Step) bool
 	}
 }
 
-// part returns a part of the body that is needed as a whole.
+// part returns the next size bytes of the body, for a part that must be in memory as a whole.
 func (l *List) part(size uint64, most int, what string) ([]byte, error) {
 	in := &l.in
 	if size > uint64(most) {

@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
-// frameHead is the number of bytes before an event that have its length.
+// frameHead is the number of bytes before an event, which hold its length.
 const frameHead = 4
 
 // eventRoom is how much larger than its object an event may be.
