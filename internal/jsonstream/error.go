@@ -18,7 +18,8 @@ type SyntaxError struct {
 	message string
 }
 
-// NotProtobuf returns the error for a body that is not the protobuf that it should be, because of what is at an offset.
+// NotProtobuf returns the error for a body that is not the protobuf that it should be, because of the bytes at an
+// offset.
 func NotProtobuf(offset int64, message string) *SyntaxError {
 	return &SyntaxError{Offset: offset, message: message}
 }

@@ -112,14 +112,14 @@ func (w *Watch) Steps() iter.Seq[*Step] {
 // errLeft ends the framing of a body whose loop has been left.
 var errLeft = errors.New("the loop was left")
 
-// asked makes s ask a loop for bytes, and returns the step for that.
+// asked makes s ask the loop for bytes, and returns the step with which it asks.
 func asked(s *scanner, yield func(*Step) bool) *Step {
 	step := &Step{}
 	s.r = loop{step, yield}
 	return step
 }
 
-// loop is the reader of a body that a loop reads.
+// loop is the scanner's reader if the loop over the steps reads the body.
 type loop struct {
 	step  *Step
 	yield func(*Step) bool
