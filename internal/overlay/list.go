@@ -223,8 +223,8 @@ func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []
 	return changed
 }
 
-// unite adds the elements that a list lacks. Two elements are the same if their values are equal or their uids are. If
-// want has an element twice, the last counts.
+// unite adds the elements that a list lacks. Two elements are the same if their values or their uids are equal. If want
+// has an element twice, the last counts.
 func (o *overlay) unite(live *tree.Node, want *tree.Branch, at *site) {
 	list := live.Open()
 	places := make(map[string]int, len(list.Items))
