@@ -168,7 +168,7 @@ func (p *site) isTime() bool {
 }
 
 // sameQuantity compares a quantity of live with a wanted one, which may be a number. In a built-in kind, the server
-// rounds a wanted quantity away from zero if it has more than digits digits after the point.
+// rounds a wanted quantity away from zero if that has more digits after the point than the parameter digits.
 func (o *overlay) sameQuantity(live string, want *tree.Node, at *site, digits int64) bool {
 	if want.Kind() != '"' && want.Kind() != '0' {
 		return false
