@@ -50,7 +50,7 @@ var typeNames = []string{
 // shortInt is the name of [Int] for a field of 32 bits.
 const shortInt = "int32"
 
-// IsMessage reports whether a value of the type is a message on the wire.
+// IsMessage reports whether a value of the type is itself a message on the wire.
 func (t Type) IsMessage() bool { return t >= Sub && t != Duration }
 
 // Wire returns the wire type of a value.
@@ -153,7 +153,8 @@ func NewSchema(tables ...*Table) (*Schema, error) {
 	return s, nil
 }
 
-// Kind returns the message of a kind, nil if no table has it. The apiVersion of a Status is v1.
+// Kind returns the message of a kind, nil if no table has it. A Status has the apiVersion v1, although its message is
+// in meta/v1.
 func (s *Schema) Kind(group, version, name string) *Message {
 	if name == "Status" && group == "" && version == "v1" {
 		group = Meta().Group
