@@ -104,7 +104,7 @@ func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error
 type ModifyError struct {
 	// Attempts is how many times the change was sent, without the retries of Config.Retry.
 	Attempts int
-	// MayHaveWritten is set if the change may have taken effect all the same. Calling Modify again could then make the
+	// MayHaveWritten is set if the change may have taken effect nevertheless. Calling Modify again could then make the
 	// change twice; the other calls may be repeated. If it is not set, nothing has been written, and Err wraps the last
 	// refusal if there was one.
 	MayHaveWritten bool

@@ -21,8 +21,8 @@ import (
 	"github.com/bowline-go/bowline/internal/undertest"
 )
 
-// Client talks to one API server. It is safe for use by several goroutines at once. It runs no goroutine, except while
-// it reads a file or fetches a credential.
+// Client talks to one API server. It is safe for use by several goroutines at once. Between calls it runs no goroutine,
+// except while it reads a file or fetches a credential.
 type Client struct {
 	door
 	server    *url.URL
