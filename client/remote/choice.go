@@ -15,7 +15,7 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// portChoice says which pods a Target connects to, and at which port.
+// portChoice selects the pods and the port that a Target connects to.
 type portChoice struct {
 	namespace, selector string
 	number              int
@@ -24,21 +24,21 @@ type portChoice struct {
 	evenUnready         bool
 }
 
-// portCandidate is a pod that fits.
+// portCandidate is a pod, and its port, that a portChoice accepts.
 type portCandidate struct {
 	addr
 	created time.Time
 }
 
-// compare puts the newest pod first: it will be there longest, also during a rollout.
+// compare sorts the newest pod first: during a rollout it stays longest.
 func (c portCandidate) compare(other portCandidate) int {
 	return cmp.Or(other.created.Compare(c.created), strings.Compare(c.Pod.Name, other.Pod.Name))
 }
 
-// podCount counts the pods that were looked at, for the error if none fits.
+// podCount counts the examined pods, for the error if none is usable.
 type podCount struct{ all, unready, portless int }
 
-// take returns where to connect to at a pod, if it fits.
+// take returns the address of a pod, and whether the pod is usable. It counts the pod in s.
 func (c portChoice) take(p *podWithPorts, s *podCount) (portCandidate, bool) {
 	s.all++
 	if !p.isReady(c.evenUnready) {
@@ -68,7 +68,7 @@ func (c portChoice) none(s podCount) error {
 		shown.Text(c.selector), s.all, s.unready, c.port)
 }
 
-// podWithPorts has what a choice reads of a pod.
+// podWithPorts has the fields of a pod that a portChoice reads.
 type podWithPorts struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {
@@ -93,7 +93,7 @@ type containerWithPorts struct {
 	} `json:"ports"`
 }
 
-// readRaw decodes what into has of an object.
+// readRaw decodes an object into a struct that has some of its fields.
 func readRaw(obj *meta.Raw, into any) error {
 	b, err := obj.MarshalJSON()
 	if err == nil {
@@ -105,7 +105,7 @@ func readRaw(obj *meta.Raw, into any) error {
 	return nil
 }
 
-// isReady reports whether the pod takes connections, or at least runs and is not being deleted.
+// isReady reports whether the pod is Ready and is not being deleted. With evenUnready it is enough that the pod runs.
 func (p *podWithPorts) isReady(evenUnready bool) bool {
 	if p.DeletionTimestamp != nil || p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed" {
 		return false
@@ -121,7 +121,8 @@ func (p *podWithPorts) isReady(evenUnready bool) bool {
 	return false
 }
 
-// portNamed returns the number of a TCP port that a container names. Init containers count if they go on running.
+// portNamed returns the number of the TCP port with this name. It searches the containers and the init containers that
+// keep running (restartPolicy Always).
 func (p *podWithPorts) portNamed(name string) (int, bool) {
 	all := slices.Clone(p.Spec.Containers)
 	for _, c := range p.Spec.InitContainers {
@@ -143,10 +144,10 @@ type servicePort struct {
 	Name       string          `json:"name"`
 	Port       int             `json:"port"`
 	Protocol   string          `json:"protocol"`
-	TargetPort json.RawMessage `json:"targetPort"` // a number or a name; nothing is Port
+	TargetPort json.RawMessage `json:"targetPort"` // a number or a name; if absent, Port
 }
 
-// chosenBy returns the choice of a Service for one of its ports, without the namespace.
+// chosenBy returns the portChoice for one port of a Service, without the namespace.
 func chosenBy(obj *meta.Raw, port string) (portChoice, error) {
 	var s struct {
 		Spec struct {
@@ -193,7 +194,7 @@ func (p servicePort) isCalled(name string) bool {
 	return p.Name == name || strconv.Itoa(p.Port) == name
 }
 
-// target returns the port of pods, by number or else by name.
+// target returns the port of the pods: a number, or a name if the Service gives one.
 func (p servicePort) target() (number int, name string, err error) {
 	if len(p.TargetPort) == 0 || string(p.TargetPort) == "null" {
 		return p.Port, "", nil

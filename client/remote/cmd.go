@@ -18,35 +18,35 @@ import (
 )
 
 // Cmd is a command in a container, or the main process of one. Make it with [Command], [Attach] or [Debug], set its
-// fields, and call one of Run, Output, CombinedOutput or Start. It can be used once: after such a call, also one that
-// the server has refused, further ones return a *client.UsageError. A call that returned a UsageError itself can be
-// mended and repeated.
+// fields, and call one of Run, Output, CombinedOutput or Start. It can be used once: after such a call, even one that
+// the server refused, further calls return a *client.UsageError. After a UsageError the caller can correct the fields
+// and call again.
 type Cmd struct {
-	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the
-	// containers.
+	// Container is the name of the container. It may be empty if the pod has only one; otherwise the server returns an
+	// error that lists them.
 	Container string
-	// Stdin is what the command reads. Its end is the end of the command's input. Nil is an empty input. If the server
-	// is so old that the end of an input cannot be sent (Kubernetes before 1.30), the call returns an error when it has
-	// waited 10 s for the server after the end of Stdin, unless the command has ended by itself.
+	// Stdin is the command's input; nil is an empty input. At io.EOF the command's input ends. Servers before
+	// Kubernetes 1.30 cannot pass that end on: if the command has not ended by itself 10 s after it, the call returns
+	// an error. Time that Stdout and Stderr take does not count.
 	Stdin io.Reader
-	// Stdout and Stderr get what the command writes; nil drops it. If both are the same value, which can be compared,
-	// at most one goroutine at a time calls Write. A Write that is slow does not hold up the other stream, until 1 MiB
-	// waits for it. An error of Write ends the connection, and is the error of the call. Once 1 MiB waits, nothing more
-	// is read from the server until there is room, also not the other output.
+	// Stdout and Stderr receive the command's output; nil discards it. If both are the same comparable value, at most
+	// one goroutine at a time calls Write. An error of Write ends the connection, and the call returns it. A slow Write
+	// does not delay the other output until 1 MiB is waiting for it; then nothing is read from the server, for either
+	// output, until there is room.
 	Stdout, Stderr io.Writer
 	// TTY gives the command a terminal, which has one output: Stderr must be nil.
 	TTY bool
-	// Sizes has the sizes of the terminal's window: the first one, and each change. It needs TTY. The call reads from
-	// it until the command has ended or Sizes is closed; a send after that blocks.
+	// Sizes delivers the size of the terminal's window: first the initial size, then each change. It needs TTY. The
+	// call receives from it until the command has ended or Sizes is closed; a send after that blocks.
 	Sizes <-chan Size
 
-	buffer int    // how many bytes of each output are held while Write takes its time; 0 means outputBuffer
-	what   string // of errors: "exec" or "attach"
+	buffer int    // how many bytes of each output are buffered for a slow Write; 0 means outputBuffer
+	what   string // the subresource: "exec" or "attach"
 	argv   []string
 	key    meta.Key
 	gvr    meta.GVR
 	refuse error                           // why it cannot be used
-	before func(ctx context.Context) error // done by Start first; nil if there is nothing to do
+	before func(ctx context.Context) error // called by Start before it connects; may be nil
 	open   func(ctx context.Context, query url.Values, header http.Header) (io.ReadWriteCloser, http.Header, error)
 
 	started bool
@@ -58,8 +58,8 @@ type Cmd struct {
 // Size is the size of a terminal's window, in characters.
 type Size struct{ Width, Height uint16 }
 
-// Command returns a command that is not started yet. No shell reads argv: its first element is the program, which the
-// container must have.
+// Command returns a command that is not started yet. argv is the program, which the container must have, and its
+// arguments; no shell interprets it.
 func Command[T meta.Object](pods client.Resource[T], key meta.Key, argv ...string) *Cmd {
 	c := newCmd(pods, key, "exec")
 	c.argv = argv
@@ -69,9 +69,9 @@ func Command[T meta.Object](pods client.Resource[T], key meta.Key, argv ...strin
 	return c
 }
 
-// Attach returns what attaches to the main process of a container that runs already. That process has a Stdin or a TTY
-// only if its container says so (stdin, tty). The process does not end with the connection, and its exit code arrives
-// only if it ends first.
+// Attach returns a Cmd that attaches to the main process of a running container. The process has a Stdin or a TTY only
+// if its container specifies them (stdin, tty). The process does not end with the connection, and the call returns its
+// exit code only if the process ends first.
 func Attach[T meta.Object](pods client.Resource[T], key meta.Key) *Cmd {
 	return newCmd(pods, key, "attach")
 }
@@ -86,16 +86,16 @@ func newCmd[T meta.Object](pods client.Resource[T], key meta.Key, what string) *
 	return c
 }
 
-// Run starts the command and waits for its end. It returns nil if the exit code is 0, and an [*ExitError] for another
-// one. Every other error is a *client.OpError: the refusal of the server, such as NotFound for a pod and BadRequest for
-// one that is not running; a broken connection; or the end of ctx, which ends the connection but not always the
+// Run starts the command and waits for its end. It returns nil if the exit code is 0, and an [*ExitError] for any other
+// code. Every other error is a *client.OpError: the server's refusal, such as NotFound for a missing pod or BadRequest
+// for a pod that is not running; a broken connection; or the end of ctx, which ends the connection but not always the
 // command.
 //
-// The server may say how the command has ended before all of its output has come. So Run goes on until the server has
-// closed the outputs or the connection, or has sent nothing for 10 s. The time that Stdout and Stderr take does not
-// count. If the connection breaks before the end of the output, Run returns an error that says so, and that is also an
-// ExitError if the exit code is not 0. A server that closes the connection between two messages without a word is taken
-// for one that has sent everything.
+// The server may send the exit status before the last of the output. So Run continues until the server has closed the
+// outputs or the connection, or has sent nothing for 10 s. Time that Stdout and Stderr take does not count. If the
+// connection breaks before the end of the output, Run returns an error that says so, and that also matches an ExitError
+// if the exit code is not 0. If the server closes the connection between two messages without a close message, Run
+// assumes that all output has arrived.
 func (c *Cmd) Run(ctx context.Context) error {
 	if err := c.Start(ctx); err != nil {
 		return err
@@ -103,8 +103,8 @@ func (c *Cmd) Run(ctx context.Context) error {
 	return c.Wait()
 }
 
-// Output runs the command, and returns what it writes to its standard output. Stdout must be nil. If Stderr is nil, an
-// ExitError has the end of what the command writes to it.
+// Output runs the command and returns its standard output. Stdout must be nil. If Stderr is nil, an ExitError has the
+// end of the standard error.
 func (c *Cmd) Output(ctx context.Context) ([]byte, error) {
 	if err := c.takes("Output: Stdout must be nil", c.Stdout == nil); err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func (c *Cmd) Output(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// CombinedOutput runs the command, and returns what it writes to its standard output and its standard error. Stdout and
-// Stderr must be nil.
+// CombinedOutput runs the command and returns its standard output and standard error together. Stdout and Stderr must
+// be nil.
 func (c *Cmd) CombinedOutput(ctx context.Context) ([]byte, error) {
 	if err := c.takes("CombinedOutput: Stdout and Stderr must be nil", c.Stdout == nil && c.Stderr == nil); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (c *Cmd) outputPipe(name string, to *io.Writer, i int) (io.ReadCloser, erro
 	return r, nil
 }
 
-// takes returns the error of a call that sets streams, unless the command is not started and they are free.
+// takes returns an error unless the command is not started and the streams that the call sets are free.
 func (c *Cmd) takes(rule string, free bool) error {
 	switch {
 	case c.started:
@@ -182,7 +182,8 @@ func (c *Cmd) takes(rule string, free bool) error {
 
 var errStarted = errors.New("remote.Cmd: it has been started already; make another one")
 
-// Start starts the command, and returns once the server has accepted it, or why not. The caller then calls Wait.
+// Start starts the command. It returns nil once the server has accepted it, or else the reason. After nil, the caller
+// must call Wait.
 func (c *Cmd) Start(ctx context.Context) error {
 	if err := c.validate(); err != nil {
 		return c.fail(usage(err))
@@ -208,7 +209,7 @@ func (c *Cmd) Start(ctx context.Context) error {
 }
 
 // Wait waits for the end of a command that Start has started; see Run for its error. It can be called once. It closes
-// the pipes: a Read or Write of them then fails with io.ErrClosedPipe.
+// the pipes: a later Read or Write of a pipe fails with io.ErrClosedPipe.
 func (c *Cmd) Wait() error {
 	if c.done == nil {
 		return c.fail(usage(errors.New("remote.Cmd.Wait: the command is not started")))
@@ -244,7 +245,7 @@ func (c *Cmd) validate() error {
 	return nil
 }
 
-// query returns what the server is asked for. It needs at least one stream.
+// query returns the query of the request. The server requires at least one stream.
 func (c *Cmd) query() url.Values {
 	q := url.Values{"stdout": {"true"}}
 	if len(c.argv) > 0 {
@@ -261,13 +262,13 @@ func (c *Cmd) query() url.Values {
 	return q
 }
 
-// fail returns the error of a call.
+// fail adds the command's pod and subresource to an error.
 func (c *Cmd) fail(err error) error { return failed("connect", c.gvr, c.what, c.key, err) }
 
-// tail keeps the last bytes that are written to it.
+// tail keeps the last maxTail bytes written to it.
 type tail struct{ kept []byte }
 
-// maxTail is how much of its standard error an ExitError has.
+// maxTail bounds ExitError.Stderr, in bytes.
 const maxTail = 32 << 10
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -278,7 +279,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// locked lets one goroutine at a time write.
+// locked is a Writer that several goroutines may share: one at a time writes.
 type locked struct {
 	mu *sync.Mutex
 	io.Writer

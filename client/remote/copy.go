@@ -23,64 +23,69 @@ import (
 
 // CopyOptions are the options of [CopyFrom], [CopyTo], [ReadFile] and [WriteFile].
 type CopyOptions struct {
-	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the
-	// containers.
+	// Container is the name of the container. It may be empty if the pod has only one; otherwise the server returns an
+	// error that lists them.
 	Container string
-	// Overwrite lets a copy replace files and links. Without it, a copy fails if one of its files or links is there
-	// already, and errors.Is(err, fs.ErrExist) is true. In both cases a folder that is there gets the new files beside
-	// its own, and nothing is replaced by something of the other kind: no folder by a file, and no file by a folder.
+	// Overwrite lets a copy replace files and links. Without it, a copy fails with an error that matches fs.ErrExist if
+	// one of its files or links already exists. In both cases new files are added to an existing folder, and no folder
+	// is replaced by a file and no file by a folder.
 	Overwrite bool
-	// Verify compares the SHA-256 of each file in the container with the one of the bytes that have been read or sent.
-	// The container must have sh and sha256sum.
+	// Verify compares the SHA-256 of each file in the container with that of the bytes read or sent. The container must
+	// have sh and sha256sum.
 	Verify bool
-	// LeaveOut leaves out symbolic links that may lead out of the copied folder, devices, pipes and sockets, and
-	// CopyResult.LeftOut names them. Without it, the first one fails the copy.
+	// LeaveOut skips symbolic links that may lead out of the copied folder, devices, pipes and sockets, and
+	// CopyResult.LeftOut names them. Without LeaveOut, the copy fails at the first of them.
 	LeaveOut bool
-	// AllowChanges accepts files that have changed while the tar of the container read them, as they were read. Without
-	// it, they fail the copy. Only GNU tar says that they have.
+	// AllowChanges accepts files that changed while the container's tar read them, as tar read them. Without it, such a
+	// file fails the copy. Only GNU tar reports such changes.
 	AllowChanges bool
-	// OneFile says that the source of CopyFrom is one file, or a symbolic link to one. If it is a folder, or the
-	// container says so, the copy fails. It must be false for the other functions.
+	// OneFile states that the source of CopyFrom is one file, or a symbolic link to one. If the container sends a
+	// folder, the copy fails. It must be false for the other functions.
 	OneFile bool
-	// Perm has the permissions of the file that WriteFile makes, such as 0o600. 0 leaves them to the container: 0o666
-	// without its umask. It must be 0 for the other functions, which keep the permissions of files.
+	// Perm is the permissions of the file that WriteFile makes, such as 0o600. 0 means 0o666 without the bits of the
+	// container's umask. It must be 0 for the other functions, which keep the permissions of files.
 	Perm fs.FileMode
-	// MaxBytes is how many bytes the files may have together; 0 means 10 GiB. More fail the copy.
+	// MaxBytes bounds the total size of the files, in bytes; 0 means 10 GiB. A larger copy fails.
 	MaxBytes int64
-	// MaxFiles is how many files, folders and links there may be together; 0 means 1,000,000. More fail the copy.
+	// MaxFiles bounds the number of files, folders and links together; 0 means 1,000,000. A larger copy fails.
 	MaxFiles int
-	// Progress is called with the progress of the copy, at most ten times a second and once at the end of a copy that
-	// succeeds: the name of the file that is being copied, with slashes and relative to the folder into which it is
-	// copied, and empty at the end; how many files are copied, without folders and links; and the bytes of files,
-	// including those of that file. No two calls are at the same time. The copy waits for it to return.
+	// Progress is called at most ten times a second, and once at the end of a copy that succeeds. name is the file
+	// being copied, with slashes and relative to the destination folder; it is empty at the end. files is the number of
+	// copied files, without folders and links. bytes is the number of copied bytes, including those of the current
+	// file. Calls never overlap, and the copy waits for each to return.
 	Progress func(name string, files int, bytes int64)
 }
 
-// CopyResult says what has been copied. With an error, it is what had been copied before; a copy from a container keeps
-// nothing of that, unless the failure came after all had arrived.
+// CopyResult describes what was copied. With an error, it describes what was copied before the failure; CopyFrom keeps
+// nothing of that, unless the failure came after everything had arrived.
 //
-// The error matches an [*ExitError] if a program in the container has failed, a *client.OpError for the server's
-// refusals and broken connections, a *client.UsageError for arguments that are wrong, and errors of package os or of
-// the caller's Reader, Writer or FS. If one file, folder or link must not be copied, the error names it.
+// The error matches:
+//
+//   - an [*ExitError] if a program in the container failed;
+//   - a *client.OpError if the server refused the request or the connection broke;
+//   - a *client.UsageError if an argument is invalid;
+//   - otherwise an error of package os, or of the caller's Reader, Writer or FS.
+//
+// If one file, folder or link must not be copied, the error names it.
 type CopyResult struct {
-	// Files, Folders and Links count what has been copied. A hard link counts as a file.
+	// Files, Folders and Links count the copied entries. A hard link counts as a file.
 	Files, Folders, Links int
-	// Bytes counts the bytes of files.
+	// Bytes is the total size of the copied files.
 	Bytes int64
-	// Program is the program in the container that has done it: "tar", or "sh" with others such as cat and dd.
+	// Program is the program in the container that made the copy: "tar", or "sh", which uses others such as cat and dd.
 	Program string
-	// LeftOut names what CopyOptions.LeaveOut has left out, at most the first 1000.
+	// LeftOut names the entries that CopyOptions.LeaveOut skipped, at most the first 1000.
 	LeftOut []string
-	// Stderr is the end of what the program has written to its standard error although it has succeeded, at most 32
-	// KiB, as it is. GNU tar says there which sockets it has left out.
+	// Stderr is the end of the standard error of a program that succeeded, at most 32 KiB, without white space around
+	// it and otherwise unaltered. GNU tar names there the sockets that it skipped.
 	Stderr string
 }
 
-// copyError is the error of a copy that has failed.
+// copyError is the error of a failed copy.
 type copyError struct {
 	what   string
 	before CopyResult
-	kept   string // says what becomes of before
+	kept   string // the end of the text about before
 	err    error
 }
 
@@ -96,16 +101,16 @@ func (e *copyError) Unwrap() error { return e.err }
 
 // entryError says that a file, folder or link must not be copied, or not with these options.
 type entryError struct {
-	name string // as the source has it
+	name string // as in the source
 	err  error
 }
 
-// Error implements error. The text does not have the whole of a name that is long or has control characters.
+// Error implements error. It shortens a long name and quotes control characters.
 func (e *entryError) Error() string {
 	return brief(e.name) + ": " + shown.Text(e.err.Error())
 }
 
-// brief returns a name of a container for an error.
+// brief quotes a name from a container for an error, cleaned and at most 256 bytes long.
 func brief(name string) string { return strconv.Quote(shown.Clean(name, 256)) }
 
 func (e *entryError) Unwrap() error { return e.err }
@@ -113,16 +118,16 @@ func (e *entryError) Unwrap() error { return e.err }
 const (
 	defaultMaxBytes = 10 << 30
 	defaultMaxFiles = 1_000_000
-	// maxLeftOut is how many names CopyResult.LeftOut has.
+	// maxLeftOut bounds the number of names in CopyResult.LeftOut.
 	maxLeftOut = 1000
-	// maxNames is how many bytes the names of a copy may have together, because memory has them.
+	// maxNames bounds the total length of the names of a copy, in bytes, because they are kept in memory.
 	maxNames = 256 << 20
-	// maxHeader is how many bytes of an archive may come between two entries. Package archive/tar reads up to 1 MiB
-	// each for a long name, a long target and extended attributes.
+	// maxHeader bounds the bytes of an archive between two entries. Package archive/tar reads up to 1 MiB each for a
+	// long name, a long target and extended attributes.
 	maxHeader = 4 << 20
-	// progressInterval is the least time between two calls of CopyOptions.Progress.
+	// progressInterval is the minimum time between two calls of CopyOptions.Progress.
 	progressInterval = 100 * time.Millisecond
-	// cleanUpTime is how long the removal of a temporary file in the container may take after a failure.
+	// cleanUpTime bounds the removal of a temporary file in the container after a failure.
 	cleanUpTime = 10 * time.Second
 )
 
@@ -132,25 +137,25 @@ type copying struct {
 	command func(argv ...string) *Cmd
 	nonce   string
 	buffer  []byte
-	counted int // of CopyOptions.MaxFiles
-	// stream says that the copy reads from or writes to a stream of the caller, which may block for ever.
+	counted int // entries, for CopyOptions.MaxFiles
+	// stream is whether the copy uses the caller's Reader or Writer, which may block for ever.
 	stream bool
 
-	mu     sync.Mutex // guards the rest, which a stream of the caller may reach when the copy has given it up
+	mu     sync.Mutex // guards the rest: a goroutine that run left behind in the caller's Reader or Writer may still use it
 	over   bool
 	result CopyResult
 	now    progress
-	told   time.Time // of the last call of Progress
+	told   time.Time // when Progress was last called
 }
 
-// progress has the arguments of CopyOptions.Progress.
+// progress is the arguments of CopyOptions.Progress.
 type progress struct {
 	name  string
 	files int
 	bytes int64
 }
 
-// newCopying returns the copy that an exported function makes.
+// newCopying returns a copy that is not started yet.
 func newCopying[T meta.Object](pods client.Resource[T], key meta.Key, o CopyOptions) *copying {
 	return &copying{
 		CopyOptions: o,
@@ -164,7 +169,7 @@ func newCopying[T meta.Object](pods client.Resource[T], key meta.Key, o CopyOpti
 	}
 }
 
-// validate checks the options, and completes them.
+// validate checks the options and sets their defaults. perm is whether Perm may be set.
 func (c *copying) validate(name, path string, perm bool) error {
 	switch {
 	case path == "":
@@ -186,7 +191,8 @@ func (c *copying) validate(name, path string, perm bool) error {
 	return nil
 }
 
-// done returns the results of an exported function.
+// done ends the copy and returns the results of the exported function. kept is the end of the text about what was
+// copied before an error.
 func (c *copying) done(what string, kept string, err error) (CopyResult, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,7 +214,7 @@ func (c *Cmd) place() string {
 	return "pod " + c.key.String() + ", container " + c.Container
 }
 
-// programPath returns a name in the container that no program takes for an option.
+// programPath returns name in a form that no program interprets as an option.
 func programPath(name string) string {
 	if strings.HasPrefix(name, "-") {
 		return "./" + name
@@ -216,7 +222,7 @@ func programPath(name string) string {
 	return name
 }
 
-// splitPath splits the name of a file or folder for "tar -C parent ./base". Base is empty if the name can only be one
+// splitPath splits the name of a file or folder for "tar -C parent ./base". Base is empty if the name can only be that
 // of a folder.
 func splitPath(name string) (parent, base string) {
 	i := strings.LastIndexByte(name, '/')
@@ -230,7 +236,7 @@ func splitPath(name string) (parent, base string) {
 	return programPath(parent), base
 }
 
-// count counts an entry, and says if there are too many.
+// count counts an entry in n, and returns an error if there are too many.
 func (c *copying) count(n *int) error {
 	if c.counted++; c.counted > c.MaxFiles {
 		return fmt.Errorf("there are more than %d files, folders and links (CopyOptions.MaxFiles)", c.MaxFiles)
@@ -239,7 +245,7 @@ func (c *copying) count(n *int) error {
 	return nil
 }
 
-// room says if a file is too large.
+// room returns an error if a file of this size exceeds MaxBytes.
 func (c *copying) room(size int64) error {
 	if size < 0 {
 		return fmt.Errorf("its size is %d", size)
@@ -250,7 +256,8 @@ func (c *copying) room(size int64) error {
 	return nil
 }
 
-// leaveOut notes what CopyOptions.LeaveOut leaves out; without it, it returns why.
+// leaveOut records an entry that CopyOptions.LeaveOut skips. Without that option it returns why the entry cannot be
+// copied.
 func (c *copying) leaveOut(name string, why error) error {
 	if !c.LeaveOut {
 		return &entryError{name, why}
@@ -263,7 +270,7 @@ func (c *copying) leaveOut(name string, why error) error {
 
 var errShrunk = errors.New("it became shorter while it was read")
 
-// carry copies size bytes of a file, or all that there are if size is negative, and tells of the progress.
+// carry copies size bytes of a file, or all of it if size is negative, and reports the progress.
 func (c *copying) carry(w io.Writer, r io.Reader, name string, size int64) error {
 	c.now.name = name
 	if size < 0 {
@@ -285,7 +292,7 @@ func (c *copying) carry(w io.Writer, r io.Reader, name string, size int64) error
 	return err
 }
 
-// tell is a Writer that counts and tells of the progress.
+// tell is a Writer that counts the bytes and reports the progress.
 type tell struct {
 	c *copying
 	w io.Writer
@@ -297,7 +304,7 @@ func (t *tell) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// add counts bytes, and calls Progress unless it has just been called.
+// add counts bytes, and calls Progress unless the last call was less than progressInterval ago.
 func (c *copying) add(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -313,12 +320,12 @@ func (c *copying) add(n int) {
 	c.told = time.Now()
 }
 
-// run runs a program in the container. Send, if there is one, writes the program's input, and take reads its output;
-// each in a goroutine of its own. An error of theirs ends the program, but if its output or input only ends early, the
-// program says why.
+// run runs a program in the container. send, if it is not nil, writes the program's input, and take reads its output,
+// each in its own goroutine. If one of them fails, run ends the program and returns that error. If the output or input
+// merely ends early, run returns the program's own error instead.
 //
-// The goroutines have ended when run returns, unless the copy is one of a stream that blocks: then nothing is left but
-// the call that blocks.
+// Both goroutines have ended when run returns, except if c.stream is set and a call of the caller's Reader or Writer
+// blocks: that goroutine ends with the call.
 func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer) error, take func(r io.Reader) error) (stderr string, err error) {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -336,7 +343,7 @@ func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer)
 		cmd.Stdin = input
 		go func() {
 			err := send(w)
-			sent <- err               // before the program can see the end
+			sent <- err               // first, so that the result is there when the program sees the end of its input
 			_ = w.CloseWithError(err) // nil is the end of the input
 		}()
 	}
@@ -394,16 +401,16 @@ func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer)
 // errTaken is the error of writes to a program that has ended.
 var errTaken = errors.New("the program has ended")
 
-// early reports whether the output of a program has ended too early.
+// early reports whether err means that a program's output ended too early.
 func early(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
 
-// discard takes an output that nobody needs.
+// discard reads an output to its end and drops it.
 func discard(r io.Reader) error {
 	_, err := io.Copy(io.Discard, r)
 	return err
 }
 
-// script runs a script of package copyscript. Its arguments are for it alone.
+// script returns the argv that runs a script of package copyscript with args.
 func script(text string, args ...string) []string {
 	return append([]string{"sh", "-c", text, "sh"}, args...)
 }
@@ -414,7 +421,7 @@ type sum struct {
 	sum  [sha256.Size]byte
 }
 
-// explained gives the error of a script its reason.
+// explained makes the exit code copyscript.Exists of a script match fs.ErrExist.
 func explained(err error) error {
 	if exit := (*ExitError)(nil); errors.As(err, &exit) && exit.Code == copyscript.Exists {
 		return &existsError{err}
@@ -422,7 +429,7 @@ func explained(err error) error {
 	return err
 }
 
-// existsError is an error of the container that means fs.ErrExist.
+// existsError is an error from the container that matches fs.ErrExist.
 type existsError struct{ error }
 
 func (e *existsError) Unwrap() []error { return []error{e.error, fs.ErrExist} }

@@ -18,12 +18,12 @@ import (
 	"github.com/bowline-go/bowline/internal/copyscript"
 )
 
-// ReadFile writes a file of a container to w. If the file is a symbolic link, it is the file that the link leads to. It
-// may be a file without a size, such as one in /proc. The container must have sh and cat.
+// ReadFile writes a file of a container to w. It follows a symbolic link. The file may have no size, such as one in
+// /proc. The container must have sh and cat.
 //
-// If ReadFile returns nil, w has got the whole file. Otherwise it has got the first part of it, as the returned
-// CopyResult says; with CopyOptions.Verify, it may have got other bytes. At the end of ctx, ReadFile does not wait for
-// a Write that blocks.
+// If the error is nil, w has received the whole file. Otherwise it has received the beginning, of which CopyResult has
+// the size; if the verification failed (CopyOptions.Verify), the bytes may be wrong. At the end of ctx, ReadFile does
+// not wait for a blocked Write.
 //
 // See [CopyResult] for the error.
 func ReadFile[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, name string, w io.Writer, o CopyOptions) (CopyResult, error) {
@@ -59,17 +59,17 @@ func (c *copying) readFile(ctx context.Context, name string, w io.Writer) error 
 		all.Sum(file.sum[:0])
 		parent, base := splitPath(name)
 		file.name = base
-		c.stream = false // the names that verify sends are waited for
+		c.stream = false // verify uses no stream of the caller, so its goroutines are waited for
 		return c.verify(ctx, parent, []sum{file})
 	}
 	return nil
 }
 
-// marked reads an output that ends with the nonce, without it.
+// marked reads an output that ends with the nonce, and strips the nonce.
 type marked struct {
 	r     io.Reader
 	nonce string
-	held  []byte // may be the nonce
+	held  []byte // read ahead, because its end may be the nonce
 }
 
 func (m *marked) Read(p []byte) (int, error) {
@@ -91,14 +91,14 @@ func (m *marked) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteFile makes a file in a container with what r has until its end. The folder of the file must be there. Unless
-// CopyOptions.Overwrite is set, the file must not be. If it is a symbolic link, Overwrite replaces the link. The
+// WriteFile makes a file in a container from r, which it reads to io.EOF. The file's folder must exist. The file must
+// not exist unless CopyOptions.Overwrite is set, which replaces a symbolic link itself and not its target. The
 // container must have sh, cat, wc, mv and rm, and chmod for CopyOptions.Perm.
 //
-// WriteFile writes to a file beside it whose name begins with ".bowline-", and renames that at the end, when the
-// container has said that it has got all bytes. If WriteFile returns an error, the file is as it was, unless the
-// connection broke during the renaming. It then removes the temporary file if it still can, for which it takes up to 10
-// s. At the end of ctx, it does not wait for a Read that blocks.
+// WriteFile writes a temporary file in the same folder, whose name begins with ".bowline-", and renames it once the
+// container has confirmed the number of bytes. If WriteFile returns an error, the file is unchanged, unless the
+// connection broke during the renaming. After an error it removes the temporary file if it can, which takes up to 10 s.
+// At the end of ctx, it does not wait for a blocked Read.
 //
 // See [CopyResult] for the error.
 func WriteFile[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, name string, r io.Reader, o CopyOptions) (CopyResult, error) {
@@ -124,7 +124,7 @@ func (c *copying) writeFile(ctx context.Context, name string, r io.Reader) error
 	case isMissing("sh", err):
 		return fmt.Errorf("the container has no sh: %w", err)
 	case err != nil && !errors.As(err, new(*ExitError)) && !errors.As(err, new(*apierrors.StatusError)):
-		c.remove(ctx, temporary) // the scripts do it by themselves when they fail
+		c.remove(ctx, temporary) // after an ExitError or a refusal there is no file: a script removes it when it fails
 	}
 	return err
 }
@@ -137,7 +137,7 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 		verify = "1"
 	}
 	var said bytes.Buffer
-	ready := make(chan bool, 1) // has false if the script fails
+	ready := make(chan bool, 1) // receives whether the script is ready for the input
 	_, err := c.run(ctx, script(copyscript.Write(), temporary, name, c.replace(), verify),
 		func(w io.Writer) error {
 			if !<-ready {
@@ -194,7 +194,7 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 	return nil
 }
 
-// counting is a Writer that counts.
+// counting is a Writer that counts the written bytes.
 type counting struct {
 	w io.Writer
 	n int64
@@ -206,7 +206,7 @@ func (c *counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// remove removes a temporary file that a failure has left. An error of it would say less than the first one.
+// remove removes a temporary file after a failure. It ignores its own error, because the first error says more.
 func (c *copying) remove(ctx context.Context, temporary string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
 	defer cancel()

@@ -10,42 +10,42 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// CopyFrom copies a file or folder from a container into the folder dir, which it makes if need be. As with rsync, a
-// slash at the end of src makes a difference:
+// CopyFrom copies a file or folder from a container into the folder dir, which it makes if it does not exist. As with
+// rsync, a slash at the end of src makes a difference:
 //
-//   - Without one, CopyFrom makes dir/NAME, where NAME is the last part of src, and nothing beside it: "/var/log"
-//     becomes dir/log, and "/app/report.txt" dir/report.txt. It is what the container says it is, a file or a folder,
+//   - Without a slash, CopyFrom makes dir/NAME and nothing else, where NAME is the last part of src: "/var/log" becomes
+//     dir/log, and "/app/report.txt" becomes dir/report.txt. The container decides whether it is a file or a folder,
 //     unless CopyOptions.OneFile is set.
-//   - With one, dir gets what is in the folder src, whatever the names: the content of "/var/log/" is in dir itself. It
-//     fails if src is a file. A src that has no last part, such as "/" or one that ends in "." or "..", means the same.
+//   - With a slash, CopyFrom copies the entries of the folder src into dir itself, whatever their names. It fails if
+//     src is a file. A src without a last part, such as "/" or one that ends in "." or "..", is treated the same.
 //
-// If src is a symbolic link, CopyFrom copies the file or folder that it leads to, under the name of the link.
+// If src is a symbolic link, CopyFrom copies the link's target under the name of the link.
 //
-// CopyFrom first writes everything to a folder in dir whose name begins with ".bowline-", and renames it at the end. So
-// a copy that fails, or whose ctx ends, changes nothing else in dir, unless it fails at the renaming.
+// CopyFrom first writes everything to a folder in dir whose name begins with ".bowline-", and moves it to its place at
+// the end. So a copy that fails, or whose ctx ends, changes nothing else in dir, unless it fails while moving.
 //
-// Permissions and modification times are kept, the latter to the second. Owners, and the bits for setuid, setgid and
-// sticky, are not. Symbolic links are kept if they are relative, have ".." at their start only, do not leave what is
-// copied, and do not lead through a link that was in dir before; hard links are kept too. All others, and devices,
-// pipes and sockets, fail the copy unless CopyOptions.LeaveOut is set. Names may have any bytes that the local file
-// system accepts, in up to 255 parts of 255 bytes each, and 4096 bytes in all. All names of a copy may have 256 MiB.
+// CopyFrom keeps permissions, and modification times to the second. It does not keep owners, nor the setuid, setgid and
+// sticky bits. It keeps hard links, and those symbolic links that are relative, have ".." only at their start, stay
+// within the copied files, and do not lead through a link that was in dir before. Any other link, device, pipe or
+// socket fails the copy unless CopyOptions.LeaveOut is set. Names may have any bytes that the local file system
+// accepts, in up to 255 parts of 255 bytes each, 4096 bytes in all. All names of a copy together may have 256 MiB.
 //
-// A container may lie. At most, it makes CopyFrom do this, within CopyOptions.MaxBytes and MaxFiles:
+// A hostile container can make CopyFrom do only this, within CopyOptions.MaxBytes and MaxFiles:
 //
 //   - Without a slash at the end of src: make dir/NAME, a file or a folder with any content; with
 //     CopyOptions.Overwrite, replace the file dir/NAME, or files and links in the folder dir/NAME.
-//   - With one: make files, folders and links of any names in dir; with CopyOptions.Overwrite, replace files and links
-//     there. So dir must not be a folder in which a name means something, such as a home folder, where
-//     ".ssh/authorized_keys" does.
-//   - Let the copied files be executable, and their links lead to each other or to nothing.
+//   - With a slash: make files, folders and links of any names in dir; with CopyOptions.Overwrite, replace files and
+//     links there. So dir must not be a folder in which names have a meaning, such as a home folder with
+//     ".ssh/authorized_keys".
+//   - Make copied files executable, and links that lead to each other or to nothing.
 //   - Keep CopyFrom busy until ctx ends.
 //
-// It cannot write anywhere else, replace a folder, follow or make a link that leads out of what is copied, or set who
-// owns a file.
+// It cannot make CopyFrom write anywhere else, replace a folder, follow or make a link that leads out of the copied
+// files, or set the owner of a file.
 //
-// The container must have tar; or sh, cat, readlink, and head, stat and wc as far as it has them. Without stat, the
-// only thing that is kept is whether a file can be executed. Without tar, a file that becomes shorter while it is read
-// fails the copy.
+// The container must have tar; or else sh, cat and readlink, and CopyFrom also uses head, stat and wc if the container
+// has them. Without stat, CopyFrom keeps only whether a file is executable. Without tar, a file that becomes shorter
+// while it is read fails the copy.
 //
 // See [CopyResult] for the error.
 func CopyFrom[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, src, dir string, o CopyOptions) (CopyResult, error) {
@@ -92,7 +92,7 @@ func (c *copying) from(ctx context.Context, src, dir string) error {
 	return errors.Join(err, t.close())
 }
 
-// receive fills t with what src is.
+// receive copies src into t, by tar or, if the container has no tar, by a shell script.
 func (c *copying) receive(ctx context.Context, t *tree, src string) error {
 	c.result.Program = "tar"
 	err := c.receiveTar(ctx, t, src)
@@ -107,7 +107,7 @@ func (c *copying) receive(ctx context.Context, t *tree, src string) error {
 	return fmt.Errorf("the container has neither tar nor sh: %w", err)
 }
 
-// errRootLink says that the name that tar was asked for is one of a symbolic link.
+// errRootLink says that src itself is a symbolic link.
 var errRootLink = errors.New("it is a symbolic link")
 
 func (c *copying) receiveTar(ctx context.Context, t *tree, src string) error {
@@ -119,7 +119,7 @@ func (c *copying) receiveTar(ctx context.Context, t *tree, src string) error {
 	if !errors.Is(err, errRootLink) {
 		return err
 	}
-	// The link leads to a folder, or else to a file.
+	// Try the link as a folder first, and then as a file.
 	if !t.isFile {
 		t.isFolder = true
 		err = c.untar(ctx, t, "", "-C", programPath(src), "--", ".")

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// The limits of a name. Linux has the first two.
+// The limits of a name. The first two are those of Linux.
 const (
 	maxName  = 4096 // bytes
 	maxPart  = 255  // bytes between slashes
 	maxDepth = 255  // parts
 )
 
-// entryName returns the name that an entry has within a tree: its parts joined by slashes, or nothing for the tree
-// itself. An entry that is not in the tree has none.
+// entryName returns the cleaned name of an entry within a tree: its parts joined by slashes, or "" for the tree itself.
+// A name that is not within the tree is an error.
 func entryName(name string) (string, error) {
 	switch {
 	case name == "":
@@ -49,7 +49,8 @@ func entryName(name string) (string, error) {
 	return strings.Join(parts, "/"), nil
 }
 
-// within returns the name of an entry below base, which a program was asked for.
+// within returns the name of an entry relative to base, which the container was asked for. A name outside base is an
+// error.
 func within(name, base string) (string, error) {
 	name, err := entryName(name)
 	if err != nil || base == "" || name == base {
@@ -62,10 +63,10 @@ func within(name, base string) (string, error) {
 	return rest, nil
 }
 
-// linkTarget checks the target of a symbolic link. The file that it leads to is in the tree whatever other links the
-// tree has: it climbs only at its start, where the folders that it leaves are those of its own name, and each link that
-// it passes on its way down keeps the rule too. "a/../b" breaks the rule, because a may be a link to a folder further
-// up.
+// linkTarget checks the target of a symbolic link. A target that passes stays within the tree, whatever other links the
+// tree has: it has ".." only at its start, where it leaves the folders of its own name, which are real folders; and
+// each link that it passes on its way down keeps the same rule. "a/../b" breaks the rule, because a may be a link to a
+// folder further up.
 func linkTarget(name, target string) error {
 	switch {
 	case target == "":
@@ -98,7 +99,7 @@ func linkTarget(name, target string) error {
 	return nil
 }
 
-// windowsPart checks a part of a name that is to be one on Windows.
+// windowsPart returns why a part of a name is not valid on Windows.
 func windowsPart(part string) error {
 	for i := range len(part) {
 		if c := part[i]; c < ' ' || strings.IndexByte(`\:*?"<>|`, c) >= 0 {

@@ -15,24 +15,24 @@ import (
 	"github.com/bowline-go/bowline/internal/copyscript"
 )
 
-// CopyTo copies what is in src into the folder dst of a container, which it makes if need be. For a folder on disk, src
-// is os.DirFS(folder), or the FS of an os.Root. For one file, use [WriteFile].
+// CopyTo copies the content of src into the folder dst of a container, which it makes if it does not exist. For a
+// folder on disk, src is os.DirFS(folder), or the FS of an os.Root. For one file, use [WriteFile].
 //
-// Permissions and modification times are kept, the latter to the second. Owners, and the bits for setuid, setgid and
-// sticky, are not: the files belong to the user of the container's processes. Symbolic links are kept if src is an
-// fs.ReadLinkFS and they are relative, have ".." at their start only, and do not leave src. All others, and devices,
-// pipes and sockets, fail the copy unless CopyOptions.LeaveOut is set. Package io/fs takes only names that are valid
+// CopyTo keeps permissions, and modification times to the second. It does not keep owners, nor the setuid, setgid and
+// sticky bits: the files belong to the user of the container's processes. It keeps a symbolic link if src is an
+// fs.ReadLinkFS and the link is relative, has ".." only at its start, and stays within src. Any other link, device,
+// pipe or socket fails the copy unless CopyOptions.LeaveOut is set. Package io/fs accepts only names that are valid
 // UTF-8.
 //
-// The copy fails if a file has another size than its FileInfo says, which it also has if it changes while it is read.
+// The copy fails if a file is longer or shorter than its FileInfo says, as when it grows or shrinks while it is read.
 //
-// The container must have tar and sh, of which sh may be missing if CopyOptions.Overwrite is set, and then it is up to
-// tar whether something is replaced by something of the other kind. Without tar it must have sh, dd, mkdir, mv, rm,
-// chmod, ln and, to keep times, touch. The dd must know iflag=fullblock,count_bytes, as those of GNU and busybox do.
+// The container must have tar and sh. With CopyOptions.Overwrite, sh may be missing; then tar decides whether a file
+// may replace a folder or a folder a file. Without tar, the container must have sh, dd, mkdir, mv, rm, chmod, ln and,
+// to keep times, touch. Its dd must support iflag=fullblock,count_bytes, as those of GNU and busybox do.
 //
-// A copy that fails leaves in the container what has arrived until then. With tar, the last file may be incomplete. If
-// nothing may be replaced, and something of the same name is there, CopyTo copies nothing. If several copies go to the
-// same place at the same time, some may fail, because tar refuses a file that another tar has just made.
+// A copy that fails leaves in the container the files that have arrived. With tar, the last one may be incomplete.
+// Without CopyOptions.Overwrite, CopyTo copies nothing if one of the files exists. If several copies write to the same
+// folder at the same time, some may fail, because tar refuses a file that another tar has just made.
 //
 // See [CopyResult] for the error.
 func CopyTo[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, src fs.FS, dst string, o CopyOptions) (CopyResult, error) {
@@ -74,7 +74,7 @@ func (c *copying) toTar(ctx context.Context, s *sentTree, dst string) error {
 	return err
 }
 
-// prepare makes the folder, and sees that nothing in it would be replaced that must not be.
+// prepare makes the folder, and returns an error if the copy would replace something that it must not.
 func (c *copying) prepare(ctx context.Context, s *sentTree, dst string) error {
 	_, err := c.run(ctx, script(copyscript.Check(), dst, c.nonce, c.replace()), s.sendNames, c.end)
 	if !isMissing("sh", err) {
@@ -89,7 +89,7 @@ func (c *copying) prepare(ctx context.Context, s *sentTree, dst string) error {
 	return err
 }
 
-// replace is the argument of scripts that says whether they may replace.
+// replace returns the argument that tells a script whether it may replace files.
 func (c *copying) replace() string {
 	if c.Overwrite {
 		return "1"
@@ -97,10 +97,10 @@ func (c *copying) replace() string {
 	return "0"
 }
 
-// hidden is an error that does not tell that a program is missing.
+// hidden is an error in which isMissing does not find the cause.
 type hidden struct{ error }
 
-// toUnpack sends src without tar, to a shell script.
+// toUnpack sends src to a shell script instead of tar.
 func (c *copying) toUnpack(ctx context.Context, s *sentTree, dst string) error {
 	stderr, err := c.run(ctx, script(copyscript.Unpack(), c.nonce, dst, c.replace()), s.sendPacked, c.end)
 	if err == nil {
@@ -109,7 +109,7 @@ func (c *copying) toUnpack(ctx context.Context, s *sentTree, dst string) error {
 	return explained(err)
 }
 
-// sentTree reads what is copied to a container.
+// sentTree reads the files that CopyTo sends.
 type sentTree struct {
 	c    *copying
 	ctx  context.Context
@@ -117,7 +117,7 @@ type sentTree struct {
 	sums []sum
 }
 
-// each calls visit for each entry, a folder before what is in it. Names begin with no "./".
+// each calls visit for each entry, a folder before its entries. Names do not begin with "./".
 func (s *sentTree) each(visit func(e entry) error) error {
 	n, names := 0, 0
 	return fs.WalkDir(s.fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -141,7 +141,7 @@ func (s *sentTree) each(visit func(e entry) error) error {
 	})
 }
 
-// entry returns an entry, which is empty if it is left out.
+// entry returns an entry; the zero entry if it is left out.
 func (s *sentTree) entry(name string, d fs.DirEntry) (entry, error) {
 	if _, err := entryName(name); err != nil {
 		return entry{}, &entryError{name, err}
@@ -216,7 +216,7 @@ func (s *sentTree) sendNames(w io.Writer) error {
 		_, err := out.WriteString(copyscript.Line(kind + "./" + e.name))
 		return err
 	})
-	s.c.result.LeftOut = nil // they come again
+	s.c.result.LeftOut = nil // the entries are read again for the copy itself
 	if err != nil {
 		return err
 	}
@@ -224,8 +224,8 @@ func (s *sentTree) sendNames(w io.Writer) error {
 	return out.Flush()
 }
 
-// sendTar writes an archive. Each folder comes twice: first as one that files can be made in, and at the end with its
-// mode and time.
+// sendTar writes an archive. Each folder comes twice: first writable by its owner, so that files can be made in it, and
+// at the end with its own mode and time.
 func (s *sentTree) sendTar(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	archive := tar.NewWriter(out)
@@ -266,7 +266,7 @@ func (s *sentTree) sent(e entry, w io.Writer) error {
 	return nil
 }
 
-// named says which entry an error is about, unless it is one of the connection.
+// named adds the name of the entry to an error, except to errTaken.
 func (s *sentTree) named(e entry, err error) error {
 	if errors.Is(err, errTaken) {
 		return err

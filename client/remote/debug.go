@@ -24,27 +24,27 @@ type DebugOptions struct {
 	Name string
 	// Target is the container whose processes the new one sees; empty means none. The runtime must support it.
 	Target string
-	// Command replaces the image's entry point, and Args its arguments; nil keeps the image's.
+	// Command replaces the image's entry point, and Args its arguments; nil keeps those of the image.
 	Command, Args []string
-	// Env has further variables of the environment.
+	// Env adds variables to the container's environment.
 	Env map[string]string
 }
 
-// Debug returns what adds an ephemeral container to a running pod, waits until it runs, and attaches to it. Start, and
-// what calls it, does so, and sets Container to the container's name. The container has an input if Stdin is set, and a
+// Debug returns a Cmd whose Start adds an ephemeral container to a running pod, waits until the container runs, and
+// attaches to it. Start sets Container to the container's name. The container has an input if Stdin is set, and a
 // terminal if TTY is set.
 //
 //	sh := remote.Debug(pods, key, remote.DebugOptions{Image: "busybox"})
 //	sh.Stdin, sh.Stdout, sh.TTY = os.Stdin, os.Stdout, true
 //	err := sh.Run(ctx)
 //
-// An ephemeral container cannot be removed from its pod, and cannot start a second time. Its input ends with the
-// connection, so a shell in it ends too. The container's output before the attachment is only in its log. A runtime
-// does not tell an attached client the exit code, which is in the pod's status.
+// An ephemeral container cannot be removed from its pod and cannot be restarted. Its input ends with the connection, so
+// a shell in it ends too. Output from before Start attached is only in the container's log. A runtime does not send the
+// exit code to an attached client; the pod's status has it.
 //
-// The wait ends with an error if the container cannot start, such as when its image cannot be pulled, if it has ended,
-// and if the pod has ended, is being deleted or is gone. Such an error is a [*client.WaitError]. If the pod waits for a
-// node or for its other containers, Start waits too, until ctx ends.
+// Start returns a [*client.WaitError] if the container cannot start, such as when its image cannot be pulled; if it has
+// ended; or if the pod has ended, is being deleted or is gone. While the pod waits for a node or for its other
+// containers, Start waits too, until ctx ends.
 //
 // Debug needs the permission patch on pods/ephemeralcontainers, list and watch on pods, and those of [Attach].
 func Debug[T meta.Object](pods client.Resource[T], key meta.Key, o DebugOptions) *Cmd {
@@ -76,7 +76,7 @@ func (o DebugOptions) validate() error {
 	return nil
 }
 
-// ephemeralContainer is what Debug writes of a container.
+// ephemeralContainer has the fields of a container that Debug writes.
 type ephemeralContainer struct {
 	Name                string     `json:"name"`
 	Image               string     `json:"image"`
@@ -106,8 +106,8 @@ func addContainer[T meta.Object](ctx context.Context, pods client.Resource[T], c
 	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
 		added.Env = append(added.Env, variable{name, o.Env[name]})
 	}
-	// A strategic merge patch adds to the list by name, so the server resolves conflicts by itself, and the patch can
-	// be sent twice.
+	// A strategic merge patch merges the list by name, so there are no conflicts with other writers, and sending the
+	// patch twice is harmless.
 	pod, err := client.SubOf[*meta.Partial](pods, "ephemeralcontainers").Patch(ctx, c.key, patch.Strategic(map[string]any{
 		"spec": map[string]any{"ephemeralContainers": []any{added}},
 	}))
@@ -125,14 +125,14 @@ func addContainer[T meta.Object](ctx context.Context, pods client.Resource[T], c
 	return err
 }
 
-// cannotStart are the reasons for which a container waits until somebody changes something. ErrImagePull is not one of
-// them: the kubelet tries once more before it says ImagePullBackOff.
+// cannotStart are the waiting reasons that make Debug give up. ErrImagePull is not one of them: the kubelet retries the
+// pull before it reports ImagePullBackOff.
 var cannotStart = []string{
 	"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "ErrInvalidImageName", "SignatureValidationFailed",
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
 }
 
-// started reports whether an ephemeral container runs, and how it is. Its error says why it will not run.
+// started reports whether an ephemeral container runs, and describes its state. The error says why it will not run.
 func started(obj *meta.Raw, name string) (met bool, state string, err error) {
 	var pod struct {
 		Spec struct {
@@ -178,7 +178,7 @@ func started(obj *meta.Raw, name string) (met bool, state string, err error) {
 	return false, state, nil
 }
 
-// debugState is the state of a container, of which one field is set.
+// debugState is the state of a container. At most one field is set.
 type debugState struct {
 	Waiting    *struct{ Reason, Message string }
 	Running    *struct{}

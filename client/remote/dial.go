@@ -30,7 +30,7 @@ func (d portDialer) dial(ctx context.Context, to addr) (*portConn, error) {
 	if d.refuse != nil {
 		return nil, d.fail(to.Pod, usage(d.refuse))
 	}
-	// The request lives as long as the connection, and so must its context.
+	// The context must outlive the dial: if it ends, so does the connection.
 	dialing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
 	ws, err := wsmux.Open(dialing, func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error) {
@@ -57,7 +57,7 @@ func (d portDialer) fail(key meta.Key, err error) error {
 	return failed("connect", d.gvr, "portforward", key, err)
 }
 
-// portStream is a connection whose Close ends a context.
+// portStream is a connection whose Close also cancels the context of its request.
 type portStream struct {
 	io.ReadWriteCloser
 	cancel context.CancelFunc

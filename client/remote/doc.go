@@ -6,7 +6,7 @@
 //
 // pods is a handle on core v1 pods, of any T. The client needs the permissions get and create on pods/exec or
 // pods/attach; servers before 1.35 ask for get alone. The connection is a WebSocket, which a kube-apiserver speaks
-// since 1.30 for both. It goes through the client, with its credentials, proxies and hooks.
+// since 1.30 for both. It uses the client's credentials, proxies and hooks.
 //
 // # Containers for debugging
 //
@@ -15,32 +15,32 @@
 //
 // # What a connection costs
 //
-// A running command has one connection and two goroutines, and one more for each of Stdin, Sizes, Stdout and Stderr
-// that is set. Its memory is about 60 KB, and up to 1 MiB for each output whose Write takes its time. Nothing of it is
-// left when Run, or Wait, has returned, with one exception: a goroutine that is in a call of the caller's Read or Write
-// at the end of the context ends with that call.
+// A running command uses one connection and two goroutines, and one more goroutine for each of Stdin, Sizes, Stdout and
+// Stderr that is set. It uses about 60 KB of memory, and up to 1 MiB more for each output whose Write is slow. All of
+// this is released when Run or Wait returns, with one exception: a goroutine that is blocked in the caller's Read or
+// Write at the end of the context ends with that call.
 //
 // # Ports
 //
 // A [Target] is a port of a pod, or of one of the ready pods of a Service or of a label selector. Its Dial returns a
-// net.Conn, and its DialContext is what an http.Transport, a database driver or gRPC takes. [Forward] lets every
-// program of this machine connect, through a listener that the caller has made:
+// net.Conn, and its DialContext fits an http.Transport, a database driver or gRPC. [Forward] lets other programs
+// connect through a listener of the caller:
 //
 //	transport := &http.Transport{DialContext: remote.ToService(pods, services, key, "http").DialContext}
 //	err := remote.Forward(ctx, listener, remote.ToPod(pods, key, "5432"), remote.ForwardOptions{})
 //
 // The client needs the permissions get and create on pods/portforward; servers before 1.35 ask for get alone.
-// [ToService] also needs get on services and list on pods, [ToSelector] list on pods, and [ToPod] get on pods for the
-// name of a port.
+// [ToService] also needs get on services and list on pods, [ToSelector] list on pods, and [ToPod] get on pods if the
+// port is a name.
 //
-// Each connection to a pod is a WebSocket of its own, with three goroutines and buffers that grow with what it carries,
-// to 256 KiB in each direction. Once it has ended, nothing of it runs, also if nobody calls Close. The protocol cannot
+// Each connection to a pod is a separate WebSocket, with three goroutines and buffers that grow with the traffic, to
+// 256 KiB in each direction. Its goroutines end with the connection, even if Close is never called. The protocol cannot
 // close one direction alone.
 //
 // # Logs
 //
-// [Logs] is the log of one container as an io.ReadCloser, and [Lines] the same line by line. [Tail] follows many
-// containers as one:
+// [Logs] returns the log of one container as an io.ReadCloser, and [Lines] returns it line by line. [Tail] merges and
+// follows the logs of many containers:
 //
 //	for line, err := range remote.Tail(ctx, pods, remote.TailOptions{LabelSelector: "app=web"}) {
 //		if logErr := (*remote.LogError)(nil); errors.As(err, &logErr) {
@@ -52,8 +52,8 @@
 //		fmt.Println(line.Pod.Name, line.Container, line.Text)
 //	}
 //
-// The client needs the permission get on pods/log, and Tail also list and watch on pods. Only Tail resumes a log that
-// was cut.
+// The client needs the permission get on pods/log, and Tail also list and watch on pods. Only Tail resumes a log after
+// its connection was cut.
 //
 // # Copies
 //
@@ -65,8 +65,8 @@
 //	_, err = remote.CopyFrom(ctx, pods, key, "/etc", ".", remote.CopyOptions{LeaveOut: true})            // all of it that may be copied
 //	_, err = remote.CopyTo(ctx, pods, key, os.DirFS("conf"), "/etc/app", remote.CopyOptions{Overwrite: true})
 //
-// They run tar in the container, or sh and a few more where there is no tar. They trust nothing that a container sends:
-// whatever it is, CopyFrom writes nothing outside of the folder, nothing beside the name that it was asked for if that
-// has no slash at its end, and no more than the limits of [CopyOptions]. [CopyFrom] lists what a hostile container can
-// do within these bounds. Copies do not end by themselves if a container sends nothing; the context does.
+// They run tar in the container or, without tar, sh and a few more programs. They trust nothing that a container sends:
+// CopyFrom writes nothing outside the destination folder, nothing but the requested name if that has no slash at its
+// end, and no more than [CopyOptions] allows. [CopyFrom] lists what a hostile container can do within these bounds. A
+// copy from a container that sends nothing lasts until the context ends.
 package remote

@@ -14,13 +14,12 @@ import (
 
 // ExitError says that a command has ended with an exit code other than 0.
 type ExitError struct {
-	// Code is the exit code: any int32 but 0. In Linux it is from 1 to 255, and a command that a signal has ended has
-	// 128 and the number of the signal, as in a shell. In Windows it may be negative: -1 is an exit code like any
-	// other. It never means that the code is not known: then there is no ExitError, but the server's status as an
-	// error.
+	// Code is the exit code: any int32 but 0. On Linux it is from 1 to 255; after a signal it is 128 plus the signal's
+	// number, as in a shell. On Windows it may be negative, and -1 is an ordinary exit code. If the exit code is
+	// unknown, the error is the server's status and not an ExitError.
 	Code int
-	// Stderr is the end of what the command has written to its standard error, at most 32 KiB, if [Cmd.Output] has got
-	// it.
+	// Stderr is the end of the command's standard error, at most 32 KiB, if [Cmd.Output] or a copy captured it; nil
+	// otherwise.
 	Stderr []byte
 
 	where string
@@ -29,18 +28,17 @@ type ExitError struct {
 // Error implements error.
 func (e *ExitError) Error() string { return fmt.Sprintf("%s: exit code %d", e.where, e.Code) }
 
-// ending is what the server says of the end of a command, on the channel of errors.
+// ending is the status of the end of a command, which the server sends on the error channel.
 type ending struct {
 	text []byte
-	said bool  // text is the whole of it
-	err  error // if said; nil for the exit code 0
+	said bool  // text is complete
+	err  error // the command's error, if said; nil for the exit code 0
 }
 
-// maxEnding bounds what the server may say.
+// maxEnding bounds the status, in bytes.
 const maxEnding = 1 << 20
 
-// add adds a part of what the server says. Servers that speak v4 and later say a Status, and older ones a text without
-// an end.
+// add adds a part of the status. With v4 and v5 the status is a JSON Status; with v1 it is a text without an end mark.
 func (e *ending) add(c *Cmd, protocol string, part []byte) error {
 	if e.said {
 		return errors.New("the server goes on after the status of the command's end")
@@ -49,7 +47,7 @@ func (e *ending) add(c *Cmd, protocol string, part []byte) error {
 		return fmt.Errorf("the status of the command's end has more than %d bytes", maxEnding)
 	}
 	if protocol == v1 || !json.Valid(e.text) {
-		return nil // the rest may come
+		return nil // the rest may still come
 	}
 	var s meta.Status
 	if err := json.Unmarshal(e.text, &s); err != nil {
@@ -59,8 +57,8 @@ func (e *ending) add(c *Cmd, protocol string, part []byte) error {
 	return nil
 }
 
-// result returns the error of the command once the connection has ended with err, which is nil if it ended in good
-// order. If cut, output may be missing.
+// result returns the error of the command once the connection has ended with err; nil means a clean end. cut means that
+// output may be missing.
 func (e *ending) result(protocol string, err error, cut bool) error {
 	switch {
 	case e.said && cut && e.err == nil:
@@ -98,7 +96,7 @@ func (c *Cmd) ended(s meta.Status) error {
 	return err
 }
 
-// where names the command for errors, without its arguments, which may have secrets in them.
+// where names the command for errors, without its arguments, which may contain secrets.
 func (c *Cmd) where() string {
 	where := c.what + " in pod " + c.key.String()
 	if c.Container != "" {

@@ -17,12 +17,12 @@ import (
 	"time"
 )
 
-// entry is a file, folder or link of a container, as it says.
+// entry is a file, folder or link, as the container or the source describes it.
 type entry struct {
-	name   string // as it was sent
+	name   string // as received
 	kind   entryKind
 	mode   fs.FileMode
-	time   time.Time // zero if it is not known
+	time   time.Time // zero if unknown
 	size   int64
 	target string // of a link
 	body   io.Reader
@@ -39,20 +39,20 @@ const (
 	anImplicitFolder
 )
 
-// tree takes what comes from a container into a folder, and trusts none of it.
+// tree receives entries from a container into a folder, and trusts none of them.
 //
-// All is first made in a folder of its own, the stage, where each thing must be new. So a name that comes twice is
-// found by the file system, also where it takes "a" and "A" for the same. Links are made last, so no file is written
-// through one. When all is there, and has been verified, it is renamed into the folder (commit), and until then nothing
-// of that has changed. Each call goes through an os.Root, which is the second line of defence.
+// Every entry is first made in a separate folder, the stage, where its name must be new. So the file system detects a
+// duplicate name, even where it treats "a" and "A" as one. Links are made last, so no file is written through one. When
+// all entries have arrived and are verified, commit renames them into the folder, which is unchanged until then. Every
+// call goes through an os.Root, which is the second line of defence.
 type tree struct {
 	c *copying
-	// below is the only name that the copy may make in the folder, with what is in it; empty means every name.
+	// below is the only name that the copy may make in the folder; empty means any name.
 	below string
-	// base is the name of the entry, and the beginning of the names of the others, in what the container sends. It
-	// stands for below.
+	// base is the name that the container uses for below: the names that it sends are base or begin with base and a
+	// slash.
 	base string
-	// isFile says that the container is asked for one file, and isFolder that it is asked for a folder.
+	// isFile is whether one file was requested, and isFolder whether a folder was.
 	isFile, isFolder bool
 
 	root  *os.Root
@@ -60,16 +60,16 @@ type tree struct {
 	name  string // of the stage in root
 
 	made    map[string]entryKind // by name
-	there   map[string]bool      // the folders that root has too
-	folders []entry              // get their modes and times at the end
+	there   map[string]bool      // folders that already exist in root
+	folders []entry              // commit sets their modes and times
 	links   []entry
 	targets map[string]string // of links
-	names   int               // how many bytes the names and targets have
+	names   int               // total bytes of the names and targets
 	sums    []sum
 	hash    hash.Hash
 }
 
-// newTree returns a tree in the folder dir, which it makes if need be.
+// newTree returns a tree in the folder dir, which it makes if it does not exist.
 func newTree(c *copying, dir string) (*tree, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -91,12 +91,12 @@ func newTree(c *copying, dir string) (*tree, error) {
 	return nil, err
 }
 
-// close removes the stage.
+// close removes the stage and closes the roots.
 func (t *tree) close() error {
 	return errors.Join(t.stage.Close(), t.root.RemoveAll(t.name), t.root.Close())
 }
 
-// add makes an entry.
+// add makes an entry in the stage.
 func (t *tree) add(e entry) error {
 	name, err := t.within(e.name)
 	switch {
@@ -119,7 +119,7 @@ func (t *tree) add(e entry) error {
 	return nil
 }
 
-// within returns the name in the folder of an entry that the container calls so.
+// within converts a name from the container to a name in the folder.
 func (t *tree) within(name string) (string, error) {
 	rest, err := within(name, t.base)
 	if err != nil || t.below == "" {
@@ -128,7 +128,7 @@ func (t *tree) within(name string) (string, error) {
 	return gopath.Join(t.below, rest), nil
 }
 
-// named says which entry an error is about, unless the output of the container has ended, or the error does so already.
+// named adds the name of the entry to an error, unless the error has one, or is about the end of the output.
 func (t *tree) named(name string, err error) error {
 	if entry := (*entryError)(nil); errors.As(err, &entry) || early(err) {
 		return err
@@ -164,7 +164,7 @@ func (t *tree) make(name string, e entry) error {
 	return t.leaveOut(name, errors.New("it is a device, a pipe or a socket"))
 }
 
-// leaveOut counts what is left out, because there may be no end of it.
+// leaveOut is copying.leaveOut, and counts the entry, so that MaxFiles bounds the skipped entries too.
 func (t *tree) leaveOut(name string, why error) error {
 	var left int
 	if err := t.c.count(&left); err != nil {
@@ -173,7 +173,7 @@ func (t *tree) leaveOut(name string, why error) error {
 	return t.c.leaveOut(name, why)
 }
 
-// parents makes the folders that a name needs and that did not come before it.
+// parents makes the parent folders of a name that the container has not sent.
 func (t *tree) parents(name string) error {
 	for i := range len(name) {
 		if name[i] != '/' {
@@ -199,7 +199,8 @@ func (t *tree) parents(name string) error {
 	return nil
 }
 
-// vacant says if the folder has something of that name which must not be replaced. It notes which folders are there.
+// vacant returns an error if the folder already has this name and it must not be replaced. It records existing folders
+// in t.there.
 func (t *tree) vacant(name string, folder bool) error {
 	parent := gopath.Dir(name)
 	if parent != "." && !t.there[parent] {
@@ -221,7 +222,7 @@ func (t *tree) vacant(name string, folder bool) error {
 	return nil
 }
 
-// replaceable says why something that is there stands in the way of a folder, or of a file or link.
+// replaceable returns why an existing file must not be replaced by a folder (if folder), or by a file or link.
 func replaceable(info fs.FileInfo, folder, overwrite bool) error {
 	switch {
 	case folder && info.IsDir():
@@ -236,7 +237,7 @@ func replaceable(info fs.FileInfo, folder, overwrite bool) error {
 	return nil
 }
 
-// local returns a name as this system writes it.
+// local returns a name with the separators of the local system.
 func (t *tree) local(name string) string { return filepath.FromSlash(name) }
 
 func (t *tree) file(name string, e entry) error {
@@ -262,7 +263,7 @@ func (t *tree) file(name string, e entry) error {
 	return t.c.count(&t.c.result.Files)
 }
 
-// fill writes a file.
+// fill writes the content of a file and sets its mode.
 func (t *tree) fill(f *os.File, name string, e entry) error {
 	var w io.Writer = writerOnly{f}
 	if t.c.Verify {
@@ -271,7 +272,7 @@ func (t *tree) fill(f *os.File, name string, e entry) error {
 	}
 	if err := t.c.carry(w, e.body, name, e.size); err != nil {
 		if errors.Is(err, errShrunk) {
-			err = io.ErrUnexpectedEOF // the container has sent less than it has said
+			err = io.ErrUnexpectedEOF // the container sent less than it announced
 		}
 		return err
 	}
@@ -283,7 +284,7 @@ func (t *tree) fill(f *os.File, name string, e entry) error {
 	return f.Chmod(e.mode.Perm())
 }
 
-// writerOnly hides that a file can read from a Reader, with a buffer for each file.
+// writerOnly hides the ReadFrom of a file, which would use a new buffer for each file.
 type writerOnly struct{ io.Writer }
 
 func (t *tree) folder(name string, e entry) error {
@@ -296,14 +297,14 @@ func (t *tree) folder(name string, e entry) error {
 		}
 	}
 	t.made[name] = aFolder
-	if !t.there[name] { // a folder that is there already stays as it is
+	if !t.there[name] { // an existing folder keeps its mode and time
 		e.name = name
 		t.folders = append(t.folders, e)
 	}
 	return nil
 }
 
-// link keeps a symbolic link until all files are there.
+// link records a symbolic link, which commit makes.
 func (t *tree) link(name string, e entry) error {
 	if err := linkTarget(strings.TrimPrefix(name, t.below+"/"), e.target); err != nil {
 		return t.leaveOut(name, err)
@@ -314,7 +315,7 @@ func (t *tree) link(name string, e entry) error {
 	return t.c.count(&t.c.result.Links)
 }
 
-// hardLink makes another name of a file that has come before.
+// hardLink makes another name for a file that came before.
 func (t *tree) hardLink(name string, e entry) error {
 	first, err := t.within(e.target)
 	if err != nil {
@@ -338,7 +339,7 @@ func (t *tree) hardLink(name string, e entry) error {
 	return nil
 }
 
-// commit moves all that has come into the folder.
+// commit makes the links and moves everything from the stage into the folder.
 func (t *tree) commit(ctx context.Context) error {
 	for _, l := range t.links {
 		if err := t.stage.Symlink(t.local(l.target), t.local(l.name)); err != nil {
@@ -364,7 +365,7 @@ func (t *tree) commit(ctx context.Context) error {
 	if err := t.move(""); err != nil {
 		return err
 	}
-	// The deepest first: a folder may be one that nobody can write to, and its time changes with each file.
+	// The deepest first: a folder may become read-only, and its time changes with each file.
 	slices.SortFunc(t.folders, func(a, b entry) int { return strings.Count(b.name, "/") - strings.Count(a.name, "/") })
 	for _, e := range t.folders {
 		err := t.root.Chmod(t.local(e.name), e.mode.Perm())
@@ -378,12 +379,13 @@ func (t *tree) commit(ctx context.Context) error {
 	return nil
 }
 
-// maxPassed is more links in a row than any system follows: Linux 40, and Windows 63. So a circle leads nowhere.
+// maxPassed is more links than any system follows (Linux 40, Windows 63). A link that passes more, such as one in a
+// cycle, leads nowhere.
 const maxPassed = 255
 
-// passes returns an error if a link leads through one that was in the folder before the copy, which may lead anywhere.
-// It walks from part to part of the target, as the folder will be after the copy: a link of the copy is followed. One
-// that is left out is followed too, so what leads through it is left out as well.
+// passes returns an error if a link leads through a link that was in the folder before the copy, which may lead
+// anywhere. It resolves the target part by part in the folder as it is after the copy, and follows the links of the
+// copy. It also follows links that are left out, so a link that leads through one is left out too.
 func (t *tree) passes(l entry) error {
 	at, rest, passed := gopath.Dir(l.name), strings.Split(l.target, "/"), 0
 	for len(rest) > 0 {
@@ -404,7 +406,7 @@ func (t *tree) passes(l entry) error {
 		default:
 			return nil
 		}
-		if _, err := t.stage.Lstat(t.local(next)); err == nil && next != "." { // a file system that takes "a" and "A" for the same
+		if _, err := t.stage.Lstat(t.local(next)); err == nil && next != "." { // the file system treats "a" and "A" as one
 			return fmt.Errorf("it leads through %s, whose name is spelled in another way", brief(next))
 		}
 		switch info, err := t.root.Lstat(t.local(next)); {
@@ -422,7 +424,7 @@ func (t *tree) passes(l entry) error {
 	return nil
 }
 
-// move moves what the stage has in a folder: at once what is new, and else one by one.
+// move moves the entries of a folder from the stage: a new entry in one rename, an existing folder entry by entry.
 func (t *tree) move(folder string) error {
 	d, err := t.stage.Open(t.local(gopath.Join(".", folder)))
 	if err != nil {
@@ -442,7 +444,7 @@ func (t *tree) move(folder string) error {
 			if err = t.root.Rename(staged, t.local(name)); err == nil {
 				continue
 			}
-			// Another copy may have made the folder since.
+			// Another copy may have just made the folder.
 			if again, lost := t.root.Lstat(t.local(name)); lost == nil && again.IsDir() && e.IsDir() {
 				err = t.move(name)
 			}

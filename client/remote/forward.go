@@ -19,16 +19,17 @@ import (
 
 // ForwardOptions are the options of [Forward]. The zero value is ready to use.
 type ForwardOptions struct {
-	// MaxConnections is how many connections there may be at once; 0 means 4096. Further ones wait to be accepted.
+	// MaxConnections bounds the connections at one time; 0 means 4096. Further clients wait to be accepted.
 	MaxConnections int
-	// OnError is called with every error that Forward does not return, which concern single connections:
+	// OnError is called with every error that does not end Forward:
 	//
-	//   - an error of the dial, or of a connection to a pod, see [Target.Dial];
-	//   - an error of the listener that goes away by itself, such as too many open files.
+	//   - an error of the dial or of a connection to a pod, see [Target.Dial];
+	//   - a temporary error of the listener, such as too many open files.
 	//
-	// A client that resets its connection is not an error. Several goroutines may call OnError at once, and the
-	// connection waits for it. If it is nil, Forward logs the errors: each at once, and a repeated one at growing
-	// intervals of up to a quarter of an hour. Set a function that does nothing to silence them.
+	// A client that resets its connection is not an error. Several goroutines may call OnError at once, and each
+	// connection waits for its call to return. If OnError is nil, Forward logs the errors: the first at once, and
+	// repeated ones at growing intervals of up to a quarter of an hour. To discard the errors, set a function that does
+	// nothing.
 	OnError func(error)
 	// Logger receives errors if OnError is nil. If it is the zero Logger, which logr.Discard() returns too, Forward
 	// uses the logger of its context (logr.NewContext), or else slog.Default().
@@ -37,33 +38,33 @@ type ForwardOptions struct {
 
 const (
 	defaultConnections = 4096
-	// halfClosed is how long the other end may be silent once one end sends no more. A pod that takes bytes is not
+	// halfClosed bounds the silence of the other end after one end has stopped sending. A pod that takes bytes is not
 	// silent.
 	halfClosed = 10 * time.Second
-	// maxAcceptPause is the longest pause after an error of Accept that goes away by itself.
+	// maxAcceptPause is the longest pause after a temporary error of Accept.
 	maxAcceptPause = time.Second
 )
 
-// Forward accepts connections from a local listener, and connects each to the target. It closes the listener, so a
-// listener serves one Forward. A Target serves any number. Forward returns nil once ctx has ended, and the listener's
-// error if that fails before; in both cases, all connections have been closed, and nothing of Forward runs.
+// Forward accepts connections from a local listener and connects each to the target. It closes the listener, so each
+// Forward needs its own listener; a Target may serve several. Forward returns nil once ctx has ended, or else the
+// listener's error. When it returns, it has closed all connections and ended its goroutines.
 //
-// The caller chooses the address, and learns the port from the listener:
+// The caller chooses the address; the listener knows the port:
 //
 //	listener, err := net.Listen("tcp", "127.0.0.1:0") // "[::1]:0" for IPv6; ":0" lets other hosts in
 //	...
 //	fmt.Println("forwarding from", listener.Addr())
 //	err = remote.Forward(ctx, listener, remote.ToPod(pods, key, "8080"), remote.ForwardOptions{})
 //
-// A connection that fails affects no other one. If it cannot be made, or if the pod's side fails, the local connection
-// is reset where it can be, so that the client does not take the failure for an end in good order. If the pod's side
-// ends in good order, so does the local one, after everything has been written to it.
+// A failed connection affects no other one. If the dial or the pod's side fails, Forward resets the local connection,
+// if it is a TCP connection, so that the client does not mistake the failure for the end of the data. If the pod's side
+// ends cleanly, Forward writes the rest of its data and then closes the local connection cleanly.
 //
-// The protocol cannot tell a pod that a client sends no more. So if a client closes one direction, or both, which looks
-// the same, the connection goes on until the pod has been silent for 10 s, or has ended it. A pod is silent if it sends
-// nothing, and takes nothing of what the client has sent. Time in which the client does not take what the pod has sent
-// does not count. If the pod is silent and has not taken all, the local connection is reset. If the pod ends the
-// connection first, a client that goes on sending has 10 s to read the rest.
+// The protocol cannot tell a pod that the client has stopped sending. So if a client closes one direction, or both,
+// which looks the same, the connection continues until the pod has ended it or has been silent for 10 s. A silent pod
+// neither sends data nor takes the client's data. Time in which the client does not read the pod's data does not count.
+// If the silent pod has not taken all of the client's data, Forward resets the local connection. If the pod ends the
+// connection first, a client that continues to send has 10 s to read the rest.
 func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) error {
 	defer l.Close() //nolint:errcheck // it may be closed already
 	if o.MaxConnections < 0 {
@@ -94,14 +95,14 @@ func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) 
 
 var errUntaken = fmt.Errorf("the pod takes nothing of what the client has sent, and has been silent for %v", halfClosed)
 
-// forwarding is a Forward that runs.
+// forwarding is the state of a running Forward.
 type forwarding struct {
 	to  *Target
 	o   ForwardOptions
 	log *report.Log
 }
 
-// Keys of topics.
+// The keys of the log topics.
 const (
 	aboutAccept     = "accept"
 	aboutDial       = "dial"
@@ -159,7 +160,7 @@ func (f *forwarding) accept(ctx context.Context, l net.Listener, all *sync.WaitG
 	}
 }
 
-// serve carries one connection.
+// serve forwards one connection.
 func (f *forwarding) serve(ctx context.Context, local net.Conn) {
 	pod, err := f.to.dial(ctx)
 	if err != nil {
@@ -191,13 +192,13 @@ func (f *forwarding) serve(ctx context.Context, local net.Conn) {
 	}
 	switch {
 	case err == nil || gone:
-		p.pod.out.finish(net.ErrClosed, net.ErrClosed) // up may wait for room
+		p.pod.out.finish(net.ErrClosed, net.ErrClosed) // up may be waiting for room
 		_ = local.Close()
 	case err == io.EOF:
 		err = nil
 		if half, ok := local.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-			// The client may not have read all. To close while it sends would reset the connection, which drops the
-			// rest.
+			// The client may not have read everything. Closing while it sends would reset the connection, and the
+			// client would lose the rest.
 			_ = local.SetReadDeadline(time.Now().Add(halfClosed))
 			<-up
 		}
@@ -216,7 +217,7 @@ func (f *forwarding) serve(ctx context.Context, local net.Conn) {
 	}
 }
 
-// pair is a connection that is being carried.
+// pair is a connection that is being forwarded.
 type pair struct {
 	local net.Conn
 	pod   *portConn
@@ -224,11 +225,11 @@ type pair struct {
 	gone  atomic.Bool // the client has reset the connection
 }
 
-// up carries what the client sends. It returns once the client sends no more, or its connection is closed.
+// up copies the client's data to the pod. It returns once the client has stopped sending, or its connection is closed.
 func (p *pair) up() {
 	for {
 		room, err := p.pod.out.room()
-		if err != nil { // the pod's side has ended, and down knows how
+		if err != nil { // the pod's side has ended, and down reports how
 			_, _ = io.Copy(io.Discard, p.local)
 			return
 		}
@@ -251,8 +252,8 @@ func (p *pair) up() {
 	}
 }
 
-// down carries what the pod sends. Its error is io.EOF after an end in good order, os.ErrDeadlineExceeded if the client
-// sends no more and the pod is silent, or the client has reset its connection, and nil if the client takes no more.
+// down copies the pod's data to the client. It returns io.EOF after a clean end, nil if the client no longer reads, and
+// os.ErrDeadlineExceeded if the client has reset its connection, or has stopped sending and the pod is silent.
 func (p *pair) down() error {
 	for {
 		part, err := p.pod.in.next()
@@ -273,7 +274,7 @@ func (p *pair) down() error {
 	}
 }
 
-// reset closes a connection so that the other end learns that something has failed, if the connection is one of TCP.
+// reset closes a connection. A TCP connection is reset, so that the other end sees a failure.
 func reset(c net.Conn) {
 	if tcp, ok := c.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0)

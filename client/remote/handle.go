@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/internal/handle"
 )
 
-// checkHandle returns why a handle is not one on a resource of the core group.
+// checkHandle returns an error unless r is a handle on this resource of the core group.
 func checkHandle[T meta.Object](r client.Resource[T], resource string) error {
 	if handle.Of(r).Upgrade == nil {
 		return fmt.Errorf("remote: the handle on %s is the zero Resource; make it with client.For", resource)
@@ -22,8 +22,8 @@ func checkHandle[T meta.Object](r client.Resource[T], resource string) error {
 	return nil
 }
 
-// createPermission adds to a refusal the permission that is missing. A server names the verb only if that is the
-// request's, which is get.
+// createPermission adds the permission create to a Forbidden error whose message names no verb. The server names the
+// verb only if get, the request's own verb, is missing.
 func createPermission(err error, subresource string) error {
 	op, refused := (*client.OpError)(nil), (*apierrors.StatusError)(nil)
 	if !errors.Is(err, apierrors.Forbidden) || !errors.As(err, &op) || !errors.As(err, &refused) || strings.Contains(refused.Status.Message, " cannot ") {
@@ -34,7 +34,7 @@ func createPermission(err error, subresource string) error {
 	return &explained
 }
 
-// failed returns the error of a call, unless err says already which call it is about.
+// failed wraps err in a *client.OpError, unless err already is a *client.OpError or *client.WaitError, or nil.
 func failed(verb string, gvr meta.GVR, subresource string, key meta.Key, err error) error {
 	if err == nil || errors.As(err, new(*client.OpError)) || errors.As(err, new(*client.WaitError)) {
 		return err

@@ -14,25 +14,24 @@ import (
 
 // Line is a line of a log.
 type Line struct {
-	// Time is when the node has read the line from the container, in UTC. It is zero if the line has no timestamp: a
-	// node writes its own errors into a log that has begun, and LogOptions.Limit may cut a timestamp off.
+	// Time is when the node read the line from the container, in UTC. It is zero if the line has no timestamp: a node
+	// writes its own errors into the log, and LogOptions.Limit may cut a timestamp off.
 	Time time.Time
-	// Pod and Container say whose line it is. With [Lines] they are those of the call.
+	// Pod and Container are the source of the line. With [Lines] they are the arguments of the call.
 	Pod       meta.Key
 	Container string
-	// Text is the line without its end ("\n"). It has the bytes that the container has written, which need not be UTF-8
-	// and may end in "\r".
+	// Text is the line as the container wrote it, without the final "\n". It need not be UTF-8, and may end in "\r".
 	Text string
-	// Continues says that the line is longer than 1 MiB, and goes on with the Text of the next Line of the same log.
+	// Continues says that the line is longer than 1 MiB and continues in the next Line of the same log.
 	Continues bool
 }
 
-// maxLine is the largest number of bytes in a Line. A longer line becomes several.
+// maxLine is the maximum length of Line.Text, in bytes. A longer line becomes several.
 const maxLine = 1 << 20
 
-// Lines iterates over the lines of the log of one container; see [Logs] for its errors. An error is final. Leaving the
-// loop closes the log, and another loop reads it anew. The last line counts as one if it does not end in "\n" and is
-// not empty. Lines holds at most one line, and what it reads at once.
+// Lines iterates over the lines of the log of one container; see [Logs] for the errors. The iteration ends after an
+// error. Leaving the loop closes the log; another loop reads it from the beginning. Text after the last "\n" is a line
+// too. Lines buffers at most one line and 16 KiB.
 func Lines[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, o LogOptions) iter.Seq2[Line, error] {
 	source := newLogSource(pods)
 	o.Timestamps = true
@@ -63,26 +62,26 @@ func Lines[T meta.Object](ctx context.Context, pods client.Resource[T], key meta
 	}
 }
 
-// scanned is a line, and how it ends.
+// scanned is a line and how it ended.
 type scanned struct {
 	Line
-	open bool // the log has ended, or its connection is cut, before the end of the line
+	open bool // the log ended, or its connection was cut, within the line
 }
 
-// lineScanner takes a log with timestamps apart. It holds at most maxLine bytes and what bufio.Reader reads at once.
+// lineScanner splits a log with timestamps into lines. It buffers at most maxLine and scanBuffer bytes.
 type lineScanner struct {
 	r      *bufio.Reader
 	max    int       // maxLine
-	text   []byte    // of the line that is being read
+	text   []byte    // of the current line
 	time   time.Time // of that line
-	within bool      // the line has begun in an earlier Line
+	within bool      // the current Line continues the one before
 }
 
 const (
 	scanBuffer = 16 << 10
-	// maxStamp is the number of bytes of the longest timestamp and the space after it.
+	// maxStamp is the length of the longest timestamp and the space after it, in bytes.
 	maxStamp = len("2006-01-02T15:04:05.999999999+07:00 ")
-	// maxKept is the largest buffer that is used for further lines.
+	// maxKept is the largest buffer that is reused for the next line, in bytes.
 	maxKept = 64 << 10
 )
 
@@ -123,7 +122,7 @@ func (s *lineScanner) next() (scanned, error) {
 			}
 		}
 		s.text = append(s.text, b...)
-		_, _ = s.r.Discard(len(b)) // it is buffered
+		_, _ = s.r.Discard(len(b)) // cannot fail: the bytes are buffered
 		if ends {
 			_, _ = s.r.Discard(1)
 			return s.line(stamped, scanned{}), nil
@@ -136,7 +135,7 @@ func (s *lineScanner) next() (scanned, error) {
 	}
 }
 
-// line makes a line of what has been read.
+// line returns the line that has been read.
 func (s *lineScanner) line(stamped bool, l scanned) scanned {
 	text := s.text
 	if !stamped {

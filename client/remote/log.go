@@ -13,49 +13,47 @@ import (
 	"github.com/bowline-go/bowline/internal/handle"
 )
 
-// LogOptions say which part of a container's log is read. The zero value is the whole log that the node has kept, as it
-// is now.
+// LogOptions select a part of a container's log. The zero value selects everything that the node has kept, without
+// following.
 type LogOptions struct {
-	// Container is the container, which may be an init or ephemeral one. It may be empty if the pod has one container;
-	// otherwise the server's error lists them.
+	// Container is the name of the container, which may be an init or ephemeral container. It may be empty if the pod
+	// has only one; otherwise the server returns an error that lists them.
 	Container string
-	// Follow goes on with what the container writes, until it ends. A log that is followed also ends, as if the
-	// container had ended, when its node cuts the connection to the API server, which passes the cut on without an
-	// error. [Tail] resumes.
+	// Follow keeps reading new output until the container ends. If the connection between the node and the API server
+	// is cut, the log ends too, without an error, as if the container had ended. [Tail] resumes such a log.
 	Follow bool
-	// Previous reads the log of the container's previous run, before its last restart. A container that has had none is
-	// an error.
+	// Previous reads the log of the container's previous run, before its last restart. It is an error if there is no
+	// previous run.
 	Previous bool
-	// Since leaves out what was written before, such as time.Now().Add(-time.Hour), by the node's clock; zero leaves
-	// out nothing. The server cuts off fractions of a second, so [Logs] may begin with lines up to a second older;
-	// [Lines] leaves them out.
+	// Since leaves out output from before this time by the node's clock, such as time.Now().Add(-time.Hour); zero
+	// leaves out nothing. The server cuts off fractions of a second, so [Logs] may begin with lines up to a second
+	// older; [Lines] leaves them out.
 	Since time.Time
-	// Tail is how many lines at the end of the present log are read; 0 reads all, and -1 none, which is of use only
-	// with Follow. Since may leave out some of them.
+	// Tail is how many of the last existing lines are read; 0 reads all, and -1 none, which is useful only with Follow.
+	// Since may leave out some of them.
 	Tail int
-	// Limit is the number of bytes after which the log is cut off, perhaps within a line; 0 is no limit. The timestamps
-	// count.
+	// Limit cuts the log off after this many bytes, perhaps within a line; 0 is no limit. Timestamps count.
 	Limit int64
-	// Timestamps puts the time at which a line was written before the line, in the format of time.RFC3339Nano, and a
-	// space. It is for [Logs]; [Lines] always has the time.
+	// Timestamps puts the time of a line and a space before the line, in the format of time.RFC3339Nano. It is for
+	// [Logs]; [Lines] always requests the time.
 	Timestamps bool
 }
 
-// Logs returns the log of one container as the container has written it. The caller closes it; a second Close does
-// nothing, and a Read after Close fails. With Follow, a Read waits for as long as the container writes nothing; the end
-// of ctx ends it, and so does Close.
+// Logs returns the log of one container, byte for byte. The caller must close it; a second Close does nothing, and a
+// Read after Close fails. With Follow, Read blocks until the container writes; the end of ctx or Close unblocks it.
 //
-// Every error is a *client.OpError, also one of Read: NotFound for a pod; BadRequest for a container that has not
-// started yet, or that is not named and not the only one; Forbidden without the permission get on pods/log. The log of
-// a pod that has no node yet is empty. A node that fails after the log has begun writes its error into the log.
+// Every error is a *client.OpError, including those of Read: NotFound if the pod does not exist; BadRequest if the
+// container has not started yet, or if Container is empty and the pod has several; Forbidden without the permission get
+// on pods/log. The log of a pod that has no node yet is empty. If a node fails after the log has begun, it writes its
+// error into the log.
 func Logs[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, o LogOptions) (io.ReadCloser, error) {
 	return newLogSource(pods).open(ctx, key, o)
 }
 
-// logSource is where logs come from.
+// logSource opens the logs of the pods of one handle.
 type logSource struct {
 	gvr    meta.GVR
-	refuse error // why there are none
+	refuse error // why the handle cannot be used
 	stream func(ctx context.Context, key meta.Key, subresource string, query map[string][]string, idles bool) (io.ReadCloser, error)
 }
 
@@ -74,7 +72,7 @@ func (l logSource) open(ctx context.Context, key meta.Key, o LogOptions) (io.Rea
 	return l.stream(ctx, key, "log", o.query(), o.Follow)
 }
 
-// fail returns the error of a call.
+// fail adds the pod to an error.
 func (l logSource) fail(key meta.Key, err error) error { return failed("get", l.gvr, "log", key, err) }
 
 func (o LogOptions) validate() error {
@@ -89,7 +87,7 @@ func (o LogOptions) validate() error {
 	return nil
 }
 
-// query returns what the server is asked for.
+// query returns the query of the request.
 func (o LogOptions) query() url.Values {
 	q := url.Values{}
 	for name, wanted := range map[string]bool{"follow": o.Follow, "previous": o.Previous, "timestamps": o.Timestamps} {

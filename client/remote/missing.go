@@ -7,9 +7,9 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// isMissing reports whether the error of a command means that the container does not have the program, or cannot run
-// it. Container runtimes do not agree on how they say it: containerd as an error of the server, others as the exit code
-// of a shell, 126 or 127, which no program of ours has for other reasons.
+// isMissing reports whether err means that the container does not have the program, or cannot run it. Runtimes report
+// this in different ways: containerd as an error of the server, others as a shell's exit code, 126 or 127. The programs
+// of this package do not end with these codes for other reasons.
 func isMissing(program string, err error) bool {
 	if exit := (*ExitError)(nil); errors.As(err, &exit) {
 		return exit.Code == 126 || exit.Code == 127

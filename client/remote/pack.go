@@ -17,13 +17,13 @@ import (
 
 var errFraming = errors.New("what the container sends is out of step: a file has changed while it was read, or the output is broken")
 
-// receivePacked fills t without tar, by a shell script that sends what tar would send.
+// receivePacked copies src into t by a shell script instead of tar.
 func (c *copying) receivePacked(ctx context.Context, t *tree, src string) error {
 	name := programPath(src)
 	stderr, err := c.run(ctx, script(copyscript.Pack(), c.nonce, name), nil, func(r io.Reader) error {
 		begun := false
 		return readPacked(r, c.nonce, func(e entry) error {
-			if t.below != "" && !begun { // the first entry says whether it is a file; the names in a folder begin with "./"
+			if t.below != "" && !begun { // the first entry shows whether src is a file; the names in a folder begin with "./"
 				if e.kind == aFile && e.name == name {
 					t.isFile, t.base = true, gopath.Base(name)
 				} else {
@@ -42,7 +42,7 @@ func (c *copying) receivePacked(ctx context.Context, t *tree, src string) error 
 	return explained(err)
 }
 
-// readPacked reads the output of copyscript.Pack() to its end, and gives its entries to add.
+// readPacked reads the output of copyscript.Pack to its end, and calls add for each entry.
 func readPacked(r io.Reader, nonce string, add func(entry) error) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
@@ -63,7 +63,7 @@ func readPacked(r io.Reader, nonce string, add func(entry) error) error {
 			return errFraming
 		}
 		e := entry{mode: fs.FileMode(mode) & fs.ModePerm, size: size, body: in}
-		if seconds, err := strconv.ParseInt(fields[3], 10, 64); err == nil { // "-" is not known
+		if seconds, err := strconv.ParseInt(fields[3], 10, 64); err == nil { // "-" means unknown
 			e.time = time.Unix(seconds, 0)
 		}
 		if e.name, err = field(in, maxName+1); err != nil {
@@ -90,7 +90,7 @@ func readPacked(r io.Reader, nonce string, add func(entry) error) error {
 	}
 }
 
-// field reads what a zero byte ends.
+// field reads text up to a zero byte, at most most bytes.
 func field(in *bufio.Reader, most int) (string, error) {
 	var text []byte
 	for {

@@ -7,31 +7,33 @@ import (
 )
 
 const (
-	// firstRoom is how many bytes a portBuffer has room for at first. It doubles while it is filled at once.
+	// firstRoom is the initial size of a portBuffer, in bytes. The size doubles when a read fills all of the free
+	// memory.
 	firstRoom = 4 << 10
-	// maxRoom bounds it.
+	// maxRoom is the maximum size of a portBuffer, in bytes.
 	maxRoom = 256 << 10
 )
 
-// portBuffer holds the bytes of one direction of a port, between those who add and those who take. Either side may copy
-// bytes (add, take), or use the memory of the buffer (room and added, next and taken) if it is one goroutine.
+// portBuffer holds the bytes of one direction of a port, between an adding and a taking side. Either side may copy
+// bytes (add, take). A side that is a single goroutine may also use the memory of the buffer directly (room and added,
+// next and taken).
 //
-// A call that waits ends at the deadline of its side, which leaves the buffer as it is.
+// A call that waits fails when the deadline of its side passes; the buffer stays as it is.
 type portBuffer struct {
-	// mu guards the rest, but not the bytes of ring: what next has returned belongs to the taker until taken, and what
-	// room has returned to the adder until added. changed says that anything has changed.
+	// mu guards the fields below, but not the bytes of ring: the slice that next returned belongs to the taker until
+	// taken, and the slice that room returned belongs to the adder until added. changed is signaled on every change.
 	mu      sync.Mutex
 	changed sync.Cond
 
 	ring   []byte // its length is a power of 2, or 0
-	head   int    // ring[head] is the first byte that is held, if there is one
+	head   int    // the index of the first held byte, if held is not 0
 	held   int
-	filled bool // the last room was used up, so the next one should be larger
-	busy   bool // a call of add has the turn. It is no mutex, so that a goroutine that waits for it heeds its deadline
+	filled bool // the last slice of room was filled, so the ring should grow
+	busy   bool // a call of add is writing; other calls wait. It is not a mutex, so that a waiting call can end at its deadline
 
-	lost   int   // bytes that were held when kill threw them away, and that the taker has not used
-	end    error // of those who take, once nothing is held; nil while more may come
-	refuse error // of those who add; nil while they may
+	lost   int   // bytes that kill discarded before the taker had used them
+	end    error // the error of the taking side once nothing is held; nil while more bytes may come
+	refuse error // the error of the adding side; nil while it may add
 
 	adding, taking portDeadline
 }
@@ -42,7 +44,7 @@ func newPortBuffer() *portBuffer {
 	return b
 }
 
-// add adds p, and returns how much of it it has added before an error. Nothing that others add comes between.
+// add adds all of p, without bytes of other calls in between. With an error, n is the number of bytes added before it.
 func (b *portBuffer) add(p []byte) (n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +71,7 @@ func (b *portBuffer) add(p []byte) (n int, err error) {
 	}
 }
 
-// put adds the bytes of p that there is room for.
+// put adds as many bytes of p as there is room for.
 func (b *portBuffer) put(p []byte) (n int) {
 	b.grow(b.held + len(p))
 	for n < len(p) && b.held < len(b.ring) {
@@ -82,7 +84,7 @@ func (b *portBuffer) put(p []byte) (n int) {
 	return n
 }
 
-// room waits for free memory, and returns it; added says how much of it has got bytes.
+// room waits for free memory and returns it. The caller fills some of it and calls added with the number of bytes.
 func (b *portBuffer) room() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,7 +96,7 @@ func (b *portBuffer) room() ([]byte, error) {
 			return nil, os.ErrDeadlineExceeded
 		}
 		if b.held == 0 {
-			b.head = 0 // as much as there is in one piece
+			b.head = 0 // so that the free memory is in one piece
 		}
 		if b.filled || len(b.ring) == 0 {
 			b.filled = false
@@ -116,7 +118,7 @@ func (b *portBuffer) added(room []byte, n int) {
 	}
 }
 
-// grow makes the ring have want bytes, or as many as it may.
+// grow grows the ring to at least want bytes, or to maxRoom.
 func (b *portBuffer) grow(want int) {
 	size := max(len(b.ring), firstRoom)
 	for size < want && size < maxRoom {
@@ -131,10 +133,10 @@ func (b *portBuffer) grow(want int) {
 	b.ring, b.head = ring, 0
 }
 
-// first returns the bytes that are held up to the end of the ring; further ones are at its beginning.
+// first returns the held bytes up to the end of the ring; the others are at its beginning.
 func (b *portBuffer) first() []byte { return b.ring[b.head:min(b.head+b.held, len(b.ring))] }
 
-// free returns memory that is free in one piece.
+// free returns the first contiguous piece of free memory.
 func (b *portBuffer) free() []byte {
 	tail := b.head + b.held
 	if tail >= len(b.ring) {
@@ -143,7 +145,7 @@ func (b *portBuffer) free() []byte {
 	return b.ring[tail:]
 }
 
-// take copies bytes to p, and waits for the first one.
+// take copies held bytes to p. It waits until there is at least one.
 func (b *portBuffer) take(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -159,7 +161,7 @@ func (b *portBuffer) take(p []byte) (int, error) {
 	return n, nil
 }
 
-// next waits for bytes, and returns some of them; taken says that they are used.
+// next waits for bytes and returns some of them. The caller uses them and calls taken with the number of used bytes.
 func (b *portBuffer) next() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,7 +174,7 @@ func (b *portBuffer) next() ([]byte, error) {
 func (b *portBuffer) taken(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lost -= min(n, b.lost) // kill has come between next and taken
+	b.lost -= min(n, b.lost) // kill came between next and taken
 	b.drop(min(n, b.held))   // nothing is held after kill
 }
 
@@ -201,7 +203,7 @@ func (b *portBuffer) wait(nothing bool) error {
 	}
 }
 
-// finish ends the buffer: add fails from now on. take returns the bytes that are held, and then end.
+// finish ends the buffer: from now on add fails with refuse, and take returns the held bytes and then end.
 func (b *portBuffer) finish(refuse, end error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -214,7 +216,8 @@ func (b *portBuffer) finish(refuse, end error) {
 	b.changed.Broadcast()
 }
 
-// kill throws away what is held. Both sides get err from now on, or adders the error that they get already.
+// kill discards the held bytes. From now on both sides fail with err, except that the adding side keeps an earlier
+// error.
 func (b *portBuffer) kill(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -229,8 +232,8 @@ func (b *portBuffer) kill(err error) {
 	b.changed.Broadcast()
 }
 
-// unused returns why bytes were thrown away before they were taken, or nil if none were. It may be called once both
-// sides have ended.
+// unused returns why bytes were discarded before they were taken; nil if none were. It must be called after both sides
+// have ended.
 func (b *portBuffer) unused() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,7 +243,7 @@ func (b *portBuffer) unused() error {
 	return b.end
 }
 
-// drain waits until fewer than held bytes are held, and returns how many. It returns 0 if nobody takes them any more.
+// drain waits until fewer than held bytes are held, and returns their number. It returns 0 once the buffer has ended.
 func (b *portBuffer) drain(held int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -253,7 +256,7 @@ func (b *portBuffer) drain(held int) int {
 	return b.held
 }
 
-// late reports whether the deadline of those who add has passed.
+// late reports whether the deadline of the adding side has passed.
 func (b *portBuffer) late() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -276,7 +279,8 @@ func (b *portBuffer) set(d *portDeadline, t time.Time) {
 		b.changed.Broadcast()
 		return
 	}
-	// The timer may fire while another one replaces it. It then waits for mu, and finds that it is not the present one.
+	// The timer may fire while another one replaces it. Its function then waits for mu, and finds that it is no longer
+	// the current timer.
 	var timer *time.Timer
 	timer = time.AfterFunc(left, func() {
 		b.mu.Lock()
@@ -289,7 +293,7 @@ func (b *portBuffer) set(d *portDeadline, t time.Time) {
 	d.timer = timer
 }
 
-// portDeadline is a time after which the calls of one side fail. The buffer's lock guards it.
+// portDeadline is the deadline of the calls of one side. The buffer's mu guards it.
 type portDeadline struct {
 	timer  *time.Timer // nil if there is no deadline, or it has passed
 	passed bool

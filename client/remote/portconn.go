@@ -20,19 +20,19 @@ import (
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
-// The channels of a forwarded port. The server begins each with the port's number, in two bytes, the lower one first.
+// The channels of a forwarded port. The server begins each with the port number, two bytes in little-endian order.
 const (
 	portDataChannel  = 0
 	portErrorChannel = 1
 )
 
 const (
-	// closeGrace is how long Close waits until what was written has been sent, and until the server has ended the
-	// connection too.
+	// closeGrace bounds how long Close waits until the written bytes have been sent and the server has ended the
+	// connection.
 	closeGrace = 5 * time.Second
-	// portLinger is how long the server may be silent after the text of an error, and leave the connection open.
+	// portLinger bounds the silence of a server that leaves the connection open after the text of an error.
 	portLinger = 10 * time.Second
-	// maxPortError bounds the text of an error.
+	// maxPortError bounds the text of an error, in bytes.
 	maxPortError = 64 << 10
 )
 
@@ -46,7 +46,7 @@ func (addr) Network() string { return "portforward" }
 
 func (a addr) String() string { return a.Pod.String() + ":" + strconv.Itoa(a.Port) }
 
-// PortError is what the node says of a connection that it cannot carry on: the port refuses connections, say, or the
+// PortError is the error of a node that cannot continue a connection: for example, the port refuses connections, or the
 // process in the pod has reset the connection.
 type PortError struct {
 	Port int
@@ -57,8 +57,8 @@ type PortError struct {
 // Error implements error.
 func (e *PortError) Error() string { return fmt.Sprintf("port %d: %s", e.Port, shown.Text(e.Message)) }
 
-// portConn is a connection to a port of a pod. The goroutine that receives fills in, and the one that sends empties
-// out. Both end with the connection, whether or not somebody calls Close.
+// portConn is a connection to a port of a pod. One goroutine receives into the buffer in, and another sends from the
+// buffer out. Both end with the connection, even if Close is never called.
 type portConn struct {
 	ws   *wsmux.Conn
 	addr addr
@@ -67,7 +67,7 @@ type portConn struct {
 	in, out *portBuffer
 
 	closed    atomic.Bool
-	sent      chan struct{} // closed when nothing more is sent
+	sent      chan struct{} // closed when send has returned
 	receiving sync.WaitGroup
 }
 
@@ -84,7 +84,7 @@ func (c *portConn) receive() {
 	data := portPrefix{port: c.addr.Port}
 	err := c.readAll(&data, &said)
 	switch text := said.text; {
-	case len(text) > 0: // the connection may have broken because of it
+	case len(text) > 0: // it is the cause, even if the connection broke too
 		err = &PortError{Port: c.addr.Port, Message: string(text)}
 	case err == nil && !data.whole():
 		err = errors.New("the server has ended the connection before it said which port it is for")
@@ -98,7 +98,7 @@ func (c *portConn) receive() {
 	c.ws.Abort(refuse)
 }
 
-// readAll reads all messages. It returns nil if the connection has ended in good order.
+// readAll reads all messages. It returns nil after a clean end of the connection.
 func (c *portConn) readAll(data *portPrefix, said *portText) error {
 	for {
 		channel, message, err := c.ws.Next()
@@ -130,7 +130,7 @@ func (c *portConn) readAll(data *portPrefix, said *portText) error {
 func (c *portConn) fill(message io.Reader) error {
 	for {
 		room, err := c.in.room()
-		if err != nil { // Close has been called, which waits until everything has been sent
+		if err != nil { // Close has been called, and waits until send has sent everything
 			_, err = io.Copy(io.Discard, message)
 			return cmp.Or(err, io.EOF)
 		}
@@ -142,7 +142,7 @@ func (c *portConn) fill(message io.Reader) error {
 	}
 }
 
-// send sends what is written, until the connection ends.
+// send sends the written bytes until the connection ends.
 func (c *portConn) send() {
 	defer close(c.sent)
 	for {
@@ -152,7 +152,7 @@ func (c *portConn) send() {
 		}
 		part = part[:min(len(part), wsmux.MaxData)]
 		if err := c.ws.Send(portDataChannel, part); err != nil {
-			c.ws.Abort(err) // receive says it
+			c.ws.Abort(err) // receive reports the error
 			return
 		}
 		c.out.taken(len(part))
@@ -165,16 +165,16 @@ func (c *portConn) Read(p []byte) (int, error) {
 	return n, c.fail("read", err)
 }
 
-// Write implements net.Conn. It returns when p has been taken to be sent.
+// Write implements net.Conn. It returns when all of p is in the send buffer.
 func (c *portConn) Write(p []byte) (int, error) {
 	n, err := c.out.add(p)
 	return n, c.fail("write", err)
 }
 
-// Close implements net.Conn. It fails if bytes were not sent that Write has taken; see [Target.Dial].
+// Close implements net.Conn. It fails if written bytes were not sent; see [Target.Dial].
 func (c *portConn) Close() error { return c.close(closeGrace) }
 
-// abort closes the connection, and throws away what has not been sent.
+// abort closes the connection and discards the bytes that have not been sent.
 func (c *portConn) abort() { _ = c.close(0) }
 
 func (c *portConn) close(grace time.Duration) error {
@@ -183,21 +183,21 @@ func (c *portConn) close(grace time.Duration) error {
 	}
 	c.in.kill(net.ErrClosed)
 	if c.out.late() {
-		grace = 0 // whoever has set the deadline does not want to wait
+		grace = 0 // the write deadline has passed, so do not wait
 	}
 	c.out.finish(net.ErrClosed, net.ErrClosed)
 	timer := time.AfterFunc(grace, func() { c.ws.Abort(os.ErrDeadlineExceeded) })
 	defer timer.Stop()
 	<-c.sent
-	// A message of the server that comes after this end has closed the TCP connection resets it, and that loses what is
-	// on its way to the pod. So the server closes it first.
+	// If the server sent a message after this end had closed the TCP connection, the connection would be reset, and
+	// bytes on their way to the pod would be lost. So wait until the server closes it.
 	c.ws.End(grace)
 	c.receiving.Wait()
 	c.ws.Finish()
 	return c.fail("close", c.out.unused())
 }
 
-// LocalAddr returns the address of the other end: this one has no port.
+// LocalAddr returns the address of the pod, because this end has no port.
 func (c *portConn) LocalAddr() net.Addr { return c.addr }
 
 // RemoteAddr returns the pod and the port.
@@ -226,8 +226,8 @@ func (c *portConn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// fail returns the error of a call: those of this end as those of package net, and those of the other end as the
-// client's.
+// fail wraps an error: a *net.OpError for the errors of this end, and a *client.OpError for those of the other end and
+// the network.
 func (c *portConn) fail(op string, err error) error {
 	switch err {
 	case nil, io.EOF:
@@ -238,7 +238,7 @@ func (c *portConn) fail(op string, err error) error {
 	return &client.OpError{Verb: "connect", Resource: c.gvr, Subresource: "portforward", Key: c.addr.Pod, Err: err}
 }
 
-// portPrefix reads the number of the port at the beginning of a channel.
+// portPrefix reads the port number at the beginning of a channel.
 type portPrefix struct {
 	port int
 	have []byte
@@ -246,7 +246,8 @@ type portPrefix struct {
 
 func (p *portPrefix) whole() bool { return len(p.have) == 2 }
 
-// read reads what is missing of the number. Its error is io.EOF if the message ends with it or before.
+// read reads the rest of the port number, if it is not complete. Its error is io.EOF if the message ends before the
+// number is complete.
 func (p *portPrefix) read(message io.Reader) error {
 	if p.whole() {
 		return nil
@@ -264,14 +265,14 @@ func (p *portPrefix) read(message io.Reader) error {
 	return nil
 }
 
-// portText is what the channel of errors says.
+// portText is the text on the error channel.
 type portText struct {
 	port   int
 	prefix portPrefix
 	text   []byte
 }
 
-// read reads a message to its end. Its error is then io.EOF.
+// read reads a message to its end, and then returns io.EOF.
 func (t *portText) read(message io.Reader) error {
 	t.prefix.port = t.port
 	if err := t.prefix.read(message); err != nil {

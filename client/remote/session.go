@@ -15,8 +15,7 @@ import (
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
-// The protocols, by what they have: v5 can say that an input has ended; v4 says the end of a command as a Status; the
-// first one has neither.
+// The protocols. v5 can signal the end of the input; v4 and v5 report the end of a command as a Status; v1 has neither.
 const (
 	v5 = "v5.channel.k8s.io"
 	v4 = "v4.channel.k8s.io"
@@ -30,19 +29,18 @@ const (
 	stderrChannel = 2
 	errorChannel  = 3
 	resizeChannel = 4
-	closeChannel  = 255 // its data is the number of a channel
+	closeChannel  = 255 // its data is the number of the closed channel
 )
 
 const (
-	// outputBuffer is how many bytes of each output are held while Write takes its time.
+	// outputBuffer is how many bytes of each output are buffered for a slow Write.
 	outputBuffer = 1 << 20
-	// minInput is how much of Stdin is read at once, until it has had more.
+	// minInput is the initial read size for Stdin, in bytes. After a full read the size is wsmux.MaxData.
 	minInput = 1 << 10
-	// linger is how long the server may be silent between the status of the command's end and the end of its outputs.
-	// The status may overtake the last output.
+	// linger bounds the server's silence between the status of the command's end and the end of its outputs. The status
+	// may arrive before the last output.
 	linger = 10 * time.Second
-	// inputGrace is how long the session waits for the server after the end of the input, if the command cannot be
-	// told.
+	// inputGrace bounds the wait for the server after the end of the input, if the protocol cannot signal that end.
 	inputGrace = 10 * time.Second
 )
 
@@ -55,13 +53,13 @@ type session struct {
 	outputs [2]*wsmux.Spool // of stdoutChannel and stderrChannel; nil drops the output
 	closed  [2]bool         // the server has closed the output
 	ending  ending
-	// cut says that output which somebody takes may be missing. A server that leaves the connection open, or closes it
-	// without a word, between two messages is taken for one that has sent everything: some do so always.
+	// cut says that wanted output may be missing. It is not set if the server falls silent, or closes the connection
+	// without a close message, between two messages: some servers always do so.
 	cut bool
 
 	mu      sync.Mutex // guards the rest
-	failed  error      // the first reason of ours to end the connection
-	reading bool       // Stdin, which may take for ever
+	failed  error      // the first reason why this end ended the connection
+	reading bool       // a Read of Stdin is running, which may block for ever
 	ended   bool       // the status has come
 }
 
@@ -99,7 +97,7 @@ func (s *session) run(ctx context.Context) error {
 		})
 	}
 	var senders sync.WaitGroup
-	input := make(chan struct{}) // closed when nothing more is sent of Stdin
+	input := make(chan struct{}) // closed when Stdin is no longer sent
 	if s.c.Stdin == nil {
 		close(input)
 	} else {
@@ -125,8 +123,8 @@ func (s *session) run(ctx context.Context) error {
 	}()
 	select {
 	case <-written:
-	case <-ctx.Done(): // a Write may take for ever
-		s.fail(internalconn.ContextError(ctx)) // what has not been written is lost, and unwatch may come first
+	case <-ctx.Done(): // a Write may block for ever
+		s.fail(internalconn.ContextError(ctx)) // the unwritten output is lost; the AfterFunc may not have run yet
 	}
 	unwatch()
 	s.conn.Finish()
@@ -143,12 +141,12 @@ func (s *session) run(ctx context.Context) error {
 	return s.ending.result(s.conn.Protocol(), err, s.cut)
 }
 
-// same reports whether two Writers are one.
+// same reports whether two Writers are the same comparable value.
 func same(a, b io.Writer) bool {
 	return a != nil && b != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// fail ends the session with err, unless it has ended.
+// fail ends the session. The first error counts.
 func (s *session) fail(err error) {
 	s.mu.Lock()
 	s.failed = cmp.Or(s.failed, err)
@@ -156,14 +154,15 @@ func (s *session) fail(err error) {
 	s.conn.Abort(err)
 	for _, out := range s.outputs {
 		if out != nil {
-			out.Drop() // a reader that waits for room goes on
+			out.Drop() // read may be waiting for room
 		}
 	}
 }
 
 var errLingered = fmt.Errorf("the server has sent nothing for %v", linger)
 
-// read reads all messages. It returns nil if the connection has ended in good order, or all that it is for has come.
+// read reads messages until the connection ends. It returns nil after a clean end, or once the status and the ends of
+// all outputs have arrived.
 func (s *session) read() error {
 	for !s.complete() {
 		channel, data, err := s.conn.Next()
@@ -187,17 +186,17 @@ func (s *session) read() error {
 	return nil
 }
 
-// complete reports whether the status has come, and the server has closed the outputs that it was asked for.
+// complete reports whether the status has arrived and the server has closed the requested outputs.
 func (s *session) complete() bool {
 	return s.ending.said && s.closed[0] && (s.closed[1] || s.c.TTY)
 }
 
-// taken reports whether a channel is an output that somebody takes.
+// taken reports whether a channel is an output that the caller wants.
 func (s *session) taken(channel byte) bool {
 	return (channel == stdoutChannel || channel == stderrChannel) && s.outputs[channel-stdoutChannel] != nil
 }
 
-// take handles a message. It returns how it breaks the protocol, or the error of the connection.
+// take handles a message. broken says how the message violates the protocol; err is the error of the connection.
 func (s *session) take(channel byte, data io.Reader) (broken, err error) {
 	switch channel {
 	case stdoutChannel, stderrChannel:
@@ -211,7 +210,7 @@ func (s *session) take(channel byte, data io.Reader) (broken, err error) {
 		return nil, err
 	case errorChannel:
 		text, err := io.ReadAll(io.LimitReader(data, maxEnding+1))
-		if err != nil || len(text) == 0 { // an empty one is how a server without output says that it is there
+		if err != nil || len(text) == 0 { // an empty message only shows that the server is there
 			return nil, err
 		}
 		if broken := s.ending.add(s.c, s.conn.Protocol(), text); broken != nil {
@@ -230,7 +229,7 @@ func (s *session) take(channel byte, data io.Reader) (broken, err error) {
 	return fmt.Errorf("the server sends on channel %d, which is not for servers", channel), nil
 }
 
-// close notes which channel the server has closed.
+// close records which channel the server has closed.
 func (s *session) close(data io.Reader) (broken, err error) {
 	which, err := io.ReadAll(io.LimitReader(data, 2))
 	switch {
@@ -244,7 +243,7 @@ func (s *session) close(data io.Reader) (broken, err error) {
 	return nil, nil
 }
 
-// input sends Stdin. The reader of the connection says why a Send fails.
+// input sends Stdin. If a Send fails, read returns the reason.
 func (s *session) input() {
 	part := make([]byte, minInput)
 	for s.reads(true) {
@@ -271,7 +270,7 @@ func (s *session) input() {
 	}
 }
 
-// reads notes whether Stdin is being read, and reports whether the session goes on.
+// reads records whether Stdin is being read, and reports whether the session continues.
 func (s *session) reads(now bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -285,7 +284,7 @@ func (s *session) reads(now bool) bool {
 	}
 }
 
-// endInput says that the input has ended, if the server understands it.
+// endInput tells the server that the input has ended. If the protocol cannot, it limits the wait for the server.
 func (s *session) endInput() {
 	if s.conn.Protocol() == v5 {
 		_ = s.conn.Send(closeChannel, []byte{stdinChannel})
@@ -301,7 +300,7 @@ func (s *session) endInput() {
 	}
 }
 
-// inputError says that a command cannot be told the end of its input.
+// inputError says that the protocol cannot signal the end of the input.
 type inputError struct{ protocol string }
 
 func (e *inputError) Error() string {
@@ -318,7 +317,7 @@ func (s *session) sizes() {
 			if !ok {
 				return
 			}
-			data, _ := json.Marshal(size) // two numbers
+			data, _ := json.Marshal(size) // cannot fail: two numbers
 			if s.conn.Send(resizeChannel, data) != nil {
 				return
 			}

@@ -14,30 +14,29 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// TailOptions choose the containers that [Tail] follows. The zero value is every container of every pod that the handle
+// TailOptions select the containers that [Tail] follows. The zero value is every container of every pod that the handle
 // covers, from the beginning of its log.
 type TailOptions struct {
-	// Namespace is that of the pods; empty is all of them, or the one that the handle is bound to.
+	// Namespace is the namespace of the pods; empty means all, or the one that the handle is bound to.
 	Namespace string
 	// LabelSelector and FieldSelector select pods, such as "app=web" and "metadata.name=web"; empty selects all.
 	LabelSelector string
 	FieldSelector string
-	// Containers says whether a container is followed; nil follows all, init and ephemeral containers too. It is called
-	// from one goroutine at a time, which is not the caller's.
+	// Containers reports whether to follow a container; nil follows all, including init and ephemeral containers. It is
+	// called from one goroutine at a time, which is not the goroutine of the loop.
 	Containers func(pod meta.Key, container string) bool
 
-	// Since and Tail leave out old lines of the containers that have started when Tail begins; see [LogOptions]. Tail
-	// counts for each container. Containers that start later are read from the beginning.
+	// Since and Tail leave out old lines of containers that have started before the loop begins; see [LogOptions]. Tail
+	// is a number of lines for each container. The logs of containers that start later are read from the beginning.
 	Since time.Time
 	Tail  int
 
-	// Window is how long a line may wait for earlier lines of other containers: two lines of logs that are being read
-	// come in order of time if they arrive within Window. 0 means 1 s. A line does not wait if no other log can have an
-	// earlier one. Lines of one container that have more than 256 KiB within Window do not wait for containers that
-	// have been silent for as long.
+	// Window is how long a line may wait for earlier lines of other containers: lines that arrive within Window of each
+	// other are yielded in order of time. 0 means 1 s. A line does not wait if no other log can have an earlier one. If
+	// more than 256 KiB of one container wait, they wait only until the other containers have been silent for Window.
 	Window time.Duration
 
-	buffer int // how many bytes of the lines of each container are held; one line is held whatever its size. 0 means tailBuffer
+	buffer int // how many bytes of lines are buffered for each container, but at least one line; 0 means tailBuffer
 }
 
 const (
@@ -45,11 +44,11 @@ const (
 	tailBuffer    = 256 << 10
 )
 
-// LogError says that the log of one container cannot be read now, or that the pods cannot be. In the iteration of
-// [Tail] it is the only error that is not final: Tail goes on with the other containers, and tries again.
+// LogError says that the log of one container, or the list of pods, cannot be read at the moment. It is the only error
+// of [Tail] that does not end the iteration: Tail continues with the other containers, and retries.
 type LogError struct {
-	// Pod and Container name the log. Without a Container, it is about the pod; without a Pod, about the list or watch
-	// of pods.
+	// Pod and Container name the log. Container is empty for an error about the pod; both are empty for an error of the
+	// list or watch of pods.
 	Pod       meta.Key
 	Container string
 
@@ -70,27 +69,28 @@ func (e *LogError) Error() string {
 // Unwrap returns the cause.
 func (e *LogError) Unwrap() error { return e.err }
 
-// Tail follows the logs of containers as one, also of pods and containers that come later, until the caller leaves the
-// loop or ctx ends. The client needs the permissions list and watch on pods, and get on pods/log.
+// Tail merges and follows the logs of containers, including those of pods and containers that are created later, until
+// the caller leaves the loop or ctx ends. The client needs the permissions list and watch on pods, and get on pods/log.
 //
-// Each line is handed on once, and the lines of one container in their order. If a log is cut, Tail asks for it again
-// from the second of the last line, and leaves out the lines that it has handed on: by their timestamps, and those with
-// the last timestamp by their number and content. After a restart Tail reads the rest of the run before, and then the
-// new one. If the log is cut before the pod's status tells of the restart, Tail may begin the new one first; the rest
-// of the run before then comes later. A line is lost only if the node no longer has it when Tail asks: a log that was
-// rotated meanwhile, a container that was restarted twice, a pod that has been deleted.
+// Tail yields each line once, and the lines of one container in their order. If the connection of a log is cut, Tail
+// requests the log again from the second of the last line, and skips the lines that it has already yielded: by their
+// timestamps, and for lines with the last timestamp by their number and content. After a restart Tail reads the rest of
+// the previous run and then the new run. If the log is cut before the pod's status shows the restart, Tail may begin
+// with the new run and yield the rest of the previous run later. A line is lost only if the node no longer has it when
+// Tail requests it: because the log was rotated, the container was restarted twice, or the pod was deleted.
 //
-// A container's log ends with the container, and goes on if it restarts. When a pod goes, its open logs are read to
-// their end, for as long as lines come, but for no longer than five minutes unless the caller is slow.
+// A container's log ends with the container, and continues if the container restarts. When a pod is deleted, or no
+// longer selected, Tail reads its open logs to the end while lines arrive, for at most five minutes, not counting the
+// time for which the loop is slow.
 //
-// Lines of different containers come in order of their time within TailOptions.Window. A slow loop stops the reading;
-// nothing is dropped. Each container costs a goroutine, a request and a connection's stream while its log is open, and
-// at most 256 KiB and two lines of memory beside the buffers of net/http.
+// Lines of different containers come in order of time within TailOptions.Window. A slow loop slows the reading down; no
+// line is dropped. While its log is open, each container costs a goroutine, a request, a stream of a connection, and at
+// most 256 KiB and two lines of memory besides the buffers of net/http.
 //
-// An error is final, except a [*LogError]. Tail reports a container's refusal at once, and a broken connection after
-// three attempts in a row that failed, each once until something works again. The end of ctx is an error that wraps
-// ctx.Err(). When the loop has been left, for whatever reason, nothing of it runs. Another loop over the same iterator
-// begins anew, also at the same time.
+// Every error except a [*LogError] ends the iteration. Tail reports the server's refusal of a log at once, and a broken
+// connection after three failed attempts in a row; it reports each only once until the log works again. The end of ctx
+// is an error that wraps ctx.Err(). After the loop, none of its goroutines run. Several loops over the same iterator
+// are independent, even at the same time.
 func Tail[T meta.Object](ctx context.Context, pods client.Resource[T], o TailOptions) iter.Seq2[Line, error] {
 	logs := newLogSource(pods)
 	return func(yield func(Line, error) bool) {
@@ -116,7 +116,7 @@ func (o TailOptions) validate() error {
 	return LogOptions{Since: o.Since, Tail: o.Tail}.validate()
 }
 
-// tailing is one loop over Tail. The goroutines are that of the pods, and one for each container; run waits for all of
+// tailing is one loop over Tail. It has one goroutine for the pods and one for each container; run waits for all of
 // them.
 type tailing struct {
 	logs  logSource
@@ -125,10 +125,10 @@ type tailing struct {
 	merge *merger
 
 	all   sync.WaitGroup // the goroutines
-	final error          // of the pods; read once the merger has drained
+	final error          // the error of the goroutine for the pods; read once the merger has drained
 }
 
-// run hands on lines until the loop is left or an error is final.
+// run yields lines until the loop is left or an error ends it.
 func (t *tailing) run(ctx context.Context, yield func(Line, error) bool) {
 	running, cancel := context.WithCancel(ctx)
 	defer t.all.Wait()
@@ -170,10 +170,10 @@ func (t *tailing) run(ctx context.Context, yield func(Line, error) bool) {
 	yield(Line{}, t.logs.fail(meta.Key{Namespace: t.o.Namespace}, conn.ContextError(ctx)))
 }
 
-// report hands on an error that is not final.
+// report yields a LogError.
 func (t *tailing) report(ctx context.Context, q *queue, pod meta.Key, container string, err error) {
 	if ctx.Err() == nil {
-		_ = t.merge.push(ctx, q, queued{err: &LogError{Pod: pod, Container: container, err: err}}) // fails with ctx only
+		_ = t.merge.push(ctx, q, queued{err: &LogError{Pod: pod, Container: container, err: err}}) // fails only if ctx ends
 	}
 }
 

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// cursor is how far a container's log has been handed on: the time of the last line, and which lines have that time. A
-// server can be asked for a log from a whole second on, and the lines that were handed on before are found by their
-// cursor.
+// cursor is a position in a container's log: the time of the last yielded line, and which lines with that time were
+// yielded. A request for a log can only begin at a whole second, so the cursor is needed to skip the lines before the
+// position.
 type cursor struct {
-	time time.Time // of the last line; zero if there is none
-	any  bool      // there is a last line
-	same []uint64  // digests of the lines with that time, the last maxSame of them
-	more int       // how many there were before same
-	max  time.Time // the latest time of any line, which differs if the node's clock has been set back
+	time time.Time // of the last yielded line; zero if there is none
+	any  bool      // a line has been yielded
+	same []uint64  // digests of the last lines with that time, at most maxSame
+	more int       // number of lines with that time before those in same
+	max  time.Time // the latest time of any yielded line; later than time if the node's clock was set back
 }
 
-// maxSame bounds how many lines with one timestamp are compared by their content. Those before them are counted.
+// maxSame bounds how many lines with the same timestamp are compared by content. Earlier ones are only counted.
 const maxSame = 1024
 
 var digestSeed = maphash.MakeSeed()
 
 func digest(text string) uint64 { return maphash.String(digestSeed, text) }
 
-// add notes that a line has been handed on.
+// add records that a line has been yielded.
 func (c *cursor) add(t time.Time, text string) {
 	if !c.any || !t.Equal(c.time) {
 		c.time, c.same, c.more = t, c.same[:0], 0
@@ -39,31 +39,31 @@ func (c *cursor) add(t time.Time, text string) {
 	}
 }
 
-// clone returns a cursor that stays as it is.
+// clone returns a copy that later calls of add do not change.
 func (c *cursor) clone() cursor {
 	frozen := *c
 	frozen.same = slices.Clone(c.same)
 	return frozen
 }
 
-// skipper tells the lines of an answer that have been handed on before from new ones.
+// skipper distinguishes the lines of a response that were already yielded from new ones.
 type skipper struct {
 	c    cursor
-	more int // how many lines of cursor.more are still to come
-	pos  int // how many of cursor.same have been seen
-	// anchored says that the last line that was handed on has been seen. So the answer is from the same log, and
-	// nothing is missing.
+	more int // number of lines of cursor.more that have not been seen yet
+	pos  int // number of lines of cursor.same that have been seen or passed over
+	// anchored says that the last yielded line has been seen. So the response is from the same log, and no line is
+	// missing.
 	anchored bool
 	past     bool // all further lines are new
 }
 
-// skip returns a skipper for an answer that begins at or before the cursor.
+// skip returns a skipper for a response that begins at or before the cursor.
 func (c *cursor) skip() *skipper {
 	frozen := c.clone()
 	return &skipper{c: frozen, more: frozen.more, past: !frozen.any}
 }
 
-// seen reports whether a line has been handed on before. Lines of an answer come in the order of the log.
+// seen reports whether a line was already yielded. It must be called for the lines of a response in their order.
 func (s *skipper) seen(t time.Time, text string) bool {
 	switch {
 	case s.past:
@@ -71,7 +71,7 @@ func (s *skipper) seen(t time.Time, text string) bool {
 	case t.Before(s.c.time):
 		return true
 	case t.After(s.c.time):
-		// A line before the anchor, from before the clock was set back. If there is no anchor any more, it is new.
+		// Until max the line may be one from before the node's clock was set back. After max it is new.
 		if !t.After(s.c.max) {
 			return true
 		}
@@ -81,7 +81,7 @@ func (s *skipper) seen(t time.Time, text string) bool {
 		s.more--
 		return true
 	}
-	i := slices.Index(s.c.same[s.pos:], digest(text)) // those before it may have been rotated away
+	i := slices.Index(s.c.same[s.pos:], digest(text)) // the lines before it may have been rotated away
 	if i < 0 {
 		s.past = true
 		return false
@@ -93,14 +93,13 @@ func (s *skipper) seen(t time.Time, text string) bool {
 	return true
 }
 
-// gap is a time from which no line has been handed on, although there may be some in the log of a run that ended
-// unnoticed.
+// gap is a period of which no lines were yielded, although the log of a run that ended unnoticed may have some.
 type gap struct {
 	from cursor
-	to   time.Time // of the first line after it
+	to   time.Time // the time of the first line after the gap
 }
 
-// maxGaps bounds the gaps of a container; the last one then grows.
+// maxGaps bounds the gaps of a container; beyond it, the last gap is extended.
 const maxGaps = 8
 
 // gaps are in order of time.
@@ -114,7 +113,7 @@ func (g *gaps) add(from cursor, to time.Time) {
 	*g = append(*g, gap{from, to})
 }
 
-// of returns the gap that a time is in, or nil.
+// of returns the gap that contains t, or nil.
 func (g gaps) of(t time.Time) *gap {
 	for i := range g {
 		if !t.Before(g[i].from.time) && t.Before(g[i].to) {
@@ -124,7 +123,7 @@ func (g gaps) of(t time.Time) *gap {
 	return nil
 }
 
-// gapSkipper lets the lines in gaps through, and moves the beginnings of the gaps behind them.
+// gapSkipper lets only new lines in gaps through, and moves the beginning of each gap past them.
 type gapSkipper struct {
 	gaps  gaps
 	skips map[*gap]*skipper

@@ -6,44 +6,44 @@ import (
 	"time"
 )
 
-// merger brings the lines of several logs into the order of their times. Each log has a queue of bounded size. A line
-// waits in its queue for at most the window, because another log may have an earlier one on its way.
+// merger merges the lines of several logs in order of time. Each log has a queue of bounded size. A line waits in its
+// queue for at most the window, because an earlier line of another log may still arrive.
 type merger struct {
 	window time.Duration
-	buffer int           // bytes of a queue
-	wake   chan struct{} // holds one token when something has changed for the reader
+	buffer int           // maximum size of a queue, in bytes
+	wake   chan struct{} // has one token after a change that next depends on
 
 	mu     sync.Mutex // guards the rest, and the fields of all queues
 	queues []*queue
 }
 
-// queue has the lines of one log that are not handed on yet.
+// queue has the lines of one log that have not been yielded yet.
 type queue struct {
 	items   []queued
 	bytes   int
-	live    bool          // further lines may come
-	last    time.Time     // the time of the newest line that was in it
-	empty   time.Time     // since when it is live and has no lines
-	waiting bool          // a line waits for room
-	room    chan struct{} // holds one token when there may be room
+	live    bool          // more lines may arrive
+	last    time.Time     // the latest time of any line pushed so far
+	empty   time.Time     // when the live queue became empty
+	waiting bool          // push waits for room
+	room    chan struct{} // has one token when there may be room; nil after end
 }
 
 // queued is a line, or the error in its place.
 type queued struct {
 	line    Line
 	err     error
-	when    time.Time // by which it is ordered
+	when    time.Time // the time that determines the order
 	arrived time.Time
 }
 
-// lineCost is what a line costs beside its text.
+// lineCost is the memory of a line besides its text, in bytes.
 const lineCost = 160
 
 func newMerger(window time.Duration, buffer int) *merger {
 	return &merger{window: window, buffer: buffer, wake: make(chan struct{}, 1)}
 }
 
-// add makes a queue.
+// add adds a queue.
 func (m *merger) add() *queue {
 	q := &queue{room: make(chan struct{}, 1)}
 	m.mu.Lock()
@@ -52,7 +52,7 @@ func (m *merger) add() *queue {
 	return q
 }
 
-// setLive says whether lines may come to the queue.
+// setLive records whether more lines may arrive in the queue.
 func (m *merger) setLive(q *queue, live bool) {
 	m.mu.Lock()
 	if live && !q.live && len(q.items) == 0 {
@@ -63,7 +63,7 @@ func (m *merger) setLive(q *queue, live bool) {
 	m.signal(m.wake)
 }
 
-// end removes a queue once it is empty.
+// end ends a queue: no more lines arrive, and it is removed once it is empty.
 func (m *merger) end(q *queue) {
 	m.mu.Lock()
 	q.live, q.room = false, nil
@@ -92,7 +92,7 @@ func (m *merger) signal(c chan struct{}) {
 	}
 }
 
-// push adds a line to a queue, and waits for room. One goroutine pushes to a queue.
+// push adds a line to a queue. It waits for room until ctx ends. Only one goroutine pushes to a queue.
 func (m *merger) push(ctx context.Context, q *queue, it queued) error {
 	for {
 		m.mu.Lock()
@@ -120,7 +120,7 @@ func (m *merger) push(ctx context.Context, q *queue, it queued) error {
 	}
 }
 
-// next returns the line that is to be handed on now. Without one, it returns how long to wait if nothing changes; 0 is
+// next returns the line to yield now. If there is none, it returns how long to wait unless something changes; 0 means
 // for ever.
 func (m *merger) next(now time.Time) (it queued, ok bool, wait time.Duration) {
 	m.mu.Lock()
@@ -150,8 +150,8 @@ func (m *merger) next(now time.Time) (it queued, ok bool, wait time.Duration) {
 	return it, true, 0
 }
 
-// due returns when the first line of all is handed on: at once, if no log can have an earlier one; once it has waited
-// for the window; or, if its queue is full, once those that have no lines have had none for the window.
+// due returns when to yield the earliest line: at once if no log can have an earlier one; otherwise after it has waited
+// for the window or, if its queue is full, once the empty queues have been empty for the window.
 func (m *merger) due(first *queue, it queued) time.Time {
 	var quiet time.Time
 	held := false
@@ -174,7 +174,7 @@ func (m *merger) due(first *queue, it queued) time.Time {
 	return due
 }
 
-// drained reports whether all queues have ended, and all lines are handed on.
+// drained reports whether all queues have ended and all lines have been yielded.
 func (m *merger) drained() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// podState is what Tail reads of a pod.
+// podState has the fields of a pod that Tail reads.
 type podState struct {
 	meta.Identity `json:"metadata"`
 	Status        struct {
@@ -41,12 +41,13 @@ type terminated struct {
 	ContainerID string `json:"containerID"`
 }
 
-// runs says which runs of a container have a log, as a kubelet decides it. The texts are IDs of runs.
+// runs says which runs of a container have a log, by the rules of the kubelet. A run is identified by its container ID,
+// or else by its restart count.
 type runs struct {
 	current  string // empty if the container has not started
-	previous string // of the log with Previous
-	running  bool   // current is
-	gone     bool   // the pod is, and no log of it can be opened
+	previous string // the run whose log LogOptions.Previous reads
+	running  bool   // the current run has not ended
+	gone     bool   // the pod is gone, so no log of it can be opened
 }
 
 func (c containerStatus) runs() runs {
@@ -61,21 +62,21 @@ func (c containerStatus) runs() runs {
 	switch ended := c.State.Terminated; {
 	case c.State.Running != nil:
 		r.current, r.running = id(&terminated{c.ContainerID}, c.RestartCount), true
-	case ended != nil && ended.ContainerID == "" && last != nil: // it did not start
+	case ended != nil && ended.ContainerID == "" && last != nil: // the run did not start
 		r.current = r.previous
 	case ended != nil:
 		r.current = id(ended, c.RestartCount)
-	case last != nil: // it waits for its next start
+	case last != nil: // the container waits for its next start
 		r.current = r.previous
 	}
 	return r
 }
 
-// follow keeps the sources of all containers, by a list and watches of the pods, until ctx ends or nothing can be
-// followed.
+// follow lists and watches the pods, and starts and updates the source of each container. It returns when ctx ends, or
+// if the pods cannot be listed at all.
 func (t *tailing) follow(ctx context.Context, q *queue) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the sources
+	defer cancel() // this ends the sources
 	f := &follower{t: t, q: q, pods: map[string]map[string]*source{}}
 	pace := retry.New(retry.Policy{})
 	failures, barren, told := 0, 0, false
@@ -105,7 +106,7 @@ func (t *tailing) follow(ctx context.Context, q *queue) error {
 		event := (*client.EventError)(nil)
 		if errors.Is(err, apierrors.Expired) || errors.Is(err, apierrors.Gone) || errors.As(err, &event) {
 			f.version = ""
-		} else if err == nil { // some servers end a watch at once if the version is too old
+		} else if err == nil { // some servers end a watch at once if the resource version is too old
 			if barren++; barren == 3 {
 				f.version, barren = "", 0
 			}
@@ -120,12 +121,12 @@ func (t *tailing) follow(ctx context.Context, q *queue) error {
 	}
 }
 
-// refused reports whether the server has decided against the caller.
+// refused reports whether the server denied access (401 or 403).
 func refused(err error) bool {
 	return errors.Is(err, apierrors.Forbidden) || errors.Is(err, apierrors.Unauthorized)
 }
 
-// hopeless reports whether the same request would get the same answer.
+// hopeless reports whether a retry of the request would fail in the same way.
 func hopeless(err error) bool {
 	usage, status := (*client.UsageError)(nil), (*apierrors.StatusError)(nil)
 	if errors.As(err, &usage) {
@@ -135,17 +136,17 @@ func hopeless(err error) bool {
 		!errors.Is(err, apierrors.Expired) && !errors.Is(err, apierrors.Gone)
 }
 
-// follower knows the pods.
+// follower tracks the pods and their sources.
 type follower struct {
 	t       *tailing
 	q       *queue
 	version string                        // to watch from; empty if the pods must be listed
-	seen    bool                          // they have been listed
-	events  int                           // of the present watch
-	pods    map[string]map[string]*source // by uid and container
+	seen    bool                          // the pods have been listed once
+	events  int                           // number of events of the current watch
+	pods    map[string]map[string]*source // by UID and container; a nil source is not followed
 }
 
-// list brings the sources to the present pods.
+// list lists the pods and updates the sources.
 func (f *follower) list(ctx context.Context) error {
 	present := map[string]bool{}
 	o := client.ListOptions{Namespace: f.t.o.Namespace, LabelSelector: f.t.o.LabelSelector, FieldSelector: f.t.o.FieldSelector}
@@ -167,9 +168,10 @@ func (f *follower) list(ctx context.Context) error {
 	return nil
 }
 
-// watch follows the changes of pods until the watch ends.
+// watch updates the sources from one watch of the pods, until the watch ends.
 func (f *follower) watch(ctx context.Context) error {
-	// The server ends the watch after a few minutes. If it does not, because the connection is dead, the client does.
+	// The server ends the watch after a few minutes. If it does not, as when the connection is dead, the client ends
+	// it.
 	const long, slack = 4 * time.Minute, 15 * time.Second
 	timeout := (long + rand.N(long)).Truncate(time.Second)
 	watching, cancel := context.WithTimeout(ctx, timeout+slack)
@@ -196,7 +198,7 @@ func (f *follower) watch(ctx context.Context) error {
 	return err
 }
 
-// see brings the sources of a pod to its state.
+// see updates the sources of a pod to its status.
 func (f *follower) see(ctx context.Context, id meta.Identity, pod *podState, err error) {
 	if err != nil {
 		f.t.report(ctx, f.q, id.Key(), "", err)
@@ -213,20 +215,20 @@ func (f *follower) see(ctx context.Context, id meta.Identity, pod *podState, err
 			if !known && (f.t.o.Containers == nil || f.t.o.Containers(id.Key(), c.Name)) {
 				started := c.runs().current != ""
 				s = newSource(f.t, id, c.Name, !f.seen && started)
-				f.t.merge.setLive(s.q, started) // before the lines of others are handed on
+				f.t.merge.setLive(s.q, started) // before lines of other containers are yielded
 				f.t.all.Go(func() {
 					defer f.t.merge.end(s.q)
 					s.follow(ctx)
 				})
 			}
-			if sources[c.Name] = s; s != nil { // nil is one that nobody wants
+			if sources[c.Name] = s; s != nil { // nil: TailOptions.Containers does not select it
 				s.set(c.runs())
 			}
 		}
 	}
 }
 
-// gone says that a pod is not there any more, or not selected.
+// gone ends the sources of a pod that is deleted or no longer selected.
 func (f *follower) gone(uid string) {
 	for _, s := range f.pods[uid] {
 		if s != nil {

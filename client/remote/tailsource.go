@@ -18,55 +18,56 @@ import (
 
 // source follows the log of one container of one pod, through its restarts.
 //
-// The end of an answer proves nothing: an API server ends it in good order also when its own connection to the node is
-// cut. So the log of a run is read to its end once the pod's status says that the run is over, and an answer that was
-// asked for after that brings no new line, and ends as the answer before it did.
+// The end of a response proves nothing: an API server ends the response cleanly even when its own connection to the
+// node was cut. So the log of a run counts as read to its end only if the pod's status says that the run is over, and a
+// response requested after that brings no new line and ends as the response before it did.
 //
-// The status comes later than the facts. An answer may be from the log of the next run although the status does not
-// know it. Then it does not have the last line that was handed on, as after a rotation of the log, and the time in
-// between is noted as a gap. When the restart is known, the log of the previous run shows which of the two it was.
+// The status lags behind. A response may be from the log of the next run before the status shows that run. Such a
+// response lacks the last yielded line, just as after a rotation of the log, and the time in between is recorded as a
+// gap. Once the status shows the restart, the log of the previous run shows which of the two it was.
 type source struct {
 	t         *tailing
 	pod       meta.Key
 	uid       string
 	container string
 	q         *queue
-	old       bool // it had started before Tail began, so the options leave out old lines
+	old       bool // the container had started before Tail began, so Since and Tail apply
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields up to answer
 	now     runs
 	changed chan struct{} // closed when now changes
-	left    time.Time     // when the pod has gone, later by the time for which the caller of Tail was slow since
-	answer  *answer       // that is being read; nil if there is none
+	left    time.Time     // when the pod went, plus the time for which the caller of Tail has been slow since
+	answer  *answer       // the response that is being read; nil if there is none
 
-	// The rest belongs to follow.
+	// Only follow uses the fields below.
 	at     cursor
-	run    string // the run that is being read
+	run    string // the current run
 	ended  string // the last run that was read to its end
 	end    runEnd // of run
 	gaps   gaps   // of run
-	opened bool   // a log has been opened before
+	opened bool   // a log has been opened at least once
 	pace   *retry.Backoff
-	failed int  // attempts in a row
-	told   bool // it has been reported
+	failed int  // failed attempts in a row
+	told   bool // the failure has been reported
 }
 
-// answer is a log that is being read.
+// answer is a response, a log that is being read.
 type answer struct {
-	run     string // empty for that of an earlier run
+	run     string // the run; empty for the log of an earlier run
 	cancel  context.CancelCauseFunc
-	active  time.Time // when something came
+	active  time.Time // when the last bytes arrived
 	blocked bool      // the caller of Tail is slow
 	timer   *time.Timer
 }
 
 const (
-	// maxSilence is how long an answer may be silent until the log is asked for again: its connection may be dead.
+	// maxSilence bounds the silence of a response before the log is requested again, because its connection may be
+	// dead.
 	maxSilence = 10 * time.Minute
-	// endSilence is the same once its run is over.
+	// endSilence is maxSilence for a run that is over.
 	endSilence = 30 * time.Second
-	// maxGoing is how long an answer may go on once its pod has gone. Time in which the caller of Tail is slow does not
-	// count.
+	// maxGoing bounds how long a response is read after its pod has gone. Time in which the caller of Tail is slow does
+	// not count.
 	maxGoing = 5 * time.Minute
 )
 
@@ -79,7 +80,7 @@ func newSource(t *tailing, id meta.Identity, container string, old bool) *source
 	}
 }
 
-// set says which runs there are.
+// set records which runs have a log.
 func (s *source) set(now runs) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,12 +95,12 @@ func (s *source) set(now runs) {
 	s.changed = make(chan struct{})
 	if a := s.answer; a != nil {
 		a.timer.Stop()
-		a.active = time.Now() // its last lines may be on their way
+		a.active = time.Now() // its last lines may still be under way
 		s.attend(a)
 	}
 }
 
-// attend ends an answer from which nothing comes. The caller holds mu.
+// attend starts the timer that ends a silent response. The caller holds mu.
 func (s *source) attend(a *answer) {
 	limit := maxSilence
 	if !s.now.running || s.now.current != a.run {
@@ -122,14 +123,14 @@ func (s *source) attend(a *answer) {
 	})
 }
 
-// state returns which runs there are, and a channel that is closed when that changes.
+// state returns which runs have a log, and a channel that is closed when that changes.
 func (s *source) state() (runs, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now, s.changed
 }
 
-// follow reads until the pod has gone or ctx has ended.
+// follow reads the logs until the pod has gone or ctx has ended.
 func (s *source) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		now, changed := s.state()
@@ -148,14 +149,14 @@ func (s *source) follow(ctx context.Context) {
 		if now.current != s.run {
 			unread := now.previous != "" && now.previous != s.ended && (s.run != "" || !s.old)
 			if unread && !s.catchUp(ctx, now.previous) {
-				continue // there is another one now
+				continue // the previous run has changed
 			}
 			s.run, s.end, s.gaps = now.current, runEnd{}, nil
 		}
 		from := s.at.clone()
 		o := s.options()
 		r := s.read(ctx, o, s.at.skip(), &s.at)
-		whole := o.Tail == 0 && o.Since.IsZero() // nothing is left out
+		whole := o.Tail == 0 && o.Since.IsZero() // the response has all lines
 		if r.added > 0 && !r.anchored && (from.any || whole) {
 			s.gaps.add(from, r.first)
 		}
@@ -163,7 +164,7 @@ func (s *source) follow(ctx context.Context) {
 		case !now.running && over:
 			s.finish(ctx, r)
 			continue
-		case now.running: // it may have written more since
+		case now.running: // the run may have written more since
 			s.end.n = min(s.end.n, 1)
 		}
 		if after, _ := s.state(); after.gone {
@@ -174,7 +175,7 @@ func (s *source) follow(ctx context.Context) {
 	}
 }
 
-// options returns what to ask for.
+// options returns the options of the next request.
 func (s *source) options() LogOptions {
 	o := LogOptions{Container: s.container, Follow: true, Timestamps: true}
 	switch {
@@ -186,13 +187,13 @@ func (s *source) options() LogOptions {
 	return o
 }
 
-// runEnd counts the answers that end alike, and have no new lines after the first.
+// runEnd counts the responses in a row that end with the same rest. Only the first of them may have new lines.
 type runEnd struct {
 	rest Line
 	n    int
 }
 
-// reached reports whether an answer is the last one that is needed, if it was asked for after the end of the run.
+// reached reports whether the log has been read to its end, if this response was requested after the end of the run.
 func (e *runEnd) reached(r reading) bool {
 	switch {
 	case !r.whole:
@@ -202,11 +203,11 @@ func (e *runEnd) reached(r reading) bool {
 	default:
 		*e = runEnd{r.rest, 1}
 	}
-	// An answer without the last line that was handed on may have been cut at its beginning.
+	// A response without the last yielded line may lack its beginning, so a third one is needed.
 	return e.n >= 3 || e.n == 2 && r.anchored || r.whole && r.said != ""
 }
 
-// finish says that a run has been read to its end, which is that of r.
+// finish records that the current run has been read to its end, with r as the last reading.
 func (s *source) finish(ctx context.Context, r reading) {
 	s.ended, s.end = s.run, runEnd{}
 	if r.rest != (Line{}) {
@@ -217,7 +218,7 @@ func (s *source) finish(ctx context.Context, r reading) {
 	}
 }
 
-// last ends a source whose pod has gone, and which has read all that it can.
+// last ends a source after its last reading, when the pod has gone.
 func (s *source) last(ctx context.Context, r reading) {
 	switch {
 	case r.whole:
@@ -227,7 +228,7 @@ func (s *source) last(ctx context.Context, r reading) {
 	}
 }
 
-// pause waits until it is time for the next attempt, and reports errors.
+// pause reports errors, and waits until the next attempt is due or the runs change.
 func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) {
 	if r.added > 0 || r.began && r.took > 10*time.Second {
 		s.pace.Reset()
@@ -238,7 +239,7 @@ func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) 
 	case r.whole && r.said == "", r.added > 0:
 		s.failed, s.told = 0, false
 	case errors.Is(err, errSilent):
-	case errors.Is(err, errGone): // the watch will say so
+	case errors.Is(err, errGone): // the watch will report it
 	default:
 		s.failed++
 		if !s.told && (s.failed == 3 || refused(err) || errors.Is(err, apierrors.Invalid) || errors.As(err, &wrong)) {
@@ -256,7 +257,7 @@ func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) 
 	}
 }
 
-// catchUp reads the log of the run before to its end. It returns false if that is not the run before any more.
+// catchUp reads the log of the previous run to its end. It returns false if ctx ends or the previous run changes.
 func (s *source) catchUp(ctx context.Context, previous string) bool {
 	for {
 		now, changed := s.state()
@@ -271,7 +272,7 @@ func (s *source) catchUp(ctx context.Context, previous string) bool {
 		if r.whole && !r.anchored && len(s.gaps) > 0 {
 			r = s.fill(ctx, o, r)
 		}
-		none := !r.began && (errors.Is(r.err, apierrors.BadRequest) || refused(r.err)) // there is no such log
+		none := !r.began && (errors.Is(r.err, apierrors.BadRequest) || refused(r.err)) // the log does not exist or may not be read
 		if s.end.reached(r) || none {
 			s.run = previous
 			s.finish(ctx, r)
@@ -281,7 +282,7 @@ func (s *source) catchUp(ctx context.Context, previous string) bool {
 	}
 }
 
-// fill reads those lines of the previous log that are in a gap. r is the answer with the lines that are in none.
+// fill reads the lines of the previous log that are in gaps. r is the reading of the lines after the gaps.
 func (s *source) fill(ctx context.Context, o LogOptions, r reading) reading {
 	if o.Since = (time.Time{}); s.gaps[0].from.any {
 		o.Since = s.gaps[0].from.time.Truncate(time.Second)
@@ -291,21 +292,21 @@ func (s *source) fill(ctx context.Context, o LogOptions, r reading) reading {
 	return filled
 }
 
-// filter says which lines of an answer have been handed on before.
+// filter decides which lines of a response to skip.
 type filter interface {
 	seen(t time.Time, text string) bool
 }
 
-// reading is how an answer has been read.
+// reading is the result of one request for a log.
 type reading struct {
-	began    bool // there was an answer
-	whole    bool // it has ended in good order
-	anchored bool // it has the last line that was handed on before
+	began    bool // there was a response
+	whole    bool // the response ended cleanly
+	anchored bool // the response has the line that was yielded last before it
 	err      error
-	added    int       // lines that were new
-	first    time.Time // of the first of them
-	rest     Line      // a last line without an end, which may be cut; not handed on
-	said     string    // the node's own error, at the end of the answer
+	added    int       // number of new lines
+	first    time.Time // time of the first new line
+	rest     Line      // a last line without "\n", which may be cut; not yielded yet
+	said     string    // the node's own error, at the end of the response
 	took     time.Duration
 }
 
@@ -317,7 +318,7 @@ func (r reading) reason() error {
 	return r.err
 }
 
-// read asks for a log, and hands on its new lines. at, if it is not nil, is moved behind them.
+// read requests a log and yields its new lines. It moves at, if not nil, past them.
 func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor) (r reading) {
 	start := time.Now()
 	defer func() {
@@ -334,7 +335,7 @@ func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor
 		return r
 	}
 	defer func() { _ = body.Close() }()
-	if s.opened { // another pod may have taken its place; if none has done so yet, body is of the right one
+	if s.opened { // another pod may have taken the name; if not even now, body is from the right pod
 		if r.err = s.check(ctx); r.err != nil {
 			return r
 		}
@@ -365,7 +366,7 @@ func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor
 		case !l.Time.IsZero():
 			when, stamped = l.Time, true
 		case !stamped && !o.Since.IsZero():
-			continue // the rest of a line that began before
+			continue // the rest of a line that began before Since
 		}
 		if when.Before(o.Since) || skip.seen(when, l.Text) {
 			continue
@@ -384,7 +385,7 @@ func isCutStamp(text string) bool {
 	return len(text) < maxStamp && strings.Trim(text, "0123456789-+:.TZ") == ""
 }
 
-// check returns an error unless the pod is still the one that was followed.
+// check returns an error unless the pod still has the UID of the followed pod.
 func (s *source) check(ctx context.Context) error {
 	o := client.ListOptions{Namespace: s.pod.Namespace, FieldSelector: "metadata.name=" + s.pod.Name}
 	for pod, err := range s.t.pods.All(ctx, o) {
@@ -398,7 +399,7 @@ func (s *source) check(ctx context.Context) error {
 	return errGone
 }
 
-// hand hands on a line.
+// hand yields a line through the merger, and moves at, if not nil, past it.
 func (s *source) hand(ctx context.Context, l Line, when time.Time, at *cursor) error {
 	l.Pod, l.Container = s.pod, s.container
 	s.block(true)
@@ -412,7 +413,7 @@ func (s *source) hand(ctx context.Context, l Line, when time.Time, at *cursor) e
 	return nil
 }
 
-// begin notes that an answer is being read.
+// begin records that a response is being read.
 func (s *source) begin(a *answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -420,7 +421,7 @@ func (s *source) begin(a *answer) {
 	s.attend(a)
 }
 
-// close notes that it is not any more.
+// close records that the response is no longer being read.
 func (s *source) close(a *answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -428,7 +429,7 @@ func (s *source) close(a *answer) {
 	a.timer.Stop()
 }
 
-// block notes whether the reader waits for the caller of Tail.
+// block records whether the reader waits for the caller of Tail.
 func (s *source) block(blocked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -437,12 +438,12 @@ func (s *source) block(blocked bool) {
 		return
 	}
 	if a.blocked && s.now.gone {
-		s.left = s.left.Add(time.Since(a.active)) // active is when the reader was blocked, or when the pod has gone
+		s.left = s.left.Add(time.Since(a.active)) // active is when the reader was blocked or, if later, when the pod went
 	}
 	a.blocked, a.active = blocked, time.Now()
 }
 
-// activeReader notes when something comes.
+// activeReader records when bytes arrive.
 type activeReader struct {
 	r io.Reader
 	s *source

@@ -14,8 +14,7 @@ import (
 // blockSize is the size of a block of an archive. Two blocks of zeros are its end.
 const blockSize = 512
 
-// maxPadding is how many zeros may follow the end of an archive. GNU tar fills a record, which is 10 KiB unless
-// somebody has set it.
+// maxPadding bounds the zeros after the end of an archive, in bytes. GNU tar fills up a record, by default 10 KiB.
 const maxPadding = 16 << 20
 
 var (
@@ -24,8 +23,8 @@ var (
 	errTrailer = errors.New("the archive goes on after its end")
 )
 
-// readTar reads an archive to its end, and gives its entries to add. It is an error if the archive does not have its
-// end: an entry may be missing.
+// readTar reads an archive to its end, and calls add for each entry. An archive without its end mark is an error,
+// because entries may be missing.
 func readTar(r io.Reader, add func(entry) error) error {
 	m := &meter{r: bufio.NewReaderSize(r, 64<<10)}
 	archive := tar.NewReader(m)
@@ -65,7 +64,7 @@ func readTar(r io.Reader, add func(entry) error) error {
 	}
 }
 
-// padding reads what follows the end of an archive.
+// padding reads the rest of the output after an archive. It must be zeros, at most maxPadding.
 func padding(r io.Reader) error {
 	part := make([]byte, 8<<10)
 	for n := 0; ; {
@@ -87,7 +86,7 @@ func padding(r io.Reader) error {
 	}
 }
 
-// meter counts what is read, and lets no more be read than is left.
+// meter counts the read bytes, and fails once left bytes have been read.
 type meter struct {
 	r       io.Reader
 	n, left int64
@@ -103,8 +102,8 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tarHeader returns the header of an entry that is sent. The format is GNU's, because the tar of busybox knows no other
-// one with names that are long.
+// tarHeader returns the header of an entry that is sent. The format is GNU's, because it is the only one with long
+// names that busybox's tar knows.
 func tarHeader(e entry) *tar.Header {
 	h := &tar.Header{
 		Name: "./" + e.name, Mode: int64(e.mode.Perm()), ModTime: e.time.Truncate(time.Second), Size: e.size, Linkname: e.target, Format: tar.FormatGNU,
@@ -120,7 +119,7 @@ func tarHeader(e entry) *tar.Header {
 	return h
 }
 
-// isChangeOnly reports whether GNU tar has said of files that they changed while it read them, and nothing else.
+// isChangeOnly reports whether GNU tar failed only because files changed while it read them.
 func isChangeOnly(code int, stderr string) bool {
 	if code != 1 || stderr == "" {
 		return false

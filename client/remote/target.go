@@ -18,48 +18,47 @@ import (
 	internalconn "github.com/bowline-go/bowline/internal/conn"
 )
 
-// Target is where connections go: a port of a pod, or of the pods that a Service or a label selector picks. Make it
-// with [ToPod], [ToService] or [ToSelector]. Each connection goes to one pod, which is chosen when it is dialled: the
-// pod of the connection before if that is still ready, or else the newest ready pod. Connections that exist stay where
-// they are.
+// Target is a destination of connections: a port of a pod, or of the pods that a Service or a label selector selects.
+// Make it with [ToPod], [ToService] or [ToSelector]. Each dial chooses one pod: the pod of the previous connection if
+// it is still ready, or else the newest ready pod. Existing connections stay with their pod.
 //
-// A Target looks at the cluster at most once a second, and all dials of that second use the result, also if it is an
-// error. If a dial fails because of the pod, which may just have gone, the Target looks again and tries other pods, up
-// to three in all.
+// A Target reads the pods from the server at most once a second, and all dials within that second use the result, even
+// an error. If a dial fails because of the pod, which may just have gone, the Target reads the pods again and tries
+// other pods, up to three in all.
 //
-// DialContext fits where the standard library and others take a function that dials:
+// DialContext fits wherever a dial function is expected:
 //
 //	transport := &http.Transport{DialContext: remote.ToService(pods, services, key, "http").DialContext}
 //
 // A Target may be used by several goroutines at once. It holds no connection and no goroutine.
 type Target struct {
-	name   string // for people
+	name   string // for errors and logs
 	dialer portDialer
 	pods   client.Resource[*meta.Raw]
 	refuse error // why it cannot be used
-	// look returns the pods that there are, the best one first; none if it fails.
+	// look returns the usable pods, the best one first, at least one unless it fails.
 	look func(ctx context.Context) ([]addr, error)
 	none func(err error) error // the error of a look
 
-	turn   chan struct{} // has room for one, who may look and use the rest
-	known  []addr        // what the last look has found
+	turn   chan struct{} // a semaphore for one goroutine, which may call look and use the fields below
+	known  []addr        // the result of the last look
 	failed error         // of the last look
-	until  time.Time     // what it has found holds; zero if it does not
-	last   meta.Key      // the pod of the connection before
+	until  time.Time     // when the result expires; zero if it has expired
+	last   meta.Key      // the pod that was chosen last
 }
 
 const (
-	// targetKnows is how long a Target knows what it has seen.
+	// targetKnows is how long a Target uses the result of a look.
 	targetKnows = time.Second
-	// maxDials is how many pods a dial tries.
+	// maxDials bounds how many pods a dial tries.
 	maxDials = 3
 )
 
-// ToPod returns a port of one pod, ready or not. pods is a handle on core v1 pods, of any T. port is a number, or the
-// name of a port of one of the pod's containers.
+// ToPod returns a Target for a port of one pod, ready or not. pods is a handle on core v1 pods, of any T. port is a
+// number, or the name of a port of one of the pod's containers.
 //
-// The client needs the permissions get and create on pods/portforward, of which servers before Kubernetes 1.35 ask for
-// get alone; and get on pods if port is a name.
+// The client needs the permissions get and create on pods/portforward (servers before Kubernetes 1.35 require only
+// get), and get on pods if port is a name.
 func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *Target {
 	t := newTarget(pods, fmt.Sprintf("pod %s, port %s", key, port))
 	number, named := t.port("remote.ToPod", port)
@@ -85,11 +84,12 @@ func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *T
 	return t
 }
 
-// ToSelector returns a port of a pod that a label selector such as "app=web" picks in a namespace, and that is ready.
-// pods is a handle on core v1 pods, of any T. port is a number, or the name of a port of one of the pod's containers.
+// ToSelector returns a Target for a port of the ready pods that a label selector, such as "app=web", selects in a
+// namespace. pods is a handle on core v1 pods, of any T. port is a number, or the name of a port of one of the pod's
+// containers.
 //
-// The client needs the permissions list on pods, and get and create on pods/portforward, of which servers before
-// Kubernetes 1.35 ask for get alone.
+// The client needs the permissions list on pods, and get and create on pods/portforward (servers before Kubernetes 1.35
+// require only get).
 func ToSelector[T meta.Object](pods client.Resource[T], namespace, selector, port string) *Target {
 	t := newTarget(pods, fmt.Sprintf("pods %q in %s, port %s", selector, namespace, port))
 	number, named := t.port("remote.ToSelector", port)
@@ -107,14 +107,14 @@ func ToSelector[T meta.Object](pods client.Resource[T], namespace, selector, por
 	return t
 }
 
-// ToService returns a port of a Service, at a pod that the Service picks and that is ready. The connection goes to the
-// pod and not to the Service's address, so no proxy of the cluster takes part. pods and services are handles on core v1
-// pods and services, of any T. port is the number or the name of a port of the Service, which leads to the Service's
+// ToService returns a Target for a port of a Service, on the ready pods that the Service selects. Connections go
+// directly to a pod and not through the Service's address or the cluster's proxy. pods and services are handles on core
+// v1 pods and services, of any T. port is the number or the name of a port of the Service; the connection goes to its
 // targetPort. If the Service has publishNotReadyAddresses, its pods need not be ready. A Service without a selector,
-// such as one of type ExternalName, is an error, because it picks no pods.
+// such as one of type ExternalName, is an error, because it selects no pods.
 //
-// The client needs the permissions get on services, list on pods, and get and create on pods/portforward, of which
-// servers before Kubernetes 1.35 ask for get alone.
+// The client needs the permissions get on services, list on pods, and get and create on pods/portforward (servers
+// before Kubernetes 1.35 require only get).
 func ToService[P, S meta.Object](pods client.Resource[P], services client.Resource[S], key meta.Key, port string) *Target {
 	t := newTarget(pods, fmt.Sprintf("service %s, port %s", key, port))
 	if t.refuse == nil {
@@ -143,7 +143,7 @@ func newTarget[T meta.Object](pods client.Resource[T], name string) *Target {
 	return t
 }
 
-// port reads the number of a port, or says that it is a name.
+// port parses a port number, or reports that text is a name. An invalid text sets t.refuse.
 func (t *Target) port(caller, text string) (number int, named bool) {
 	number, err := strconv.Atoi(text)
 	switch {
@@ -159,37 +159,34 @@ func (t *Target) port(caller, text string) (number int, named bool) {
 // String names the target, as in "service default/web, port http".
 func (t *Target) String() string { return t.name }
 
-// Dial connects to a port of a pod, where a process listens on the pod's loopback address or on all. If there is no pod
-// to connect to, the error says why. ctx governs the dial only: its end does not affect the connection, as with a
-// net.Dialer.
+// Dial connects to a port of a pod. The process must listen on the pod's loopback address or on all addresses. If there
+// is no usable pod, the error says why. As with a net.Dialer, the end of ctx does not affect an established connection.
 //
-// Dial returns once the pod's node has accepted the request, which is before the node has connected to the port. So if
-// the port refuses connections, the first Read or Write says so, with a [*PortError]. Read returns io.EOF once the
-// pod's side has ended in good order. Every other error of the server and of the network is a *client.OpError; the
-// errors of this end, such as os.ErrDeadlineExceeded and net.ErrClosed, come in a *net.OpError, as those of package
-// net.
+// Dial returns once the pod's node has accepted the request, which is before the node connects to the port. So if the
+// port refuses connections, the first Read or Write returns a [*PortError]. Read returns io.EOF after a clean end of
+// the pod's side. Errors of the server and the network are *client.OpErrors; a PortError is wrapped in one. Errors of
+// this end, such as os.ErrDeadlineExceeded and net.ErrClosed, are wrapped in a *net.OpError, as in package net.
 //
-// A deadline that has passed does not break the connection: the call can be repeated once the deadline is moved. Write
-// returns when the bytes have been taken to be sent, of which the connection holds up to 256 KiB, and as many that have
-// arrived. Close waits up to 5 s until they have been sent and the server has ended the connection as well, unless the
-// write deadline has passed. If some of the bytes that Write has taken were not sent, Close returns an error:
-// os.ErrDeadlineExceeded if the 5 s or the write deadline were too short, or else the reason why the connection had
-// ended. Bytes that were sent may still be lost on their way to the pod, as with TCP. After Close, the calls of the
-// connection return net.ErrClosed, a second Close too.
+// A passed deadline does not break the connection: after a new deadline is set, the call can be repeated. Write returns
+// when its bytes are in the send buffer; the connection buffers up to 256 KiB in each direction. Close waits up to 5 s
+// until the buffered bytes have been sent and the server has ended the connection, but does not wait if the write
+// deadline has passed. If written bytes were not sent, Close returns an error: os.ErrDeadlineExceeded if the 5 s or the
+// write deadline were too short, or else the reason why the connection ended. As with TCP, bytes that were sent may
+// still be lost on their way to the pod. After Close, calls fail with net.ErrClosed, including a second Close.
 //
-// The protocol cannot close one direction alone, so the connection has no CloseWrite, and to close it ends both
-// directions. Its addresses name the pod and the port, as in "default/web:8080". A node closes a connection that has
-// carried nothing for four hours, if it is a kubelet with the default streamingConnectionIdleTimeout.
+// The protocol cannot close one direction alone, so the connection has no CloseWrite, and Close ends both directions.
+// Its addresses name the pod and the port, as in "default/web:8080". A kubelet with the default
+// streamingConnectionIdleTimeout closes a connection after four idle hours.
 func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
 	c, err := t.dial(ctx)
 	if err != nil {
-		return nil, err // and no portConn that is nil
+		return nil, err // not a nil *portConn in a non-nil net.Conn
 	}
 	return c, nil
 }
 
-// DialContext is [Target.Dial] with the parameters of net.Dialer.DialContext. network must be one of TCP. The address
-// is not used: it is whatever the caller's URL says.
+// DialContext is [Target.Dial] with the parameters of net.Dialer.DialContext. network must be tcp, tcp4 or tcp6. The
+// address is ignored.
 func (t *Target) DialContext(ctx context.Context, network, _ string) (net.Conn, error) {
 	switch network {
 	case "tcp", "tcp4", "tcp6":
@@ -203,7 +200,7 @@ func (t *Target) dial(ctx context.Context) (*portConn, error) {
 		return nil, err
 	}
 	var tried []meta.Key
-	var failed error // of the last try
+	var failed error // the error of the last try
 	for {
 		to, err := t.choose(ctx, tried)
 		switch {
@@ -220,7 +217,7 @@ func (t *Target) dial(ctx context.Context) (*portConn, error) {
 	}
 }
 
-// usable returns why the target cannot be used, whatever the cluster says.
+// usable returns why the target can never be used.
 func (t *Target) usable() error {
 	if t == nil || t.look == nil {
 		return usage(errors.New("remote.Target: make it with ToPod, ToService or ToSelector"))
@@ -231,8 +228,8 @@ func (t *Target) usable() error {
 	return nil
 }
 
-// choose returns the pod to connect to. It returns a pod that was tried before only if there is no other. After a
-// failed try, it looks again.
+// choose returns the pod to connect to. It returns a pod that was already tried only if there is no other. After a
+// failed try, it calls look again.
 func (t *Target) choose(ctx context.Context, tried []meta.Key) (addr, error) {
 	select {
 	case t.turn <- struct{}{}:
@@ -279,7 +276,7 @@ func mayBeThePod(err error) bool {
 	}
 }
 
-// list returns the pods of a choice that are ready, the newest first.
+// list returns the usable pods of a portChoice, the newest first.
 func (t *Target) list(ctx context.Context, c portChoice) ([]addr, error) {
 	var found []portCandidate
 	var seen podCount

@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/internal/copyscript"
 )
 
-// verify has the container compute the SHA-256 of its files in a folder, and compares.
+// verify compares the SHA-256 of the files in a folder of the container with sums.
 func (c *copying) verify(ctx context.Context, folder string, sums []sum) error {
 	_, err := c.run(ctx, script(copyscript.Sums(), folder, c.nonce),
 		func(w io.Writer) error {
@@ -27,7 +27,7 @@ func (c *copying) verify(ctx context.Context, folder string, sums []sum) error {
 			return out.Flush()
 		},
 		func(r io.Reader) error {
-			in := bufio.NewReaderSize(r, 2*maxName) // a line has a name
+			in := bufio.NewReaderSize(r, 2*maxName) // a line contains a name
 			for _, s := range sums {
 				line, err := sumLine(in)
 				if err != nil {
@@ -57,10 +57,10 @@ func sumLine(in *bufio.Reader) (string, error) {
 	return string(line), err
 }
 
-// check compares a line of the output of sha256sum.
+// check compares the sum in a line of the output of sha256sum.
 func (s *sum) check(line string) error {
 	text, _, _ := strings.Cut(line, " ")
-	got, err := hex.DecodeString(strings.TrimPrefix(text, `\`)) // GNU marks a name that it has escaped
+	got, err := hex.DecodeString(strings.TrimPrefix(text, `\`)) // GNU sha256sum marks a line with an escaped name by a backslash
 	if err != nil || len(got) != sha256.Size {
 		return errors.New("the container says no SHA-256 for it")
 	}
@@ -70,7 +70,7 @@ func (s *sum) check(line string) error {
 	return nil
 }
 
-// end checks that the output of a script is whole: the nonce comes, and then nothing.
+// end checks that the rest of the output of a script is the nonce, and after it at most zeros.
 func (c *copying) end(r io.Reader) error {
 	got := make([]byte, len(c.nonce))
 	if _, err := io.ReadFull(r, got); err != nil {
