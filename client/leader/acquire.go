@@ -15,21 +15,21 @@ import (
 type step int
 
 const (
-	stepWait  step = iota // for the lease to become free
+	stepWait  step = iota // wait for the lease to become free
 	stepClaim             // take the lease, or renew it
-	stepLead              // the lease is ours, and new enough to begin
+	stepLead              // this process holds the lease, and renewed it recently enough to lead
 )
 
-// step decides what to do by what is known, and how long to wait. Only the monotonic clock counts: a contender that
-// takes the time for shorter than it is waits too long, and one that takes it for longer breaks the lease of a living
-// holder.
+// step decides what to do next, and how long to wait, from the known state of the lease. It uses only the monotonic
+// clock: a contender that underestimates the elapsed time merely waits too long, but one that overestimates it takes
+// the lease of a living holder.
 func (l *lock) step() (do step, wait time.Duration, err error) {
 	now := l.e.clock.now()
 	free := func(r record) bool { return r.holder == "" || l.isOurs(r) }
 	left := func() time.Duration { return l.since + l.term(l.seen) - now.mono }
 	switch {
 	case l.lease == nil:
-		// The holder of a lease that somebody has deleted may not know it yet.
+		// The holder of a deleted lease may not know of the deletion yet.
 		if wait := left(); !free(l.seen) && wait > 0 {
 			return stepWait, wait, nil
 		}
@@ -43,7 +43,7 @@ func (l *lock) step() (do step, wait time.Duration, err error) {
 		return stepClaim, 0, nil
 	case free(l.rec):
 		return stepClaim, 0, nil
-	case l.foreign > 2: // the first is what an earlier process may have left, and one may have been on its way
+	case l.foreign > 2: // an earlier process with this identity may have left one record, and another may have been under way
 		return 0, 0, l.e.shared()
 	}
 	if wait := left(); wait > 0 {
@@ -52,7 +52,7 @@ func (l *lock) step() (do step, wait time.Duration, err error) {
 	return stepClaim, 0, nil
 }
 
-// term returns how long a record excludes others after it was seen.
+// term returns how long a record excludes contenders after they have seen it.
 func (l *lock) term(r record) time.Duration {
 	if r.duration == 0 {
 		return l.e.config.LeaseDuration
@@ -60,9 +60,9 @@ func (l *lock) term(r record) time.Duration {
 	return r.duration
 }
 
-// excluded reports, at growing intervals, that the lease excludes this process for much longer than it would by its own
-// Options, although nobody renews it. Somebody may have edited its duration, and may not know that nobody leads. wait
-// is how long it does.
+// excluded reports, at growing intervals, that an unrenewed lease excludes this process for much longer than its own
+// LeaseDuration. Somebody may have edited the duration in the lease without noticing that nobody leads. wait is the
+// remaining time.
 func (l *lock) excluded(wait time.Duration) {
 	term, own := l.term(l.seen), l.e.config.LeaseDuration
 	if min(wait, term-wait) <= own {
@@ -72,7 +72,7 @@ func (l *lock) excluded(wait time.Duration) {
 		return
 	}
 	helps := "remove spec.holderIdentity from the lease"
-	if l.lease == nil { // its holder may not know it yet, so the duration still counts
+	if l.lease == nil { // the holder may not know of the deletion yet, so the duration still counts
 		helps = "start this process again, as the lease is deleted"
 	}
 	err := fmt.Errorf("lead by lease %q: %q has not renewed it for %v, and its spec.leaseDurationSeconds keeps all others waiting for %v more; if the holder has ended, %s",
@@ -84,11 +84,11 @@ func (l *lock) excluded(wait time.Duration) {
 	}
 }
 
-// acquire waits until the lease is ours. It returns false without an error when ctx ends.
+// acquire waits until this process holds the lease. It returns false without an error when ctx ends.
 func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 	config, pace, limit := l.e.config, newPace(l.e.config), l.e.config.RenewDeadline*3/4
-	read, polled := true, false // polled: news should have come by the watch
-	late := 0                   // how many claims in a row were answered too late to lead
+	read, polled := true, false // polled: a change that this read finds has been missed by the watch
+	late := 0                   // number of claims in a row that were answered too late to lead
 	defer l.e.waits(nil)
 	for ctx.Err() == nil {
 		if read {
@@ -123,14 +123,14 @@ func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 			case err == nil:
 			case l.isStale(err):
 				late, read = 0, true
-				_ = retry.Sleep(ctx, pace.conflict.Next(0)) // the loop asks ctx
+				_ = retry.Sleep(ctx, pace.conflict.Next(0)) // the loop checks ctx
 			default:
 				late, read = 0, true
 				l.rest(ctx, pace, err)
 			}
 		default:
-			// A holder that lives renews once in RetryPeriod, and the watch tells. If it is silent for longer, one of
-			// them does not work.
+			// A living holder renews every RetryPeriod, and the watch shows it. If nothing arrives for longer, the
+			// holder or the watch has failed.
 			poll := config.RetryPeriod + config.RetryPeriod/2 + rand.N(config.RetryPeriod/4+1)
 			heard := l.listen(ctx, w, min(wait, poll))
 			read = heard == heardUnknown || heard == heardNothing && poll < wait
@@ -145,10 +145,10 @@ type heard int
 const (
 	heardNothing heard = iota
 	heardNews
-	heardUnknown // news that may be old
+	heardUnknown // an event that may be old
 )
 
-// listen waits for news of the lease.
+// listen waits for an event of the watch, for at most most.
 func (l *lock) listen(ctx context.Context, w *watcher, most time.Duration) heard {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -184,5 +184,5 @@ func (l *lock) rest(ctx context.Context, pace pace, err error) {
 	}
 	l.e.renewConnections(err)
 	l.e.leaseFailed(err)
-	_ = retry.Sleep(ctx, pace.after(err)) // the caller asks ctx
+	_ = retry.Sleep(ctx, pace.after(err)) // the caller checks ctx
 }

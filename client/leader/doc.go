@@ -1,36 +1,37 @@
-// Package leader elects one of several processes, so that only one of them does the work. The election is held on a
-// Lease object, in the record of client-go, so its contenders and those of this package exclude each other.
+// Package leader elects one of several processes, so that only one of them does the work. The election uses a Lease
+// object in the format of client-go, so contenders with client-go and contenders with this package exclude each other.
 //
 //	err := leader.Run(ctx, c, leader.Options{Namespace: "web", Name: "page-controller"}, func(ctx context.Context) error {
 //		return informer.Run(ctx, pages, controller)
 //	})
 //
-// [Run] waits for the lease, calls the function while it renews the lease, and releases the lease when the function has
-// returned. An [Elector] does the same, and shows its state.
+// [Run] waits for the lease, calls the function and renews the lease while the function runs, and releases the lease
+// when the function has returned. An [Elector] does the same, and reports its state.
 //
 // # Guarantees
 //
 //   - At most one process leads at a time. The context of lead ends before the lease can have passed to another
-//     process, and no request with that context is sent after that, also if the process was stopped meanwhile (SIGSTOP,
-//     a long pause of the machine) and then goes on.
-//   - The lease is released only when lead has returned. While lead finishes after the end of Run's context, the lease
-//     is renewed.
+//     process, and no request with that context is sent after that, even if the process was stopped in between
+//     (SIGSTOP, a long pause of the machine) and continues.
+//   - The lease is released only after lead has returned. After the end of Run's context, it is renewed until lead has
+//     returned.
 //   - After a release, another process leads one round trip later, because contenders watch the lease. After a crash,
 //     it takes Options.LeaseDuration.
-//   - The clocks of the machines need not agree, and may be set at any time. Times in the lease are for people.
-//   - A write of the lease whose answer was lost counts for nothing until a read has shown whether it was made.
+//   - The clocks of the machines need not agree, and may be set at any time. Times in the lease are only information
+//     for people.
+//   - If the answer to a write of the lease is lost, a read decides whether the write took effect.
 //   - A term has a number that never goes back, for stores that can refuse the writes of a former leader: [TermOf].
 //
-// A failover repeats work: the former leader may have finished it without a note that the next one can see, and
-// followers that collect changes while they wait, as controllers in an informer.Group do, have the handled ones among
-// them. So the work must be idempotent: compare what is with what should be; or note on an object at the server what
-// has been done, and look there first. See informer.Group.Runners and controller.Options.StartAtTerm.
+// A failover repeats work: the next leader cannot see what the former leader finished without recording it, and
+// controllers in an informer.Group that wait as followers also queue changes that the former leader has handled. So the
+// work must be idempotent: compare the actual with the desired state, or record finished work on an object at the
+// server and check there first. See informer.Group.Runners and controller.Options.StartAtTerm.
 //
 // The first guarantee assumes that the monotonic clock of a contender does not run faster than that of the leader by
 // more than LeaseDuration / RenewDeadline, which is 1.5 by default, that nobody else writes to the lease or deletes it,
 // and that the wall clock is right after the machine has slept. A request that is under way when the term ends may
-// still take effect: give the server a precondition, such as the resource version of an update, or the number of the
-// term. DESIGN.md has the interleavings.
+// still take effect. To prevent that, send a precondition, such as the resource version of an update or the number of
+// the term. DESIGN.md has the interleavings.
 //
 // # Faults
 //

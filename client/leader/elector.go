@@ -19,25 +19,25 @@ import (
 // use by several goroutines at once.
 type Elector struct {
 	c       *client.Client
-	config  Options // with its defaults
-	invalid error   // why Run cannot run
+	config  Options // with defaults applied
+	invalid error   // the error of the Options; Run returns it
 	leases  client.Resource[*meta.Unstructured]
 	key     meta.Key
 	clock   clock
-	log     *report.Log // for errors that no hook takes
+	log     *report.Log // for errors if OnError is nil, and for changes of leadership
 
 	mu       sync.Mutex // guards the rest
-	ours     []record   // written by earlier Runs; a Run that goes on owns it
-	term     *term      // of lead, while it runs
-	status   Status     // without what Status fills in
-	observed record     // that status.Observed is of
-	long     error      // why this process waits for long, or nil
+	ours     []record   // the records written by earlier Runs; the current Run uses it without mu
+	term     *term      // the current term; nil while lead does not run
+	status   Status     // without the fields that Status() fills in
+	observed record     // the record that status.Observed refers to
+	long     error      // why this process waits unusually long; nil if it does not
 }
 
 // New returns an Elector. It does no I/O. Run, not New, reports invalid Options.
 //
-// A client with a Limiter delays renewals behind its other requests. If that may take seconds, give the Elector
-// a client of its own.
+// If c has a Limiter, renewals wait behind its other requests. If that may take seconds, give the Elector a separate
+// client.
 func New(c *client.Client, config Options) *Elector {
 	config = config.withDefaults()
 	e := &Elector{
@@ -50,7 +50,7 @@ func New(c *client.Client, config Options) *Elector {
 	return e
 }
 
-// Run contends for a lease as [Elector.Run] of an Elector with that client and Options does.
+// Run is [Elector.Run] of a new Elector with c and config.
 func Run(ctx context.Context, c *client.Client, config Options, lead func(ctx context.Context) error) error {
 	return New(c, config).Run(ctx, lead)
 }
@@ -59,28 +59,28 @@ func Run(ctx context.Context, c *client.Client, config Options, lead func(ctx co
 func (e *Elector) String() string { return fmt.Sprintf("leader election by lease %q", e.key) }
 
 // Run waits until this process holds the lease, and then calls lead once, in the goroutine of the caller. It renews the
-// lease while lead runs. When lead has returned, it releases the lease, for which it tries for Options.RenewDeadline at
-// most, and returns:
+// lease while lead runs. When lead has returned, Run tries for at most Options.RenewDeadline to release the lease, and
+// returns:
 //
 //   - nil if ctx has ended and lead returned nil or the error of ctx, or if ctx ended before lead was called;
 //   - a *LostError if the lease was lost; it also wraps the error of lead, unless that is the error of the context;
-//   - an error that is [ErrShared] or [ErrCoordinated] if the lease cannot be contended for;
+//   - an error that matches [ErrShared] or [ErrCoordinated] if the lease cannot be contended for;
 //   - otherwise the error of lead, which may be nil.
 //
-// Run returns an error at once if the Options or lead cannot be used, or if the Elector runs already.
+// Run returns an error at once if the Options are invalid, lead is nil, or the Elector is already running.
 //
 // The context of lead ends when ctx ends, or with a *LostError as its cause before the lease can have passed to another
 // process. No request with that context is sent after that; see [Check] for writes that do not go through a client.
 // TermOf returns the term.
 //
-// When ctx ends, Run goes on renewing the lease until lead has returned: no other process leads while this one
-// finishes. When the lease is lost, Run waits for lead too; meanwhile it reports at growing intervals what runs, and
-// [Elector.Live] fails after Options.Grace. An informer.Group says itself what does not end, so there Run reports only
-// a hang after a loss.
+// When ctx ends, Run renews the lease until lead has returned, so no other process leads while this one finishes. When
+// the lease is lost, Run also waits for lead, and [Elector.Live] fails after Options.Grace. While it waits, Run reports
+// at growing intervals that lead still runs. An informer.Group reports that itself, so for a Group, Run reports it only
+// after a loss.
 //
-// If lead panics or calls runtime.Goexit, Run releases the lease and lets that go on.
+// If lead panics or calls runtime.Goexit, Run releases the lease, and the panic or Goexit continues.
 //
-// When Run returns, nothing of it runs. It may be called again, to contend again.
+// When Run returns, its goroutines have ended. It may be called again to contend again.
 func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error) (err error) {
 	if err := e.begin(lead); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	e.log.Start(ctx)
 	defer e.log.Stop()
 	rider, rides := election.RiderOf(ctx)
-	if !rides { // otherwise nobody elects a leader
+	if !rides { // with a Rider, no leader is elected
 		defer hooks.Run(ctx, e.hooks(ctx).Run, RunInfo{Lease: e.key, Status: e.Status})()
 	}
 
@@ -110,13 +110,13 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	defer func() { e.ours = l.written() }()
 	won, err := l.acquire(ctx, w)
 	if !won {
-		l.release(ctx, e.config.RenewDeadline) // an attempt whose answer was lost may have taken it
+		l.release(ctx, e.config.RenewDeadline) // an attempt whose answer was lost may have taken the lease
 		return err
 	}
 	return e.lead(ctx, l, w, lead)
 }
 
-// begin checks that Run can run, and notes that it does.
+// begin checks that Run can run, and marks the Elector as running.
 func (e *Elector) begin(lead func(context.Context) error) error {
 	if e.invalid != nil {
 		return e.invalid
@@ -139,8 +139,7 @@ func (e *Elector) end() {
 	e.status.Running = false
 }
 
-// lead calls work while the lease is renewed, and releases the lease. It also does so if work does not return, but
-// panics.
+// lead calls work, renews the lease while work runs, and then releases it, also if work panics.
 func (e *Elector) lead(ctx context.Context, l *lock, w *watcher, work func(ctx context.Context) error) error {
 	t, leads := newTerm(ctx, e, Term{Number: l.rec.transitions, UID: l.lease.GetUID(), Identity: e.config.Identity}, l.held.sent)
 	k := &keeper{lock: l, w: w, term: t}
@@ -153,9 +152,9 @@ func (e *Elector) lead(ctx context.Context, l *lock, w *watcher, work func(ctx c
 	running.Go(func() { k.run(keeping, leads) })
 	running.Go(t.guard)
 
-	most := e.config.RetryPeriod // after a panic, which must not wait for long
+	most := e.config.RetryPeriod // the time for the release after a panic, which must not be delayed for long
 	defer func() {
-		_ = t.end(errOver) // from here on nothing is sent with the context of work
+		_ = t.end(errOver) // from here on no request is sent with the context of work
 		stop()
 		running.Wait()
 		e.setTerm(nil)
@@ -163,7 +162,7 @@ func (e *Elector) lead(ctx context.Context, l *lock, w *watcher, work func(ctx c
 	}()
 	err := work(leads)
 	most = e.config.RenewDeadline
-	_ = t.open() // the deadline may have passed unnoticed
+	_ = t.open() // ends the term if its deadline has passed unnoticed
 	_ = t.end(errOver)
 	if lost := t.loss(); lost != nil {
 		if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, lost) {
@@ -183,7 +182,7 @@ func (e *Elector) setTerm(t *term) {
 	e.term = t
 }
 
-// lost returns the error of a loss.
+// lost returns a LostError.
 func (e *Elector) lost(reason Reason, detail string) *LostError {
 	return &LostError{Lease: e.key, Identity: e.config.Identity, Reason: reason, detail: detail}
 }

@@ -23,13 +23,13 @@ const (
 	Deleted Reason = "Deleted"
 	// Shared: another process renews the lease under the same identity.
 	Shared Reason = "Shared"
-	// Restored: the server has an earlier state of the lease than before, as after etcd was restored from a backup.
+	// Restored: the server returned an older state of the lease than before, as after a restore of etcd from a backup.
 	Restored Reason = "Restored"
-	// Coordinated: the lease has been given to coordinated leader election, which decides by other rules.
+	// Coordinated: the lease now belongs to coordinated leader election, see [ErrCoordinated].
 	Coordinated Reason = "Coordinated"
 )
 
-// LostError says that this process had the lease and has lost it. It is the cause of the end of lead's context, the
+// LostError says that this process held the lease and has lost it. It is the cause of the end of lead's context, the
 // error of requests with that context, and the error of Run.
 type LostError struct {
 	// Lease is the lease.
@@ -58,12 +58,12 @@ func (e *LostError) Error() string {
 // Unwrap returns the error of the last attempt to renew the lease.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// A lease that cannot be contended for.
+// The reasons why a lease cannot be contended for.
 var (
-	// ErrShared says that two processes contend for a lease with one identity. One of them must have another.
+	// ErrShared says that two processes contend for a lease with the same identity. Each process must have its own.
 	ErrShared = errors.New("another process renews the lease under the same identity")
 	// ErrCoordinated says that a lease belongs to coordinated leader election (KEP-4355): its spec.strategy is set, so
-	// the API server chooses the holder. This package does not take part in that.
+	// the API server chooses the holder. This package does not take part in coordinated leader election.
 	ErrCoordinated = errors.New("the server chooses the holder by coordinated leader election")
 )
 

@@ -14,14 +14,15 @@ import (
 type Hooks struct {
 	// Run is called when the Run of an Elector begins. ended, unless it is nil, is called before that Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())
-	// Leader is called when the lease has another holder than this process has seen before, or none.
+	// Leader is called when this process sees that the holder of the lease has changed, or that the lease has no holder
+	// any more.
 	Leader func(ctx context.Context, i LeaderInfo)
 	// Renewed is called after each renewal by this process.
 	Renewed func(ctx context.Context, i RenewalInfo)
 	// Lost is called when this process has lost the lease, while lead may still run. err is the cause of the end of
-	// lead's context, unless that had ended before.
+	// lead's context, unless that context had already ended.
 	Lost func(ctx context.Context, err *LostError)
-	// Released is called when this process has given the lease back after lead has returned, or could not.
+	// Released is called when this process has released the lease, or has failed to, after lead has returned.
 	Released func(ctx context.Context, i ReleaseInfo)
 }
 
@@ -42,24 +43,24 @@ func (h Hooks) and(other Hooks) Hooks {
 	}
 }
 
-// hooks returns the hooks of a Run, whose context ctx comes from.
+// hooks returns the hooks of a Run. ctx is derived from its context.
 func (e *Elector) hooks(ctx context.Context) Hooks {
 	carried, _ := hooks.In[Hooks](ctx)
 	return e.config.Hooks.and(carried)
 }
 
-// tell calls a hook, if there is one, with the values of ctx.
+// tell calls a hook, if it is set, with the values of ctx.
 func tell[I any](ctx context.Context, hook func(context.Context, I), info I) {
 	if hook != nil {
 		hook(context.WithoutCancel(ctx), info)
 	}
 }
 
-// RunInfo describes an Elector that runs.
+// RunInfo describes a running Elector.
 type RunInfo struct {
 	// Lease is the lease.
 	Lease meta.Key
-	// Status is the method of the Elector.
+	// Status is [Elector.Status].
 	Status func() Status
 }
 
@@ -69,7 +70,7 @@ type LeaderInfo struct {
 	Lease meta.Key
 	// Leader is the identity of the holder; empty if there is none.
 	Leader string
-	// Previous is the holder that this process has seen before; empty if there was none.
+	// Previous is the last holder that this process saw before; empty if there was none.
 	Previous string
 	// Self says that this process is the leader.
 	Self bool
@@ -81,13 +82,13 @@ type LeaderInfo struct {
 type RenewalInfo struct {
 	// Lease is the lease.
 	Lease meta.Key
-	// Attempts is how many attempts it took.
+	// Attempts is the number of attempts of this renewal.
 	Attempts int
-	// Reread says that the lease had to be read, because it had been changed or it was not certain what the server had.
+	// Reread says that the lease had to be read again, because it had changed or the outcome of a write was unknown.
 	Reread bool
 	// Duration is the time since the first attempt.
 	Duration time.Duration
-	// Left is how long this process would have led without it.
+	// Left is how long this process would have led without this renewal.
 	Left time.Duration
 }
 
@@ -95,7 +96,7 @@ type RenewalInfo struct {
 type ReleaseInfo struct {
 	// Lease is the lease.
 	Lease meta.Key
-	// Err says why the lease could not be given back; it then runs out by itself. It is nil if the lease is free, or
-	// another process has it.
+	// Err says why the lease could not be released; it then expires by itself. Err is nil if the lease is free, or
+	// another process holds it.
 	Err error
 }

@@ -11,25 +11,26 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// keeper renews the lease while lead runs, in a goroutine of its own. The term ends without it too: see term.guard.
+// keeper renews the lease while lead runs, in a separate goroutine. The deadline of the term does not depend on it: see
+// term.guard.
 type keeper struct {
 	*lock
 	w    *watcher
 	term *term
-	name string // of lead, for people
-	told bool   // the caller of Run tells if lead does not end
+	name string // the name of lead, for errors
+	told bool   // the caller of Run reports by itself that lead does not end
 }
 
-// run renews until stop ends, which is when lead has returned. Once the lease is lost it only waits, and says so. leads
-// is the context of lead.
+// run renews the lease until stop ends, which is when lead has returned. Once the lease is lost, run only waits for
+// lead and reports at growing intervals that lead still runs. leads is the context of lead.
 func (k *keeper) run(stop, leads context.Context) {
 	var (
 		due   = time.NewTimer(0)
 		hang  = time.NewTimer(0)
-		pause time.Duration // before the next report that lead hangs
-		since time.Time     // when it had to end
+		pause time.Duration // until the next report that lead hangs
+		since time.Time     // when lead's context ended
 		ended = leads.Done()
-		lost  = k.term.done // before stop, the term ends only by a loss
+		lost  = k.term.done // until stop ends, only a loss ends the term
 	)
 	defer due.Stop()
 	defer hang.Stop()
@@ -43,7 +44,7 @@ func (k *keeper) run(stop, leads context.Context) {
 		}
 		select {
 		case <-stop.Done():
-			if lost != nil { // lead may return right after a loss, and then both have ended
+			if lost != nil { // lead may return right after a loss, so both may have ended
 				k.lost(stop)
 			}
 			return
@@ -54,7 +55,7 @@ func (k *keeper) run(stop, leads context.Context) {
 			ended, since, pause = nil, time.Now(), report.Next(0)
 			hang.Reset(pause)
 		case <-hang.C:
-			if !k.told || k.term.open() != nil { // that another process may lead is said in any case
+			if !k.told || k.term.open() != nil { // after a loss the hang is always reported, because another process may lead
 				k.hangs(time.Since(since), context.Cause(leads))
 			}
 			pause = report.Next(pause)
@@ -76,8 +77,8 @@ func (k *keeper) due() time.Duration {
 	return max(k.e.config.RetryPeriod-k.held.sent.until(k.e.clock.now()), 0)
 }
 
-// isSuspicious reports whether a watch tells of a lease that is not as this process wrote it. The news may be old, so
-// they only cause a renewal, which the server decides about.
+// isSuspicious reports whether an event shows another lease than this process wrote. The event may be old, so it only
+// causes a renewal, and the server decides.
 func (k *keeper) isSuspicious(n news) bool {
 	if !n.deleted && recordOf(n.lease) == k.rec && n.lease.GetUID() == k.term.UID {
 		return false
@@ -99,7 +100,7 @@ func (k *keeper) renew(stop context.Context) {
 		lost := (*LostError)(nil)
 		switch {
 		case err == nil && k.rider.Stored != nil && k.term.open() != nil:
-			return // the answer has come after the deadline, and others may have believed that
+			return // the answer came after the deadline, and other processes may have relied on the deadline
 		case err == nil:
 			info.Left, info.Duration = max(k.term.left(), 0), time.Since(began)
 			k.term.extend(k.held.sent)
@@ -114,14 +115,14 @@ func (k *keeper) renew(stop context.Context) {
 		k.term.failed(err)
 		k.e.renewConnections(err)
 		k.e.leaseFailed(err)
-		_ = retry.Sleep(stop, min(backoff.Next(0), max(k.term.left(), 0))) // the loop asks stop
+		_ = retry.Sleep(stop, min(backoff.Next(0), max(k.term.left(), 0))) // the loop checks stop
 	}
 }
 
-// once makes one attempt to renew. The error is a *LostError if the lease is not ours any more.
+// once makes one attempt to renew. The error is a *LostError if this process no longer holds the lease.
 func (k *keeper) once(stop context.Context, info *RenewalInfo) error {
-	// If there is time for it, the last quarter is left for another attempt, on another connection. A server that takes
-	// nearly half of the deadline for each answer gets all of the time.
+	// If at least three quarters of RenewDeadline are left, the attempt leaves the last quarter for another attempt, on
+	// another connection. Otherwise it may use all of the remaining time, so a slow server can still answer.
 	limit, quarter := k.term.left(), k.e.config.RenewDeadline/4
 	if limit >= 3*quarter {
 		limit -= quarter
@@ -138,7 +139,7 @@ func (k *keeper) once(stop context.Context, info *RenewalInfo) error {
 		if !k.isStale(err) {
 			return err
 		}
-		// Somebody has changed the lease, or an earlier attempt was written although its answer was lost.
+		// Somebody has changed the lease, or an earlier attempt took effect although its answer was lost.
 		info.Reread = true
 		if err := k.read(ctx); err != nil {
 			return err
@@ -152,7 +153,7 @@ func (k *keeper) once(stop context.Context, info *RenewalInfo) error {
 	}
 }
 
-// owned returns a *LostError unless the lease, as it was read last, is ours.
+// owned returns a *LostError unless this process holds the lease, as it was last read.
 func (k *keeper) owned() error {
 	lost := func(reason Reason, detail string, err error) error {
 		e := k.e.lost(reason, detail)
@@ -180,13 +181,13 @@ func (k *keeper) owned() error {
 	return e
 }
 
-// renewed says that a renewal has succeeded.
+// renewed reports that a renewal has succeeded.
 func (k *keeper) renewed(stop context.Context, info RenewalInfo) {
 	k.e.leaseWorks()
 	tell(stop, k.e.hooks(stop).Renewed, info)
 }
 
-// lost says that the lease is lost.
+// lost reports that the lease is lost.
 func (k *keeper) lost(stop context.Context) {
 	loss := k.term.loss()
 	if loss == nil {
@@ -196,7 +197,7 @@ func (k *keeper) lost(stop context.Context) {
 	tell(stop, k.e.hooks(stop).Lost, loss)
 }
 
-// hangs says that lead goes on although its context has ended.
+// hangs reports that lead still runs although its context has ended.
 func (k *keeper) hangs(since time.Duration, cause error) {
 	meanwhile := "the lease is kept meanwhile"
 	if k.term.open() != nil {

@@ -8,27 +8,28 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// leases are read and written whole, so that an update keeps what others have set.
+// leases is the descriptor of leases. They are read and written whole, so that an update keeps the fields that others
+// have set.
 var leases = client.Type[*meta.Unstructured]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"}
 
-// record is the part of a lease's spec that an election uses. Two records are the same if they are equal: the times
-// have no location, and the resolution of the wire.
+// record is the part of a lease's spec that an election uses. Two records are the same if they are equal: their times
+// are in UTC and truncated to microseconds, as on the wire.
 type record struct {
 	holder      string
-	duration    time.Duration // 0 if the lease has none that can be used
+	duration    time.Duration // 0 if the lease has no valid duration
 	acquired    time.Time     // by the holder's clock; so is renewed
 	renewed     time.Time
 	transitions int64
 	strategy    string
 }
 
-// is reports whether r and other were written by the same write. Somebody else may have changed the duration or the
-// strategy since.
+// is reports whether r and other come from the same write. It ignores the duration and the strategy, which somebody
+// else may have changed since.
 func (r record) is(other record) bool {
 	return r.holder == other.holder && r.acquired.Equal(other.acquired) && r.renewed.Equal(other.renewed) && r.transitions == other.transitions
 }
 
-// recordOf reads a lease. A field that is missing, or of another type than the API's, is zero.
+// recordOf returns the record in a lease. A field that is missing or has the wrong type is zero.
 func recordOf(lease *meta.Unstructured) record {
 	var r record
 	r.holder, _, _ = meta.Nested[string](lease, "spec", "holderIdentity")
@@ -47,7 +48,7 @@ func timeOf(lease *meta.Unstructured, field string) time.Time {
 	return toMicro(t.Time)
 }
 
-// toMicro returns t as a lease can hold it.
+// toMicro returns t in UTC, truncated to microseconds, as a lease stores it.
 func toMicro(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // setIn writes r to a lease, and leaves the other fields as they are.
@@ -69,9 +70,9 @@ func (r record) setIn(lease *meta.Unstructured) error {
 	return nil
 }
 
-// maxTransitions is the most that the field holds.
+// maxTransitions is the maximum of spec.leaseTransitions.
 const maxTransitions = math.MaxInt32
 
-// nextTransitions returns the number of the term after that of r. It never goes back, because stores refuse the writes
-// of lower numbers than they have seen: it stays where the field has no room for more.
+// nextTransitions returns the number of the next term after r. It never decreases, because stores refuse writes with a
+// lower number than they have seen; at maxTransitions it stays the same.
 func (r record) nextTransitions() int64 { return min(max(r.transitions, -1)+1, maxTransitions) }

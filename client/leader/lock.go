@@ -12,39 +12,39 @@ import (
 	"github.com/bowline-go/bowline/internal/election"
 )
 
-// lock is what a Run knows of the lease, and how it reads and writes it. One goroutine at a time uses it.
+// lock is the state of the lease as a Run knows it, and reads and writes the lease. One goroutine at a time uses it.
 //
-// Every write replaces one version of the lease, so of all the writes that were made from one version at most one takes
-// effect. That is why a write whose answer was lost needs no other care than to be remembered: if a later read shows
-// its record, it has been made, and if the version has changed otherwise, it never will be.
+// Every write replaces one version of the lease, so at most one of the writes from the same version takes effect. If
+// the answer to a write is lost, it suffices to remember the write: if a later read shows its record, it took effect;
+// if the version has changed in another way, it never will.
 type lock struct {
 	e     *Elector
 	rider election.Rider // of Run's context
 
-	lease *meta.Unstructured // as the server had it last; nil if it had none
+	lease *meta.Unstructured // the last known state at the server; nil if there is no lease
 	rec   record             // of lease
 
-	held  claim    // the last one that the server certainly took
-	uid   string   // of the lease that took it
-	tries []claim  // made from the version of lease, with outcomes that are not known
-	ours  []record // written by earlier Runs of the Elector, whose lead has returned
+	held  claim    // the last claim that the server certainly accepted
+	uid   string   // the UID of the lease with that claim
+	tries []claim  // claims from the version of lease, with unknown outcomes
+	ours  []record // records written by earlier Runs of the Elector, whose lead has returned
 
 	seen     record        // the last record that the lease had, also after it was deleted
-	since    time.Duration // when that was first seen, by the monotonic clock
-	restored bool          // the last state of the lease is older than one before
-	foreign  int           // how many records under this identity have been seen that this process did not write
+	since    time.Duration // when seen was first seen, by the monotonic clock
+	restored bool          // the last state of the lease is older than the one before
+	foreign  int           // number of records seen with this identity that this Elector did not write
 
-	reported time.Duration // when a wait for long was, by the monotonic clock
-	pause    time.Duration // before the next one; 0 if the lease does not exclude for long
+	reported time.Duration // when excluded last reported, by the monotonic clock
+	pause    time.Duration // the time between reports; 0 if the lease does not exclude for long
 }
 
 // claim is a record that this process has sent as the holder.
 type claim struct {
 	record record
-	sent   instant // right before
+	sent   instant // when it was sent, read right before
 }
 
-// maxTries bounds how many writes are remembered. Writes fail many times in a row only while they are refused.
+// maxTries bounds how many writes with unknown outcomes are remembered. Only refused writes fail so often in a row.
 const maxTries = 32
 
 func newLock(e *Elector, ours []record, rider election.Rider) *lock {
@@ -59,14 +59,14 @@ func (l *lock) version() string {
 	return l.lease.GetResourceVersion()
 }
 
-// mine reports whether the lease has the record that this Run wrote last.
+// mine reports whether the lease has the last record that this Run certainly wrote.
 func (l *lock) mine() bool {
 	return l.lease != nil && l.held.record.holder != "" && l.rec.is(l.held.record) && l.lease.GetUID() == l.uid
 }
 
-// take notes the lease as the server has it; nil means that it has none.
+// take records the state of the lease from an answer of the server or from the watch; nil means that there is no lease.
 func (l *lock) take(ctx context.Context, lease *meta.Unstructured) {
-	at := l.e.clock.Mono() // after the answer: later is safer
+	at := l.e.clock.Mono() // read after the answer, because a later time is safer
 	before := l.version()
 	l.lease, l.rec = lease, record{}
 	if lease != nil {
@@ -93,7 +93,7 @@ func (l *lock) take(ctx context.Context, lease *meta.Unstructured) {
 	l.e.saw(ctx, l)
 }
 
-// read asks the server for the lease. It returns nil too if there is none.
+// read reads the lease from the server. A missing lease is not an error.
 func (l *lock) read(ctx context.Context) error {
 	lease, err := l.e.leases.Get(ctx, l.e.key)
 	if l.isGone(err) {
@@ -105,7 +105,7 @@ func (l *lock) read(ctx context.Context) error {
 	return err
 }
 
-// isGone reports whether the server says that there is no such lease. Another 404 may come from a proxy, or from a
+// isGone reports whether the server says that there is no such lease. Any other 404 may come from a proxy, or from a
 // server that does not serve leases yet.
 func (l *lock) isGone(err error) bool {
 	status := (*apierrors.StatusError)(nil)
@@ -113,13 +113,13 @@ func (l *lock) isGone(err error) bool {
 		status.Status.Details != nil && status.Status.Details.Name == l.e.key.Name && status.Status.Details.Kind == leases.Resource
 }
 
-// isStale reports whether a write failed because the lease is not as it was read.
+// isStale reports whether a write failed because the lease has changed since it was read.
 func (l *lock) isStale(err error) bool {
 	return errors.Is(err, apierrors.Conflict) || errors.Is(err, apierrors.AlreadyExists) || l.isGone(err)
 }
 
-// hear notes what a watch tells of the lease. Such news may be old. It returns false if it cannot tell whether they
-// are, so that the lease has to be read.
+// hear records an event of the watch, unless the event is older than the known state. It returns false if it cannot
+// compare their versions; the lease must then be read.
 func (l *lock) hear(ctx context.Context, n news) (known bool) {
 	if l.lease == nil && n.deleted {
 		return true
@@ -138,8 +138,8 @@ func (l *lock) hear(ctx context.Context, n news) (known bool) {
 	return true
 }
 
-// claim writes the record by which this process takes the lease or keeps it. An error does not say that it was not
-// written.
+// claim writes the record by which this process takes or renews the lease. The write may have taken effect despite an
+// error.
 func (l *lock) claim(ctx context.Context) error {
 	c := claim{record: l.next(), sent: l.e.clock.now()}
 	l.tries = append(l.tries, c)
@@ -161,8 +161,8 @@ func (l *lock) next() record {
 	now := l.e.clock.now()
 	wall := toMicro(now.wall)
 	if l.mine() {
-		// The time of renewal never goes back, and runs at least as fast as the monotonic clock, whatever happens to
-		// the wall clock: a contender with client-go sees a renewal only by another second in it.
+		// The renew time never goes back, and advances at least as fast as the monotonic clock, whatever happens to the
+		// wall clock: a contender with client-go notices a renewal only if its time falls into another second.
 		next := l.held.record
 		last, sent := l.held.record.renewed, l.held.sent.mono
 		if n := len(l.tries); n > 0 {
@@ -184,7 +184,7 @@ func (l *lock) next() record {
 	return next
 }
 
-// write sends the lease with a record, and notes the answer.
+// write creates or updates the lease with a record, and records the answer.
 func (l *lock) write(ctx context.Context, r record) error {
 	if l.lease == nil {
 		lease := &meta.Unstructured{}
@@ -226,11 +226,11 @@ func (l *lock) fill(lease *meta.Unstructured, r record) error {
 	return r.setIn(lease)
 }
 
-// isOurs reports whether r was written by this Elector, for work that has ended.
+// isOurs reports whether this Elector wrote r, for work that has ended.
 func (l *lock) isOurs(r record) bool { return r.is(l.held.record) || slices.ContainsFunc(l.ours, r.is) }
 
-// written returns the records of this process that the server may have, of the last ones: an Elector may run again and
-// again for years.
+// written returns the last records of this process that the server may have. Their number is bounded, because an
+// Elector may run many times.
 func (l *lock) written() []record {
 	all := slices.Clone(l.ours)
 	if l.held.record.holder != "" {

@@ -20,29 +20,30 @@ import (
 // Options says which lease decides who leads, and how fast. Namespace and Name must be set; the zero value of every
 // other field is a usable default. All processes that contend for a lease should have the same durations.
 type Options struct {
-	// Namespace and Name are those of the Lease object. It is created if it does not exist; its namespace is not.
+	// Namespace and Name are the key of the Lease object. Run creates the lease if it does not exist, but not its
+	// namespace.
 	Namespace string
 	Name      string
 
-	// Identity is the text by which this process holds the lease. No two processes may have the same. Empty means the
-	// host name, which in a cluster is the name of the pod, and a random text: then each Elector has its own.
+	// Identity identifies this process in the lease. It must differ between processes. Empty means the host name, which
+	// in a cluster is the name of the pod, and a random suffix, different for each Elector.
 	Identity string
 
-	// LeaseDuration is how long the others wait after they have last seen a renewal, before they take the lease. It is
-	// a whole number of seconds. 0 means 15 s.
+	// LeaseDuration is how long contenders wait after the last renewal that they have seen before they take the lease.
+	// It must be a whole number of seconds. 0 means 15 s.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long this process leads after it has sent its last successful renewal. It must be shorter
-	// than LeaseDuration by a second or more: the difference is what the clocks of two machines may differ by in speed,
-	// and a contender with client-go sees renewals to the second only. 0 means 10 s.
+	// RenewDeadline is how long this process leads after it has sent its last successful renewal. It must be at least a
+	// second shorter than LeaseDuration: the difference allows for clocks of different speed, and for contenders with
+	// client-go, which see renewals only to the second. 0 means 10 s.
 	RenewDeadline time.Duration
-	// RetryPeriod is the time between two renewals, and bounds the time between two attempts of one that fails.
+	// RetryPeriod is the time between two renewals, and the maximum time between two attempts of a failing renewal.
 	// RenewDeadline must be longer than 1.2 times RetryPeriod. 0 means 2 s.
 	RetryPeriod time.Duration
 
 	// Labels are set on the lease by each write that takes or renews it. Other labels stay.
 	Labels map[string]string
 
-	// Grace is how long lead may go on after the lease is lost, before [Elector.Live] returns an error. 0 means
+	// Grace is how long lead may still run after the lease is lost before [Elector.Live] returns an error. 0 means
 	// LeaseDuration.
 	Grace time.Duration
 
@@ -50,24 +51,24 @@ type Options struct {
 	Hooks Hooks
 	// OnError is called with every error that [Elector.Run] does not return:
 	//
-	//   - an error of a read, a write or a watch of the lease, which is tried again;
-	//   - an error of the release of the lease, when it is given up;
-	//   - at growing intervals, that the lease excludes this process for much longer than LeaseDuration, although
-	//     nobody renews it, as after somebody has edited its spec.leaseDurationSeconds;
-	//   - at growing intervals, that lead goes on after its context has ended.
+	//   - an error of a read, a write or a watch of the lease, which Run retries;
+	//   - an error of the release of the lease, when Run gives up the release;
+	//   - at growing intervals, that an unrenewed lease excludes this process for much longer than LeaseDuration, for
+	//     example because somebody has edited its spec.leaseDurationSeconds;
+	//   - at growing intervals, that lead still runs after its context has ended.
 	//
-	// Several goroutines call it at once. It should return soon, because renewals may wait for it; if it does not, the
-	// lease is lost in time.
+	// Several goroutines may call it at once. It should return soon, because renewals may wait for it; if it does not
+	// return, the lease is lost at its deadline.
 	//
-	// If it is nil, Run logs the errors: each at once, and a repeated one at growing intervals of up to a quarter of an
-	// hour, until the operation works again. Set a function that does nothing to silence them.
+	// If it is nil, Run logs the errors: the first at once, and repeated ones at growing intervals of up to a quarter
+	// of an hour, until the operation works again. To discard the errors, set a function that does nothing.
 	OnError func(error)
 	// Logger receives errors if OnError is nil, and each change of leadership. If it is the zero Logger, which
 	// logr.Discard() returns too, Run uses the logger of its context (logr.NewContext), or else slog.Default().
 	Logger logr.Logger
 }
 
-// The defaults are those of client-go's users.
+// The defaults are those that programs with client-go commonly use.
 const (
 	defaultLeaseDuration = 15 * time.Second
 	defaultRenewDeadline = 10 * time.Second
@@ -90,7 +91,7 @@ func (c Options) withDefaults() Options {
 	return c
 }
 
-// newIdentity returns a text that no other process has.
+// newIdentity returns a unique identity.
 func newIdentity() string {
 	random := strings.ToLower(rand.Text()[:16])
 	host, err := os.Hostname()

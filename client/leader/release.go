@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// release gives the lease back if the server may have it as ours, so that others need not wait until it runs out. The
-// work that it protects has ended. It gives up when most has passed, because the lease runs out anyway.
+// release releases the lease if this process may hold it, so that contenders need not wait until it expires. The caller
+// guarantees that lead has returned. release gives up after most, because the lease expires anyway.
 func (l *lock) release(ctx context.Context, most time.Duration) {
 	if !l.mine() && len(l.tries) == 0 {
 		return
@@ -23,7 +23,7 @@ func (l *lock) release(ctx context.Context, most time.Duration) {
 	tell(ctx, l.e.hooks(ctx).Released, ReleaseInfo{Lease: l.e.key, Err: err})
 }
 
-// free writes a record without a holder, unless the lease is not ours any more.
+// free writes a record without a holder, unless this process no longer holds the lease.
 func (l *lock) free(ctx context.Context, limit time.Duration) error {
 	pace := newPace(l.e.config)
 	read := len(l.tries) > 0
@@ -53,8 +53,7 @@ func (l *lock) free(ctx context.Context, limit time.Duration) error {
 	}
 }
 
-// empty returns the record of a lease that nobody holds. It is valid for a second, the shortest time that a lease can
-// have.
+// empty returns the record of a lease that nobody holds. Its duration is a second, the minimum of a lease.
 func (l *lock) empty() record {
 	now := toMicro(l.e.clock.Wall())
 	return record{duration: time.Second, acquired: now, renewed: now, transitions: l.held.record.transitions}

@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// Keys of topics.
+// The keys of the log topics.
 const (
 	aboutLease    = "lease"
 	aboutWatch    = "watch"
@@ -29,10 +29,10 @@ func (e *Elector) failed(t report.Topic, err error) {
 	e.log.Failed(t, err, nil)
 }
 
-// works says that what a topic is about works again.
+// works reports that the operation of a topic works again.
 func (e *Elector) works(topic string) { e.log.Works(topic) }
 
-// leaseFailed reports an error of a read or a write of the lease, and notes it for the status.
+// leaseFailed reports an error of a read or a write of the lease, and records it for the Status.
 func (e *Elector) leaseFailed(err error) {
 	e.mu.Lock()
 	e.status.Err = err
@@ -47,18 +47,18 @@ func (e *Elector) leaseWorks() {
 	e.works(aboutLease)
 }
 
-// waits notes why this process waits for the lease for long; nil if it does not.
+// waits records why this process waits unusually long for the lease; nil if it does not.
 func (e *Elector) waits(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.long = err
 }
 
-// slowest bounds the waits after a refusal that somebody has to do something about.
+// slowest bounds the waits after a refusal that only a person can resolve.
 const slowest = time.Minute
 
-// isRefusal reports whether the server would give the same answer again: a permission or the namespace is missing, or a
-// plugin of the server does not want the lease.
+// isRefusal reports whether the server would give the same answer again: a permission or the namespace is missing, or
+// admission denies the lease.
 func isRefusal(err error) bool {
 	status := (*apierrors.StatusError)(nil)
 	if usage := (*client.UsageError)(nil); errors.As(err, &usage) {
@@ -71,7 +71,7 @@ func isRefusal(err error) bool {
 	return code >= 400 && code < 500 && code != http.StatusTooManyRequests && code != http.StatusRequestTimeout && code != http.StatusConflict
 }
 
-// pace says how long to wait before the next attempt.
+// pace determines the waits between attempts.
 type pace struct {
 	quick, slow, conflict *retry.Backoff
 }
@@ -84,8 +84,8 @@ func newPace(c Options) pace {
 	}
 }
 
-// after returns the wait after an error. A server that has just started refuses what its roles will permit, so the
-// first waits after a refusal are short too.
+// after returns the wait after an error. A server that has just started may refuse requests that its roles permit, so
+// the first waits after a refusal are short too.
 func (p pace) after(err error) time.Duration {
 	floor, _ := apierrors.RetryAfter(err)
 	if isRefusal(err) {
@@ -95,9 +95,8 @@ func (p pace) after(err error) time.Duration {
 	return p.quick.Next(floor)
 }
 
-// renewConnections makes later requests use other connections, if err is that of an attempt without an answer: the
-// connection may be dead, and HTTP/2 would notice after a minute only. An attempt that waits for a credential has no
-// connection yet.
+// renewConnections makes later requests use other connections if an attempt timed out: its connection may be dead, and
+// HTTP/2 would notice that only after 45 s. An attempt that timed out waiting for a credential had no connection yet.
 func (e *Elector) renewConnections(err error) {
 	credential := (*client.CredentialError)(nil)
 	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &credential) {

@@ -8,16 +8,16 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Status is what an Elector knows at a moment.
+// Status is a snapshot of the state of an Elector.
 type Status struct {
 	// Lease is the lease, and Identity the identity of this process.
 	Lease    meta.Key
 	Identity string
 	// Running says that Run has been called and has not returned.
 	Running bool
-	// Leading says that lead runs and the lease is certainly held.
+	// Leading says that lead runs and this process certainly holds the lease.
 	Leading bool
-	// Leader is the identity of the holder that was seen last; empty if there was none. It may have lost the lease
+	// Leader is the identity of the last seen holder; empty if there was none. The holder may have lost the lease
 	// since.
 	Leader string
 	// Since is when the holder took the lease, by the holder's clock.
@@ -27,14 +27,14 @@ type Status struct {
 	// Observed is when this process last saw a change of the lease, such as a renewal, by its own clock. It is zero
 	// before the first.
 	Observed time.Time
-	// Left is how long this process leads without another renewal; 0 if it does not lead.
+	// Left is how much longer this process leads without another renewal; 0 if it does not lead.
 	Left time.Duration
-	// Err is the error of the last read or write of the lease. If that succeeded, it says that nobody renews the lease
-	// while that keeps this process waiting for much longer than Options.LeaseDuration, and otherwise it is nil.
+	// Err is the error of the last read or write of the lease. If that succeeded, Err is nil, unless an unrenewed lease
+	// excludes this process for much longer than Options.LeaseDuration; then Err says so.
 	Err error
 }
 
-// Status returns what the Elector knows at the moment.
+// Status returns the current state of the Elector.
 func (e *Elector) Status() Status {
 	e.mu.Lock()
 	s, t := e.status, e.term
@@ -49,9 +49,9 @@ func (e *Elector) Status() Status {
 	return s
 }
 
-// Live returns an error if lead still runs although the lease has been lost for longer than Options.Grace: the process
-// should be started again then, because another one may do the same work. It returns nil at any other time, also if
-// this process does not lead.
+// Live returns an error if lead still runs although the lease has been lost for longer than Options.Grace. The process
+// should then be restarted, because another one may do the same work. Otherwise Live returns nil, also if this process
+// does not lead.
 func (e *Elector) Live() error {
 	e.mu.Lock()
 	t := e.term
@@ -65,7 +65,7 @@ func (e *Elector) Live() error {
 	return nil
 }
 
-// saw notes the lease, and says when the holder has changed.
+// saw records the state of the lease for the Status, and reports a change of the holder.
 func (e *Elector) saw(ctx context.Context, l *lock) {
 	now := e.clock.Wall()
 	e.mu.Lock()

@@ -13,13 +13,14 @@ import (
 // Term is the time during which one process leads.
 type Term struct {
 	// Number is how often the lease has passed to another holder (spec.leaseTransitions). Each term of a lease has a
-	// higher number than the one before, up to the most that a lease can hold. Use it as a fencing token: a store that
-	// refuses a write with a lower number than it has seen is safe from the late write of a former leader. It begins
-	// anew if somebody deletes the lease; UID then differs. It stays at 2147483647, the most that a lease can hold,
-	// which no lease reaches unless somebody writes it: such terms have one number, and the log says so. Deleting the
-	// lease mends that.
+	// higher number than the one before. Use it as a fencing token: a store that refuses writes with a lower number
+	// than it has seen is safe from late writes of a former leader.
+	//
+	// If somebody deletes the lease, the numbers start again and UID differs. A lease holds at most 2147483647, which
+	// is reached only if somebody writes it. Further terms then have the same number, and the log says so; deleting the
+	// lease resolves that.
 	Number int64
-	// UID is that of the Lease object.
+	// UID is the UID of the Lease object.
 	UID string
 	// Identity is the identity of this process.
 	Identity string
@@ -37,9 +38,9 @@ func TermOf(ctx context.Context) (Term, bool) {
 }
 
 // Check returns nil while the process that ctx belongs to certainly leads, and otherwise why it does not: a *LostError,
-// or an error that says that lead has returned. It asks both clocks, so it also notices that the machine has slept,
-// before ctx ends. Call it right before a write that does not go through a client.Client. It returns an error if ctx
-// does not come from an Elector.
+// or an error that says that lead has returned. It reads both clocks, so it notices a sleep of the machine even before
+// ctx ends. Call it right before a write that does not go through a client.Client. It returns an error if ctx does not
+// come from an Elector.
 func Check(ctx context.Context) error {
 	t, ok := ctx.Value(termKey{}).(*term)
 	if !ok {
@@ -53,7 +54,8 @@ var (
 	errOver   = errors.New("the term is over: lead has returned")
 )
 
-// term is one call of lead. It is valid until its deadline by both clocks, and ends once: what ended it stays.
+// term is one call of lead. It is valid until used reaches RenewDeadline. It ends once, and keeps the error that ended
+// it.
 type term struct {
 	Term
 	e      *Elector
@@ -61,22 +63,22 @@ type term struct {
 	done   chan struct{}           // closed at the end
 
 	mu      sync.Mutex // guards the rest; the clock is read before it is taken
-	used    meter      // since right before the last certain renewal was sent
-	failure error      // of the attempts since, or nil
-	ended   error      // why it is over
-	at      instant    // when it was
+	used    meter      // the time since right before the last certain renewal was sent
+	failure error      // the error of the last attempt to renew, or nil
+	ended   error      // why the term is over; nil while it is valid
+	at      instant    // when the term ended
 }
 
-// newTerm returns the term of a lease that has been taken or renewed by a request that was sent after from, and the
-// context of lead, which ends with ctx or with the term.
+// newTerm returns a term and the context of lead, which ends with ctx or with the term. from is right before the
+// request that took or renewed the lease was sent.
 func newTerm(ctx context.Context, e *Elector, t Term, from instant) (*term, context.Context) {
 	n := &term{Term: t, e: e, used: newMeter(from, e.clock.now()), done: make(chan struct{})}
 	ctx, n.cancel = context.WithCancelCause(ctx)
 	return n, follow.Gate(context.WithValue(ctx, termKey{}, n), n.open)
 }
 
-// open returns nil while the term is valid. The client asks it right before it sends a request, so it must not rely on
-// a timer: a process that was stopped goes on here.
+// open returns nil while the term is valid. The client calls it right before it sends a request, so it must not rely on
+// a timer: a stopped process may continue exactly here.
 func (t *term) open() error {
 	now := t.e.clock.now()
 	t.mu.Lock()
@@ -118,7 +120,7 @@ func (t *term) end(why error) error {
 	return why
 }
 
-// extend notes a renewal that was sent after from. A term that is over stays over.
+// extend records a renewal that was sent after from. It does not revive a term that is over.
 func (t *term) extend(from instant) {
 	now := t.e.clock.now()
 	t.mu.Lock()
@@ -126,14 +128,14 @@ func (t *term) extend(from instant) {
 	t.used = newMeter(from, now)
 }
 
-// failed notes the error of an attempt to renew.
+// failed records the error of an attempt to renew.
 func (t *term) failed(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failure = err
 }
 
-// left returns how long the term lasts without a renewal; 0 or less if it is over.
+// left returns how much longer the term lasts without a renewal; 0 or less if it is over.
 func (t *term) left() time.Duration {
 	now := t.e.clock.now()
 	t.mu.Lock()
@@ -144,7 +146,7 @@ func (t *term) left() time.Duration {
 	return t.e.config.RenewDeadline - t.used.look(now)
 }
 
-// loss returns the error by which the lease was lost, or nil.
+// loss returns the LostError that ended the term, or nil.
 func (t *term) loss() *LostError {
 	t.mu.Lock()
 	defer t.mu.Unlock()

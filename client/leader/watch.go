@@ -18,15 +18,14 @@ type news struct {
 	deleted bool
 }
 
-// watcher watches the lease during a Run. It keeps the latest event only. Nothing depends on it but the time that it
-// saves: those who wait for news also poll.
+// watcher watches the lease during a Run. It keeps only the latest event. It only saves time: its users also poll.
 type watcher struct {
 	e     *Elector
-	ready chan struct{} // has an element if there are news
+	ready chan struct{} // has a token if there is an event
 
 	mu     sync.Mutex // guards the rest
 	latest *news
-	cut    context.CancelFunc // ends the watch that is open, or nil
+	cut    context.CancelFunc // ends the open watch; nil if there is none
 }
 
 func newWatcher(e *Elector) *watcher { return &watcher{e: e, ready: make(chan struct{}, 1)} }
@@ -53,7 +52,7 @@ func (w *watcher) tell(n news) {
 	}
 }
 
-// restart ends the watch that is open, so that another one is opened: it has missed something.
+// restart replaces the open watch by a new one, because it has missed an event.
 func (w *watcher) restart() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,15 +78,15 @@ func (w *watcher) run(ctx context.Context) {
 			w.e.works(aboutWatch)
 		}
 		if err != nil || time.Since(begun) < w.e.config.RetryPeriod {
-			_ = retry.Sleep(ctx, backoff.Next(floor)) // the loop asks ctx
+			_ = retry.Sleep(ctx, backoff.Next(floor)) // the loop checks ctx
 		} else {
 			backoff.Healthy()
 		}
 	}
 }
 
-// watch opens one watch. It starts with the server's present state, which may be old, because one object needs no list:
-// so it works without the permission to list, and at no version that the server has forgotten.
+// watch runs one watch. It begins with the current state from the server's cache, which may be old. For one object no
+// list is needed, so the permission to list is not needed, and no version can be expired.
 func (w *watcher) watch(outer context.Context) error {
 	ctx, cancel := context.WithCancel(outer)
 	defer cancel()
@@ -116,7 +115,7 @@ func (w *watcher) watch(outer context.Context) error {
 	w.cut = nil
 	w.mu.Unlock()
 	if ctx.Err() != nil {
-		return nil // by restart, or the Run has ended
+		return nil // restart was called, or the Run has ended
 	}
 	return err
 }
