@@ -10,45 +10,45 @@ import (
 )
 
 const (
-	// maxSeries bounds the series that are remembered, and maxObjects the objects and the groups of similar records.
+	// maxSeries bounds the remembered series, and maxObjects the remembered objects and groups of similar records.
 	maxSeries  = 4096
 	maxObjects = 4096
 )
 
-// book holds what has been recorded: it decides what becomes of each record, and what is to be sent when. It does no
-// I/O and reads no clock. It is not safe for use by several goroutines at once: the recorder's lock guards it.
+// book is the state of all records: it decides what happens to each record, and what to send when. It does no I/O and
+// reads no clock. The recorder's lock guards it.
 //
-// Each record is counted in exactly one of these: settled as sent, dropped by a cause, or unsent in one series.
+// Each record is counted exactly once: as sent, as dropped with a cause, or as unsent in one series.
 type book struct {
 	o      Options
 	most   int // series
-	queued int // of them, those that the server does not have
+	queued int // maximum of fresh
 	maxAge time.Duration
 	refill time.Duration
-	ending bool // Run sends everything at once, because it ends
+	ending bool // Run is ending and sends everything at once
 	ended  bool // Run has ended
 
 	known   map[key]*series
 	idle    list.List // the series with nothing to send, the least recently used first
 	due     queue
-	flying  int // series with a sender
-	fresh   int // series that the server does not have
-	total   int // series, also those that are not in known any more
+	flying  int // number of series with a request under way
+	fresh   int // number of series that the server does not have
+	total   int // number of series, including those no longer in known
 	groups  *lru[key, group]
 	buckets *lru[source, bucket]
 
 	names   nameSource
-	failing bool // the last request failed, so one at a time is sent
+	failing bool // the last request failed, so requests are sent one at a time
 	resume  time.Time
 	backoff *retry.Backoff
-	err     error // of the last request
+	err     error // the error of the last request
 
 	recorded, sent, cut int
 	dropped             map[Cause]int
 	untold              map[Cause]*DropError
 	untoldCut           *cutError
-	told                time.Time // when somebody was last told
-	changed             bool      // Run has to look again
+	told                time.Time // when drops and cuts were last reported
+	changed             bool      // Run must call take and tell again
 }
 
 // newBook returns an empty book.
@@ -61,7 +61,7 @@ func newBook(o Options) *book {
 	return b
 }
 
-// forgetAll drops the state of all series, but no counts.
+// forgetAll removes all series, but keeps the counts.
 func (b *book) forgetAll() {
 	b.known, b.due, b.flying, b.fresh, b.total = make(map[key]*series), nil, 0, 0, 0
 	b.idle.Init()
@@ -69,7 +69,7 @@ func (b *book) forgetAll() {
 	b.failing, b.resume, b.backoff = false, time.Time{}, retry.New(retry.Policy{})
 }
 
-// add takes a record that is valid and fits.
+// add adds a record that is valid and has been fitted.
 func (b *book) add(now time.Time, r Record) {
 	if b.ended {
 		b.drop(DropError{Cause: Stopped, Count: 1, Record: r})
@@ -91,7 +91,7 @@ func (b *book) add(now time.Time, r Record) {
 	b.schedule(now, s)
 }
 
-// series returns the series of a key, unless it has ended.
+// series returns the current series of a key; nil if there is none or it has ended.
 func (b *book) series(now time.Time, k key) *series {
 	s := b.known[k]
 	switch {
@@ -104,7 +104,7 @@ func (b *book) series(now time.Time, k key) *series {
 		if s.element != nil {
 			b.forget(s)
 		} else {
-			delete(b.known, k) // what it has is still sent
+			delete(b.known, k) // its unsent occurrences are still sent
 		}
 		return nil
 	}
@@ -132,32 +132,33 @@ func (b *book) begin(now time.Time, k key, r Record) *series {
 	return s
 }
 
-// forget removes a series that is idle.
+// forget removes an idle series.
 func (b *book) forget(s *series) {
 	b.idle.Remove(s.element)
-	delete(b.known, s.key) // nothing has s any more
+	delete(b.known, s.key) // now nothing refers to s
 	b.total--
 }
 
-// rest puts a series that has nothing to send where it can be forgotten.
+// rest makes a series idle, because it has nothing to send.
 func (b *book) rest(s *series) {
 	if b.known[s.key] != s {
-		b.total-- // another one has taken its place
+		b.total-- // a newer series has replaced it
 		return
 	}
 	s.element = b.idle.PushBack(s)
 }
 
-// schedule puts a series with something to send among those that are due, unless it is there.
+// schedule makes a series due, because it has something to send. It does nothing if the series is already due or has a
+// request under way.
 func (b *book) schedule(now time.Time, s *series) {
 	switch {
 	case s.flying:
-		return // settle looks again
+		return // settle schedules it again
 	case s.element != nil:
 		b.idle.Remove(s.element)
 		s.element = nil
 	case s.index >= 0:
-		return // it is there
+		return // it is already due
 	}
 	at := s.earliest
 	if b.ending || at.Before(now) {
@@ -174,7 +175,7 @@ func (b *book) push(s *series, at time.Time) {
 	}
 }
 
-// drop counts records that are dropped, until somebody is told.
+// drop counts dropped records, and collects them for the next report.
 func (b *book) drop(d DropError) {
 	b.dropped[d.Cause] += d.Count
 	told := b.untold[d.Cause]
@@ -189,7 +190,7 @@ func (b *book) drop(d DropError) {
 	}
 }
 
-// shorten counts a record that has been cut, until somebody is told.
+// shorten counts a record that has been cut, and collects it for the next report.
 func (b *book) shorten(r Record, err error) {
 	b.cut++
 	if b.untoldCut == nil {
@@ -202,10 +203,11 @@ func (b *book) shorten(r Record, err error) {
 	}
 }
 
-// tellEvery is the least time between two times at which somebody is told of drops.
+// tellEvery is the minimum time between two reports of drops and cuts.
 const tellEvery = time.Second
 
-// tell returns what nobody has been told of, or the time until it does. A negative time means that there is nothing.
+// tell returns the drops and cuts to report now, or the time until the next report. A negative time means that there is
+// nothing more to report.
 func (b *book) tell(now time.Time) (drops []*DropError, cut *cutError, wait time.Duration) {
 	if len(b.untold) == 0 && b.untoldCut == nil {
 		return nil, nil, -1
@@ -224,7 +226,7 @@ func (b *book) tell(now time.Time) (drops []*DropError, cut *cutError, wait time
 	return drops, cut, -1
 }
 
-// end makes everything due, because Run ends.
+// end makes all unsent series due now, because Run is ending.
 func (b *book) end(now time.Time) {
 	b.ending = true
 	for _, s := range b.due {
@@ -237,7 +239,7 @@ func (b *book) end(now time.Time) {
 // open begins a Run.
 func (b *book) open() { b.ending, b.ended = false, false }
 
-// close ends a Run: it drops what has not been sent. No series has a sender any more.
+// close ends a Run: it drops all unsent records. No request may be under way.
 func (b *book) close() {
 	for _, s := range b.due {
 		b.drop(DropError{Cause: Stopped, Count: s.unsent(), Record: s.record, Err: b.err})
@@ -246,7 +248,7 @@ func (b *book) close() {
 	b.ending, b.ended = false, true
 }
 
-// isEmpty reports whether nothing is to be sent.
+// isEmpty reports whether there is nothing to send and no request under way.
 func (b *book) isEmpty() bool { return len(b.due) == 0 && b.flying == 0 }
 
 // waiting returns how many occurrences have not been sent.

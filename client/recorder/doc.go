@@ -1,5 +1,5 @@
 // Package recorder makes records about objects: the Events of events.k8s.io that kubectl get events and kubectl
-// describe show. They tell the users of a controller what it does and why it cannot go on.
+// describe show. They tell the users of a controller what it does and why it cannot proceed.
 //
 //	rec := recorder.New(c, recorder.Options{Controller: "example.com/page-controller"})
 //	records := recorder.For(rec, Pages)
@@ -8,8 +8,8 @@
 //	records.Warningf(page, "PublishFailed", "publish to %s: %v", site, err)
 //
 // [Recorder.Run] sends the records until its context ends. In an informer.Group the recorder is one of the Services, so
-// that it outlives the controllers. [Recorder.Record] takes a [Record] with all its parts: a related object, an action,
-// a part of the object.
+// that it outlives the controllers. [Recorder.Record] takes a complete [Record], which may also have a related object,
+// an action, and a part of the object.
 //
 // # Guarantees
 //
@@ -17,25 +17,27 @@
 //   - Memory is bounded: at most 1000 new records wait, and 4096 are remembered.
 //   - Every record is counted once: as sent, as waiting, or as dropped with a [Cause] ([Recorder.Status]). Drops are
 //     reported to Options.OnError, or logged.
-//   - A record appears once at the server, also if the server's answer is lost and the request is repeated.
-//   - When Run returns, nothing runs. It sends what waits for Options.Grace (5 s) after its context has ended.
+//   - A record appears once at the server, even if an answer is lost and the request is repeated.
+//   - When Run returns, its goroutines have ended. After the end of its context, Run still sends waiting records for
+//     Options.Grace (5 s).
 //
 // # Repetitions
 //
-// A record that is made again is not a second record but a series: the server has one, with a count and the time of the
-// last occurrence. Records are the same if they agree in everything but the time and the version of the objects. A
-// series ends when the record has not been made for 6 minutes; after that, it is a new record.
+// Making the same record again does not create a second one: the records form a series, which the server stores as one
+// record with a count and the time of the last occurrence. Records are the same if they differ only in the time and the
+// resource versions of the objects. A series ends after 6 minutes without an occurrence; the next occurrence is a new
+// record.
 //
 // The first repetition updates the count at once. The next update follows 10 s later, then 30 s, 90 s, 4.5 minutes and
 // every 5 minutes. So kubectl shows the true count within 5 minutes of the last occurrence, and an object that fails a
 // hundred times a second costs a request in 5 minutes.
 //
 // If many records differ only in their notes, the tenth within 10 minutes and the later ones are combined into one
-// series (Options.Similar). Its note is that of the first of them, after "(combined from similar events): ". It goes on
-// until no such record has been made for 10 minutes; after an hour a new one begins, with a current note.
+// series (Options.Similar). Its note is "(combined from similar events): " and the note of the first of them. The
+// series ends after 10 minutes without such a record; after an hour a new series begins, with a current note.
 //
-// An object can have 25 new records at once, and then one more every 5 minutes (Options.Burst), for each type,
-// Normal and Warning. Repetitions do not count. The rest is dropped, with the cause [Spam].
+// For each type, Normal and Warning, an object can have 25 new records at once, and then one more every 5 minutes
+// (Options.Burst). Repetitions do not count. Further records are dropped, with the cause [Spam].
 //
 // # Failures
 //
@@ -46,17 +48,17 @@
 //	404 of a record whose count is updated    the server has forgotten it, as it does after an hour: it is created again, with
 //	                                          its whole count
 //
-// While requests fail, one is sent at a time, so a server that comes back is not flooded. A failure of one record, as
-// of a webhook for one namespace, does not delay the others.
+// While requests fail, one is sent at a time, so a server that comes back is not flooded. A failure of one record, such
+// as of a webhook for one namespace, does not delay the others.
 //
 // # Permissions
 //
 // The program must be allowed to create and patch events in the API group events.k8s.io, in the namespaces of the
-// objects, and in default for objects that are cluster-wide:
+// objects, and in the namespace default for cluster-wide objects:
 //
 //   - apiGroups: ["events.k8s.io"]
 //     resources: ["events"]
 //     verbs: ["create", "patch"]
 //
-// The permission for the events of the core group does not include that.
+// The permission for the events of the core group does not suffice.
 package recorder

@@ -6,25 +6,25 @@ import "fmt"
 type Cause string
 
 const (
-	// Invalid: the record has no reason, or names no object. It is a mistake of the program.
+	// Invalid: the record has no reason, or no valid object. It is a mistake in the program.
 	Invalid Cause = "Invalid"
-	// Spam: the object has had as many new records as Options.Burst allows.
+	// Spam: the object already has as many new records as Options.Burst allows.
 	Spam Cause = "Spam"
 	// QueueFull: 1000 new records wait for the server.
 	QueueFull Cause = "QueueFull"
-	// Refused: the server does not take the record, and would not later. Its namespace is gone or ends, or the program
-	// may not create records there.
+	// Refused: the server refuses the record, and a retry would not help. For example, its namespace is gone or
+	// terminating, or the program may not create records there.
 	Refused Cause = "Refused"
 	// TooOld: the record could not be sent within an hour.
 	TooOld Cause = "TooOld"
-	// Stopped: Run has ended before the record was sent, or before it was made.
+	// Stopped: Run ended before the record was sent, or the record was made after Run had ended.
 	Stopped Cause = "Stopped"
 )
 
 // causes are the causes in a fixed order.
 func causes() []Cause { return []Cause{Invalid, Spam, QueueFull, Refused, TooOld, Stopped} }
 
-// why says what a cause means.
+// why describes a cause in the text of an error.
 func (c Cause) why() string {
 	switch c {
 	case Spam:
@@ -49,9 +49,9 @@ type DropError struct {
 	Cause Cause
 	// Count is how many records have been dropped since the last DropError of this cause.
 	Count int
-	// Record is the latest of them.
+	// Record is the latest dropped record.
 	Record Record
-	// Err is the server's error, or what is wrong with the record. It is nil if the cause says it all.
+	// Err is the server's error, or what is wrong with the record. It is nil if there is no further reason.
 	Err error
 }
 
@@ -67,11 +67,11 @@ func (e *DropError) Error() string {
 // Unwrap returns the server's error, or what is wrong with the record.
 func (e *DropError) Unwrap() error { return e.Err }
 
-// cutError says that records were longer than the server takes, and have been cut.
+// cutError says that records were longer than the server allows, and have been cut.
 type cutError struct {
-	count int // since the last cutError
+	count int // number of records since the last cutError
 	about Reference
-	err   error // what was too long in the latest of them
+	err   error // what was too long in the latest record
 }
 
 func (e *cutError) Error() string {

@@ -2,7 +2,7 @@ package recorder
 
 import "container/list"
 
-// lru is a map of bounded size: the entry that was used least recently makes room for a new one.
+// lru is a map of bounded size. A new entry replaces the least recently used one when the map is full.
 type lru[K comparable, V any] struct {
 	most    int
 	entries map[K]*list.Element // of entry
@@ -18,7 +18,7 @@ func newLRU[K comparable, V any](most int) *lru[K, V] {
 	return &lru[K, V]{most: most, entries: make(map[K]*list.Element)}
 }
 
-// get returns the value of a key, which it makes if there is none.
+// get returns the value of a key, and makes one if there is none.
 func (l *lru[K, V]) get(key K) *V {
 	if e := l.entries[key]; e != nil {
 		l.order.MoveToBack(e)

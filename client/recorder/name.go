@@ -10,7 +10,7 @@ import (
 )
 
 // nameSource makes names of records. They sort by time for each object, which is the order in which kubectl lists them.
-// No two are the same: within a recorder their times differ, and other recorders have another end.
+// No two names are the same: within a recorder their times differ, and each recorder has its own random end.
 type nameSource struct {
 	last int64
 	end  uint16

@@ -15,41 +15,41 @@ import (
 // Options configure a Recorder. Controller must be set; the zero value of every other field is a usable default.
 type Options struct {
 	// Controller names the program, or the part of it that makes the records, such as "example.com/page-controller".
-	// kubectl shows it as the source. It has the form of a label key: a name of up to 63 letters, digits, "-", "_" and
-	// ".", and before it, if anything, a DNS subdomain and a slash.
+	// kubectl shows it as the source. It has the form of a label key: an optional DNS subdomain and a slash, and a name
+	// of up to 63 letters, digits, "-", "_" and ".".
 	Controller string
 	// Instance distinguishes the replicas of the program, in at most 128 bytes. Empty means the host name, which in a
 	// cluster is the name of the pod.
 	Instance string
 
-	// Burst is how many new records of one object, and of one type, may be made at once. A repetition of a record is
-	// not a new record. After that the object may have one more every 5 minutes. 0 means 25, and a negative number
-	// means no limit.
+	// Burst is how many new records of one type an object may have at once. A repetition is not a new record. After
+	// that the object may have one more every 5 minutes. 0 means 25, and a negative number means no limit.
 	Burst int
-	// Similar is how many records that differ only in their notes may come within ten minutes before they are combined:
-	// that one and the later ones are one record. 0 means 10, and a negative number means that they are never combined.
+	// Similar is the number of records within ten minutes, differing only in their notes, from which on they are
+	// combined: record number Similar and the later ones become one record. 0 means 10, and a negative number means
+	// that records are never combined.
 	Similar int
-	// Grace is how long Run goes on after its context has ended, to send what waits. 0 means 5 s, and a negative
-	// duration means that Run drops what waits.
+	// Grace is how long Run still sends waiting records after its context has ended. 0 means 5 s, and a negative
+	// duration means that Run drops them.
 	Grace time.Duration
 
 	// OnError is called with every error:
 	//
 	//   - an error of the server, which is retried;
 	//   - a *DropError, when records have been dropped;
-	//   - one that says how many records have been cut, and why.
+	//   - an error that says how many records have been cut, and why.
 	//
-	// Only Run calls it, so it may block without delaying those who record; records are sent later then. Errors of the
-	// server may come from several goroutines at once.
+	// Only Run calls it, so a slow OnError does not delay [Recorder.Record], only the sending. Several goroutines may
+	// call it at once with errors of the server.
 	//
-	// If it is nil, the recorder logs errors during Run: each at once, and a repeated one at growing intervals of up to
-	// a quarter of an hour. Set a function that does nothing to silence them.
+	// If it is nil, the recorder logs errors during Run: the first at once, and repeated ones at growing intervals of
+	// up to a quarter of an hour. To discard the errors, set a function that does nothing.
 	OnError func(error)
 	// Hooks observe the recorder, for metrics and traces; see also [WithHooks].
 	Hooks Hooks
-	// Logger receives errors if OnError is nil, and each record that the server has taken at V(4). If it is the zero
-	// Logger, which logr.Discard() returns too, the recorder uses the logger of Run's context (logr.NewContext), or
-	// else slog.Default().
+	// Logger receives errors if OnError is nil, and, at V(4), each record that the server has accepted. If it is the
+	// zero Logger, which logr.Discard() returns too, the recorder uses the logger of Run's context (logr.NewContext),
+	// or else slog.Default().
 	Logger logr.Logger
 }
 
@@ -87,7 +87,7 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// withDefaults returns o with defaults for its zero values, but for Instance.
+// withDefaults returns o with defaults for its zero values, except Instance.
 func (o Options) withDefaults() Options {
 	o.Burst, o.Similar, o.Grace = cmp.Or(o.Burst, defaultBurst), cmp.Or(o.Similar, defaultSimilar), cmp.Or(o.Grace, defaultGrace)
 	return o

@@ -14,12 +14,12 @@ import (
 
 // The server's limits, in bytes.
 const (
-	maxReason   = 128 // of an action too
+	maxReason   = 128 // for the reason and for the action
 	maxNote     = 1024
 	maxInstance = 128
 )
 
-// mark ends a text that has been cut.
+// mark is the end of a text that has been cut.
 const mark = "..."
 
 // Record says what has happened to an object.
@@ -28,7 +28,7 @@ type Record struct {
 	Warning bool
 	// Regarding is the object that the record is about.
 	Regarding Reference
-	// Related is a second object that takes part, such as the pod that a controller has made. The zero Reference means
+	// Related is a second object that is involved, such as a pod that a controller has made. The zero Reference means
 	// none.
 	Related Reference
 	// Reason says in one word why the record is made, such as "Scheduled". It must not be empty.
@@ -82,7 +82,7 @@ func (r Reference) validate() error {
 	return nil
 }
 
-// namespace returns where the server keeps records about the object.
+// namespace returns the namespace of records about the object.
 func (r Reference) namespace() string {
 	return cmp.Or(r.Identity.Namespace, "default")
 }
@@ -103,7 +103,7 @@ func (r Record) validate() error {
 	return nil
 }
 
-// fit returns the record as the server takes it, and what has been cut off, which is nil if nothing has.
+// fit returns the record within the limits of the server, and an error that says what has been cut, or nil.
 func (r Record) fit() (Record, error) {
 	var cuts []error
 	fit := func(name string, text *string, limit int) {
@@ -123,7 +123,7 @@ func (r Record) fit() (Record, error) {
 func cut(s string, limit int) string {
 	long := len(s) > limit
 	if long {
-		s = s[:limit] // before a long text is read
+		s = s[:limit] // first, so that a long text is not read whole
 	}
 	if s = strings.ToValidUTF8(s, string(utf8.RuneError)); !long && len(s) <= limit {
 		return s

@@ -10,16 +10,16 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// Recorder makes records. [New] returns one, and [For] makes a handle from it that is shorter to use. Its methods are
-// safe for use by several goroutines at once. A nil Recorder records nothing.
+// Recorder makes records and sends them. Make one with [New]; [For] returns a handle on it for one resource. Its
+// methods are safe for use by several goroutines at once. A nil Recorder records nothing.
 type Recorder struct {
 	c      *client.Client
 	o      Options
 	events client.Resource[*event]
 	log    *report.Log
-	woken  chan struct{} // holds a value if Run should look at the book again
+	woken  chan struct{} // has a token if Run should look at the book again
 
-	mu      sync.Mutex // guards the rest; no function of a user's runs under it
+	mu      sync.Mutex // guards the rest; not held while functions of the caller run
 	running bool
 	book    *book
 }
@@ -32,7 +32,7 @@ func New(c *client.Client, o Options) *Recorder {
 	}
 }
 
-// String returns a name for people.
+// String names the recorder for errors and logs.
 func (r *Recorder) String() string {
 	if r == nil {
 		return "no recorder"
@@ -55,7 +55,7 @@ func (r *Recorder) Record(rec Record) {
 	invalid := rec.validate()
 	rec, cuts := rec.fit()
 	r.mu.Lock()
-	now := time.Now() // under mu, so that the times of the book do not go back
+	now := time.Now() // read under mu, so that the times in the book never go back
 	b := r.book
 	b.recorded++
 	switch {
@@ -99,7 +99,7 @@ func For[T meta.Identified[U], U ~string](r *Recorder, t client.Type[T]) About[T
 // note is for people. See [Recorder.Record].
 func (a About[T]) Normal(obj T, reason, note string) { a.record(false, obj, reason, note) }
 
-// Normalf is Normal with a note that is formatted as by fmt.Sprintf.
+// Normalf is Normal with a note formatted by fmt.Sprintf.
 func (a About[T]) Normalf(obj T, reason, format string, args ...any) {
 	a.record(false, obj, reason, fmt.Sprintf(format, args...))
 }
@@ -107,7 +107,7 @@ func (a About[T]) Normalf(obj T, reason, format string, args ...any) {
 // Warning records that something is wrong with obj. See [Recorder.Record].
 func (a About[T]) Warning(obj T, reason, note string) { a.record(true, obj, reason, note) }
 
-// Warningf is Warning with a note that is formatted as by fmt.Sprintf.
+// Warningf is Warning with a note formatted by fmt.Sprintf.
 func (a About[T]) Warningf(obj T, reason, format string, args ...any) {
 	a.record(true, obj, reason, fmt.Sprintf(format, args...))
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// Run sends records until ctx ends, and then those that wait, for Options.Grace at most. It returns nil after that, and
-// an error at once if the recorder cannot be used or is running already. When it returns, nothing of it runs. Records
-// that have not been sent by then are dropped, with the cause Stopped. A recorder can be run again.
+// Run sends records until ctx ends, and then the waiting ones for at most Options.Grace. Then it returns nil. Records
+// that have not been sent by then are dropped, with the cause Stopped. Run returns an error at once if the recorder
+// cannot be used or is already running. When it returns, its goroutines have ended. It may be called again.
 func (r *Recorder) Run(ctx context.Context) error {
 	instance, err := r.begin()
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // outlives ctx by the grace period
 	defer cancel()
 	run.loop(ctx, work)
-	cancel() // the requests that are still under way
+	cancel() // cancel the requests that are still under way
 	run.requests.Wait()
 	r.mu.Lock()
 	r.book.close()
@@ -72,8 +72,8 @@ type run struct {
 	requests sync.WaitGroup
 }
 
-// loop starts requests, and tells of what has been dropped, until ctx has ended and nothing waits, or the grace period
-// is over. work is the context of the requests.
+// loop starts requests, and reports drops and cuts, until ctx has ended and no record waits, or the grace period is
+// over. work is the context of the requests.
 func (r *run) loop(ctx, work context.Context) {
 	timer, over := time.NewTimer(0), new(time.Timer)
 	defer timer.Stop()
@@ -83,7 +83,7 @@ func (r *run) loop(ctx, work context.Context) {
 		t, wait, ok := r.book.take(time.Now())
 		empty := !ok && r.book.isEmpty()
 		r.mu.Unlock()
-		again := r.tell(work) // also of what take has dropped
+		again := r.tell(work) // after take, which may drop records
 		switch {
 		case ok:
 			r.requests.Go(func() { r.finish(work, t, r.send(work, t, r.instance)) })
@@ -116,7 +116,7 @@ func (r *run) loop(ctx, work context.Context) {
 	}
 }
 
-// finish notes how a request has ended, and reports it.
+// finish records the outcome of a request, and reports it.
 func (r *run) finish(ctx context.Context, t task, err error) {
 	o := outcomeOf(t.create, err)
 	r.mu.Lock()
@@ -139,8 +139,8 @@ func (r *run) finish(ctx context.Context, t task, err error) {
 	r.wake()
 }
 
-// tell reports what has been dropped and cut, at most once in a while: it returns the time until there is more to
-// report, or a negative time if there is nothing.
+// tell reports drops and cuts, at most once in tellEvery. It returns the time until the next report, or a negative time
+// if there is nothing to report.
 func (r *run) tell(ctx context.Context) time.Duration {
 	r.mu.Lock()
 	drops, cut, again := r.book.tell(time.Now())
@@ -160,7 +160,7 @@ func (r *run) tell(ctx context.Context) time.Duration {
 // sending is the topic of the errors of requests.
 const sending = "sending"
 
-// failed reports the error of a request that is made again.
+// failed reports the error of a request that is retried.
 func (r *Recorder) failed(err error) {
 	if r.o.OnError != nil {
 		r.o.OnError(err)

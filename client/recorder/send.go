@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// senders is how many requests are under way at a time.
+	// senders bounds the number of simultaneous requests.
 	senders = 4
-	// requestTimeout bounds one of them.
+	// requestTimeout bounds one request.
 	requestTimeout = 30 * time.Second
-	// forbidden is how long a record is sent again that the program may not send. A server that has just started may
-	// not know the rights of its users yet.
+	// forbidden is how long a record is retried after a 403. A server that has just started may not know the rights of
+	// its users yet.
 	forbidden = 30 * time.Second
-	// maxFloor is the longest time that a server can ask to wait.
+	// maxFloor bounds the wait that a server can request (Retry-After).
 	maxFloor = 5 * time.Minute
 )
 
@@ -32,8 +32,8 @@ type task struct {
 	since       time.Time
 }
 
-// take returns the next request. If there is none now, it returns the time until there may be one; a negative time
-// means that something else has to happen first: a record, or the end of a request.
+// take returns the next request. If there is none now, it returns the time until there may be one. A negative time
+// means that take must be called again after the next record or the end of a request.
 func (b *book) take(now time.Time) (t task, wait time.Duration, ok bool) {
 	for b.flying < senders && len(b.due) > 0 {
 		s := b.due[0]
@@ -57,19 +57,19 @@ func (b *book) take(now time.Time) (t task, wait time.Duration, ok bool) {
 	return t, -1, false
 }
 
-// outcome is what has become of a request.
+// outcome is the outcome of a request.
 type outcome int
 
 const (
 	done    outcome = iota
 	exists          // an earlier attempt, whose answer was lost, has created the record
-	gone            // the record that was to be updated does not exist any more
+	gone            // the record to update no longer exists
 	failed          // another attempt may succeed
-	denied          // another attempt may succeed if it is soon: the server does not know the right of the program, or there is none
-	refused         // no attempt will
+	denied          // 403: the server may not know the rights of the program yet, or the program has none
+	refused         // no attempt will succeed
 )
 
-// outcomeOf says what has become of a request that ended with err.
+// outcomeOf returns the outcome of a request that ended with err.
 func outcomeOf(create bool, err error) outcome {
 	var status *apierrors.StatusError
 	var usage *client.UsageError
@@ -79,7 +79,7 @@ func outcomeOf(create bool, err error) outcome {
 	case errors.As(err, &usage):
 		return refused
 	case !errors.As(err, &status):
-		return failed // the network, the credentials, or an answer that is none
+		return failed // the network, the credentials, or an invalid answer
 	case create && errors.Is(err, apierrors.AlreadyExists):
 		return exists
 	}
@@ -101,7 +101,7 @@ func outcomeOf(create bool, err error) outcome {
 	return failed
 }
 
-// settle notes what has become of a request, and reports whether the server has taken what it had to say.
+// settle records the outcome of a request, and reports whether the server has accepted the occurrences of the task.
 func (b *book) settle(now time.Time, t task, o outcome, err error) (taken bool) {
 	s := t.s
 	s.flying = false
@@ -141,7 +141,7 @@ func (b *book) settle(now time.Time, t task, o outcome, err error) (taken bool) 
 	return taken
 }
 
-// sentOne notes that the server has a record, and reports whether it has the count of the task.
+// sentOne records that the server has the record, and reports whether the server certainly has the count of the task.
 func (b *book) sentOne(now time.Time, t task, o outcome) bool {
 	s := t.s
 	b.err = nil
@@ -161,7 +161,7 @@ func (b *book) sentOne(now time.Time, t task, o outcome) bool {
 	if t.count > 1 && !t.create {
 		s.updated(now)
 	}
-	s.since = now // about: of what has come meanwhile
+	s.since = now // approximately when the first occurrence since then was made
 	return true
 }
 
@@ -175,11 +175,11 @@ func (b *book) retry(now time.Time, s *series, err error) {
 	}
 	s.attempts++
 	pause := b.backoff.Next(floor)
-	b.push(s, now.Add(max(s.backoff.Next(floor), pause+1))) // after those that come meanwhile, which may fare better
+	b.push(s, now.Add(max(s.backoff.Next(floor), pause+1))) // after newer series, whose requests may succeed
 	b.failing, b.resume = true, now.Add(pause)
 }
 
-// giveUp drops what a series has to send.
+// giveUp drops the unsent occurrences of a series.
 func (b *book) giveUp(s *series, cause Cause, err error) {
 	b.drop(DropError{Cause: cause, Count: s.unsent(), Record: s.record, Err: err})
 	s.settled, s.attempts, s.backoff, s.denied = s.count, 0, nil, time.Time{}

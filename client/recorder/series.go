@@ -8,23 +8,21 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// A series is a record that is made again and again: one object at the server, with a count. Every record is the start
-// of one.
+// A series is a record and its repetitions: one object at the server, with a count. Every new record starts a series.
 
 // The times of a series.
 const (
-	// quiet is how long a record is not made until the next one is a new record.
+	// quiet is the time without an occurrence after which a series ends.
 	quiet = 6 * time.Minute
 	// firstInterval is the time between the first update of a count and the second. Each further one takes three times
 	// as long, up to lastInterval. That is less than quiet, so the count of a series that has ended is always right.
 	firstInterval = 10 * time.Second
 	lastInterval  = 5 * time.Minute
-	// renewed is how long records that differ in their notes are combined into the same one: its note cannot change,
-	// and should not become too old.
+	// renewed is the maximum duration of a combined series: its note cannot change, and should not become too old.
 	renewed = time.Hour
 )
 
-// place is an object without its version, so that two versions of it are one.
+// place identifies an object, or a part of it, without its resource version.
 type place struct {
 	gvk                        meta.GVK
 	namespace, name, uid, path string
@@ -34,7 +32,7 @@ func placeOf(r Reference) place {
 	return place{gvk: r.GVK, namespace: r.Identity.Namespace, name: r.Identity.Name, uid: r.Identity.UID, path: r.FieldPath}
 }
 
-// key says which records are the same. combined records are the same whatever their notes.
+// key identifies a series: records with the same key are the same. The key of a combined series has no note.
 type key struct {
 	regarding, related   place
 	warning, combined    bool
@@ -48,28 +46,28 @@ func keyOf(r Record) key {
 	}
 }
 
-// series is the state of one. It is in one of four places: idle, if nothing is to be sent; due, if something is; with a
-// sender; or it is forgotten.
+// series is the state of a series. It is idle (nothing to send), due (something to send), flying (a request is under
+// way), or forgotten.
 type series struct {
 	key    key
-	record Record // as it was first made
+	record Record // the first occurrence
 	at     meta.Key
 
-	first, last time.Time // when the record was made
-	since       time.Time // when the first occurrence was made that nobody has been told of
+	first, last time.Time // when the first and the last occurrence were made
+	since       time.Time // when the oldest unsent occurrence was made
 	count       int       // of occurrences
-	settled     int       // of these, those that the server has, or that have been dropped
+	settled     int       // number of occurrences that were sent or dropped
 	created     bool      // the server has the record
 
-	interval time.Duration // after the last update
-	earliest time.Time     // for the next one
-	when     time.Time     // the place among those that are due
+	interval time.Duration // the wait after the last update
+	earliest time.Time     // when the next update may be sent
+	when     time.Time     // the order among the due series
 	index    int           // in due, or -1
-	flying   bool          // with a sender
+	flying   bool          // a request is under way
 	element  *list.Element // in idle
-	attempts int           // that have failed in a row
+	attempts int           // number of failed attempts in a row
 	backoff  *retry.Backoff
-	denied   time.Time // when the first attempt in a row was forbidden; zero if none was
+	denied   time.Time // when the current run of 403 answers began; zero if there is none
 }
 
 // again adds an occurrence.
@@ -81,10 +79,10 @@ func (s *series) again(now time.Time) {
 	s.last = now
 }
 
-// unsent returns how many occurrences nobody has been told of.
+// unsent returns the number of occurrences that were neither sent nor dropped.
 func (s *series) unsent() int { return s.count - s.settled }
 
-// due returns since when the series could have been sent.
+// due returns when the series became ready to be sent.
 func (s *series) due() time.Time {
 	if s.earliest.After(s.since) {
 		return s.earliest
@@ -92,7 +90,7 @@ func (s *series) due() time.Time {
 	return s.since
 }
 
-// updated notes an update, after which the next one has to wait.
+// updated records an update, and delays the next one.
 func (s *series) updated(now time.Time) {
 	s.interval = min(max(3*s.interval, firstInterval), lastInterval)
 	s.earliest = now.Add(s.interval)

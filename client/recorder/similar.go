@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Records that differ in nothing but their notes are similar. If many come, they are combined into one.
+// Records that differ only in their notes are similar. Many similar records are combined into one.
 
 const (
-	// similarFor is how long a note counts as similar to the next one.
+	// similarFor is how long a record counts towards Options.Similar.
 	similarFor = 10 * time.Minute
-	// combinedNote begins the note of a record that stands for several.
+	// combinedNote is the beginning of the note of a combined record.
 	combinedNote = "(combined from similar events): "
 )
 
-// group is the notes of records that differ in nothing else.
+// group has the notes of similar records.
 type group struct {
 	notes    []seen    // of the last ten minutes; fewer than Options.Similar
 	combined time.Time // when one was last combined
@@ -25,7 +25,7 @@ type seen struct {
 	at   time.Time
 }
 
-// combines reports whether a new record is combined with others that differ from it in their notes.
+// combines reports whether a new record is combined with similar ones.
 func (b *book) combines(now time.Time, k key) bool {
 	if b.o.Similar < 0 {
 		return false

@@ -2,7 +2,7 @@ package recorder
 
 import "time"
 
-// source is an object with one type of records.
+// source is an object and a type of records, Normal or Warning.
 type source struct {
 	place
 	warning bool
@@ -16,11 +16,11 @@ func sourceOf(r Record) source {
 
 // bucket limits the new records of a source.
 type bucket struct {
-	spent float64   // of the burst
-	at    time.Time // when that was so
+	spent float64   // how much of the burst is used
+	at    time.Time // when spent was computed
 }
 
-// take takes one record from the bucket, if there is one.
+// take uses one record of the burst, and returns false if none is left.
 func (b *bucket) take(now time.Time, burst int, refill time.Duration) bool {
 	spent := max(0, b.spent-float64(now.Sub(b.at))/float64(refill))
 	if spent+1 > float64(burst) {

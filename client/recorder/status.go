@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// Status is the condition of a recorder. It is a copy: it does not change afterwards. Each record, and each repetition
-// of one, is counted once: Recorded is the sum of Sent, Waiting and all of Dropped.
+// Status is a snapshot of the state of a recorder. Each record and each repetition is counted once: Recorded is the sum
+// of Sent, Waiting and all of Dropped.
 type Status struct {
-	// Running says that Run is going on.
+	// Running says that Run has been called and has not returned.
 	Running bool
 	// Recorded is how many records have been made.
 	Recorded int
-	// Sent is how many of them the server has, or has had.
+	// Sent is how many of them were sent to the server.
 	Sent int
-	// Waiting is how many will be sent. Repetitions wait for the next update of their count.
+	// Waiting is how many have yet to be sent. Repetitions wait for the next update of their count.
 	Waiting int
 	// Dropped is how many have been dropped, by cause.
 	Dropped map[Cause]int
-	// Cut is how many were longer than the server takes. They are counted above too.
+	// Cut is how many were longer than the server allows. They are also counted above.
 	Cut int
 	// Err is the error of the last request. It is nil if that succeeded.
 	Err error
 }
 
-// Status returns the present condition.
+// Status returns the current state.
 func (r *Recorder) Status() Status {
 	if r == nil {
 		return Status{Dropped: map[Cause]int{}}

@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// events is the resource of records.
+// events is the descriptor of the resource of records.
 var events = client.Type[*event]{Group: "events.k8s.io", Version: "v1", Kind: "Event", Resource: "events"}
 
 // event is a record as it is sent.
@@ -50,7 +50,7 @@ func (r Reference) wire() objectReference {
 	}
 }
 
-// series returns the count of a task as it is sent, which is nil if the record was made once.
+// series returns the count of a task as it is sent; nil if there is only one occurrence.
 func (t task) series() *eventSeries {
 	if t.count < 2 {
 		return nil
