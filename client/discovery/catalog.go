@@ -47,8 +47,9 @@ type Options struct {
 	// missing it is created with mode 0700; files have mode 0600. A folder that others may write, or that another user
 	// owns, is not used.
 	//
-	// A fault of the folder or a file in it costs a request and no more. But a call waits for a folder that does not
-	// answer, as on a network mount whose server is gone: once, for 5 s or until the call's context ends.
+	// A fault of the folder or of a file in it costs only a request. But a call waits for a folder that does not
+	// answer, as on a network mount whose server is gone: for 5 s or until the call's context ends. Until the folder
+	// answers, later calls do not use it.
 	Dir string
 	// OnError, if set, is called with each reason why Dir could not be used. It must be safe for use by several
 	// goroutines at once.
@@ -76,14 +77,14 @@ type Catalog struct {
 	disk    disk
 	invalid error // why it cannot be used; every call returns it
 
-	maxDocument int // what its name says; tests have less
+	maxDocument int // the constant maxDocument, except in tests
 
 	mu      sync.Mutex // protects the fields below and the entries' fields; never held during I/O
 	entries map[string]*entry
 	since   time.Time // the last Invalidate
 }
 
-// New returns a catalog of c's server. It does no I/O. The first call reports invalid options.
+// New returns a catalog of c's server. It does no I/O. If the options are invalid, every call returns an error.
 func New(c *client.Client, o Options) *Catalog {
 	d := &Catalog{client: c, invalid: o.validate(), maxDocument: maxDocument, entries: map[string]*entry{}}
 	if c == nil {

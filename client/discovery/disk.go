@@ -33,7 +33,7 @@ type disk struct {
 	enter  func(work func()) // calls work; set only in tests
 }
 
-// diskPatience is how long a call waits for the folder. A file would save one request.
+// diskPatience is how long a call waits for the folder. It is short, because the file would only save one request.
 const diskPatience = 5 * time.Second
 
 // errHeld is the reason not to use a folder that does not answer.
@@ -95,7 +95,7 @@ func (d disk) report(ctx context.Context, err error) {
 }
 
 func (d disk) file(p page) string {
-	// A group's name has no slash, but could have characters that form a path on another system.
+	// A group's name has no slash, but may contain characters that are path separators on other systems.
 	return filepath.Join(d.dir, strings.ReplaceAll(url.QueryEscape(p.path[1:]), "%2F", "_")+".cache")
 }
 
@@ -141,7 +141,7 @@ func (d disk) open(ctx context.Context, p page) (*document, error) {
 	switch mine, err := d.mine(ctx, f.is); {
 	case err != nil:
 		return nil, err
-	case !mine: // it is replaced, like an old one
+	case !mine: // the next answer replaces it, like an old one
 		return nil, os.ErrNotExist
 	}
 	value, err := p.parse(f.is.ContentType, f.body)
@@ -175,7 +175,7 @@ func (d disk) load(p page) (file, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if !info.Mode().IsRegular() { // a link does not count
+	if !info.Mode().IsRegular() { // a symbolic link is refused
 		return fail(fmt.Errorf("%q is not a file", name))
 	}
 	all, info, err := regular.Read(name, d.max+1<<20)
@@ -228,7 +228,7 @@ func (d disk) replace(ctx context.Context, p page, doc *document, contentType st
 	return err
 }
 
-// put writes a new file and replaces that of p by it.
+// put replaces the file of p by a new one.
 func (d disk) put(p page, content []byte, at time.Time) (err error) {
 	if err := d.private(); err != nil {
 		return err

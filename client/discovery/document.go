@@ -59,8 +59,8 @@ func (c *Catalog) fresh(d *document, maxAge time.Duration) bool {
 }
 
 // load returns the page's document, from the server unless good accepts the remembered one. One caller makes the
-// request and the others wait for it; each leaves when its own context ends. No lock is held meanwhile. A caller may
-// get the answer to a request that began before its own call, but none from before Invalidate.
+// request and the others wait for it; each leaves when its own context ends. No lock is held while they wait. A caller
+// may get the answer to a request that began before its own call, but none from before Invalidate.
 func (c *Catalog) load(ctx context.Context, p page, good func(*document) bool) (*document, error) {
 	for {
 		c.mu.Lock()

@@ -16,14 +16,14 @@ import (
 // that serves it.
 var errStale = errors.New("the server could not ask the one that serves it")
 
-// DownError says that some group versions could not be asked. If the call was for one kind or name, nobody knows
+// DownError says that some group versions could not be asked. If the call was for one kind or name, it is unknown
 // whether the server has it. Otherwise the error comes along with the results of the other group versions, which are
-// valid. It is no [*NoMatchError], and errors.Is does not match it with apierrors.NotFound.
+// valid. It is not a [*NoMatchError], and errors.Is does not match it with apierrors.NotFound.
 type DownError struct {
 	// Failed has the error of each group version, by its name such as "apps/v1" or "v1"; there is at least one.
 	Failed map[string]error
 
-	name string // that of the call
+	name string // what the call asked for; empty if the error comes along with results
 }
 
 // Error names each group version and its error.

@@ -50,8 +50,8 @@ func (c *Catalog) lookup(ctx context.Context, group, version, name string, is fu
 	return found, err
 }
 
-// search tries one reading after the other. If none matches, it tries again with answers that are young enough to prove
-// that. where, unless it is empty, describes in errors what the readings search.
+// search tries one reading after the other. If none matches, it tries again with answers recent enough to prove that.
+// where, unless it is empty, describes in errors what the readings search.
 func (c *Catalog) search(ctx context.Context, name, where string, qs []reading, match func(reading, []served) bool) error {
 	for maxAge := c.maxAge(); ; maxAge = c.missAge() {
 		var searched []string
@@ -66,12 +66,12 @@ func (c *Catalog) search(ctx context.Context, name, where string, qs []reading, 
 			}
 			searched = append(searched, q.searched())
 			for _, v := range failures(vs) {
-				if !errors.Is(v.err, apierrors.NotFound) { // otherwise it has gone since it was listed
+				if !errors.Is(v.err, apierrors.NotFound) { // NotFound: it was removed since it was listed
 					failed = append(failed, v)
 				}
 			}
 		}
-		// A request whose failure may pass was made just now.
+		// A request that failed temporarily was sent just now, so do not repeat the search.
 		again := !slices.ContainsFunc(failed, func(f served) bool { return f.err != errStale && !refused(f.err) })
 		if maxAge > c.missAge() && again {
 			continue
@@ -84,7 +84,7 @@ func (c *Catalog) search(ctx context.Context, name, where string, qs []reading, 
 }
 
 // preferred returns each resource once, in the best version of its group. It is unsure if a better version of the group
-// did not say what it has: that version may have the resource too, and then the choice would differ from a later
+// did not return its resources: that version may have the resource too, and then the choice would differ from a later
 // call's. A stale version does not make it unsure, because the server itself does not know its resources.
 func preferred(vs []served) iter.Seq2[Resource, bool] {
 	return func(yield func(r Resource, unsure bool) bool) {
