@@ -59,8 +59,8 @@ func Contexts(o Options) ([]Entry, error) {
 	return all.list(o), errors.Join(errs...)
 }
 
-// maxListed bounds the total size of the stanzas that the contexts of a list refer to, as maxValues does: all of them
-// may refer to one large user.
+// maxListed bounds the total size of the stanzas that the contexts of a list refer to, as maxValues bounds a file: all
+// contexts may refer to the same large user.
 const maxListed = 2 * maxValues
 
 // list returns the contexts as entries.

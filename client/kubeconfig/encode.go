@@ -61,7 +61,7 @@ func (p *page) Write(b []byte) (int, error) {
 }
 
 // keepsComments reports whether parsing and encoding text keeps all its comments. The parser loses some, such as those
-// behind an opening bracket.
+// after an opening bracket.
 func (d *document) keepsComments(text []byte) bool {
 	before := *d
 	var err error

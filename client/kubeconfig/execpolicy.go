@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// validate returns why o is invalid. It checks the lists even if no plugin is in use: with a mistake here the program
-// is less safe than its author thinks.
+// validate returns why o is invalid. It checks the lists even if no plugin is in use: a mistake in them makes the
+// program less safe than its author thinks.
 func (o Plugins) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("kubeconfig.Options: Plugins."+format, args...)

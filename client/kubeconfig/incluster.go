@@ -23,7 +23,7 @@ const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 // POD_NAMESPACE, which some programs use: it is set by the author of the manifest and need not be the account's
 // namespace.
 //
-// The files must be regular files. They are read at once, as [Load] does, however long the file system takes.
+// The files must be regular files. Like [Load], inCluster waits as long as the file system takes.
 //
 // Outside a pod the error is a [*NotInClusterError]. If the service account is not mounted
 // (automountServiceAccountToken: false) the error names the token file and matches fs.ErrNotExist.

@@ -48,7 +48,7 @@ type Loaded struct {
 	//   - a file with a credential that others than its owner may read (not on Windows);
 	//   - a file that KUBECONFIG names and that does not exist;
 	//   - an entry without a name, which nothing can refer to (at most 20 of a file);
-	//   - what kubectl takes although it is unwise, as the package's documentation lists it;
+	//   - a mistake that kubectl accepts, as the package's documentation lists them;
 	//   - a pod without a CA file.
 	Warnings []string
 }

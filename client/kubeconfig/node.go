@@ -26,7 +26,7 @@ func quotedNode(s string) *yaml.Node {
 	return n
 }
 
-// The others return nil for values that are left out of a file.
+// The functions below return nil for zero values, which are left out of a file.
 
 func stringNode[S ~string](s S) *yaml.Node {
 	if s == "" {

@@ -13,9 +13,9 @@ import (
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
-// A file becomes its own merged configuration: YAML nodes whose names are known; their content is read when a context
-// is picked. The nodes are not decoded into Go values, because the decoder's messages quote the file, which may contain
-// a secret.
+// Each file is first parsed into a merged of its own: YAML nodes by name, whose content is read when a context is
+// picked. The nodes are not decoded into Go values, because the decoder's messages quote the file, which may contain a
+// secret.
 
 const (
 	byteOrderMark = "\ufeff"

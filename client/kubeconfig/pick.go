@@ -92,7 +92,7 @@ func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	return l, nil
 }
 
-// explain adds the unknown fields outside the stanzas to an error, and more.
+// explain adds to an error the warnings about unknown fields outside the stanzas, and the warnings in more.
 func (m *merged) explain(err error, more ...string) error {
 	if ignored := slices.Concat(m.ignored, more); len(ignored) > 0 && err != nil {
 		return fmt.Errorf("%w (%s)", err, strings.Join(ignored, "; "))

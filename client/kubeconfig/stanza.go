@@ -44,8 +44,8 @@ func (s *stanza) fail(field string, err error) {
 	}
 }
 
-// unwise records what kubectl accepts although it is a mistake: a warning that also says what becomes of it, or an
-// error if Write would write it.
+// unwise records a mistake that kubectl accepts: as a warning that also says how it is handled, or as an error if Write
+// would write it (strict).
 func (s *stanza) unwise(field string, fault error, instead string) {
 	switch {
 	case s.err != nil:

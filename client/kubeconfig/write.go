@@ -14,21 +14,22 @@ import (
 // Options.Path it writes only that file; it creates the file and its folders if they are missing.
 //
 // A stanza is changed in the file from which Load takes it. A new stanza is added to the first file. A deleted stanza
-// is deleted from all files, so that none that it hid appears. The new current context is set in the first file that
-// has one. Other files are not touched. In a changed file all else stays as it is: unknown fields, order, comments and
-// further documents, YAML or JSON. Blank lines and the layout within a line may change.
+// is deleted from all files, because otherwise a stanza of the same name that it hid would take effect. The new current
+// context is set in the first file that has one. Other files are not touched. In a changed file all else stays as it
+// is: unknown fields, order, comments and further documents, YAML or JSON. Blank lines and the layout within a line may
+// change.
 //
-// A file is replaced as a whole by a new file beside it, which is on the disk before: whatever happens, the file has
-// either the old or the new content. It keeps its mode and its owner; a new one has mode 0600. If several files change,
-// each is replaced by itself, in their order, when all of them are ready.
+// Write syncs a new file to the disk and then renames it over the old one: whatever happens, the file has either the
+// old or the new content. It keeps its mode and its owner; a new one has mode 0600. If several files change, Write
+// prepares all of them and then replaces them one after the other, in their order.
 //
 // Nothing is written through a symbolic link. A link stays, and the file to which it points is replaced, if the link is
 // root's or the user's own, so that nobody else can choose the file. The same applies to links to its folders. Other
 // names of the file (hard links) keep the old content.
 //
-// During the change Write holds a lock: the file's name with ".lock" added, as Kubernetes' own tools do. It waits for
-// another program's lock until ctx ends, at most 10 s; then the error names the lock. If a program was
-// killed and left its lock behind, remove it by hand.
+// During the change Write holds a lock, as Kubernetes' own tools do: a file with the name of the kubeconfig and ".lock"
+// added. It waits for another program's lock until ctx ends, at most 10 s; then the error names the lock. If a program
+// was killed and left its lock behind, remove the lock by hand.
 //
 // Write returns an error, and changes nothing, if Load would refuse the result; the error is that of Load. It also
 // refuses to write a file that is in UTF-16 or would lose a comment, and a stanza with anchors, aliases or merge keys
