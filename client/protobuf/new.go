@@ -23,12 +23,12 @@ import (
 //     needs no table,
 //   - into a type with a method Unmarshal([]byte) error, such as those of k8s.io/api, if no table has the kind.
 //
-// It asks for all other resources and Go types in JSON. So the same objects come from both forms, but for a slice or a
-// map that is empty and not null, which protobuf leaves out. A method Unmarshal may lose more: that of a StatefulSet
-// loses the kinds of its spec.volumeClaimTemplates, which its protobuf does not have.
+// It asks for all other resources and Go types in JSON. Both forms give the same objects, except that protobuf omits a
+// slice or a map that is empty but not null. A method Unmarshal may lose more: that of a StatefulSet loses the kinds of
+// its spec.volumeClaimTemplates, which are not in its protobuf.
 //
 // The tables must be those of packages below this one. New reads them, which takes a few milliseconds, and panics if
-// one is the zero Table. A program makes one value, and uses it for all of its clients.
+// one is the zero Table. A program should make one value and use it for all of its clients.
 func New(tables ...Table) client.Protobuf {
 	inside := make([]*protobuf.Table, len(tables))
 	for i, t := range tables {
@@ -38,7 +38,7 @@ func New(tables ...Table) client.Protobuf {
 	}
 	schema, err := protobuf.NewSchema(inside...)
 	if err != nil {
-		panic("client/protobuf.New: " + err.Error()) // a test reads every table
+		panic("client/protobuf.New: " + err.Error()) // cannot happen: a test reads every table
 	}
 	return &form{schema}
 }
@@ -96,7 +96,7 @@ func (f *form) Decoder(kind meta.GVK, t reflect.Type, only *codec.Projection) (c
 // unmarshaler is a type that decodes its own message, such as those of k8s.io/api.
 type unmarshaler interface{ Unmarshal(message []byte) error }
 
-// own decodes into a type that does it by itself.
+// own decodes into a type that implements unmarshaler.
 type own struct{ typ reflect.Type }
 
 func (o own) Decode(to any, item jsonstream.Item, apiVersion, kind string, _ *atomic.Bool) error {

@@ -2,7 +2,7 @@ package protobuf
 
 import "github.com/bowline-go/bowline/internal/protobuf"
 
-// Table has the messages of one version of an API group. The packages below this one have them.
+// Table has the messages of one version of an API group. The packages below this one provide the tables.
 type Table struct{ inside *protobuf.Table }
 
 // Of returns a table with the given content. Only the packages below this one can call it.
