@@ -14,50 +14,50 @@ import (
 )
 
 const (
-	// maxMessage bounds a message of the other side: kubelets send 32 KiB at most.
+	// maxMessage bounds a received message, in bytes. Kubelets send at most 32 KiB.
 	maxMessage = 4 << 20
-	// MaxData is the largest part of a channel that is sent in one message.
+	// MaxData is the maximum data of a sent message, in bytes.
 	MaxData = 32 << 10
 	// writeBuffer has room for one message.
 	writeBuffer = MaxData + 64
-	// readBuffer has room for the beginning of one. The rest of a message is read directly into the memory of the
-	// caller, and a connection on which nothing happens keeps its buffer.
+	// readBuffer has room for the beginning of a message. It is small, because an idle connection keeps it. The rest of
+	// a message is read directly into the caller's memory.
 	readBuffer = 4 << 10
 )
 
-// writeBuffers has the buffers of connections that send nothing at the moment.
+// writeBuffers is a pool: a connection has a write buffer only while it sends.
 var writeBuffers sync.Pool
 
 const (
-	// pingEvery is how often the other side must show that it is there.
+	// pingEvery is the time between two pings.
 	pingEvery = 10 * time.Second
-	// maxSilence is how long a ping may stay without an answer.
+	// maxSilence is how long a ping may remain unanswered.
 	maxSilence = 45 * time.Second
 )
 
-// Conn is one WebSocket with channels. One goroutine calls Next; Send may be called by several. Close ends both.
+// Conn is a WebSocket with channels. One goroutine may call Next, and several may call Send. Abort and Finish end both.
 type Conn struct {
 	ws       *websocket.Conn
 	protocol string
 
 	write   sync.Mutex // one message at a time
-	channel [1]byte    // of the message that is being sent
+	channel [1]byte    // the channel of the message that is being sent
 
-	reading  message // the one that Next has returned
-	within   bool    // a message has begun, and is not read to its end; for the goroutine that reads
+	reading  message // the message that Next returned
+	within   bool    // a message has begun and is not read to its end; used by the reading goroutine
 	patience patience
 
-	asked   atomic.Int64 // when the ping was sent that nothing has answered, in nanoseconds since born; 0 if there is none
-	away    atomic.Bool  // nobody reads, so an answer cannot be seen
+	asked   atomic.Int64 // when the unanswered ping was sent, in nanoseconds since born; 0 if there is none
+	away    atomic.Bool  // no read is running, so an answer cannot arrive
 	born    time.Time
 	pongs   chan string
-	begun   atomic.Int64          // messages of which the sending has begun
-	done    atomic.Int64          // and has ended
-	taken   atomic.Int64          // those that the other side has read, as the answers to pings say
-	cause   atomic.Pointer[error] // why the connection has been closed from here
+	begun   atomic.Int64          // number of messages whose sending has begun
+	done    atomic.Int64          // number of messages whose sending has ended
+	taken   atomic.Int64          // number of messages that the other side has read, by its answers to pings
+	cause   atomic.Pointer[error] // why this side has closed the connection
 	closed  chan struct{}
 	closing sync.Once
-	pinging chan struct{} // closed when the pinger has ended
+	pinging chan struct{} // closed when ping has returned
 }
 
 func newConn(ws *websocket.Conn) *Conn {
@@ -74,11 +74,11 @@ func newConn(ws *websocket.Conn) *Conn {
 		}
 		return nil
 	})
-	ws.SetPingHandler(func(data string) error { // the reader must not wait for a write
+	ws.SetPingHandler(func(data string) error { // the reading goroutine must not wait for a write
 		c.asked.Store(0)
 		select {
 		case c.pongs <- data:
-		default: // an answer to a later ping is an answer to this one
+		default: // the answer to a later ping answers this one too
 		}
 		return nil
 	})
@@ -86,16 +86,16 @@ func newConn(ws *websocket.Conn) *Conn {
 	return c
 }
 
-// Protocol returns the protocol that both sides have chosen.
+// Protocol returns the negotiated protocol.
 func (c *Conn) Protocol() string { return c.protocol }
 
-// Next returns the channel of the next message, and its data, which is valid until the next call. Its error is io.EOF
-// after an end in good order, and final.
+// Next returns the channel of the next message, and its data, which is valid until the next call. Errors are final;
+// io.EOF means a clean end.
 func (c *Conn) Next() (channel byte, data io.Reader, err error) {
 	if cause := c.cause.Load(); cause != nil { // messages may have been read ahead
 		return 0, nil, *cause
 	}
-	c.asked.Store(0) // what has come meanwhile is about to be read
+	c.asked.Store(0) // bytes that have arrived in between are about to be read
 	c.away.Store(false)
 	defer c.away.Store(true)
 	c.patience.begin()
@@ -119,7 +119,7 @@ func (c *Conn) Next() (channel byte, data io.Reader, err error) {
 	return c.reading.channel[0], &c.reading, nil
 }
 
-// message is the data of a message.
+// message reads the data of a message.
 type message struct {
 	c       *Conn
 	r       io.Reader
@@ -143,23 +143,23 @@ func (m *message) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// LimitSilence bounds the silence of the other side from now on: once a read has waited for d, and nothing has come of
-// a message, the connection is closed, and reads return cause. Time in which nobody reads does not count. It replaces
-// an earlier limit. Any goroutine may call it.
+// LimitSilence bounds the silence of the other side from now on: once reads have waited for d without receiving any
+// bytes of a message, it closes the connection, and reads return cause. Time without a running read does not count. It
+// replaces an earlier limit. Any goroutine may call it.
 func (c *Conn) LimitSilence(d time.Duration, cause error) {
 	c.patience.set(d, true, func() { c.close(cause) })
 }
 
-// LimitWait is LimitSilence for the sum of the times that reads wait, whatever comes.
+// LimitWait is like LimitSilence, but bounds the total time that reads wait, even if bytes arrive.
 func (c *Conn) LimitWait(d time.Duration, cause error) {
 	c.patience.set(d, false, func() { c.close(cause) })
 }
 
-// Unfinished reports, after an error of a read, whether the connection has ended within a message. The goroutine that
-// reads may call it.
+// Unfinished reports, after an error of a read, whether the connection ended within a message. Only the reading
+// goroutine may call it.
 func (c *Conn) Unfinished() bool { return c.within }
 
-// broken closes the connection, because the other side breaks the protocol.
+// broken closes the connection because the other side violates the protocol.
 func (c *Conn) broken(how string) error {
 	err := errors.New(how)
 	c.close(err)
@@ -186,7 +186,7 @@ func (c *Conn) readError(err error) error {
 	return err
 }
 
-// Send sends data on a channel, in messages of at most MaxData.
+// Send sends data on a channel, in messages of at most MaxData bytes.
 func (c *Conn) Send(channel byte, data []byte) error {
 	for {
 		part := data[:min(len(data), MaxData)]
@@ -221,15 +221,15 @@ func (c *Conn) send(channel byte, data []byte) error {
 	return err
 }
 
-// ping sends pings, and answers those of the other side. A ping that follows messages is answered only after the other
-// side has read those, which it may leave for as long as it likes. So silence breaks the connection only if an earlier
-// answer has come after all messages before the ping; otherwise TCP has to find out whether the other side is there.
-// For that, a ping says how many messages were sent before it, and the answer repeats it.
+// ping sends pings, and answers those of the other side. The other side answers a ping only after it has read all
+// messages before the ping, and it may take any time to read them. So an unanswered ping closes the connection only if
+// an earlier answer confirms all messages before the ping; otherwise only TCP can detect a dead peer. To confirm
+// messages, a ping carries the number of messages sent before it, and the answer repeats the number.
 func (c *Conn) ping() {
 	defer close(c.pinging)
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
-	before := int64(0) // messages that may have been sent before the last ping
+	before := int64(0) // number of messages that may have been sent before the last ping
 	for {
 		kind, data := websocket.PingMessage, ""
 		select {
@@ -256,25 +256,24 @@ func (c *Conn) ping() {
 			before = c.begun.Load()
 		}
 		if kind == websocket.PingMessage && err == nil {
-			c.asked.CompareAndSwap(asked, c.now()) // what took long was to send it; the answer may have come already
+			c.asked.CompareAndSwap(asked, c.now()) // count from the end of the sending; the answer may already have arrived
 		} else if kind == websocket.PingMessage && err != nil {
-			c.asked.Store(0) // the other side does not read; that is not silence
+			c.asked.Store(0) // the ping was not sent, because the other side does not read; that is not silence
 		}
 	}
 }
 
-// now returns a time for asked.
+// now returns the current time for asked, never 0.
 func (c *Conn) now() int64 { return max(1, int64(time.Since(c.born))) }
 
-// End tells the other side that the connection ends in good order, and gives up after grace. Nothing can be sent after
-// it, whether or not the other side was told; Next goes on until the other side has ended as well, or the connection
-// breaks.
+// End sends a close message, and gives up after grace. After End nothing can be sent, even if the close message was not
+// sent. Next can be called until the other side has ended the connection too, or the connection breaks.
 func (c *Conn) End(grace time.Duration) {
 	end := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	_ = c.ws.WriteControl(websocket.CloseMessage, end, time.Now().Add(grace)) // the connection may be gone
 }
 
-// Finish ends and closes the connection. When it returns, no goroutine of the connection runs.
+// Finish ends and closes the connection. When it returns, the goroutine of the connection has ended.
 func (c *Conn) Finish() {
 	if c.cause.Load() == nil {
 		c.End(time.Second)

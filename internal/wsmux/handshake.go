@@ -17,12 +17,11 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Opener sends the request of a handshake with these headers, and returns the connection and the header of the answer
-// 101.
+// Opener sends the request of a handshake with these headers. It returns the connection and the header of the 101
+// response.
 type Opener func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error)
 
-// Open opens a WebSocket that speaks one of the protocols, the first of which is the best. An error of open is returned
-// as it is.
+// Open opens a WebSocket with one of the protocols, in order of preference. It returns an error of open unchanged.
 func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) {
 	h := &handshake{ctx: ctx, open: open}
 	d := websocket.Dialer{
@@ -30,7 +29,7 @@ func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) 
 		Subprotocols:   protocols,
 		ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer, WriteBufferPool: &writeBuffers,
 	}
-	ws, answer, err := d.DialContext(context.Background(), "ws://server/", nil) // h has the ctx, and open knows where to
+	ws, answer, err := d.DialContext(context.Background(), "ws://server/", nil) // h has ctx, and open knows the address
 	if h.err != nil {
 		return nil, h.err
 	}
@@ -45,7 +44,7 @@ func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) 
 }
 
 // checkAnswer returns an error unless the server has chosen one of the protocols, and no extension: none is offered.
-// RFC 6455, section 4.1, has the client fail the connection otherwise. gorilla/websocket takes any protocol, and any
+// Otherwise the client must fail the connection (RFC 6455, section 4.1). gorilla/websocket accepts any protocol and
 // compression.
 func checkAnswer(answer http.Header, protocols []string) error {
 	for _, extension := range answer.Values("Sec-Websocket-Extensions") {
@@ -62,16 +61,17 @@ func checkAnswer(answer http.Header, protocols []string) error {
 	return nil
 }
 
-// handshake is the connection that gorilla/websocket dials: it sends what gorilla writes as a request of a client,
-// which has the credentials, proxies and rules for redirects, and then is the connection that the server has upgraded.
+// handshake is the connection that gorilla/websocket dials. It parses the request that gorilla writes, and sends it by
+// the Opener, that is, with the client's credentials, proxies and rules for redirects. Then it passes bytes to and from
+// the upgraded connection.
 type handshake struct {
 	ctx     context.Context
 	open    Opener
 	request bytes.Buffer
-	err     error // of open
+	err     error // the error of open
 
 	answer bytes.Reader
-	stream io.ReadWriteCloser // nil until the server has answered
+	stream io.ReadWriteCloser // the upgraded connection; nil until the server has answered
 
 	reading, writing deadline
 }
@@ -126,8 +126,9 @@ func (h *handshake) Close() error {
 func (h *handshake) LocalAddr() net.Addr  { return address{} }
 func (h *handshake) RemoteAddr() net.Addr { return address{} }
 
-// SetDeadline, SetReadDeadline and SetWriteDeadline bound later calls of Read and Write, which close the connection at
-// that time: the connection of an upgrade has no deadlines, and a WebSocket is of no use after one has passed.
+// SetDeadline, SetReadDeadline and SetWriteDeadline bound later calls of Read and Write: at the deadline the connection
+// is closed. An upgraded connection of net/http has no deadlines, and a WebSocket is useless after a missed deadline
+// anyway.
 func (h *handshake) SetDeadline(t time.Time) error {
 	h.reading.set(t)
 	h.writing.set(t)
@@ -170,8 +171,8 @@ type address struct{}
 func (address) Network() string { return "websocket" }
 func (address) String() string  { return "server" }
 
-// Accept answers the handshake of a client, with the first of its protocols that is among these. Its errors have been
-// answered.
+// Accept answers a client's handshake. It chooses the first of the client's protocols that is among protocols. If it
+// returns an error, it has already sent the error response.
 func Accept(w http.ResponseWriter, r *http.Request, protocols ...string) (*Conn, error) {
 	u := websocket.Upgrader{
 		ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer, WriteBufferPool: &writeBuffers,

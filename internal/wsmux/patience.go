@@ -6,19 +6,18 @@ import (
 )
 
 // patience bounds how long reads wait for the other side. Only time in which a read waits counts: while this side does
-// something else, such as to wait for the one that takes what was read, the other side may have sent everything long
-// ago.
+// something else, such as writing to a slow output, the other side may already have sent everything.
 type patience struct {
 	mu     sync.Mutex // guards the rest
 	limit  time.Duration
-	renews bool          // what comes renews the limit
+	renews bool          // received bytes renew the limit
 	expire func()        // nil if there is no limit
-	left   time.Duration // of the limit, when the read that waits began
-	since  time.Time     // when that was; zero if no read waits
+	left   time.Duration // the rest of the limit when the waiting read began
+	since  time.Time     // when the waiting read began; zero if no read waits
 	timer  *time.Timer   // runs while a read waits and there is a limit
 }
 
-// set replaces the limit, also for a read that waits.
+// set replaces the limit, even for a read that is waiting.
 func (p *patience) set(limit time.Duration, renews bool, expire func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,7 +37,7 @@ func (p *patience) start() {
 	p.timer.Reset(p.left)
 }
 
-// check is what the timer calls. The read may just have ended.
+// check is called by the timer. The read may have just ended.
 func (p *patience) check() {
 	p.mu.Lock()
 	over := !p.since.IsZero() && time.Since(p.since) >= p.left
@@ -49,7 +48,7 @@ func (p *patience) check() {
 	}
 }
 
-// begin says that a read waits.
+// begin records that a read waits.
 func (p *patience) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +58,7 @@ func (p *patience) begin() {
 	}
 }
 
-// end says that it does not any more, and whether something has come.
+// end records that the read has ended, and whether it received bytes.
 func (p *patience) end(came bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

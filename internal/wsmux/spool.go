@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	// minRing is the size with which the memory of a spool begins. It doubles when it is full.
+	// minRing is the initial size of a spool, in bytes. The size doubles when the spool is full.
 	minRing = 1 << 10
-	// maxWrite is how much a spool hands on at once, so that there is room again soon.
+	// maxWrite bounds one Write of Drain, in bytes, so that room is freed soon.
 	maxWrite = 64 << 10
 )
 
-// Spool holds the bytes of one output between the connection, which adds them, and a Writer, which takes its time. One
-// goroutine adds, and one drains. A spool that has held nothing has no memory.
+// Spool buffers the bytes of one output between the connection and a slow Writer. One goroutine adds bytes, and one
+// drains them. A spool allocates memory when the first bytes are added.
 type Spool struct {
 	limit int
 
-	// mu guards the rest. The bytes of the ring are read and written without it: Drain reads those that are held, and
-	// the goroutine that adds writes the others.
+	// mu guards the rest, but not the bytes of the ring: Drain reads the held bytes, and the adding goroutine writes
+	// the free ones.
 	mu      sync.Mutex
-	filled  sync.Cond // for Drain: more is held, or nothing more comes
-	emptied sync.Cond // for the goroutine that adds
+	filled  sync.Cond // for Drain: bytes were added, or the spool ended
+	emptied sync.Cond // for the adding goroutine: room was freed
 	ring    []byte    // at most limit
-	start   int       // of what is held
+	start   int       // index of the first held byte
 	held    int
 	ended   bool // nothing more is added
-	dropped bool // nobody takes what is held
+	dropped bool // all bytes are discarded
 }
 
 func NewSpool(limit int) *Spool {
@@ -36,7 +36,7 @@ func NewSpool(limit int) *Spool {
 	return s
 }
 
-// Add adds p, and waits for room while the spool is full.
+// Add adds p. It waits for room while the spool is full.
 func (s *Spool) Add(p []byte) {
 	for len(p) > 0 {
 		room := s.room()
@@ -49,7 +49,8 @@ func (s *Spool) Add(p []byte) {
 	}
 }
 
-// Fill adds what r has, and waits for room while the spool is full. It returns the error of r, unless that is io.EOF.
+// Fill adds all bytes of r. It waits for room while the spool is full. It returns the error of r, unless that is
+// io.EOF.
 func (s *Spool) Fill(r io.Reader) error {
 	for {
 		room := s.room()
@@ -59,7 +60,7 @@ func (s *Spool) Fill(r io.Reader) error {
 		}
 		n, err := r.Read(room)
 		s.add(n)
-		runtime.Gosched() // Drain goes on here rather than in another thread, which would have to be woken
+		runtime.Gosched() // let Drain run in this thread, instead of waking another one
 		if err == io.EOF {
 			return nil
 		}
@@ -69,7 +70,7 @@ func (s *Spool) Fill(r io.Reader) error {
 	}
 }
 
-// room waits for room, and returns where the next bytes belong; nil if nobody takes them.
+// room waits for free memory and returns it; nil after Drop.
 func (s *Spool) room() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *Spool) room() []byte {
 	}
 }
 
-// grow makes room in a larger ring. Drain may still write from the old one.
+// grow replaces the ring by a larger one. Drain may still write from the old one.
 func (s *Spool) grow() {
 	larger := make([]byte, min(s.limit, max(minRing, 2*len(s.ring))))
 	n := copy(larger, s.ring[s.start:])
@@ -100,7 +101,7 @@ func (s *Spool) grow() {
 	s.ring, s.start = larger, 0
 }
 
-// add says that n bytes are where room has said.
+// add records that n bytes were written to the memory from room.
 func (s *Spool) add(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +111,7 @@ func (s *Spool) add(n int) {
 	}
 }
 
-// End says that nothing more is added.
+// End records that no more bytes are added.
 func (s *Spool) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +119,7 @@ func (s *Spool) End() {
 	s.filled.Signal()
 }
 
-// Drop throws away what is held and what is added.
+// Drop discards all held bytes, and all bytes that are added later.
 func (s *Spool) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +128,7 @@ func (s *Spool) Drop() {
 	s.emptied.Signal()
 }
 
-// Drain writes what is added to w, until the end or an error of w.
+// Drain writes the added bytes to w, until End or Drop, or an error of w, which it returns.
 func (s *Spool) Drain(w io.Writer) error {
 	for {
 		part := s.part()
@@ -146,7 +147,7 @@ func (s *Spool) Drain(w io.Writer) error {
 	}
 }
 
-// part waits for the next bytes to write. There are none if nothing more comes.
+// part waits for the next bytes to write. It returns none after End or Drop.
 func (s *Spool) part() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +158,7 @@ func (s *Spool) part() []byte {
 	return s.ring[s.start : s.start+n]
 }
 
-// free makes room of the first n bytes.
+// free removes the first n bytes.
 func (s *Spool) free(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
