@@ -1,10 +1,10 @@
 // Package copyscript has the shell scripts that package remote runs in containers to copy without tar, and to check
 // copies. Package client/clienttest/containers knows them too.
 //
-// A script gets names as arguments and on its standard input, and no name is ever a part of its text. A name on
-// standard input is a line in which a newline is \0012 and a backslash is \0134. A script that succeeds writes the
-// nonce that it was given, which nobody in the container could know before, as the last of its output, so that an
-// output that was cut off cannot be taken for a whole one.
+// A script gets names as arguments and on its standard input; no name is ever part of its text. A name on standard
+// input is a line in which a newline is \0012 and a backslash is \0134. A script with a NONCE argument ends its output
+// with the nonce when it succeeds. Nobody in the container could know the nonce before, so a truncated output is
+// detected.
 package copyscript
 
 import (
@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// The exit codes that scripts have for errors of their own. For all others it is 1.
+// The scripts' own exit codes. The exit code of other errors is 1.
 const (
-	Exists    = 81 // something is there that must not be replaced
-	NoProgram = 83 // a program is missing, or cannot do what is needed
+	Exists    = 81 // something exists that must not be replaced
+	NoProgram = 83 // a program is missing, or lacks a needed feature
 )
 
 //go:embed *.sh
@@ -24,40 +24,40 @@ var files embed.FS
 // Read returns the script with the arguments NAME NONCE, which writes a file to standard output.
 func Read() string { return script("read.sh") }
 
-// Write returns the script with the arguments TEMPORARY NAME REPLACE SUM, which makes TEMPORARY, says "ready", writes
-// standard input to TEMPORARY, and says how many bytes it got and, if SUM is 1, their SHA-256.
+// Write returns the script with the arguments TEMPORARY NAME REPLACE SUM, which makes TEMPORARY, prints "ready", copies
+// standard input to TEMPORARY, and prints the number of bytes and, if SUM is 1, their SHA-256.
 func Write() string { return script("write.sh") }
 
-// Remove returns the script with the arguments TEMPORARY, which removes it, also if Write has only begun.
+// Remove returns the script with the argument TEMPORARY, which removes that file, even if Write has only begun.
 func Remove() string { return script("remove.sh") }
 
-// Commit returns the script with the arguments TEMPORARY NAME REPLACE MODE, which renames what Write has written. An
-// empty MODE changes none.
+// Commit returns the script with the arguments TEMPORARY NAME REPLACE MODE, which renames the file that Write has
+// written. An empty MODE leaves the mode unchanged.
 func Commit() string { return script("commit.sh") }
 
-// Check returns the script with the arguments FOLDER NONCE REPLACE, which makes the folder, and fails if something in
-// it stands in the way of what is on standard input: names, each after a letter, d for a folder and f for all else. An
-// empty line ends them.
+// Check returns the script with the arguments FOLDER NONCE REPLACE, which makes the folder, and fails if a name on
+// standard input exists in it and must not be replaced. Each name follows a letter, d for a folder and f for anything
+// else. An empty line ends the names.
 func Check() string { return script("check.sh") }
 
-// Sums returns the script with the arguments FOLDER NONCE, which writes, for each name on standard input, a line that
-// begins with its SHA-256. An empty line ends the names.
+// Sums returns the script with the arguments FOLDER NONCE, which prints, for each name on standard input, a line that
+// begins with the SHA-256 of the file. An empty line ends the names.
 func Sums() string { return script("sums.sh") }
 
 // Pack returns the script with the arguments NONCE NAME, which writes a file, or a folder as "." and its content, to
-// standard output: for each entry a header, which ends with a zero byte, then its name and, for a link, its target,
-// which end likewise, and then the bytes of a file.
+// standard output: for each entry a header, its name and, for a link, its target, each ended by a zero byte, and then
+// the bytes of a file.
 func Pack() string { return script("pack.sh") }
 
-// Unpack returns the script with the arguments NONCE FOLDER REPLACE, which makes the entries that come on standard
+// Unpack returns the script with the arguments NONCE FOLDER REPLACE, which makes the entries described on standard
 // input.
 func Unpack() string { return script("unpack.sh") }
 
-// script returns a script without its comments and indentation, which need not travel: a command is a part of a URL.
+// script returns a script without comments and indentation, because the command is part of a URL.
 func script(name string) string {
 	text, err := files.ReadFile(name)
 	if err != nil {
-		panic(err) // the file is in the program
+		panic(err) // cannot happen: the file is embedded
 	}
 	var lines []string
 	for line := range strings.Lines(string(text)) {
