@@ -1,8 +1,8 @@
-// Package directive refuses YAML documents that the YAML library would take too long for.
+// Package directive detects YAML documents that the YAML library would take too long to parse.
 //
-// The library compares each %TAG directive with all that come before it, and each tag of a document with all
-// directives: a megabyte of them takes many seconds, and nothing can interrupt it. No kubeconfig, no output of a
-// credential plugin and no manifest needs one.
+// The library compares each %TAG directive with all earlier ones, and each tag of a document with all directives: a
+// megabyte of directives takes many seconds, and the parser cannot be interrupted. No kubeconfig, no output of a
+// credential plugin and no manifest needs a %TAG directive.
 package directive
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Error says that a YAML text has a directive other than %YAML.
 type Error struct {
-	// Line is where it stands, from 1.
+	// Line is the line of the directive, counted from 1.
 	Line int
 }
 
@@ -25,25 +25,24 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d has a YAML directive other than %%YAML, which is not allowed", e.Line)
 }
 
-// unknown is what the library says of a directive that is neither %YAML nor %TAG.
+// unknown is the end of the library's error for a directive that is neither %YAML nor %TAG.
 const unknown = "found unknown directive name"
 
-// tags are the beginning of a %TAG directive in the encodings that the library reads, with a letter in its place that
-// spoils it.
+// tags has the beginning of a %TAG directive in each encoding that the library reads, and the same with its name made
+// unknown.
 var tags = []struct{ name, spoiled []byte }{
 	{[]byte("%TAG"), []byte("%XAG")},
-	{[]byte("%\x00T\x00A\x00G\x00"), []byte("%\x00X\x00A\x00G\x00")}, // UTF-16, the low byte first
+	{[]byte("%\x00T\x00A\x00G\x00"), []byte("%\x00X\x00A\x00G\x00")}, // UTF-16, little-endian
 	{[]byte("\x00%\x00T\x00A\x00G"), []byte("\x00%\x00X\x00A\x00G")},
 }
 
-// Check returns an *Error if the library would find a %TAG directive in data, and nil otherwise, also where data is not
-// YAML.
+// Check returns an *Error if the library would find a %TAG directive in data. Otherwise it returns nil, even if data is
+// not YAML.
 //
-// Whether a line that begins with % is a directive depends on all that stands before it: in a quoted text, or a plain
-// one of several lines, it is content. Only the library knows. So Check spoils the name of whatever could be a %TAG
-// directive, and lets the library parse that: it stops at the first directive that it does not know, and content may be
-// what it likes. A text without "%TAG", as nearly all are, costs a search; another one is parsed once more, as the
-// caller does.
+// Only the parser knows whether a line that begins with % is a directive: within a quoted or a multi-line plain text it
+// is content. So Check replaces every "%TAG" by an unknown name and lets the library parse the result: the library
+// stops at the first unknown directive, and a replacement within content does no harm. A text without "%TAG", as nearly
+// all are, costs only a search; any other text is parsed one more time.
 func Check(data []byte) error {
 	found := false
 	for _, tag := range tags {
@@ -61,9 +60,9 @@ func Check(data []byte) error {
 		}
 		where, is := strings.CutSuffix(err.Error(), unknown)
 		if !is {
-			return nil // the end, or an error that the caller's own parser finds
+			return nil // the end, or an error that the caller's own parsing finds too
 		}
-		line := 1 // for which the library has no words
+		line := 1 // the library names no line for the first one
 		_, _ = fmt.Sscanf(where, "yaml: line %d:", &line)
 		return &Error{Line: line}
 	}
@@ -72,7 +71,7 @@ func Check(data []byte) error {
 // decode parses the next document.
 func decode(d *yaml.Decoder) (err error) {
 	defer func() {
-		if recover() != nil { // the library panics where it believes that it cannot come
+		if recover() != nil { // the library panics in states that it considers impossible
 			err = errPanic
 		}
 	}()
