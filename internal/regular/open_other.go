@@ -4,7 +4,7 @@ package regular
 
 import "io/fs"
 
-// unblocked is nothing on systems whose named pipes are no files.
+// unblocked is 0 on systems where named pipes are not files.
 const unblocked = 0
 
 // Owned reports true: on this system the mode does not show a file's owner.

@@ -8,10 +8,12 @@ import (
 	"syscall"
 )
 
-// unblocked makes the opening of a pipe not wait for its other end, and no terminal that of this process.
+// unblocked makes opening a pipe not wait for its other end, and opening a terminal not make it the controlling
+// terminal of this process.
 const unblocked = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// Owned reports whether a file, a folder or a link is the user's own. On systems that do not say it, it is.
+// Owned reports whether the user owns a file, a folder or a link. It is always true on systems that do not show the
+// owner.
 func Owned(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()

@@ -1,5 +1,6 @@
-// Package regular reads files that somebody else names, and refuses whatever is not a regular file. It does not bound
-// the time: a network mount whose server is gone holds the calling goroutine, and the system offers no way out.
+// Package regular reads files whose names come from a configuration, and refuses anything that is not a regular file.
+// It does not bound the time: a network mount whose server is gone blocks the calling goroutine, and the system offers
+// no way to interrupt it.
 //
 // A path in a configuration may lead to a named pipe, a terminal or a device. Opening a pipe waits until somebody opens
 // its other end, and reading one may never end. So this package reads regular files only, opens them without waiting,
@@ -17,15 +18,15 @@ import (
 // ErrNot is the cause of the error if the path leads to neither a regular file nor a directory.
 var ErrNot = errors.New("is no regular file")
 
-// ErrDirectory is the cause of the error for a directory; systems have different words for it, or none.
+// ErrDirectory is the cause of the error for a directory. The errors of the systems for it differ.
 var ErrDirectory = errors.New("is a directory")
 
-// Read returns the first limit+1 bytes of a regular file: if it returns more than limit, the file is too long. Its
-// errors are of type *fs.PathError.
+// Read returns at most the first limit+1 bytes of a regular file: if it returns more than limit, the file is too long.
+// Its errors are of type *fs.PathError.
 func Read(name string, limit int) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(name) // before it is opened, because opening a device may have an effect
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: p.Err} // as it is without the look before
+		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: p.Err} // the error that opening would return
 	}
 	if err != nil {
 		return nil, nil, err
@@ -41,14 +42,14 @@ func Read(name string, limit int) ([]byte, fs.FileInfo, error) {
 	if info, err = f.Stat(); err != nil {
 		return nil, nil, err
 	}
-	if err := check(name, info); err != nil { // another one may have come in between
+	if err := check(name, info); err != nil { // the file may have been replaced in between
 		return nil, nil, err
 	}
 	b, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	return b, info, err
 }
 
-// Writable returns why a regular file cannot be opened to be written, or nil. It does not change the file.
+// Writable returns why a regular file cannot be opened for writing, or nil. It does not change the file.
 func Writable(name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -74,7 +75,7 @@ func check(name string, info fs.FileInfo) error {
 	return nil
 }
 
-// kind names what is no regular file.
+// kind names the type of a file that is not regular.
 func kind(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:
