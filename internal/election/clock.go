@@ -2,10 +2,10 @@ package election
 
 import "time"
 
-// Clock tells the time in two ways, because neither is enough: the monotonic clock stands still while the machine
-// sleeps, and the wall clock may be set. The DESIGN.md of package leader says more.
+// Clock has two clocks, because neither suffices alone: the monotonic clock stands still while the machine sleeps, and
+// the wall clock may be set. The DESIGN.md of package leader says more.
 type Clock struct {
-	Mono func() time.Duration // since some moment
+	Mono func() time.Duration // since an arbitrary moment
 	Wall func() time.Time
 }
 

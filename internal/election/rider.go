@@ -1,20 +1,20 @@
-// Package election has what a leader election learns from packages that run one for their own purposes, by its context.
+// Package election lets other packages adapt a leader election that they run, through its context.
 package election
 
 import "context"
 
-// Rider makes the lease of a leader election carry more than the election: a process that shares work with others holds
-// a lease of its own, whose annotations say what it has taken.
+// Rider makes the lease of a leader election carry data for another purpose. Package shards uses it: each replica holds
+// its own lease, whose annotations list the ranges that it has taken.
 type Rider struct {
-	// Annotations returns the annotations that a write sets. It is called before each write of the lease, also the one
-	// that releases it.
+	// Annotations returns the annotations that a write sets. It is called before each write of the lease, including the
+	// release.
 	Annotations func() map[string]string
 	// Stored is called with the resource version and the annotations of the lease whenever an answer of the server
-	// shows that it is as this process has written it. No earlier write can change it any more.
+	// shows the lease as this process has written it. No earlier write can take effect after that.
 	Stored func(version string, annotations map[string]string)
-	// Due asks for a renewal at once, because the annotations have changed.
+	// Due requests an immediate renewal, because the annotations have changed.
 	Due <-chan struct{}
-	// Clock is what the election believes: those who ride on it have to believe the same.
+	// Clock is the clock of the election, so that the Rider and the election use the same one.
 	Clock Clock
 }
 
