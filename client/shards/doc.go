@@ -1,78 +1,77 @@
-// Package shards lets the replicas of a program share its work. Where leader election lets one replica work while the
-// others wait, here each has a part of the objects, on nothing but Leases of the cluster's own API server.
+// Package shards divides the objects of a program among its replicas. With leader election one replica works while the
+// others wait; here each replica works on a part of the objects. It needs only Leases of the cluster's API server.
 //
 //	group := shards.New(c, shards.Options{Namespace: "web", Name: "page-controller"})
 //	pages := informer.New(client.For(c, Pages), informer.Options{Shards: group})
 //	ctl := controller.New("pages", controller.Options{Shards: group}, reconcile, controller.Watch(pages))
 //	err := group.Run(ctx, func(ctx context.Context) error { return informer.Run(ctx, ctl) })
 //
-// Nothing is reconciled while the Group does not run. Informer and controller must have the same Group.
+// Nothing is reconciled while the Group does not run. The informer and the controller must have the same Group.
 //
-// Objects belong to 256 ranges, by a hash of their uid or their namespace (see [meta.ShardBy]). Each replica holds a
-// Lease of its own, which shows what it has. From these leases all replicas compute who is to have which range, and
-// pass ranges on when one comes, goes or crashes. When one comes, ranges move to it and between no others; when one
-// goes, only its ranges move. No replica leads.
+// Each object belongs to one of 256 ranges, by a hash of its uid or its namespace (see [meta.ShardBy]). Each replica
+// holds its own Lease, which lists its ranges. From these leases every replica computes the owner of each range. Ranges
+// move when a replica joins, leaves or crashes: if it joins, only to the new replica; if it leaves or crashes, only its
+// own ranges. No replica is a leader.
 //
 // # Guarantees
 //
-//   - At most one replica works on a range at a time. When a range passes on, the contexts of the work on it have ended
-//     before work begins elsewhere, and no request with these contexts is sent after that, also if the process was
-//     stopped meanwhile (SIGSTOP, a long pause of the machine) and then goes on.
-//   - A range that a replica gives up of its own, because another one joins or it leaves itself, passes on within a
-//     round trip: the new owner fills its caches first, then the old one lets the work under way end and lets go. If
-//     the new owner never gets ready, the old one goes on.
-//   - The ranges of a replica that has crashed pass on after Options.LeaseDuration and the time that the others take to
-//     fill their caches. No range is nobody's for longer than that, as long as the server answers and not all replicas
-//     are about to end. If the replica that is to have a range does not get ready, the next one takes it LeaseDuration
-//     later.
+//   - At most one replica works on a range at a time. When a range moves, the contexts of the work on it have ended
+//     before work begins elsewhere, and no request with these contexts is sent after that, even if the process was
+//     stopped in between (SIGSTOP, a long pause of the machine) and continues.
+//   - A range that a replica gives up voluntarily, because another one joins or it leaves itself, moves within a round
+//     trip: the new owner first fills its caches; then the old owner finishes the work under way and releases the
+//     range. If the new owner never gets ready, the old owner keeps the range.
+//   - The ranges of a crashed replica move after Options.LeaseDuration and the time that the new owners take to fill
+//     their caches. Every range has an owner again within that time, as long as the server answers and not all replicas
+//     are about to end. If the new owner of a range does not get ready, the next replica takes it LeaseDuration later.
 //   - The clocks of the machines need not agree, and may be set at any time.
 //
-// These assume what package leader assumes of clocks. A request that is under way when a range passes on may still take
-// effect: give the server a precondition, such as the resource version of an update. DESIGN.md says why it is safe, and
-// what is not promised.
+// The guarantees make the same assumptions about clocks as package leader. A request that is under way when a range
+// moves may still take effect. To prevent that, send a precondition, such as the resource version of an update.
+// DESIGN.md explains why this is safe, and what is not guaranteed.
 //
 // # What a replica costs
 //
 // An informer with Options.Shards lists, watches and caches the ranges of its replica only, if the server selects them
 // (KEP-5866, alpha since Kubernetes 1.36, feature gate ShardedListAndWatch). Other servers send everything; then the
-// informer reads the identity of each object and decodes those of its ranges. Memory follows the share in both cases,
-// traffic only in the first.
+// informer reads the identity of each object and decodes only the objects of its ranges. Memory is proportional to the
+// share of the replica in both cases, traffic only in the first.
 //
-// Each replica writes its lease once in Options.RetryPeriod, and watches its own and those of the group. So with the
-// defaults 16 replicas make 8 writes and 136 events a second, and 64 replicas 32 writes and 2,080 events. Ranges that
-// pass on cost a write of each of the two replicas and a list of the leases, however many ranges pass at once. Large
-// groups should have longer durations.
+// Each replica writes its lease once in Options.RetryPeriod, and watches its own lease and those of the group. So with
+// the defaults 16 replicas make 8 writes and 136 events a second, and 64 replicas 32 writes and 2,080 events. A move
+// costs one write by each of the two replicas and a list of the leases, however many ranges move at once. Large groups
+// should use longer durations.
 //
 // # By uid or by namespace
 //
-// Ranges by uid hold about as many objects each, whatever the names are. How many ranges a replica gets depends on
-// chance: with three replicas it is usually 70 to 100, and with eight 22 to 43.
+// Ranges by uid hold about the same number of objects each, whatever the names are. The number of ranges of a replica
+// is random: usually 70 to 100 with three replicas, and 22 to 43 with eight.
 //
-// An object and those that it owns have different uids, so they are usually in different ranges: a controller that
-// watches children to find their owners needs ranges by namespace. And an object that is deleted and made again has
-// another uid: one replica may still reconcile that its key is gone while another reconciles the new object. So let a
-// finalizer do what has to follow a deletion.
+// An object and its children have different uids, so they are usually in different ranges: a controller that watches
+// children to find their owners needs ranges by namespace. An object that is deleted and created again has another uid:
+// one replica may still reconcile the deletion of the key while another reconciles the new object. So use a finalizer
+// for cleanup after a deletion.
 //
-// By namespace the work is as even as the namespaces are. One range has all objects of a namespace, all objects without
-// one, and those of namespaces whose names differ in the last two characters only, such as team-01 to team-99. Then one
-// replica has all the work; see meta.ShardByNamespace.
+// Ranges by namespace are as even as the namespaces are. All objects of a namespace are in one range, and so are all
+// objects without a namespace. Namespaces whose names differ only in the last two characters, such as team-01 to
+// team-99, share a range too, so one replica may have all the work; see meta.ShardByNamespace.
 //
 // # Faults
 //
 //	FAULT                                     EFFECT
 //	replica crashes                           others take its ranges after LeaseDuration
-//	replica is stopped, or its machine        it has lost all ranges when it goes on, and joins again
+//	replica is stopped, or its machine        it has lost all ranges when it continues, and joins again
 //	sleeps, for longer than RenewDeadline
 //	server away for longer than that          all replicas lose all ranges, and join again when it is back; LeaseDuration later if
 //	                                          it has forgotten its history (410)
-//	watch dead                                another one is opened, and goes on where that one ended
+//	watch dead                                a new watch continues where it ended
 //	etcd restored from a backup               all replicas lose all ranges, and take them again after up to two LeaseDurations.
 //	                                          The server may forget renewals, so two may work on a range for RetryPeriod
-//	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have run out
-//	a lease edited by hand                    its replica writes it again; others take it for as it was, or for everything if they have missed a renewal
+//	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have expired
+//	a lease edited by hand                    its replica writes it again; the others assume its last valid ranges, or all ranges if they have missed a renewal
 //	another process with the same identity    Run returns leader.ErrShared
-//	replicas with another Options.By           those that come later work on nothing until the others have left; all of them report it
-//	more replicas than ranges                 some have none
+//	replicas with another Options.By           replicas that join later get no work until the others have left; all of them report it
+//	more replicas than ranges                 some replicas have no range
 //	a follower that never gets ready          its replica gets no range; after LeaseDuration it reports which follower that is
 //
 // # Permissions
@@ -82,6 +81,6 @@
 //	get       leases.coordination.k8s.io  nothing works
 //	update    leases.coordination.k8s.io  nothing works
 //	list      leases.coordination.k8s.io  nothing works
-//	watch     leases.coordination.k8s.io  ranges pass on one or two LeaseDurations later, and the refusal is reported
+//	watch     leases.coordination.k8s.io  ranges move one or two LeaseDurations later, and the refusal is reported
 //	delete    leases.coordination.k8s.io  leases of replicas that have ended stay
 package shards
