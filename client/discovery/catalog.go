@@ -36,8 +36,8 @@ const (
 type Options struct {
 	// TTL is how long an answer is used before the server is asked whether it has changed; 0 means one minute.
 	TTL time.Duration
-	// MissTTL is the maximum age of an answer that proves that something does not exist, or still does not answer; 0
-	// means 10 s.
+	// MissTTL is the maximum age of an answer that proves that something does not exist, or that a group version is
+	// still stale; 0 means 10 s.
 	MissTTL time.Duration
 	// Dir is a folder that keeps answers for the next run of the program, for command-line tools. The first lookup of
 	// that run then costs only a confirmation that nothing has changed, or nothing within TTL. Empty means no folder.
@@ -70,7 +70,7 @@ func (o Options) validate() error {
 }
 
 // Catalog is a client-side memory of what a server serves, filled on demand. It is safe for use by several goroutines
-// at once, and has none of its own.
+// at once, and has no background goroutine.
 type Catalog struct {
 	client  *client.Client
 	options Options

@@ -32,8 +32,8 @@
 //
 // A file is kubeconfig v1, as YAML or JSON, in UTF-8 or in UTF-16 with a byte order mark, at most 16 MiB. It may have
 // several documents, which are merged. Unknown fields are ignored, with a line in Loaded.Warnings if the stanza is
-// used, and null is the same as absent. YAML directives other than %YAML are refused. A name or a token is taken as it
-// is written, also if YAML would read it as a number.
+// used, and null is the same as absent. YAML directives other than %YAML are refused. A name or a token is used as it
+// is written, even if YAML would read it as a number.
 //
 // With several files the first value wins: contexts, clusters and users are merged by name, each taken whole from the
 // first file that has it, and the first current-context counts. Within one file a duplicate name is an error. An entry
@@ -51,7 +51,7 @@
 //   - a token and a password (but a client certificate may come with either);
 //   - impersonation without a user.
 //
-// A kubeconfig that kubectl takes is taken in the same way, with a line in Loaded.Warnings where it is unwise:
+// A kubeconfig that kubectl accepts has the same meaning here. Each of these mistakes adds a line to Loaded.Warnings:
 //
 //   - a context whose user does not exist: no credentials are sent;
 //   - a plugin (exec) beside a token, a name or a certificate: the plugin does not run;
@@ -63,7 +63,7 @@
 //   - a server with a user in its URL: that user is sent, and no other token, password or plugin is used;
 //   - a server with a query or a fragment: they are ignored.
 //
-// [Write] refuses to write any of these, but a context without a user and a server of plain HTTP.
+// [Write] refuses to write any of these, except a server of plain HTTP. A context without a user is not a mistake.
 //
 // There are no options that override single fields: change the returned Config.
 //
@@ -76,8 +76,8 @@
 // Options.Plugins says which plugins may run, which variables of the kubeconfig they get, how long they may run, and
 // what they read from and write to. Plugins run without a shell. A command that contains a folder starts at the folder
 // of the file. Any other is looked up in PATH, but never in the current directory. A plugin's output is bounded, and
-// the plugin does not outlive the context or its timeout. A failed plugin is a [*PluginError]. It receives the cluster
-// (provideClusterInfo) as the file describes it, whatever becomes of the Config.
+// the plugin does not outlive the context or its timeout. A failed plugin is a [*PluginError]. A plugin receives the
+// cluster (provideClusterInfo) as the file describes it, even if the caller changes the Config.
 //
 // # Limits
 //

@@ -37,12 +37,12 @@
 //
 //	FAULT                                     EFFECT
 //	server away, or slower than the           lead's context ends RenewDeadline after the last renewal was sent, with a
-//	deadline                                  *LostError. Contenders go on trying
+//	deadline                                  *LostError. Contenders keep trying
 //	watch fails, or is not permitted          contenders poll, every 1.5 to 1.75 RetryPeriod
 //	connection half-open                      an attempt takes at most three quarters of RenewDeadline; the next one uses
 //	                                          another connection
 //	answer to a write lost                    the lease is read again
-//	another process writes to other fields,   kept
+//	another process writes to other fields,   those changes are kept
 //	labels or annotations
 //	lease deleted                             the leader loses it at once. Contenders that have seen it held wait until it would
 //	                                          have run out
@@ -57,7 +57,7 @@
 //	spec.strategy set                         ErrCoordinated: the server chooses the holder of such a lease (KEP-4355)
 //	403, or no such namespace                 reported at once, and tried again after growing waits of up to a minute
 //	lead does not return                      reported at growing intervals; Live fails once the lease is lost for Grace
-//	lead panics                               the lease is released, and the panic goes on
+//	lead panics                               the lease is released, and the panic continues
 //
 // # Permissions
 //

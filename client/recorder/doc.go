@@ -42,7 +42,7 @@
 // # Failures
 //
 //	the network, 401, 408, 409, 429, 5xx      sent again after growing waits of up to a minute, for an hour
-//	403, except of a namespace that ends      sent again like those for half a minute, because a server that has just started may
+//	403, except in a terminating namespace    sent again like those for half a minute, because a server that has just started may
 //	                                          not know the program's rights yet; then dropped, with the cause Refused
 //	404 of a namespace, 422, other 4xx        dropped, with the cause Refused
 //	404 of a record whose count is updated    the server has forgotten it, as it does after an hour: it is created again, with
