@@ -108,8 +108,8 @@ func (c *Catalog) usable() error {
 	return nil
 }
 
-// Invalidate makes every later call ask the server again, also calls that would wait for a request which has begun. The
-// server does not send unchanged documents again.
+// Invalidate makes every later call ask the server again, even if a request for the same document is already under way.
+// The server does not send unchanged documents again.
 func (c *Catalog) Invalidate() {
 	if c.usable() != nil {
 		return

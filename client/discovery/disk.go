@@ -99,8 +99,8 @@ func (d disk) file(p page) string {
 	return filepath.Join(d.dir, strings.ReplaceAll(url.QueryEscape(p.path[1:]), "%2F", "_")+".cache")
 }
 
-// private creates the folder if it is missing. It refuses one that others may write or that another user owns, because
-// their answers would be believed.
+// private creates the folder if it is missing. It refuses a folder that others may write or that another user owns,
+// because the Catalog would trust their answers.
 func (d disk) private() error {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err

@@ -124,7 +124,8 @@ func (c *Catalog) lead(
 	return doc, err
 }
 
-// fetch requests p, of which the caller may have old. It returns an error without a document if a retry could help.
+// fetch requests p. old is the caller's last document of p, or nil. It returns an error without a document if a retry
+// could help.
 func (c *Catalog) fetch(ctx context.Context, p page, old *document) (*document, error) {
 	doc := &document{at: time.Now()}
 	r := client.RawRequest{Path: p.path, Query: p.query, Header: http.Header{"Accept": {cmp.Or(p.accept, "application/json")}}}
@@ -165,7 +166,7 @@ func shortLived(value any) bool {
 	return ok && l.stale()
 }
 
-// refused reports whether err is an answer that a retry would soon not change.
+// refused reports whether err is an answer that a retry would not soon change.
 func refused(err error) bool {
 	if errors.As(err, new(*documentError)) || errors.As(err, new(*client.UsageError)) {
 		return true

@@ -30,8 +30,8 @@ type Change struct {
 	Namespace string
 }
 
-// Format prints the names in c for every verb: for some, package fmt prints all of the value behind a pointer and calls
-// no method.
+// Format prints only the names in c, for every verb. Without it, package fmt would for some verbs print everything
+// behind the pointers, without calling a method.
 func (c Change) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "{Contexts:%q Clusters:%q Users:%q Current:%q Namespace:%q}", slices.Sorted(maps.Keys(c.Contexts)),
 		slices.Sorted(maps.Keys(c.Clusters)), slices.Sorted(maps.Keys(c.Users)), c.Current, c.Namespace)
