@@ -40,8 +40,8 @@ func classify(err error) outcome {
 	case errors.Is(err, errUnordered):
 		return unordered
 	case errors.Is(err, client.WrongKind), inStream && !answered, errors.Is(err, apierrors.StoreReadError):
-		// An event that the server cannot read from its store is lost like one that cannot be decoded here: a watch
-		// from the same version brings it again and again.
+		// An event that the server cannot read from its store is as lost as one that does not decode here: a watch from
+		// the same version receives it again and again.
 		return inapplicable
 	case apierrors.IsTooLargeResourceVersion(err):
 		return tooLarge
@@ -58,8 +58,8 @@ func classify(err error) outcome {
 	return classifyCode(status.Status.Code, inStream)
 }
 
-// classifyCode classifies a status of which only the code is known. inStream says that it came as an event of a watch
-// that had begun.
+// classifyCode classifies a status of which only the code is known. inStream says that the status arrived as an event
+// of an open watch.
 func classifyCode(code int, inStream bool) outcome {
 	switch {
 	case code == http.StatusInternalServerError && inStream:

@@ -8,36 +8,35 @@
 //
 // # Guarantees
 //
-// After any fault that ends, the cache converges to the server's state. It stays readable meanwhile: a relist replaces
-// its content at once, when the new list is complete. An object whose uid and resource version have not changed is not
-// decoded again and causes no handler call.
+// After any fault that ends, the cache converges to the server's state. It stays readable during a relist, which
+// replaces the content at once when the new list is complete. An object whose uid and resource version have not changed
+// is not decoded again and causes no handler call.
 //
 // One pure function, next, decides the recovery from each fault; the table is in machine.go:
 //
 //   - A watch that ends is resumed after the last event that was applied, unless the server says that this is
 //     impossible. A lost connection, a 429 or a 5xx does not cause a relist.
-//   - The informer relists after a 410 in any form; after a version that the server says it has not reached; after the
-//     resource was gone (404), because the changes in that time are unknown; and after three watches in a row that have
-//     an event that cannot be applied, or end at once and empty, or bring not even bookmarks.
-//   - The informer reads the whole collection as a streaming list where the server serves those. It reads page by page
-//     where the server refuses, ignores the request, does not end the list, or forbids the watch: see [Mode]. Pages
-//     whose continue token expires are read once more, and then as one page.
+//   - The informer relists after a 410 in any form; after an answer that the server has not yet reached the version;
+//     after the resource was gone (404), because the changes in that time are unknown; and after three watches in a row
+//     that have an event that cannot be applied, or end at once and empty, or bring not even bookmarks.
+//   - The informer reads the whole collection as a streaming list if the server serves streaming lists. It reads page
+//     by page if the server refuses, ignores the request, does not end the list, or forbids the watch: see [Mode]. If a
+//     continue token expires, the informer lists once more in pages, and then in one page.
 //   - A list or a bookmark that is older than the cache shows that the server was restored from a backup. The informer
 //     then replaces everything, whatever the versions say, and reports that. Such a server sends nothing to a watch
-//     from a version that it no longer has; the informer notices that after three such watches, or half an hour. A
-//     server that reaches a version as new as the cache's before it is asked cannot be told from one that was never
-//     rolled back.
+//     from a version that it no longer has; the informer notices that after three such watches, or half an hour. It
+//     cannot detect a rollback if the server has passed the cache's version again before the informer asks.
 //   - After failures in a row the waits grow from 800 ms to 30 s, with full jitter, and start low again after 2 minutes
-//     of health. A watch that delivered something is resumed within 800 ms. So is a relist begun, unless it follows
-//     another without a watch of 10 s in between. Where the server refuses (400, 403, 404 and the like), attempts are 5
-//     to 30 s apart. The informer always waits as long as the server asks (Retry-After), up to an hour.
+//     of health. A watch that delivered something is resumed within 800 ms. A relist begins within 800 ms too, unless
+//     it follows another relist without a watch of 10 s in between. If the server refuses (400, 403, 404 and the like),
+//     attempts are 5 to 30 s apart. The informer always waits as long as the server asks (Retry-After), up to an hour.
 //   - The informer gives up a server that goes silent. It retries a paged list whose answer stalls
 //     (client.Config.StallTimeout) or brings no object for 2 minutes, and a streaming list that brings nothing for 30
 //     s. It reopens a watch after three times the longest time that the server has left between two bookmarks (at least
-//     90 s). Where the server is not known to send bookmarks, it reopens a watch that is overdue by 30 s, which is
-//     after at most 10 minutes and a half of silence.
+//     90 s). If the server is not known to send bookmarks, the informer reopens a watch that is overdue by 30 s, which
+//     is after at most 10 and a half minutes of silence.
 //
-// An informer ends by itself only if its source cannot be asked at all. Run then returns the reason: a
+// An informer ends by itself only if no request to its source is possible. Run then returns the reason: a
 // *client.UsageError, such as a namespace for a cluster-wide resource.
 //
 // If an object does not decode into T, the cache keeps its last good state. The informer reports it once per change and
@@ -48,13 +47,13 @@
 // With Options.Namespaces an informer follows a set of namespaces, which [Informer.SetNamespaces] changes. Each has its
 // own list and watch and recovers by itself. Objects of other namespaces are never in the cache. When the set changes,
 // handlers receive the differences only, and an object that stays keeps the same reference. Each namespace in the cache
-// is of one moment; the cache as a whole is not.
+// shows the state of one moment; the cache as a whole does not.
 //
 // # Ranges
 //
 // With Options.Shards an informer follows some of 256 ranges of objects, by the hash of their uid or namespace, so that
-// the replicas of a program can divide a resource. The ranges may change during a Run: what stays is neither listed nor
-// decoded again. See [Shards].
+// the replicas of a program can divide a resource. The ranges may change during a Run: objects of ranges that stay are
+// neither listed nor decoded again. See [Shards].
 //
 // # Reading your own writes
 //
@@ -69,20 +68,20 @@
 //
 // # Sharing
 //
-// Parts of a program that do not know of each other share one watch and one cache through a [Factory]: [Share] returns
-// an informer to each of them. The watch runs while at least one of these informers runs.
+// Independent parts of a program share one watch and one cache through a [Factory]: [Share] returns an informer to each
+// of them. The watch runs while at least one of these informers runs.
 //
 // # Groups
 //
 // A [Group] runs the parts of a program in their order and ends them in reverse: caches, services, an election,
-// controllers. It knows whether the program is alive and ready, also as an http.Handler, and names what does not end.
-// [Run] is a Group with Runners only.
+// controllers. It reports whether the program is alive and ready, also as an http.Handler, and names the parts that do
+// not end. [Run] is a Group with Runners only.
 //
 // # Goroutines
 //
-// Nothing runs before [Informer.Run] or after it has returned, for whatever reason. Beside its own goroutine, Run
-// starts one to deliver, one for each collection that is watched (one, or one for each namespace), and one for each
-// subscription; the client adds those of its requests. [Factory.Run] adds one for each watch that is shared. Run may be
+// No goroutine runs before [Informer.Run] begins or after it has returned, for whatever reason. In addition to its own
+// goroutine, Run starts one to deliver, one for each watched collection (one, or one for each namespace), and one for
+// each subscription; the client adds those of its requests. [Factory.Run] adds one for each shared watch. Run may be
 // called again, and then resumes each watch where it was. The function [Run] runs the informers that controllers watch
 // or read, each once, and stops them after the controllers. If an index function panics, Run panics (for shared
 // informers, Factory.Run), after all other goroutines have returned.

@@ -12,9 +12,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A cache that has never held a complete list reports every object as absent. A controller that believes it creates
-// objects that exist, or deletes what refers to them. So the first such read is reported. A function of a source of a
-// controller that waits for the cache is an exception: no reconcile acts on what it finds before the cache is complete.
+// Until a cache has held a complete list, it reports every object as absent. A controller that believes this creates
+// objects that already exist, or deletes objects that refer to them. So the informer reports the first such read. One
+// kind of read is exempt: a read by a function of a controller's source, if that controller waits for the cache,
+// because no reconcile acts on the result before the cache is complete.
 
 // EarlyReadError says that the cache of an informer was read before it held a complete list, so the answer may lack
 // objects that the server has. It is reported once for each informer; see [Options.AllowEarlyReads].
@@ -30,14 +31,14 @@ func (e *EarlyReadError) Error() string { return e.text }
 func (e *EarlyReadError) Unwrap() error { return e.err }
 
 // early reports a read of an object or a namespace that the informer covers and has not listed yet. The store calls it
-// until every namespace is listed. op is the method, such as Get or Index.Len, and key the key that Get did not find;
-// for Namespace it has only that.
+// until every namespace is listed. op is the method, such as Get or Index.Len. key is the key that Get did not find;
+// for a read of one namespace only its Namespace is set.
 func (i *engine[T]) early(op string, key meta.Key) {
 	if i.committed() || i.isAwaited() && bySource() || !i.isEarly(key.Namespace) {
 		return
 	}
 	why := i.unsynced()
-	if why == nil { // the list has become complete this moment
+	if why == nil { // the list has just become complete
 		return
 	}
 	if key != (meta.Key{}) {
@@ -69,7 +70,7 @@ func (i asFiller[T]) AwaitedBy(calls *atomic.Int64) (end func()) {
 	}
 }
 
-// isAwaited reports whether a function of a source is running of a controller that waits for the cache.
+// isAwaited reports whether a controller that waits for the cache is running a function of one of its sources.
 func (i *engine[T]) isAwaited() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -81,8 +82,8 @@ func (i *engine[T]) isAwaited() bool {
 	return false
 }
 
-// bySource reports whether the caller is called by a source of a controller, and not by a reconcile. It knows both by
-// the files of package controller.
+// bySource reports whether a controller's source, and not a reconcile, made the call. It tells them apart by the files
+// of package controller on the stack.
 func bySource() bool {
 	_, self, _, _ := runtime.Caller(0)
 	dir := path.Join(path.Dir(self), "controller")
@@ -117,7 +118,8 @@ func (i *engine[T]) committed() bool {
 	return len(scopes) > 0
 }
 
-// isEarly reports whether a read of a namespace, or of all, is too early and the first such read.
+// isEarly reports whether a read of namespace ns, or of all namespaces if ns is empty, is too early and the first such
+// read.
 func (i *engine[T]) isEarly(ns string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -128,7 +130,7 @@ func (i *engine[T]) isEarly(ns string) bool {
 		return false // the informer does not cover it, or has listed it
 	}
 	if ns == "" && i.partly {
-		return false // of all namespaces, and it is known that some are missing
+		return false // it reads all namespaces, and a controller has accepted that some are missing
 	}
 	i.warned = true
 	i.store.OnRead(nil)

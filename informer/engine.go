@@ -19,7 +19,7 @@ import (
 	"github.com/bowline-go/bowline/internal/undertest"
 )
 
-// engine is what keeps the cache of an [Informer] current.
+// engine keeps the cache of an [Informer] current.
 type engine[T meta.Object] struct {
 	source Source[T]
 	o      Options
@@ -32,10 +32,10 @@ type engine[T meta.Object] struct {
 	follower  Follower  // of the current Run; Run sets it before its goroutines begin
 	observers observers // of the current Run, or of the last one; Run sets them before its goroutines begin
 
-	// shape is held while scopes and their writers change. During a Run only Run changes them, otherwise New and
+	// shape is held while scopes and their writers change. During a Run only Run changes them; without one, New and
 	// SetNamespaces do. It is locked before mu, and before the locks of the store.
 	shape  sync.Mutex
-	vacant *store.Writer[T] // while no namespace is wanted; guarded by shape
+	vacant *store.Writer[T] // exists while no namespace is wanted; guarded by shape
 
 	mu      sync.Mutex           // guards the rest
 	running bool                 // Run is under way
@@ -45,29 +45,30 @@ type engine[T meta.Object] struct {
 	listed  map[string]bool      // those of want that have been listed completely
 	expired map[string]bool      // those of listed that have not been current in this Run
 	scopes  map[string]*scope[T] // by namespace; a holder of shape may read them without mu
-	synced  chan struct{}        // closed while all of want are listed and current
+	synced  chan struct{}        // closed while every wanted namespace is listed and current
 	shares  shares               // with Options.Shards
 
-	// leaving are the namespaces that are about to leave the cache, ordered: a list of one of them that completes now
+	// leaving are the namespaces that are about to leave the cache, ordered. A list of one of them that completes now
 	// is too late.
 	leaving []string
 	warned  bool                  // an early read has been reported
 	refused error                 // see Refuse
 	awaited map[*atomic.Int64]int // see AwaitedBy
-	// former are the namespaces that were wanted before and are no longer, since all of want were listed last.
+	// former are the namespaces that were removed from want since all of want were last listed.
 	former map[string]bool
-	// partly says that a controller works without the missing namespaces, so reads of all namespaces are no mistake.
+	// partly says that a controller works without the missing namespaces. Reads of all namespaces are then no mistake.
 	partly bool
-	news   chan struct{} // closed, and replaced, when inNamespaces is out of date
+	news   chan struct{} // closed, and replaced, when the result of Namespaces is out of date
 
-	// withhold keeps errors in withheld, because shape is held without a Run: OnError may call SetNamespaces.
+	// withhold makes mutated collect errors in withheld instead of reporting them: shape is held outside a Run, and
+	// OnError may call SetNamespaces.
 	withhold bool
 	withheld []error
 
 	changed chan struct{} // holds a token when want has changed
 }
 
-// span is one Run, for those who wait for it.
+// span is one Run, for callers that wait for it.
 type span struct {
 	ended chan struct{} // closed when the Run ends
 	err   error         // the reason; written before ended is closed, read after
@@ -76,17 +77,18 @@ type span struct {
 
 func newSpan() *span { return &span{ended: make(chan struct{}), next: make(chan struct{})} }
 
-// follows returns the span of the next Run, which begins.
+// follows returns the span of the next Run, and marks that this Run has begun.
 func (s *span) follows() *span {
 	close(s.next)
 	return newSpan()
 }
 
-// nextRun is how long a wait that begins between two Runs waits for the second one.
+// nextRun is how long a wait that begins between two Runs waits for the next one.
 const nextRun = 5 * time.Second
 
-// waitNext returns at once unless the Run has ended with its context, for the reason stopped. It then waits for the
-// next Run for a while: a program that runs an informer again may wait for it a moment before that.
+// waitNext waits up to nextRun for the next Run, if the last one ended with the error stopped, which means that its
+// context ended. Otherwise it returns at once. A program that runs an informer again may wait for it just before the
+// Run begins.
 func (s *span) waitNext(ctx context.Context, stopped error) {
 	select {
 	case <-s.ended:
@@ -105,8 +107,8 @@ func (s *span) waitNext(ctx context.Context, stopped error) {
 	}
 }
 
-// sampledInTests is how many objects an informer checks at a time where clienttest has a test to fail. It bounds the
-// cost in tests with large caches.
+// sampledInTests is how many objects an informer checks at a time if clienttest has given it a test to fail. It bounds
+// the cost in tests with large caches.
 const sampledInTests = 1000
 
 func newEngine[T meta.Object](src Source[T], o Options) *engine[T] {
@@ -164,7 +166,7 @@ func (i *engine[T]) run(ctx context.Context) (err error) {
 		deliver = i.store.Deliver(ctx, func(p *store.Panic) { i.report((*cache.PanicError)(p)) })
 	})
 	func() {
-		// An index function may panic in here, and must not leave the handlers running.
+		// An index function may panic below, and the handlers must not go on running then.
 		defer wg.Wait()
 		defer cancel()
 		follow = i.follow(ctx)
@@ -191,8 +193,8 @@ func (i *engine[T]) begin() error {
 
 var errStopped = errors.New("the informer has been stopped")
 
-// end ends the Run. It first applies a change of the namespaces that came too late for Run: the next Run may be far
-// away.
+// end ends the Run. It first applies a change of the namespaces that Run did not see any more, because the next Run may
+// be far away.
 func (i *engine[T]) end(err error) {
 	if err == nil {
 		err = errStopped
@@ -205,7 +207,7 @@ func (i *engine[T]) end(err error) {
 	i.store.EndWaits(func(string) bool { return true })
 }
 
-// leave ends the Run, and returns true, unless the namespaces have changed once more.
+// leave ends the Run and returns true. If the namespaces have changed again, it does neither.
 func (i *engine[T]) leave(err error) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -219,7 +221,7 @@ func (i *engine[T]) leave(err error) bool {
 	return true
 }
 
-// expire ends what the Run has shown: nobody keeps the cache current until the next one.
+// expire marks the cache as not current, because nothing keeps it current until the next Run.
 func (i *engine[T]) expire() {
 	i.shape.Lock()
 	defer i.shape.Unlock()
@@ -228,7 +230,7 @@ func (i *engine[T]) expire() {
 		s.record.expire()
 		s.at.unproven = s.at.version != ""
 		s.at.ask = s.at.unproven
-		s.at.polling, s.at.deaf = false, false // the next Run finds out anew, and says so
+		s.at.polling, s.at.deaf = false, false // the next Run finds out and reports it anew
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -292,12 +294,12 @@ func (i *engine[T]) status() Status {
 	all := i.encoded(summary(parts))
 	all.Objects, all.ResourceVersion, all.Synced = i.store.Count(""), i.store.ResourceVersion(), synced
 	if len(parts) == 0 && running {
-		all.State = Watching // of nothing
+		all.State = Watching // it watches nothing
 	}
 	return all
 }
 
-// encoded returns s with the name of the informer, and with the form in which objects come.
+// encoded returns s with the name of the informer and the encoding in which objects arrive.
 func (i *engine[T]) encoded(s Status) Status {
 	s.Name = i.o.called()
 	var why error

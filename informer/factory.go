@@ -14,27 +14,27 @@ import (
 )
 
 // Factory lets parts of a program share one watch and one cache for each resource and scope. Ask for informers with
-// [Share], and run it with [Factory.Run]. The zero value is ready for use. Grace must not be changed after the first
-// Share, and a Factory must not be copied then. Its methods are safe for use by several goroutines at once.
+// [Share], and run it with [Factory.Run]. The zero value is ready for use. After the first Share, do not change Grace
+// and do not copy the Factory. Its methods are safe for use by several goroutines at once.
 type Factory struct {
-	// Grace is how long a watch goes on after the Run of the last informer that uses it has ended. One that runs within
-	// that time finds the cache unchanged. 0 means that it stops at once.
+	// Grace is how long a watch goes on after the Run of the last informer that uses it has ended. An informer that
+	// runs again within that time finds the cache unchanged. 0 means that the watch stops at once.
 	Grace time.Duration
 
 	// mu guards the fields below, and the users and lives of all informers. Nothing else is locked or called under it.
 	mu       sync.Mutex
 	running  bool
 	ended    chan struct{}                // closed when the current Run ends
-	commons  map[any]weak.Pointer[common] // by what they share; an unreferenced one is dropped
+	commons  map[any]weak.Pointer[common] // by what they share; the garbage collector frees one that nothing references
 	starting []*common                    // Run has to start a goroutine for these
 
-	wake chan struct{} // holds a token when starting has grown; nil before the first Run, which looks at starting itself
+	wake chan struct{} // holds a token when starting has grown; nil before the first Run, which reads starting itself
 }
 
 // Run runs the watches of the informers that run, until ctx ends; then it returns nil, after all its goroutines have
-// returned. It returns an error at once if it is running already. The Run of an informer whose watch is stopped this
-// way returns an error, unless its context has ended too, as it does under [Run]. If an informer panics, Run panics,
-// after everything has returned.
+// returned. It returns an error at once if it is running already. If Run stops a watch, the Run of each informer that
+// uses it returns an error, unless the context of that informer has ended too, as it does under [Run]. If an informer
+// panics, Run panics, after everything has returned.
 func (s *Factory) Run(ctx context.Context) error {
 	if s.Grace < 0 {
 		return fmt.Errorf("run informer.Factory: Grace must be 0 or more, got %v", s.Grace)
@@ -45,7 +45,7 @@ func (s *Factory) Run(ctx context.Context) error {
 	defer s.end()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// ctx or its users end each goroutine, and Run waits for it here.
+	// Each goroutine ends with ctx or when its users have left; Run waits for all of them here.
 	var (
 		running  sync.WaitGroup
 		first    sync.Once
@@ -133,7 +133,7 @@ type common struct {
 	s        *Factory
 	informer any // an *engine[T]
 	run      func(context.Context) error
-	renew    func() // resets an informer that does not run to its initial state
+	renew    func() // resets an informer that is not running to its initial state
 
 	// Guarded by Factory.mu.
 	life    *life // the life that new users join
@@ -155,14 +155,14 @@ type life struct {
 	grace  *time.Timer        // runs while there are no users; may be nil
 }
 
-// user is a use without its type of objects.
+// user is a use without its type parameter.
 type user interface{ report(error) bool }
 
 func newLife() *life {
 	return &life{begun: make(chan struct{}), ended: make(chan struct{}), users: make(map[user]bool)}
 }
 
-// join makes u a user of the current life, and has the informer started if it is not running.
+// join makes u a user of the current life, and requests a start of the informer if it is not running.
 func (c *common) join(u user) *life {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -189,7 +189,7 @@ func (c *common) leave(u user, l *life) {
 	delete(l.users, u)
 	switch {
 	case len(l.users) > 0 || l != c.life:
-	case l.cancel == nil: // it has not begun, so it need not
+	case l.cancel == nil: // it has not begun, and now never does
 		if n := slices.Index(c.s.starting, c); n >= 0 {
 			c.s.starting = slices.Delete(c.s.starting, n, n+1)
 			c.serving = false
@@ -205,7 +205,7 @@ func (c *common) leave(u user, l *life) {
 	}
 }
 
-// finish ends a life that has no users; users that come from now on wait for the next one. The caller holds Factory.mu.
+// finish ends a life that has no users; later users join the next life. The caller holds Factory.mu.
 func (c *common) finish(l *life) {
 	if c.life == l && len(l.users) == 0 && l.cancel != nil {
 		c.life = newLife()
@@ -244,7 +244,7 @@ var (
 	errPanicked       = errors.New("the informer has panicked")
 )
 
-// rise begins a life if it has users.
+// rise begins a life if one with users waits.
 func (c *common) rise(ctx context.Context) (context.Context, *life) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// door leads from an informer to what package controller needs of it. It is an alias, so that its methods are not among
-// those that users see.
+// door leads from an informer to the methods that package controller needs. It is an alias, so that these methods are
+// not visible to users.
 type door = filler.Door
 
 // readerOf returns a reader of a store that runner fills.
@@ -17,7 +17,7 @@ func readerOf[T meta.Object](s *store.Store[T], runner Runner) (r cache.Reader[T
 	return r
 }
 
-// asFiller is an informer as package controller sees it. A part of its methods stands beside what they are about.
+// asFiller is an informer as package controller sees it. Some of its methods stand in the files of their subject.
 type asFiller[T meta.Object] struct{ *engine[T] }
 
 // Shards implements filler.Filler.
@@ -42,7 +42,7 @@ func (i *engine[T]) refusal() error {
 	return i.refused
 }
 
-// sharedFiller is an informer that others may use too, whose own Run can be refused.
+// sharedFiller is an informer with other users, which has a Run of its own that can be refused.
 type sharedFiller[T meta.Object] struct {
 	asFiller[T]
 	use *use[T]

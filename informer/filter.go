@@ -14,25 +14,25 @@ import (
 // unneeded data, or to share data that many objects have in common. Leaving a field out of T is cheaper than dropping
 // it here, because it is then never decoded.
 //
-// f is called once for each decoded object, deleted ones included, before anybody else sees it. It is not called for an
-// object that a relist finds unchanged, because that is not decoded. f may change its argument and return it. It may
-// blank any field, metadata included: the informer identifies objects by the server's identity, not by their fields.
-// One goroutine at a time calls it for each namespace that is watched by itself.
+// f is called once for each decoded object, deleted ones included, before any other code sees it. It is not called for
+// an object that a relist finds unchanged, because that object is not decoded. f may change its argument and return it.
+// It may blank any field, metadata included: the informer identifies objects by the server's identity, not by their
+// fields. For each watch, one goroutine at a time calls f; an informer of several namespaces has a watch for each.
 //
 // A panic of f, or a nil result, counts as an object that does not decode: a *client.DecodeError for that object alone.
 //
-// The result is comparable, which [Share] needs: it is equal to itself only.
+// The result is comparable, as [Share] requires: it is equal to itself only.
 func Transform[T meta.Object](src Source[T], f func(T) T) Source[T] {
 	return &changed[T]{Source: src, name: "transform", change: func(obj T) (T, bool) { return f(obj), true }}
 }
 
-// Filter returns a source of those objects of src for which keep returns true. Prefer a selector of the API where one
-// can express the condition, because the server then does not send the other objects at all.
+// Filter returns a source of those objects of src for which keep returns true. Prefer a selector of the API if one can
+// express the condition, because the server then does not send the other objects at all.
 //
-// An object that changes so that keep returns false leaves the cache; handlers receive OnDelete with the new state,
-// which was not kept. keep must depend on the object alone and must not change it: it is not called again for an object
-// that a relist finds unchanged. Otherwise the rules for the function of [Transform] apply. The two can be combined:
-// the outermost wrapper is called last.
+// If an object changes so that keep returns false, it leaves the cache. Handlers receive OnDelete with the new state,
+// which the cache never held. keep must depend on the object alone and must not change it, because keep is not called
+// again for an object that a relist finds unchanged. Otherwise the rules for the function of [Transform] apply. The two
+// can be combined: the outermost wrapper is called last.
 func Filter[T meta.Object](src Source[T], keep func(T) bool) Source[T] {
 	return &changed[T]{Source: src, name: "filter", filters: true, change: func(obj T) (T, bool) { return obj, keep(obj) }}
 }
@@ -59,8 +59,8 @@ func (c *changed[T]) ListEach(
 		if item.Err == nil && !item.Reused {
 			var keep bool
 			if item.Object, keep, item.Err = c.apply(item.Identity, item.Object); !keep {
-				// The item is passed on as a sign that the server is alive. No relist has kept it, so marking it reused
-				// leaves it out.
+				// The item is passed on as a sign that the server is alive. No relist has kept the object, so the cache
+				// leaves out an item that is marked as reused.
 				item = client.Item[T]{Identity: item.Identity, Reused: true}
 			}
 		}
@@ -75,15 +75,15 @@ func (c *changed[T]) WatchEach(
 		if e.Err == nil && !e.Reused && e.Type != client.Bookmark && !isNil(e.Object) {
 			var keep bool
 			if e.Object, keep, e.Err = c.apply(e.Identity, e.Object); !keep {
-				e.Type = client.Deleted // handlers hear of it only if the cache had the object
+				e.Type = client.Deleted // handlers receive it only if the cache had the object
 			}
 		}
 		return fn(e)
 	})
 }
 
-// apply calls change. If that fails, the error is a *client.DecodeError, and keep is true: the object exists, even if
-// it cannot be shown.
+// apply calls change. If change fails, the error is a *client.DecodeError, and keep is true: the object exists,
+// although it cannot be shown.
 func (c *changed[T]) apply(id meta.Identity, decoded T) (obj T, keep bool, err error) {
 	var none T
 	defer func() {

@@ -15,20 +15,20 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// Group runs the parts of a program, each phase in its order:
+// Group runs the parts of a program in phases:
 //
 //  1. the caches: the informers that are named or that controllers need;
 //  2. Services;
-//  3. with a Leader, the election, once the caches that the Runners need are complete, but for namespaces that are
-//     missing: see package controller;
+//  3. with a Leader, the election, once the caches that the Runners need are complete. It does not wait for every
+//     missing namespace: see package controller;
 //  4. Runners.
 //
-// They end in the reverse order: a phase's context ends when everything of the later phases has returned. So Runners
-// finish with current caches and with all services, and the lease is released after the last write. All of them begin
-// to end when the context of [Group.Run] ends, or when one of them returns an error.
+// They end in the reverse order: the context of a phase ends when all parts of the later phases have returned. So
+// Runners finish with current caches and with all services, and the lease is released after the last write. The end
+// begins when the context of [Group.Run] ends, or when a part returns an error.
 //
-// The zero Group runs nothing. The fields must not be changed after Run has been called, and a Group must not be copied
-// then. The methods are safe for use by several goroutines at once.
+// The zero Group runs nothing. After Run has been called, do not change the fields and do not copy the Group. The
+// methods are safe for use by several goroutines at once.
 type Group struct {
 	// Services run from the beginning to the end, whether or not this process leads: a server for probes, a recorder.
 	Services []Runner
@@ -36,29 +36,30 @@ type Group struct {
 	// must be nil if a controller among the Runners has Options.Shards: the controller returns an error, and that ends
 	// Run.
 	Leader Elector
-	// Runners are the controllers. Informers among them, and what they need, belong to the first phase. With a Leader,
-	// a controller fills its queue while it waits for leadership, so that its workers start at once then.
+	// Runners are the controllers. Informers among them, and the informers that they need, belong to the first phase.
+	// With a Leader, a controller fills its queue while it waits for leadership, so that its workers can start at once
+	// then.
 	//
 	// So the queue of a follower collects the keys of all changes that the leader handles, and a follower that becomes
-	// the leader reconciles them again. A reconcile that compares what is with what should be finds nothing to do. Work
-	// that is done once for a change, such as a Job for each new version, would be done twice: note on an object at the
-	// server what has been done, or derive the name of what is created from the change, so that a second Create fails
-	// with AlreadyExists. With controller.Options.StartAtTerm a follower collects nothing, and begins its term with
-	// what exists then; a crash between the work and its note still repeats work.
+	// the leader reconciles them again. A reconcile that compares the actual with the desired state finds nothing to
+	// do. Work that is done once for a change, such as a Job for each new version, would be done twice. To prevent
+	// that, record on an object at the server what has been done, or derive the name of the new object from the change,
+	// so that a second Create fails with AlreadyExists. With controller.Options.StartAtTerm a follower collects
+	// nothing, and begins its term with what exists then; a crash between the work and its record still repeats work.
 	Runners []Runner
 
-	// MustBeFresh are the caches that [Group.Ready] wants to be fresh; see Options.StaleAfter of informers. A
-	// controller stands for the caches that it needs, those of clusters included. Nil means the caches that the
-	// controllers of the group need, and empty and not nil means none: for a process that also answers requests, such
-	// as webhooks, and can do so without its server.
+	// MustBeFresh are the caches that [Group.Ready] requires to be fresh; see Options.StaleAfter of informers. A
+	// controller stands for the caches that it needs, including those of its clusters. Nil means the caches that the
+	// controllers of the group need. Empty but not nil means none: for a process that also answers requests, such as
+	// webhooks, and can do so while its server is away.
 	MustBeFresh []Runner
 
-	// StopTimeout is how long the end may take. After that, Run returns a *StopError, although parts of the program
-	// still run, and the program should exit. 0 means no bound: Run waits for all.
+	// StopTimeout is how long the end may take. After that, Run returns a *StopError although parts of the program
+	// still run, and the program should exit. 0 means no limit: Run waits for all parts.
 	StopTimeout time.Duration
-	// Logger receives the parts that Run waits for at the end, at growing intervals from 5 s on. If it is the zero
-	// Logger, which logr.Discard() returns too, the Group uses the logger of Run's context (logr.NewContext), or else
-	// slog.Default().
+	// Logger receives the names of the parts that Run waits for at the end, at growing intervals from 5 s on. If it is
+	// the zero Logger, which logr.Discard() returns too, the Group uses the logger of Run's context (logr.NewContext),
+	// or else slog.Default().
 	Logger logr.Logger
 
 	mu       sync.Mutex // guards the rest
@@ -119,16 +120,17 @@ const (
 type part struct {
 	name string
 	what any // the Runner or the Elector
-	// ended and running are guarded by Group.mu. ended is the Err of the part's context, nil before the part runs.
+	// ended and running are guarded by Group.mu. ended is the Err method of the part's context; nil before the part
+	// runs.
 	ended   func() error
 	running bool
-	fresh   bool // Ready wants it to be fresh
+	fresh   bool // Ready requires it to be fresh
 }
 
 // Run runs the group until ctx ends or a part returns an error, and then ends it. It returns nil if ctx has ended, and
-// otherwise the first error. It returns an error at once if a Runner is nil, if two controllers have one name, or if
-// the Group runs already. When Run returns anything but a *StopError, nothing of the group runs. Run may be called
-// again.
+// otherwise the first error. It returns an error at once if a Runner is nil, if two controllers have the same name, or
+// if the Group runs already. When Run has returned, nothing of the group runs, unless the error is a *StopError. Run
+// may be called again.
 func (g *Group) Run(ctx context.Context) error {
 	phases, err := g.begin()
 	if err != nil {
@@ -161,7 +163,7 @@ func (g *Group) waitStopped(ctx context.Context, ended <-chan struct{}, log *rep
 	g.mu.Lock()
 	g.state, g.stopping = groupStopping, time.Now()
 	g.mu.Unlock()
-	var late <-chan time.Time // never, without a bound
+	var late <-chan time.Time // never fires without a limit
 	if g.StopTimeout > 0 {
 		timer := time.NewTimer(g.StopTimeout)
 		defer timer.Stop()
@@ -236,7 +238,7 @@ func (g *Group) begin() (p phases, err error) {
 	return p, nil
 }
 
-// demand marks the parts that must be fresh: those that some runners need, and those that are named.
+// demand marks the parts that must be fresh: those that some need, and those in named.
 func (p phases) demand(some, named []Runner) error {
 	all := slices.Concat(p.needed, p.named, p.services, p.runners)
 	for i, r := range named {
@@ -260,7 +262,8 @@ func parts(rs []Runner) (all []*part) {
 	return all
 }
 
-// distinct returns an error if two controllers have one name: nobody could tell their logs and metrics apart.
+// distinct returns an error if two controllers have the same name, because their logs and metrics would be
+// indistinguishable.
 func distinct(some ...[]*part) error {
 	names := make(map[string]bool)
 	for _, p := range slices.Concat(some...) {

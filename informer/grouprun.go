@@ -14,8 +14,8 @@ import (
 type groupRun struct {
 	group  *Group
 	phases phases
-	// ended is the Err of Run's context. cancel ends that of the Runners and of the election, with the error of a part
-	// as its cause.
+	// ended is the Err method of Run's context. cancel ends the context of the Runners and of the election, with the
+	// error of a part as its cause.
 	ended  func() error
 	cancel context.CancelCauseFunc
 
@@ -41,7 +41,7 @@ func (r *groupRun) all(ctx context.Context) {
 	}
 
 	working.Wait()
-	waitOrEnd(ctx, &serving) // they, and named informers, run until ctx ends or until each has ended by itself
+	waitOrEnd(ctx, &serving) // services and named informers run until ctx ends or until each has ended by itself
 	endServices(context.Cause(ctx))
 	serving.Wait()
 	waitOrEnd(ctx, &named)
@@ -50,7 +50,7 @@ func (r *groupRun) all(ctx context.Context) {
 	needed.Wait()
 }
 
-// start runs the parts, each in a goroutine that running has.
+// start runs the parts, each in a goroutine that running counts.
 func (r *groupRun) start(running *sync.WaitGroup, parts []*part, run func(*part) error) {
 	for _, p := range parts {
 		running.Go(func() { r.after(p, func() error { return run(p) }) })
@@ -78,15 +78,15 @@ func (r *groupRun) begins(p *part, ctx context.Context) context.Context {
 	return ctx
 }
 
-// after calls run, which runs p, and notes how it ended. The first error ends the others.
+// after calls run, which runs p, and notes how it ended. The first error ends the other parts.
 func (r *groupRun) after(p *part, run func() error) {
-	err := fmt.Errorf("run %s: %w", p.name, runners.ErrExited) // stays if run calls Goexit; if it panics nobody reads it
+	err := fmt.Errorf("run %s: %w", p.name, runners.ErrExited) // remains if run calls Goexit; if run panics, nothing reads it
 	defer func() {
 		r.group.mu.Lock()
 		p.running = false
 		r.group.mu.Unlock()
 		if err == nil || errors.Is(err, errFactoryStopped) && r.ended() != nil {
-			return // a Factory that runs elsewhere has ended with the context that we share
+			return // a Factory that runs elsewhere has ended with the context that it shares with this Group
 		}
 		r.fail(err)
 	}()
@@ -112,7 +112,7 @@ func (r *groupRun) failure() error {
 	return r.err
 }
 
-// startLed prepares the Runners, and runs the election when all of them are prepared. They work during its call of
+// startLed prepares the Runners, and runs the election when all of them are prepared. They work while the Elector calls
 // lead.
 func (r *groupRun) startLed(ctx context.Context, working *sync.WaitGroup) {
 	// leads is the context in which this process leads; it is set before began is closed.
@@ -128,7 +128,7 @@ func (r *groupRun) startLed(ctx context.Context, working *sync.WaitGroup) {
 		works.Add(1)
 		working.Go(func() {
 			isPrepared, hasWorked := sync.OnceFunc(prepared.Done), sync.OnceFunc(works.Done)
-			defer hasWorked() // also if it fails before
+			defer hasWorked() // also if it fails before it works
 			defer isPrepared()
 			r.after(p, func() error {
 				return w.RunLed(r.begins(p, ctx), func(sources context.Context, work func(context.Context) error) error {

@@ -13,13 +13,13 @@ import (
 
 // Probes: whether a program is alive, and whether it is ready.
 
-// Live returns nil while the program makes progress, and otherwise why it should be started again: a part of the Group
-// has a method
+// Live returns nil while the program makes progress. Otherwise it returns why the program should be restarted: a part
+// of the Group has a method
 //
 //	Live() error
 //
-// that returns an error, as a *leader.Elector does when its lease is lost and the work goes on. A server that is away
-// is no such reason, because a restart would not bring it back. A Group that has not been run is alive.
+// that returns an error, as a *leader.Elector does when its lease is lost and the work goes on. An unreachable server
+// is not such a reason, because a restart would not bring it back. A Group that has not been run is alive.
 func (g *Group) Live() error { return failures(g.live()) }
 
 // Ready returns nil while the Group runs, each cache holds a complete list, those of MustBeFresh are fresh, and no part
@@ -27,13 +27,14 @@ func (g *Group) Live() error { return failures(g.live()) }
 //
 //	Ready() error
 //
-// that returns an error. Otherwise it returns what it waits for, with each missing namespace of an informer, or what is
-// stale. A process that does not lead is ready once its caches are complete, so that a rolling update goes on.
+// that returns an error. Otherwise it names what the Group waits for, with each missing namespace of an informer, or
+// which caches are stale. A process that does not lead is ready once its caches are complete, so that a rolling update
+// can proceed.
 func (g *Group) Ready() error { return failures(g.ready()) }
 
 // Handler answers probes: GET requests for a path that ends in /livez or /healthz with [Group.Live], and in /readyz
-// with [Group.Ready]. The code is 200 or 503. The body lists what is wrong, or with ?verbose every check; it may have
-// texts of the server's errors. Any other path is a 404.
+// with [Group.Ready]. The code is 200 or 503. The body lists what is wrong, or with ?verbose every check; it may
+// contain texts of the server's errors. Any other path is a 404.
 func (g *Group) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var checks []check

@@ -16,26 +16,26 @@ import (
 type Hooks struct {
 	// Run is called when the Run of an informer begins. ended, unless it is nil, is called before that Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())
-	// List is called after each list, whether it is complete or has failed. It is not called for a list that the end of
-	// the informer interrupted.
+	// List is called after each list, whether it is complete or has failed. It is not called for a list that was
+	// interrupted by the end of the informer.
 	List func(ctx context.Context, l ListInfo)
-	// Event is called with each event of a watch, before the cache has it.
+	// Event is called with each event of a watch, before the event reaches the cache.
 	Event func(ctx context.Context, e EventInfo)
 }
 
 // RunInfo describes an informer that runs.
 type RunInfo struct {
-	// Name is the informer's String.
+	// Name is the result of the informer's String method.
 	Name string
 	// Resource is the resource that it follows.
 	Resource meta.GVR
-	// Status is the method of the informer.
+	// Status is the Status method of the informer.
 	Status func() Status
 	// Backlog returns how many changes the subscribers of the cache have not handled, and the age of the oldest.
 	Backlog func() (changes int, age time.Duration)
-	// Objects loops over the objects of the cache, with the identities that the server sent, in no particular order. A
-	// loop runs over the objects that exist when it starts, holds no lock, and is never an early read. The objects are
-	// shared: nobody may change them.
+	// Objects iterates over the objects of the cache, with the identities that the server sent, in no particular order.
+	// A loop covers the objects that exist when it starts, holds no lock, and is never an early read. The objects are
+	// shared and must not be changed.
 	Objects func() iter.Seq2[meta.Identity, meta.Object]
 }
 
@@ -49,7 +49,7 @@ type ListInfo struct {
 	// Cause is the reason of the list, and Mode how it was read.
 	Cause Cause
 	Mode  Mode
-	// Objects is how many objects came.
+	// Objects is how many objects arrived.
 	Objects int
 	// Duration is how long it took.
 	Duration time.Duration
@@ -91,7 +91,7 @@ type observers struct {
 	event func(EventInfo)
 }
 
-// observe binds the hooks to a Run that begins, and returns what to call at its end.
+// observe binds the hooks to a Run that begins, and returns the function to call at its end.
 func (i *engine[T]) observe(ctx context.Context) (ended func()) {
 	carried, _ := hooks.In[Hooks](ctx)
 	h := i.o.Hooks.and(carried)

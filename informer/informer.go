@@ -15,7 +15,7 @@ type Informer[T meta.Object] struct {
 	door
 
 	engine *engine[T]
-	use    *use[T] // of an engine that others use too; nil for one of New
+	use    *use[T] // shares the engine with other users; nil for an informer of New
 }
 
 // New returns an informer of the objects of src. Run, not New, reports invalid options.
@@ -28,14 +28,14 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 // handler has returned. No failure of the server ends Run. It returns an error at once if the options or the source are
 // invalid, or if it is running already.
 //
-// It may be run again later. It then resumes with the cache that it had, which can be read all the time, but it is not
-// synced until that is current again: when the watch has come to the version that the server had when Run asked it, or
-// else after a list.
+// Run may be called again later. It then resumes with the existing cache, which stays readable throughout. The informer
+// is not synced until that cache is current again: when the watch has reached the version that the server had when Run
+// asked for it, or else after a list.
 //
-// The Run of a shared informer uses the one watch and cache that all have: the first Run of them starts that, or waits
-// until the Factory runs, and after the last Run it stops, and the cache is emptied. Run also returns an error if the
-// watch or the Factory ends before ctx. When it ends, it closes the subscriptions that its Subscribe has made:
-// subscribe again before the next Run.
+// Shared informers use one watch and one cache. The first of their Runs starts these, or waits until the Factory runs;
+// after the last Run the watch stops and the cache is emptied. Run also returns an error if the watch or the Factory
+// ends before ctx. When it ends, it closes the subscriptions that the informer's Subscribe has made: subscribe again
+// before the next Run.
 func (i *Informer[T]) Run(ctx context.Context) error {
 	if i.use != nil {
 		return i.use.run(ctx)
@@ -43,14 +43,14 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	return i.engine.run(ctx)
 }
 
-// WaitSynced returns nil when the cache holds a complete list and has been current in this Run; with several
-// namespaces, a list of each that is wanted at present. It may be called before Run, and between two Runs. When ctx
-// ends first, it returns ctx's cause and the last error of the server, for each missing namespace, or that the Factory
-// of a shared informer does not run. When Run ends first, or has ended and is not called again within 5 s, it returns
-// Run's error, or the server's.
+// WaitSynced returns nil when the cache holds a complete list, of every wanted namespace if there are several, and has
+// been current in this Run. It may be called before Run, and between two Runs. If ctx ends first, it returns the cause
+// of ctx and the last error of the server, for each missing namespace, or says that the Factory of a shared informer
+// does not run. If Run ends first, or has ended and is not called again within 5 s, it returns the error of Run or of
+// the server.
 //
-// In a test with clienttest.Start it fails the test, and returns an error, when it has waited for a day with a ctx
-// without a deadline.
+// In a test with clienttest.Start it fails the test, and returns an error, when it has waited for a day and ctx has no
+// deadline.
 func (i *Informer[T]) WaitSynced(ctx context.Context) error {
 	if i.use != nil {
 		return i.use.waitSynced(ctx)
@@ -58,8 +58,9 @@ func (i *Informer[T]) WaitSynced(ctx context.Context) error {
 	return i.engine.waitSynced(ctx, nil)
 }
 
-// Unsynced returns nil when WaitSynced would. Otherwise it returns why it does not: the last error of the
-// server, for each missing namespace; or how far the list has come; or that nobody runs the informer. It does not wait.
+// Unsynced returns nil when WaitSynced would. Otherwise it returns why the informer is not synced: the last error of
+// the server, for each missing namespace; or how far the list has come; or that Run has not been called. It does not
+// wait.
 func (i *Informer[T]) Unsynced() error {
 	if i.use != nil {
 		return i.use.unsynced()
@@ -68,20 +69,21 @@ func (i *Informer[T]) Unsynced() error {
 }
 
 // WaitFor returns nil when the cache has seen the write that returned resourceVersion, or something later. Reader then
-// shows for key what the write returned, or a later state, or the object has been deleted again. It also returns nil if
-// the server's versions have no order, because then nobody can tell.
+// shows the written state for key, or a later one, or the object has been deleted again. It also returns nil if the
+// server's versions have no order, because then the cache cannot tell.
 //
-// It returns an error at once if key is in a namespace that the informer does not cover, also because Options.Shards
-// leaves it out, and otherwise when ctx ends first. It waits for the watch to catch up with the server, usually for
-// milliseconds. If the informer does not select the written object, WaitFor waits until something later comes.
+// It returns an error at once if the informer does not cover key, because of its namespace or because Options.Shards
+// leaves it out. Otherwise it returns an error when ctx ends first. It waits for the watch to catch up with the server,
+// usually for milliseconds. If the informer does not select the written object, WaitFor waits until something later
+// arrives.
 func (i *Informer[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
 	return i.engine.waitFor(ctx, key, resourceVersion)
 }
 
 // SetNamespaces replaces the namespaces of an informer with Options.Namespaces. It may be called at any time. The
 // objects of a removed namespace leave the cache, and handlers receive OnDelete for each. The objects of a new one
-// arrive by OnAdd when it has been listed; until then the informer is not synced. All others stay as they are. During a
-// Run, the Run applies the change, soon after SetNamespaces has returned.
+// arrive by OnAdd when it has been listed; until then the informer is not synced. All other objects stay as they are.
+// If a Run is in progress, it applies the change soon after SetNamespaces has returned.
 //
 // It returns an error, and changes nothing, if a name is invalid or duplicate, if the informer was made without
 // Options.Namespaces, or if others may use it ([Share]). An empty slice, nil included, means no namespace.
@@ -92,15 +94,17 @@ func (i *Informer[T]) SetNamespaces(namespaces []string) error {
 	return i.engine.setNamespaces(namespaces)
 }
 
-// Reader returns the cache. It can be used at any time, and is always the same; before the first list it is empty, and
-// so it is for a shared informer while no Run uses it. All readers and handlers share its objects. Change a clone:
+// Reader returns the cache. It can be used at any time, and is always the same cache. It is empty before the first
+// list, and for a shared informer while none of the sharing informers runs. All readers and handlers share its objects.
+// Change a clone:
 //
 //	site, found := inf.Reader().Get(key)
 //	site = meta.Clone(site)
 func (i *Informer[T]) Reader() cache.Reader[T] { return readerOf(i.engine.store, i) }
 
 // Subscribe registers h for every change from now on, beginning with the objects that the cache holds; package cache
-// states the guarantees. Handlers are called only during Run, those of a shared informer during the Run of others too.
+// states the guarantees. Handlers are called only during Run; those of a shared informer also during the Run of another
+// user.
 func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	sub := i.Reader().Subscribe(h)
 	if i.use != nil {
@@ -109,7 +113,7 @@ func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	return sub
 }
 
-// Status returns the informer's current condition, whichever Run it is of.
+// Status returns the informer's current condition, during a Run or after it.
 func (i *Informer[T]) Status() Status { return i.engine.status() }
 
 // String names the informer, as in: informer "eu labels app=web" of configmaps.v1.

@@ -8,14 +8,14 @@ import (
 	"github.com/bowline-go/bowline/internal/handle"
 )
 
-// An object may leave a cache although it exists: it no longer meets a selector, or nobody wants its namespace any
-// more. To those who follow the cache it is gone. A finalizer that they have added stays, and so does the object when
-// it is deleted. So controller.Finalize asks what may leave.
+// An object may leave a cache although it exists: it no longer meets a selector, or its namespace is no longer wanted.
+// Users of the cache see a deletion. A finalizer that they have added stays, and then blocks the deletion of the
+// object. So controller.Finalize asks which objects may leave.
 
-// Leaves implements filler.Filler. An object leaves by Options.LabelSelector or FieldSelector, a [Filter], or
-// [Informer.SetNamespaces] if the namespace of key is not followed. A field selector of the name and the namespace
-// alone does not count, because these do not change; nor do Options.Shards, because another replica has the object
-// then.
+// Leaves implements filler.Filler. An object can leave because of Options.LabelSelector or FieldSelector, a [Filter],
+// or [Informer.SetNamespaces] if the namespace of key is not followed. A field selector of the name and the namespace
+// alone does not count, because these do not change. Options.Shards does not count either, because another replica then
+// has the object.
 func (i asFiller[T]) Leaves(key meta.Key) (why string) {
 	fields, _ := meta.ParseFieldSelector(i.o.FieldSelector) // Run reports the error
 	i.mu.Lock()

@@ -9,7 +9,7 @@ import "time"
 //
 //	          a paged list, or the end bookmark of a streaming one
 //	Listing ───────────────────────────▶ Watching ──┐ ended well:
-//	 ▲  │ ▲─┐ no streaming list to be had: │   ▲ ▲───┘ watch again at once
+//	 ▲  │ ▲─┐ no streaming list served:    │   ▲ ▲───┘ watch again at once
 //	 │  │ └─┘ a paged one, at once         │   │
 //	 │  │ failed                           │ ended otherwise
 //	 │  ▼                                  ▼   │
@@ -45,30 +45,31 @@ import "time"
 //	due: a poll is due                         list                      -
 //	unusable: the source cannot be asked       stop                      stop
 //
-// A step that follows an error waits first, unless it says "at once" or follows a question: see pace. With mode
-// Streaming there are no paged lists and no polls: a refusal leads to the same request again, slowly.
+// A step after an error waits first, unless it says "at once" or follows a question: see pace. Mode Streaming has no
+// paged lists and no polls: after a refusal the same request is sent again, slowly.
 //
-// After any other failure, the third streaming list in a row is followed by a paged one: at once if the server has
-// answered, and otherwise, and after a 429, after the wait. Whether the server serves streaming lists is then as
-// unknown as before.
+// After three streaming lists in a row that fail in any other way, a paged one follows: at once if the server has
+// answered with anything but a 429, and otherwise after the wait. This says nothing about whether the server serves
+// streaming lists.
 //
-// The results of a question: done leads to the watch, older to a list afresh; a failure that may pass is asked again
-// twice, and then, as any other, leads to the watch. In a further Run it leads to a list.
+// The results of a question: done leads to the watch, older to a list afresh. After a failure that may pass, the
+// question is repeated twice. After that, and after any other failure, the watch follows, or a list in a further Run.
 //
-// To ask is to read the server's present version, with a list of one object. It shows whether the server was rolled
-// back while it was away. It also tells an outage from a server that answers lists and serves no watch: the third watch
-// in a row that fails although the server has answered just before leads to polling. A 429, and a watch without an
-// answer, does so only after it has lasted for lasting, and one that cannot connect never does.
+// A question reads the server's present version, with a list of one object. It shows whether the server was rolled back
+// while it was away. It also distinguishes an outage from a server that answers lists and serves no watch: polling
+// begins after three watches in a row that fail although the server has answered just before. A 429, or a watch without
+// an answer, counts only when the fault has lasted for the constant lasting; a failure to connect never counts.
 //
-// To poll is to list again and again, page by page, and to try the watch after each list. A watch that opens ends it.
-// It also begins with a list that finds changes after watches that were mute, or that ended at once. After mute ones
-// the watch is deaf: then only a watch that brings something, or a list without changes, ends it.
+// Polling means to list again and again, page by page, and to try the watch after each list. A watch that opens ends
+// the polling. Polling also begins when a list finds changes after watches that were mute, or that ended at once. After
+// mute watches, the state is deaf: then only a watch that brings something, or a list without changes, ends the
+// polling.
 //
-// A further Run asks, and watches from the version that the cache is current to. When the watch has come to the version
+// A further Run asks, and watches from the version that the cache is current to. When the watch has reached the version
 // of the answer, the cache is current for this Run.
 //
-// A list that adds ranges (see portion) is followed by a watch from the version that was reached before it. If it
-// fails, it is tried again like any list, but after a 404 or a rollback the whole collection is listed.
+// A list that adds ranges (see portion) is followed by a watch from the version that was reached before the list. If
+// the list fails, it is tried again like any other, but after a 404 or a rollback the whole collection is listed.
 
 // State is what an informer is doing.
 type State int
@@ -76,11 +77,11 @@ type State int
 const (
 	// Idle means that the informer is not running.
 	Idle State = iota
-	// Listing means that it reads the whole collection.
+	// Listing means that the informer reads the whole collection.
 	Listing
-	// Watching means that it follows the changes.
+	// Watching means that the informer follows the changes.
 	Watching
-	// Waiting means that it waits between a failure and the next attempt.
+	// Waiting means that the informer waits between a failure and the next attempt.
 	Waiting
 )
 
@@ -117,19 +118,19 @@ const (
 	// Refused: the server closed the watch at once without an event, three times in a row, as some servers and proxies
 	// do instead of sending a 410.
 	Refused Cause = "Refused"
-	// Grown: ranges were added (Options.Shards). Only these are listed, or all of them where versions have no order,
-	// after a time without ranges, and at the begin of a further Run.
+	// Grown: ranges were added (Options.Shards). Only these are listed. All wanted ranges are listed where versions
+	// have no order, after a time without ranges, and at the beginning of a further Run.
 	Grown Cause = "Grown"
 	// Polled: the server lists and serves no watch; see Status.Polling.
 	Polled Cause = "Polled"
-	// Resumed: a further Run could not show soon, by its watch, that the cache of the Run before is current.
+	// Resumed: a further Run could not soon confirm, by its watch, that the cache of the previous Run is current.
 	Resumed Cause = "Resumed"
 	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back sends nothing
 	// to a watch from a version that it no longer has. A server that sends no bookmarks at all causes one such relist.
 	Silent Cause = "Silent"
 )
 
-// outcome is the result of a list or a watch, as far as it matters for recovery. classify makes it from an error.
+// outcome is the result of a list or a watch, as far as recovery depends on it. classify makes it from an error.
 type outcome int
 
 const (
@@ -150,8 +151,8 @@ const (
 	unordered                   // a list that adds ranges, with a version that has no order
 	unversioned                 // a complete list without a version, of a server that serves no watch
 	unproven                    // a watch has not shown in time that the cache is current
-	due                         // a deaf watch was open until the next poll
-	stopped                     // the context of the reflector has ended; it may go on from here later
+	due                         // a deaf watch stayed open until the next poll
+	stopped                     // the context of the reflector has ended; a later Run may continue from here
 )
 
 // answer is whether a server is known to support something.
@@ -179,57 +180,57 @@ type state struct {
 	mode    Mode  // how lists may be read
 	way     way   // of the current list
 	version string
-	seen    string // the cache is current to this; unlike version it survives the loss of the watch
+	seen    string // the version that the cache is current to; unlike version it survives the loss of the watch
 	cause   Cause  // of the current or the next list
-	stale   bool   // the next list may be older than the present, by Options.AllowStale
+	stale   bool   // the next list may be older than the present (Options.AllowStale)
 	afresh  bool   // the next list treats no object as unchanged: the server reuses versions
-	doubt   bool   // a streaming list did not end: if the current paged one works, the server has none
+	doubt   bool   // a streaming list did not end: if the current paged one works, the server does not serve streaming lists
 	plain   bool   // the next list is a paged one, because streaming lists have failed
 	expired int    // paged lists in a row whose token expired
 	empty   int    // watches in a row that ended at once and without an event
-	broken  int    // watches in a row with something inapplicable, or streaming lists also without an end
+	broken  int    // watches in a row that met something inapplicable; for streaming lists, also those without an end
 	mute    int    // watches in a row that brought nothing, not even bookmarks
 	relist  bool   // the last list was a relist, and no watch has lasted since: the next relist backs off
 	lacking string // why lists are not streaming, if this Run found out
 	grow    bool   // the list adds ranges to those that the cache covers; the watch then resumes from version
 	ahead   string // the version of such a list, until the watch has reached it
 
-	ask     bool // the server has to be asked for its version before the next watch
+	ask     bool // the server must be asked for its version before the next watch
 	asking  bool // it is being asked
 	unasked int  // questions in a row without an answer
 	unheard bool // the last watch has failed, and the server has answered nothing since
-	failed  int  // watches in a row that failed to open although it had
+	failed  int  // watches in a row that failed to open although the server had answered since the last one
 
 	polling bool // the server lists and serves no watch
-	deaf    bool // the same, although it opens watches
+	deaf    bool // like polling, although the server opens watches
 
-	unproven bool   // the cache is of an earlier Run, and not yet known to be current
-	proof    string // then: it is current when the watch has come to this; empty if that is not known
+	unproven bool   // the cache is from an earlier Run, and not yet confirmed to be current
+	proof    string // if unproven: the cache is current when the watch reaches this version; empty if that is not known
 }
 
 // input is an event for the machine.
 type input struct {
 	outcome outcome
-	// version is the list's, or that of the last event that was applied; empty when none was.
+	// version is the version of the list, or of the last event that was applied; empty when none was.
 	version string
 	// changed says that a complete list differs from what the cache held.
 	changed bool
-	// answered says that an error is an answer of the server.
+	// answered says that the error is an answer of the server.
 	answered bool
-	// unreached says that the failure was one to connect.
+	// unreached says that the informer could not connect.
 	unreached bool
 	// away is how long ago a list or a watch last worked.
 	away time.Duration
 	// delivered says that the watch had brought an event or a bookmark.
 	delivered bool
-	// mute says that the watch was open for long and brought nothing, not even a bookmark, and that the server is not
-	// known to send none.
+	// mute says that the watch was open for long and brought nothing, not even a bookmark, although the server may send
+	// bookmarks.
 	mute bool
 	// early says that the server ended the watch long before the requested time, as a stopping server does.
 	early bool
 	// lived is how long the watch was open; 0 if it failed before the server had opened it.
 	lived time.Duration
-	// floor is how long the server asks to wait.
+	// floor is how long the server asks the informer to wait.
 	floor time.Duration
 	// streams is what is known about whether the server serves streaming lists.
 	streams answer
@@ -246,7 +247,7 @@ const (
 	stream               // read a streaming list
 	watch
 	ask    // ask the server for its present version
-	follow // the list is complete, its stream is now the watch; the reader of the stream performs it
+	follow // the list is complete, and its stream is now the watch; the reader of the stream performs it
 	wait
 	stop
 )
@@ -256,7 +257,7 @@ type pace int
 
 const (
 	backoff pace = iota // exponential with full jitter
-	gentle              // up to the first step of the backoff, which does not grow: the watch or list had worked
+	gentle              // at most the first step of the backoff, without growth: the watch or the list had worked
 	slow                // 5 to 30 s: somebody has to fix something
 	polls               // until the next poll
 )
@@ -267,7 +268,7 @@ type effect struct {
 	pace    pace          // of a wait
 	floor   time.Duration // of a wait
 	learned answer        // the client remembers this about streaming lists, unless unknown
-	why     string        // of list, stream and follow: why this way of listing, for people
+	why     string        // of list, stream and follow: why the list is read this way, for people
 }
 
 // shortWatch is the lifetime below which the end of a watch without an event counts as a refusal.
@@ -276,15 +277,15 @@ const shortWatch = time.Second
 // settled is the lifetime of a watch that shows that a list was useful.
 const settled = 10 * time.Second
 
-// patience is how many in a row change the strategy: empty, broken or mute watches lead to a relist, broken streaming
-// lists to a paged one.
+// patience is how many repeats in a row change the strategy: empty, broken or mute watches lead to a relist, broken
+// streaming lists to a paged one.
 const patience = 3
 
 // lasting is how long a 429, or no answer at all, must last before it counts as a fault that does not pass.
 const lasting = 2 * time.Minute
 
-// start returns where a reflector begins: with a list, or where it or an earlier Run stopped. The version of the cache
-// alone does not decide that: a relist that was due then is still due.
+// start returns the first step of a reflector: a list, or the step at which it or an earlier Run stopped. The version
+// of the cache alone does not decide that: a relist that was due then is still due.
 func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) {
 	s.mode, s.lacking = mode, ""
 	switch {

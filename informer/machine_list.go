@@ -71,7 +71,7 @@ func afterList(s state, in input) (state, effect) {
 		return poll(listed(s, in), in)
 	default:
 	}
-	s.doubt, s.plain = false, false // one cause may have stopped both lists
+	s.doubt, s.plain = false, false // one fault may have stopped both lists
 	return again(s, in)
 }
 
@@ -107,12 +107,13 @@ func afterStream(s state, in input) (state, effect) {
 		if s.mode == Streaming {
 			break
 		}
-		// A streaming list takes the permission to watch, and a paged one the permission to list: a program with only
-		// the latter still gets a cache. The 403 says nothing about the server, so it is asked again next time.
+		// A streaming list needs the permission to watch, and a paged one the permission to list: a program with only
+		// the latter still gets a cache. The 403 says nothing about what the server serves, so the next list tries a
+		// streaming one again.
 		return begin(s, lacks)
 	case unended, inapplicable:
 		s.broken++
-		// A server that is known to serve streaming lists may fail now and then, and so may one that sends something
+		// Such a failure may be a single one if the server is known to serve streaming lists, or if it sent something
 		// invalid.
 		trusted := in.outcome == inapplicable || in.streams == has
 		if s.mode == Streaming || trusted && s.broken < patience {
@@ -142,7 +143,7 @@ func listed(s state, in input) state {
 		phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial, lacking: s.lacking,
 		polling: s.polling, deaf: s.deaf,
 	}
-	switch missed := in.changed && (s.cause == Silent || s.cause == Refused); { // the watches should have brought that
+	switch missed := in.changed && (s.cause == Silent || s.cause == Refused); { // the watches should have delivered these changes
 	case missed:
 		to.polling, to.deaf = true, s.cause == Silent
 	case s.deaf && !in.changed:
@@ -159,14 +160,14 @@ func again(s state, in input) (state, effect) {
 	p := backoff
 	switch in.outcome {
 	case expired, tooLarge:
-		s.stale = false // the server cannot answer from its cache: ask for the present
+		s.stale = false // the server cannot answer from its cache: ask for the present state
 	case outdated:
 		s.stale = false
 		s.expired++
 	case older:
 		p = gentle
 		if s.stale {
-			s.stale = false // an older list was allowed but is useless: the cache never goes back
+			s.stale = false // the list was allowed to be stale, but one older than the cache is useless: the cache never goes back
 			break
 		}
 		s = rolledBack(s)
@@ -175,7 +176,7 @@ func again(s state, in input) (state, effect) {
 		s = s.everything(Grown)
 	case absent:
 		p = slow
-		if s.grow { // what stays may have changed while the resource was gone
+		if s.grow { // the ranges that stay may have changed while the resource was gone
 			s = s.everything(Absent)
 		}
 	case forbidden, refused:

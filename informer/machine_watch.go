@@ -9,10 +9,9 @@ import (
 // This file has the transitions of the machine from a watch, the rest of a streaming list included, and from the
 // question for the server's version that may come before a watch.
 
-// resume watches from the version that the cache is current to. If it has to be known whether the server has that
-// version, the server is asked first. That is also so while the watch is behind a list of added ranges: if the server
-// was rolled back to a state between the two, the changes that it sends then would be taken for those that the list
-// has.
+// resume watches from the version that the cache is current to. If s.ask is set, the server is first asked for its
+// version. It is also asked while the watch is behind a list of added ranges: if the server was rolled back to a state
+// between the two, the informer would take the new changes for changes that the list already contains.
 func resume(s state) (state, effect) {
 	s.phase = Watching
 	if s.asking = s.ask || (state{seen: s.ahead}).outdates(s.version); s.asking {
@@ -35,7 +34,7 @@ func afterQuestion(s state, in input) (state, effect) {
 			return relist(s, Resumed, in.floor)
 		case order > 0:
 			s.proof = in.version
-		default: // nothing has happened since
+		default: // the server has stored nothing since
 			s.unproven = false
 		}
 		return s, effect{action: watch}
@@ -64,7 +63,7 @@ func afterWatch(s state, in input) (state, effect) {
 	if in.version != "" {
 		s.version, s.seen = in.version, in.version
 		if (state{seen: s.ahead}).outdates(in.version) {
-			s.seen = s.ahead // the added ranges are current to that
+			s.seen = s.ahead // the added ranges are current to this version
 		} else {
 			s.ahead = ""
 		}
@@ -105,7 +104,7 @@ func afterWatch(s state, in input) (state, effect) {
 		case in.lived >= shortWatch && !in.early:
 			s.empty, s.broken = 0, 0
 			return resume(s)
-		case in.lived >= shortWatch: // the server stops and ends all watches: spread out
+		case in.lived >= shortWatch: // the server is stopping and ends all watches: spread the reconnects
 			s.empty, s.broken = 0, 0
 			p = gentle
 		case !in.delivered:
@@ -170,8 +169,8 @@ func poll(s state, in input) (state, effect) {
 	return pause(s, Listing, polls, in.floor)
 }
 
-// precedes reports whether version is later than the one from which the watch began. If the two have no order, any
-// different version counts as later.
+// precedes reports whether version is later than the one from which the watch began. If the two versions have no order,
+// any different version counts as later.
 func (s state) precedes(version string) bool {
 	if version == "" || version == s.version {
 		return false
@@ -182,8 +181,8 @@ func (s state) precedes(version string) bool {
 
 // relist waits, and then lists because of cause. It forgets the version, because no watch can start from it.
 //
-// The wait is gentle: the informer has already waited for a server that comes back after a long time without its
-// history. But lists are expensive, so one that follows another without a lasting watch in between backs off.
+// The wait is gentle: a server that comes back without its history was away for long, and the informer has waited then.
+// But lists are expensive, so a list that follows another without a lasting watch in between backs off.
 func relist(s state, cause Cause, floor time.Duration) (state, effect) {
 	s = s.everything(cause)
 	s.empty, s.broken, s.mute = 0, 0, 0

@@ -3,7 +3,7 @@ package informer
 import "github.com/bowline-go/bowline/internal/filler"
 
 // An informer with Options.Namespaces may never list some of them: they are forbidden, or their lists hang. This file
-// tells a controller which, so that it can go on with the others.
+// tells a controller which are missing, so that it can go on with the others.
 
 // ListedIn implements filler.Filler.
 func (i asFiller[T]) ListedIn(namespace string) (listed, followed bool) {
@@ -55,7 +55,7 @@ func (i *engine[T]) allowPart() {
 	i.partly = !i.allCurrent()
 }
 
-// renews tells those who have asked for Namespaces that it has changed. The caller holds mu.
+// renews tells the callers of Namespaces that its result has changed. The caller holds mu.
 func (i *engine[T]) renews(all bool) {
 	if all {
 		clear(i.former)
@@ -65,8 +65,7 @@ func (i *engine[T]) renews(all bool) {
 	i.news = make(chan struct{})
 }
 
-// fails notes that a list or a watch of a scope has failed, which matters as long as something of it has not been
-// listed.
+// fails notes that a list or a watch of a scope has failed. That matters while a wanted namespace is not listed.
 func (i *engine[T]) fails() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

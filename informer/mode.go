@@ -4,9 +4,9 @@ package informer
 type Mode int
 
 const (
-	// Auto reads it as a streaming list. It reads page by page where the server does not serve streaming lists: it
+	// Auto reads it as a streaming list. It reads page by page if the server does not serve streaming lists: it
 	// refuses, ignores the request, or sends no sign of the end. The client remembers that for an hour, for each
-	// resource. Where the server forbids one way (403) Auto tries the other: a streaming list takes the permission to
+	// resource. If the server forbids one way (403), Auto tries the other: a streaming list needs the permission to
 	// watch, a paged one the permission to list. After three streaming lists in a row that fail in another way, Auto
 	// tries a paged one. While the server serves no watch, lists are paged; see Status.Polling.
 	Auto Mode = iota

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// An informer's name tells it apart from the others of its resource, wherever a person reads: in its String, in log
-// lines, in errors of readiness, on the page of package debug, and in metrics.
+// The name of an informer distinguishes it from other informers of its resource wherever a person reads: in its String,
+// in log lines, in errors of readiness, on the page of package debug, and in metrics.
 
-// called returns the name of an informer: Name and the selectors. It is empty if there is nothing to tell it apart by.
+// called returns the name of an informer: Name and the selectors. It is empty if it has neither.
 func (o Options) called() string {
 	parts := []string{o.Name}
 	if o.LabelSelector != "" {

@@ -85,7 +85,7 @@ func (i *engine[T]) arrange(halt func([]*scope[T])) {
 	i.rearrange(halt)
 }
 
-// rearrange is arrange for callers that hold shape. Nothing is logged with it held, because a logger may use the
+// rearrange is arrange for callers that hold shape. It logs nothing while shape is held, because a logger may use the
 // informer.
 func (i *engine[T]) rearrange(halt func([]*scope[T])) {
 	want, over := i.plan()
@@ -104,7 +104,7 @@ func (i *engine[T]) rearrange(halt func([]*scope[T])) {
 	i.beVacant(len(want) == 0)
 	for _, s := range over {
 		s.writer.Drop()
-		i.log.GivenUp(aboutServer + s.namespace) // without a line
+		i.log.GivenUp(aboutServer + s.namespace) // without a log line
 		i.log.GivenUp(aboutObjects + s.namespace)
 		i.log.GivenUp(aboutPolling + s.namespace)
 	}
@@ -117,7 +117,7 @@ func (i *engine[T]) rearrange(halt func([]*scope[T])) {
 	}
 }
 
-// nowhere is the name of no namespace.
+// nowhere is a name that no namespace can have.
 const nowhere = "/"
 
 // beVacant gives a store without namespaces a writer that has committed an empty list, so that subscriptions become
@@ -182,7 +182,7 @@ func (i *engine[T]) allListed() bool {
 	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.listed[ns] })
 }
 
-// allCurrent reports whether that list has been current in this Run. The caller holds mu.
+// allCurrent reports whether that list is current in this Run. The caller holds mu.
 func (i *engine[T]) allCurrent() bool {
 	if i.o.Shards != nil {
 		return i.allListed() && !i.over // a Run lists its ranges anew
@@ -190,11 +190,11 @@ func (i *engine[T]) allCurrent() bool {
 	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.isCurrent(ns) })
 }
 
-// isCurrent reports whether a namespace has been listed, and current in this Run. The caller holds mu.
+// isCurrent reports whether a namespace has been listed and is current in this Run. The caller holds mu.
 func (i *engine[T]) isCurrent(ns string) bool { return i.listed[ns] && !i.expired[ns] }
 
-// wasListed notes that the cache holds a complete list of a namespace. It ignores one that is about to leave the cache,
-// even if it is wanted again by now: it leaves first.
+// wasListed notes that the cache holds a complete list of a namespace. It ignores a namespace that is about to leave
+// the cache, even one that is wanted again by now, because it leaves first.
 func (i *engine[T]) wasListed(ns string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -205,7 +205,7 @@ func (i *engine[T]) wasListed(ns string) {
 	i.settle()
 }
 
-// renew resets an informer that does not run to its initial state, except that indexes and subscriptions stay:
+// renew resets an informer that is not running to its initial state, except that indexes and subscriptions stay:
 // subscribers are told that the objects are deleted.
 func (i *engine[T]) renew() {
 	i.shape.Lock()
@@ -237,7 +237,7 @@ func among(ordered []string, s string) bool {
 // sweepEvery is the interval of the mutation check; see Options.CheckMutations.
 const sweepEvery = time.Minute
 
-// follow runs the reflector of every scope, and rearranges the scopes on request, until ctx ends or one of them cannot
+// follow runs the reflector of every scope, and rearranges the scopes on request, until ctx ends or a reflector cannot
 // go on. All its goroutines have returned when it returns.
 func (i *engine[T]) follow(ctx context.Context) error {
 	f := &following[T]{i: i, pursuits: make(map[*scope[T]]*pursuit)}
@@ -246,11 +246,11 @@ func (i *engine[T]) follow(ctx context.Context) error {
 		defer i.follower.Leave()
 	}
 	ctx, f.cancel = context.WithCancel(ctx)
-	defer func() { // OnError may panic at a sweep; no goroutine may stay behind
+	defer func() { // OnError may panic at a sweep, and no goroutine may remain then
 		f.cancel()
 		f.halt(slices.Collect(maps.Keys(f.pursuits)))
 	}()
-	var sweep <-chan time.Time // never, unless asked for
+	var sweep <-chan time.Time // never fires unless the check is on
 	if i.checks {
 		ticker := time.NewTicker(sweepEvery)
 		defer ticker.Stop()
@@ -315,8 +315,8 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 			}
 		}()
 		from := s.at
-		// Index functions are called in here. If one panics, it is unknown how much of the watch has been applied. The
-		// next Run then begins with a list, because a resumed watch would apply the past again.
+		// Index functions are called here. If one panics, it is unknown how much of the watch has been applied. The
+		// next Run then begins with a list, because a resumed watch would apply old events again.
 		s.at = state{cause: Reset, seen: from.seen}
 		if s.at, p.err = r.run(ctx, from); p.err != nil {
 			f.cancel()
@@ -341,7 +341,7 @@ func (i *engine[T]) reflector(s *scope[T]) *reflector[T] {
 	}
 }
 
-// halt stops the work on scopes, and waits for it. Scopes that nobody works on are skipped.
+// halt stops the work on scopes, and waits for it. It skips scopes without a goroutine.
 func (f *following[T]) halt(scopes []*scope[T]) {
 	for _, s := range scopes {
 		if p := f.pursuits[s]; p != nil {

@@ -24,12 +24,13 @@ type Options struct {
 	Name string
 	// Namespace limits the informer to one namespace; empty means all of them.
 	Namespace string
-	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so one that the server
-	// refuses, or that hangs, does not hold up the others: they are current, and a controller reconciles their keys
-	// (see package controller). WaitSynced waits for all of them; Status tells of each. For hundreds of namespaces an
-	// informer of all of them is cheaper, with a [Filter] by namespace around its source: that is one watch, and takes
-	// the permission to list all namespaces. [Informer.SetNamespaces] changes them later. Nil means that Namespace
-	// decides; empty and not nil means no namespace for now: such an informer is synced and has no objects.
+	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so a namespace that the
+	// server refuses, or whose list hangs, does not hold up the others: they stay current, and a controller reconciles
+	// their keys (see package controller). WaitSynced waits for all of them; Status reports each. For hundreds of
+	// namespaces an informer of all namespaces is cheaper, with a [Filter] by namespace around its source: it has one
+	// watch, and needs the permission to list all namespaces. [Informer.SetNamespaces] changes the set later. Nil means
+	// that Namespace decides. Empty but not nil means no namespace for now: such an informer is synced and has no
+	// objects.
 	Namespaces []string
 	// Shards, if not nil, limits the informer to the objects of some ranges, which may change during a Run; see
 	// [Shards]. It excludes Namespaces.
@@ -46,24 +47,26 @@ type Options struct {
 	// restart the cache may start with an older state than this program has seen before.
 	AllowStale bool
 	// StaleAfter is how long the cache may go without being renewed before it counts as stale; see Status.Renewed and
-	// [Group.MustBeFresh]. 0 means five minutes, and a negative duration that it never counts as stale. API servers
-	// send a bookmark about once a minute, so a quiet cache is renewed no more often: use three minutes or more.
+	// [Group.MustBeFresh]. 0 means five minutes, and a negative duration means that it never counts as stale. API
+	// servers send a bookmark about once a minute, so a quiet cache is renewed no more often: use three minutes or
+	// more.
 	StaleAfter time.Duration
 	// KeepManagedFields keeps metadata.managedFields, which otherwise never reaches the cache.
 	KeepManagedFields bool
-	// CheckMutations detects handlers and readers that change objects of the cache, which nobody may do. It copies one
-	// object in so many, chosen by uid, and compares it every minute, at every list, and when it is replaced. OnError
-	// receives a *cache.MutationError that names the object and the field. The check costs a second copy of the chosen
-	// objects, and is meant for tests and staging. 1 checks every object. 0 checks none, with one exception: an
-	// informer whose client has the Config of a server from clienttest.Start checks up to 1000 objects at a time, and
-	// fails the test.
+	// CheckMutations detects handlers and readers that change objects of the cache, which is forbidden. It copies one
+	// object in every CheckMutations, chosen by uid, and compares it every minute, at every list, and when it is
+	// replaced. OnError receives a *cache.MutationError that names the object and the field. The check costs a second
+	// copy of the chosen objects, and is meant for tests and staging. 1 checks every object. 0 checks none, with one
+	// exception: an informer whose client has the Config of a server from clienttest.Start checks up to 1000 objects at
+	// a time, and fails the test.
 	CheckMutations int
 	// AllowEarlyReads allows reads of the cache before it holds a complete list, when it lacks objects that the server
-	// has. Without it the informer reports the first such read as an *EarlyReadError, and fails a test whose client is
-	// of clienttest.Start. Such reads are Get that finds nothing, loops, Select, Len, and those of indexes; Subscribe
-	// and Status are not, nor are reads by a function of a source of a controller that waits for the cache, such as
-	// that of controller.Map. If only some namespaces have been listed, reads of the others and of all are too early;
-	// those of all are not once a controller has said in its log that it works without the missing ones.
+	// has. Without it the informer reports the first such read as an *EarlyReadError, and fails the test if its client
+	// is from clienttest.Start. Early reads are a Get that finds nothing, loops, Select, Len, and those of indexes.
+	// Subscribe and Status are not early reads, nor are reads by a function of a source of a controller that waits for
+	// the cache, such as the function of controller.Map. If only some namespaces have been listed, reads of the others
+	// and reads of all namespaces are too early. Reads of all namespaces are allowed once a controller has said in its
+	// log that it works without the missing ones.
 	AllowEarlyReads bool
 	// OnError is called with every error:
 	//
@@ -72,9 +75,9 @@ type Options struct {
 	//   - a *cache.PanicError for a handler that panicked;
 	//   - a *cache.MutationError;
 	//   - an *EarlyReadError;
-	//   - once in a Run, that the server claims to select the ranges of Shards, and has sent an object of another one;
-	//     it is left out;
-	//   - once in a Run, that Shards by namespace cannot divide objects that have none.
+	//   - once in a Run, an error if the server claims to select the ranges of Shards but has sent an object of another
+	//     range; the informer leaves that object out;
+	//   - once in a Run, an error if Shards by namespace cannot divide objects, because they have no namespace.
 	//
 	// Several goroutines call it at once. It should return soon, because the list, the watch or the handler waits for
 	// it. It may call any method of the informer that does not wait.

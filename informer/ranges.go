@@ -27,16 +27,16 @@ import (
 // portion is the ranges of a scope. The reflector of the scope uses it while it runs, and Run uses it otherwise.
 type portion struct {
 	by   meta.ShardBy
-	want meta.Ranges // to be followed
-	has  meta.Ranges // the cache has a complete list of these, as old as it may be
+	want meta.Ranges // the wanted ranges
+	has  meta.Ranges // the cache has a complete list of these, however old
 	// floors are lists of added ranges that the watch has not reached yet. A range that was taken away and added again
 	// may be in several of them; the latest counts, because the others are below it.
 	floors []floor
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
-	lied  bool   // that the server has sent another object has been reported
-	whole bool   // an object without a namespace has come, by namespace: all of them are in one range
-	told  bool   // that has been reported
+	lied  bool   // it has been reported that the server sent an object of another range
+	whole bool   // ranges are by namespace, and an object without a namespace has arrived: all such objects are in one range
+	told  bool   // whole has been reported
 	long  bool   // the selector was too long for the server or for a proxy, so none is sent
 }
 
@@ -47,7 +47,7 @@ type floor struct {
 }
 
 func newPortion(o Options) *portion {
-	if runners.IsNil(o.Shards) { // Run says so of a nil pointer
+	if runners.IsNil(o.Shards) { // Run reports a nil pointer
 		return nil
 	}
 	return &portion{by: o.Shards.By()}
@@ -62,12 +62,13 @@ func (p *portion) nothing() bool { return p != nil && p.want == meta.Ranges{} }
 // wants reports whether an object is of a wanted range.
 func (p *portion) wants(id meta.Identity) bool { return p.want.Has(p.by.Range(id)) }
 
-// limit sets the wanted ranges. Floors of others may stay: nothing of those is in the cache.
+// limit sets the wanted ranges. Floors of other ranges may stay, because the cache holds no object of those.
 func (p *portion) limit(want meta.Ranges) {
 	p.want, p.has = want, p.has.Intersect(want)
 }
 
-// listed notes a complete list of this version: of the missing ranges if the cache grows by it, and otherwise of all.
+// listed notes a complete list of this version: of the missing ranges if grow is true, and otherwise of all wanted
+// ranges.
 func (p *portion) listed(grow bool, version string) {
 	switch {
 	case p == nil:
@@ -80,7 +81,7 @@ func (p *portion) listed(grow bool, version string) {
 	p.has = p.want
 }
 
-// reached notes that the watch has come to a version.
+// reached notes that the watch has reached a version.
 func (p *portion) reached(version string) {
 	if p == nil || len(p.floors) == 0 {
 		return
@@ -91,7 +92,7 @@ func (p *portion) reached(version string) {
 	})
 }
 
-// precedes reports whether a version is not after the list of the range of an object.
+// precedes reports whether version is no later than a list that covers the range of the object.
 func (p *portion) precedes(version string, id meta.Identity) bool {
 	in := p.by.Range(id)
 	return slices.ContainsFunc(p.floors, func(f floor) bool {
@@ -100,7 +101,7 @@ func (p *portion) precedes(version string, id meta.Identity) bool {
 	})
 }
 
-// isNews reports whether an event changes what the informer follows.
+// isNews reports whether the cache should apply an event.
 func (r *reflector[T]) isNews(e client.Event[T]) bool {
 	switch {
 	case r.portion == nil || e.Type == client.Bookmark:
@@ -116,12 +117,12 @@ func (r *reflector[T]) isNews(e client.Event[T]) bool {
 	return false
 }
 
-// overtaken reports whether the cache has a later state of an event's key, by a list of added ranges. There are two
+// overtaken reports whether a list of added ranges has brought the cache a later state of an event's key. There are two
 // cases:
 //
-//   - The object is of an added range.
-//   - It is of a range that stays, but after the event it was deleted, and an object of its name was created that is of
-//     an added range. The cache has that one, or it does not decode.
+//   - The object is in an added range.
+//   - The object is in a range that stays, but after the event it was deleted, and an object of the same name was
+//     created in an added range. The cache has the new object, or that one does not decode.
 func (r *reflector[T]) overtaken(id meta.Identity) bool {
 	p := r.portion
 	if id.Name == "" || p.precedes(id.ResourceVersion, id) {
@@ -136,8 +137,8 @@ func (r *reflector[T]) overtaken(id meta.Identity) bool {
 
 var errUnordered = errors.New("server sent versions that have no order, so the added ranges alone cannot be listed")
 
-// selected returns the source for the list or the watch of a state. It is also returned as an excerpt, unless it is the
-// whole source.
+// selected returns the source for the list or the watch of a state. If that is only a part of the whole source, it is
+// also returned as an excerpt; otherwise p is nil.
 func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
 	if r.portion == nil {
 		return r.source, nil
@@ -149,8 +150,8 @@ func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
 	return p, p
 }
 
-// excerpt is a source that shows only the objects of some ranges, for one list or watch. The server is asked for these
-// only, but it may send others: those are not decoded, and events of them only move the version.
+// excerpt is a source that shows only the objects of some ranges, for one list or watch. It asks the server for these
+// only. If the server sends others, excerpt does not decode them, and their events only move the version.
 type excerpt[T meta.Object] struct {
 	Source[T]
 	portion *portion // notes what does not fit into a URL
@@ -159,12 +160,12 @@ type excerpt[T meta.Object] struct {
 
 	listed  bool          // the source was asked for a list
 	claim   string        // the selector that the server says it applied
-	inside  bool          // an object of the ranges has come
-	strayed bool          // one of others has come
-	outside meta.Identity // the latest of those
+	inside  bool          // an object of the ranges has arrived
+	strayed bool          // an object of another range has arrived
+	outside meta.Identity // the latest such object
 }
 
-// selector returns the selector to send; every object needs none.
+// selector returns the selector to send; it is empty if every object is wanted.
 func (p *excerpt[T]) selector() string {
 	if p.ranges == meta.AllRanges() || p.portion.long {
 		return ""
@@ -172,9 +173,9 @@ func (p *excerpt[T]) selector() string {
 	return p.by.Selector(p.ranges)
 }
 
-// fits notes from the error of a request whether its selector was too long. Scattered ranges make one of up to 8 KB,
-// which is more than some proxies take. The next attempt then asks for every object, as of a server that does not
-// select.
+// fits notes from the error of a request whether its selector was too long. Scattered ranges make a selector of up to 8
+// KB, which is more than some proxies accept. The next attempt then asks for every object, as from a server that does
+// not select.
 func (p *excerpt[T]) fits(selector string, err error) {
 	var refused *apierrors.StatusError
 	if selector == "" || !errors.As(err, &refused) {
@@ -215,11 +216,11 @@ func (p *excerpt[T]) WatchEach(
 	return err
 }
 
-// isOutside reports whether an event is of an object that an excerpt hides. Deletions are never reused otherwise.
+// isOutside reports whether an event is about an object that an excerpt hides. No other deletion is marked as reused.
 func isOutside[T meta.Object](e client.Event[T]) bool { return e.Type == client.Deleted && e.Reused }
 
-// hides reports whether an object is outside the ranges. One whose identity is not known, because it is too large, may
-// be anywhere, so it is not hidden.
+// hides reports whether an object is outside the ranges. An object whose identity is unknown, because it is too large,
+// may be in any range, so it is not hidden.
 func (p *excerpt[T]) hides(id meta.Identity) bool {
 	if id.Name == "" {
 		return false
@@ -235,11 +236,11 @@ func (p *excerpt[T]) hides(id meta.Identity) bool {
 	return true
 }
 
-// reuse marks objects outside the ranges as reused: they are not decoded, and as the cache did not keep them, they are
-// left out.
+// reuse marks objects outside the ranges as reused, so they are not decoded. The cache does not hold them, so it leaves
+// them out.
 func (p *excerpt[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identity) (T, bool) {
 	return func(id meta.Identity) (obj T, reused bool) {
-		if reuse != nil { // it has to see every object
+		if reuse != nil { // reuse must see every object
 			obj, reused = reuse(id)
 		}
 		if p.hides(id) {
@@ -250,8 +251,8 @@ func (p *excerpt[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identi
 	}
 }
 
-// judge notes whether the server selects the ranges, at the end of a list and at an event of another range. A claim
-// that is wrong is reported once.
+// judge notes whether the server selects the ranges, at the end of a list and at an event of another range. A wrong
+// claim is reported once.
 func (p *excerpt[T]) judge(r *reflector[T]) {
 	r.divides()
 	if p == nil || p.ranges == meta.AllRanges() {
@@ -278,8 +279,8 @@ func (p *excerpt[T]) judge(r *reflector[T]) {
 	}
 }
 
-// divides reports, once in a Run, that objects cannot be divided by namespace, because they have none. The scope of a
-// client.Type says so before a Run, but a source need not know its scope, or may have it wrong.
+// divides reports, once in a Run, that objects cannot be divided by namespace, because they have none. A client.Type
+// whose scope is known reports that before a Run, but a source need not know its scope, or may have it wrong.
 func (r *reflector[T]) divides() {
 	if p := r.portion; p != nil && p.whole && !p.told {
 		p.told = true
@@ -291,7 +292,7 @@ func undivided(of meta.GVR) error {
 	return fmt.Errorf("objects of %s have no namespace, so by namespace one replica has all of them: use meta.ShardByUID", of)
 }
 
-// shares is what an informer says about its ranges.
+// shares is what an informer knows about its ranges.
 type shares struct {
 	known     bool // a Run has asked which ranges are wanted
 	want, has meta.Ranges
@@ -304,7 +305,7 @@ func (s shares) leavesOut(by Shards, id meta.Identity) bool {
 	return by != nil && s.known && !s.want.Has(by.By().Range(id))
 }
 
-// without returns an error if an object of this key is certainly not followed.
+// without returns an error if the informer certainly does not follow an object of this key.
 func (s shares) without(by Shards, key meta.Key) error {
 	switch {
 	case runners.IsNil(by):
@@ -326,7 +327,7 @@ func (i *engine[T]) covered(s *scope[T]) {
 	switch {
 	case p.by == meta.ShardByNamespace:
 		s.writer.Restrict(func(ns string) bool { return has.Has(p.by.Range(meta.Identity{Namespace: ns})) })
-	case missing: // any key may be of a range that has not been listed
+	case missing: // any key may be in a range that has not been listed
 		s.writer.Restrict(func(string) bool { return false })
 	default:
 		s.writer.Restrict(nil)
@@ -366,7 +367,7 @@ func (f *following[T]) reshare() (changed <-chan struct{}) {
 	}
 	_, ordered := meta.CompareVersions(s.at.version, s.at.version)
 	switch {
-	case s.at.version == "": // a list of everything wanted is due
+	case s.at.version == "": // a list of all wanted ranges is due
 	case p.has == none, p.missing() != none && !ordered:
 		s.at = state{cause: Grown, seen: s.at.seen}
 	default:

@@ -30,7 +30,7 @@ func (r *record) update(f func(*Status)) {
 	}
 }
 
-// updated changes the status. It returns works if that has cleared its error, or has left only the reason of the polls.
+// updated changes the status. It returns works if that has cleared Status.Err, or has left only the reason for polling.
 func (r *record) updated(f func(*Status)) (works func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,7 @@ func (r *record) updated(f func(*Status)) (works func()) {
 	return nil
 }
 
-// says sets what is called when the error is gone.
+// says sets the function to call when the error is gone.
 func (r *record) says(works func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +82,7 @@ func (r *record) expire() {
 	r.s.Synced, r.s.Polling, r.s.PollingSince = false, nil, time.Time{}
 }
 
-// watching notes the watch that is open, or with nil that none is.
+// watching notes which watch is open; nil means none.
 func (r *record) watching(w any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,8 +92,8 @@ func (r *record) watching(w any) {
 	r.watch = w
 }
 
-// lasts notes that w has been open for a moment, if it still is. It reports whether that has ended the polls, as it
-// does unless the watch may be deaf.
+// lasts notes that w has been open for a moment, if it is still open. It reports whether that ends the polling; it does
+// not if the watch may be deaf.
 func (r *record) lasts(w any, deaf bool) (ended bool) {
 	r.update(func(s *Status) {
 		if r.watch != w {
@@ -180,21 +180,22 @@ func (r *record) undecodable(id meta.Identity, err error) bool {
 	return true
 }
 
-// decodable notes that the object of a key decodes, or is gone. It reports whether it was the last that did not decode.
+// decodable notes that the object of a key decodes, or is gone. It reports whether that was the last object that did
+// not decode.
 func (r *record) decodable(key meta.Key) bool {
 	return r.forget(func(bad map[meta.Key]*client.DecodeError) { delete(bad, key) })
 }
 
 // keepUndecodable forgets the objects that do not decode, except those for which keep is true. It reports whether that
-// has removed the last of them.
+// removed the last of them.
 func (r *record) keepUndecodable(keep func(meta.Identity) bool) bool {
 	return r.forget(func(bad map[meta.Key]*client.DecodeError) {
 		maps.DeleteFunc(bad, func(_ meta.Key, u *client.DecodeError) bool { return !keep(u.Identity) })
 	})
 }
 
-// gone is decodable for an event that says that an object is gone, while another one may be at its key already, or a
-// later state of the same one: a filter says that an object is gone whenever it leaves it out.
+// gone is decodable for an event that says that an object is gone, although its key may already belong to another
+// object, or to a later state of the same object: a filter reports an object as gone whenever it leaves it out.
 func (r *record) gone(id meta.Identity) bool {
 	return r.forget(func(bad map[meta.Key]*client.DecodeError) {
 		u := bad[id.Key()]
@@ -207,7 +208,7 @@ func (r *record) gone(id meta.Identity) bool {
 	})
 }
 
-// badAt returns the identity of the object of a key that does not decode, if there is one.
+// badAt returns the identity of the object of a key, if that object does not decode.
 func (r *record) badAt(key meta.Key) (id meta.Identity, found bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,7 +219,7 @@ func (r *record) badAt(key meta.Key) (id meta.Identity, found bool) {
 	return id, found
 }
 
-// forget removes objects from those that do not decode. It reports whether that has removed the last of them.
+// forget lets f remove objects from those that do not decode. It reports whether that removed the last of them.
 func (r *record) forget(f func(bad map[meta.Key]*client.DecodeError)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

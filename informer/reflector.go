@@ -23,15 +23,15 @@ const (
 	// slowBackoff and maxSlowBackoff apply to faults that somebody has to fix.
 	slowBackoff    = 5 * time.Second
 	maxSlowBackoff = 30 * time.Second
-	// The interval between two polls doubles from firstPoll to four fifths of maxPoll, or to pollShare times what the
-	// last list took if that is longer: then a server spends no more than a twentieth of the time on the polls of an
-	// informer. Up to a quarter is added at random.
+	// The interval between two polls doubles from firstPoll to four fifths of maxPoll, or to pollShare times the
+	// duration of the last list if that is longer. A server then spends at most a twentieth of its time on the polls of
+	// an informer. Up to a quarter is added at random.
 	firstPoll = time.Second
 	maxPoll   = 30 * time.Second
 	pollShare = 20
 	// answerTime is how long the server may take to answer the question for its version.
 	answerTime = 10 * time.Second
-	// stalled is how long a paged list may go without an object. An API server gives a whole page a minute.
+	// stalled is how long a paged list may go without an object. An API server allows a minute for a whole page.
 	stalled = 2 * time.Minute
 )
 
@@ -40,8 +40,8 @@ var (
 	errNoAnswer = &silence{fmt.Sprintf("server did not say its version within %v", answerTime)}
 )
 
-// reflector makes the store's content of a scope equal to the source. It is the loop around the machine: it performs
-// effects and reports the results. One goroutine uses it. This file has the loop and the paged list, stream.go the
+// reflector keeps the store's content of a scope equal to the source. It is the loop around the machine: it performs
+// effects and reports the results. One goroutine uses it. This file has the loop and the paged list; stream.go has the
 // watch and the streaming list.
 type reflector[T meta.Object] struct {
 	informer  *engine[T]
@@ -51,14 +51,14 @@ type reflector[T meta.Object] struct {
 	writer    *store.Writer[T]
 	record    *record
 	portion   *portion // nil if every range is followed
-	synced    func()   // called after each complete list, and when the cache of an earlier Run has turned out to be current
+	synced    func()   // called after each complete list, and when the cache of an earlier Run is confirmed to be current
 
 	backoff   *retry.Backoff
 	slow      *retry.Backoff
 	dog       watchdog
 	streaming *handle.Feature // whether the server has streaming lists
 	poll      time.Duration   // the last interval between two polls
-	took      time.Duration   // by the last complete list
+	took      time.Duration   // duration of the last complete list
 	worked    time.Time       // when a list or a watch last worked, or the Run began
 
 	s state // of the machine; only advance changes it
@@ -83,8 +83,8 @@ func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 	return r.s, nil
 }
 
-// perform carries out an effect, and returns the result. For a streaming list, the return to the machine between list
-// and watch happens within it: see stream.
+// perform carries out an effect, and returns the result. For a streaming list, it also reports the end of the list to
+// the machine, and goes on with the watch: see stream.
 func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 	switch todo.action {
 	case list:
@@ -102,7 +102,7 @@ func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 	return input{}
 }
 
-// advance passes in to the machine, and remembers what it has learned about the server.
+// advance passes in to the machine, and notes what that shows about the server.
 func (r *reflector[T]) advance(in input) effect {
 	in.streams, in.away = r.streams(), time.Since(r.worked)
 	was := r.s
@@ -112,7 +112,7 @@ func (r *reflector[T]) advance(in input) effect {
 		r.streaming.Set(todo.learned == has)
 	}
 	r.reports(was, in, todo)
-	if was.unproven && was.version == r.s.version && !r.s.unproven { // the server says that nothing has happened since
+	if was.unproven && was.version == r.s.version && !r.s.unproven { // the server has stored nothing since the earlier Run
 		r.proven()
 	}
 	r.enter(todo)
@@ -175,7 +175,7 @@ func (r *reflector[T]) nextPoll() time.Duration {
 	return r.poll + rand.N(r.poll/4+1)
 }
 
-// question asks the server for its present version, and compares it with what the cache is current to.
+// question asks the server for its present version, and compares it with the version that the cache is current to.
 func (r *reflector[T]) question(ctx context.Context) input {
 	limited, cancel := context.WithTimeoutCause(ctx, answerTime, errNoAnswer)
 	defer cancel()
@@ -185,7 +185,7 @@ func (r *reflector[T]) question(ctx context.Context) input {
 		err = r.fail("watch", &rollbackError{was: r.s.seen, is: version})
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
 		in := r.failed(ctx, r.fail("list", context.Cause(limited)))
-		in.outcome = silent // a server that is away would have refused
+		in.outcome = silent // a connection to a server that is gone would have been refused
 		return in
 	}
 	if err != nil {
@@ -242,8 +242,8 @@ func (r *reflector[T]) list(ctx context.Context) input {
 	return input{outcome: done, version: m.ResourceVersion, changed: g.changed}
 }
 
-// unversioned ends a list that is complete and has no version, as those of the metrics API. No watch can follow it, so
-// it counts only if the server serves none.
+// unversioned ends a complete list that has no version, such as one of the metrics API. No watch can follow it, so the
+// list counts only if the server serves no watch.
 func (r *reflector[T]) unversioned(ctx context.Context, g *staging[T]) input {
 	w, o := r.open(ctx)
 	defer w.cancel(nil)
@@ -257,7 +257,7 @@ func (r *reflector[T]) unversioned(ctx context.Context, g *staging[T]) input {
 		return g.failed(ctx, r.fail("list", errNoVersion))
 	}
 	in := r.failed(ctx, err)
-	if in.err == nil || in.outcome == unusable || in.unreached { // the last says nothing about watches
+	if in.err == nil || in.outcome == unusable || in.unreached { // unreached says nothing about watches
 		g.ended(err)
 		return in
 	}
@@ -266,7 +266,7 @@ func (r *reflector[T]) unversioned(ctx context.Context, g *staging[T]) input {
 	return in
 }
 
-// fail wraps an error that was found here in the operation that failed.
+// fail wraps an error that arose in this package in the operation that failed.
 func (r *reflector[T]) fail(verb string, err error) error {
 	if err == nil {
 		return nil
@@ -274,7 +274,7 @@ func (r *reflector[T]) fail(verb string, err error) error {
 	return &client.OpError{Verb: verb, Resource: r.source.GVR(), Key: meta.Key{Namespace: r.namespace}, Err: err}
 }
 
-// failed returns the meaning of an error. If ctx has ended, that is stopped.
+// failed returns the outcome for an error. It is stopped if ctx has ended.
 func (r *reflector[T]) failed(ctx context.Context, err error) input {
 	if ctx.Err() != nil {
 		return input{outcome: stopped}

@@ -12,7 +12,7 @@ import (
 // This file routes errors: to Options.OnError, or to the users of a shared informer, and otherwise to a logger, which
 // is also told when the operation works again. No lock is held when its functions are called.
 
-// hand passes err to the hooks. It returns false if nobody has taken it.
+// hand passes err to the hooks. It returns false if none took it.
 func (i *engine[T]) hand(err error) bool {
 	switch {
 	case i.hook != nil:
@@ -63,10 +63,12 @@ const (
 	aboutObjects = "objects/"
 )
 
-// verbs do not distinguish errors: a streaming list is a watch to the server, and a paged one follows if it is refused.
+// verbs are left out when errors are compared: a streaming list is a watch to the server, and a paged list follows if
+// the server refuses it.
 var verbs = []string{"list ", "watch "}
 
-// reports reports the error of a list, a watch or a question, after which the machine went on from was with todo.
+// reports reports the error of a list, a watch or a question, after which the machine went from the state was to the
+// step todo.
 func (r *reflector[T]) reports(was state, in input, todo effect) {
 	switch {
 	case in.err == nil && r.s.polling && !was.polling:
@@ -79,7 +81,7 @@ func (r *reflector[T]) reports(was state, in input, todo effect) {
 		r.record.update(func(st *Status) { st.Err, st.Since = in.err, time.Now() })
 		r.informer.hand(in.err)
 		return
-	case was.asking && in.outcome == forbidden && todo.action == watch: // it may watch and not list
+	case was.asking && in.outcome == forbidden && todo.action == watch: // the program may watch but not list
 		return
 	case todo.action == list: // another way, at once; Status.Why says so
 		r.informer.log.Logger().V(1).Info(r.informer.where(r.namespace)+": no streaming list, so it lists page by page", "why", in.err)
@@ -107,7 +109,7 @@ var errDeaf = errors.New("a list has found changes that the watches before it di
 // pollsBecause reports that the collection is polled, because a watch has failed.
 func (r *reflector[T]) pollsBecause(err error) {
 	if !r.record.polls(err) {
-		r.informer.log.GivenUp(aboutServer + r.namespace) // the next list is no sign that the watch works
+		r.informer.log.GivenUp(aboutServer + r.namespace) // a list that works is no sign that the watch does
 	}
 	if r.informer.hand(err) {
 		return
@@ -119,7 +121,7 @@ func (r *reflector[T]) pollsBecause(err error) {
 	}, err, verbs)
 }
 
-// pollsNoMore notes that the collection is not polled. Any goroutine may call it.
+// pollsNoMore notes that the informer no longer polls the collection. Any goroutine may call it.
 func (r *reflector[T]) pollsNoMore() {
 	if r.record.polls(nil) {
 		r.informer.log.Works(aboutPolling + r.namespace)

@@ -29,8 +29,8 @@ func (f RunnerFunc) Run(ctx context.Context) error { return f(ctx) }
 type needy = runners.Needy[Runner]
 
 // Run runs all of rs at the same time and waits for all of them, as a [Group] of Runners does. When one returns an
-// error, the context of the others ends, with that error as its cause, and Run returns it: the first error wins. One
-// that returns nil does not end the others.
+// error, the context of the others ends, with that error as its cause, and Run returns it: the first error wins. A
+// runner that returns nil does not end the others.
 //
 // Run also runs the runners that rs need: the informers that a controller watches or reads. Each runs once, however
 // often it is named and needed. Informers, and all other needed runners, stop after everything else has returned, so
@@ -39,12 +39,12 @@ type needy = runners.Needy[Runner]
 // An informer that already runs elsewhere is not run a second time. If the other Run ends first, this one takes over.
 // Run does not run the [Factory] of a shared informer: name it in rs.
 //
-// Run waits for a runner that does not return when its context ends, and says in the log which one that is. Use
-// Group.StopTimeout for a bound.
+// Run waits for a runner that does not return when its context ends, and names it in the log. Use Group.StopTimeout to
+// limit that wait.
 func Run(ctx context.Context, rs ...Runner) error { return (&Group{Runners: rs}).Run(ctx) }
 
-// order returns the caches among rs, which are informers and what others need, and the needed runners that are not
-// named. Each appears once.
+// order returns the caches among rs, which are informers and runners that others need, and in only the needed runners
+// that are not named. Each appears once.
 func order(rs []Runner) (named, only []Runner) {
 	needed := needs(rs)
 	for _, r := range rs {

@@ -25,15 +25,16 @@ func (i asFiller[T]) AfterWrite(w requests.Write, f func()) *store.Sight {
 		},
 		Outside: w.DeletedAt != "" || i.leavesOut(w),
 	}, f)
-	// If the informer has ended by now, nobody ends the wait. If it ends after the next line, Store.EndWaits does.
+	// If the informer has ended by now, only this code can end the wait. If it ends after the next line, Store.EndWaits
+	// does.
 	if !i.follows(w) && sight.Stop() {
 		f()
 	}
 	return sight
 }
 
-// concerns reports whether a write is of the informer's resource and server. A source that does not name its server is
-// taken to read from the one that is written to.
+// concerns reports whether a write is to the informer's resource and server. A source that does not name its server is
+// assumed to read from the server of the write.
 func (i *engine[T]) concerns(w requests.Write) bool {
 	if any(i.source) == nil {
 		return false
@@ -51,7 +52,7 @@ func (i *engine[T]) follows(w requests.Write) bool {
 	return running && i.covers(w.Key) == nil && (w.UID == "" || !shares.leavesOut(i.o.Shards, id))
 }
 
-// leavesOut reports whether the selectors certainly leave out an object as it was written. If that cannot be decided
+// leavesOut reports whether the selectors certainly leave out an object in its written state. If that cannot be decided
 // here, it returns false.
 func (i *engine[T]) leavesOut(w requests.Write) bool {
 	if i.o.LabelSelector == "" && i.o.FieldSelector == "" || w.Answer == nil || w.Subresource != "" && w.Subresource != "status" {

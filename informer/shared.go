@@ -16,7 +16,7 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// use is how a program uses an informer that [Share] has returned. During its run it is one of the users of the engine,
+// use is one user's view of an informer that [Share] has returned. During its run it is one of the users of the engine,
 // and its subscriptions receive changes; [Factory.Run] runs the engine itself.
 type use[T meta.Object] struct {
 	c      *common
@@ -32,12 +32,13 @@ type use[T meta.Object] struct {
 	refused error // see Refuse
 }
 
-// Share returns an informer that others may use too: all that f returns for src and for the scope of o have one watch
-// and one cache. Each is run and waited for by itself. There is nothing to release: one that does not run uses nothing.
+// Share returns an informer that others may use too: the informers that f returns for the same src and the same scope
+// of o use one watch and one cache. Each has its own Run and its own waits. Nothing has to be released: an informer
+// that does not run uses nothing.
 //
-// Two share if they have the same type of objects, equal sources, and the same Namespace or
-// Namespaces, selectors, Shards, AllowStale and KeepManagedFields. OnError belongs to each; the first
-// sets all other options, Name among them.
+// Two informers share if they have the same type of objects, equal sources, and the same Namespace or Namespaces,
+// selectors, Shards, AllowStale and KeepManagedFields. Each keeps its own OnError; the first informer sets all other
+// options, including Name.
 //
 // Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source from
 // [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is never
@@ -51,7 +52,7 @@ func Share[T meta.Object](f *Factory, src Source[T], o Options) *Informer[T] {
 	if c == nil {
 		c = newCommon(f, src, o)
 		if comparable {
-			c = f.find(sharingOf(src, o), c) // another goroutine may have been quicker
+			c = f.find(sharingOf(src, o), c) // another goroutine may have been faster
 		}
 	}
 	u := &use[T]{c: c, engine: c.informer.(*engine[T]), o: o, joined: make(chan struct{}), span: newSpan()}
@@ -67,7 +68,7 @@ func newCommon[T meta.Object](s *Factory, src Source[T], o Options) *common {
 	return c
 }
 
-// sharing is what all that share have in common.
+// sharing is what informers must have in common to share.
 type sharing struct {
 	source                        any
 	objects                       reflect.Type

@@ -13,7 +13,8 @@ import (
 var errNoVersion = errors.New("server sent a list without a resource version")
 
 // staging is a list on its way into the cache, however it is read: references to unchanged objects, and the changed
-// ones. The cache changes at once when the list is complete, and not at all if it never is.
+// objects. When the list is complete, the cache changes at once. If the list never completes, the cache does not
+// change.
 type staging[T meta.Object] struct {
 	r      *reflector[T]
 	s      state
@@ -27,14 +28,14 @@ type staging[T meta.Object] struct {
 func (r *reflector[T]) stage(s state) *staging[T] {
 	if s.cause == Silent {
 		r.record.sendsBookmarks(false)
-		r.dog.mute() // a server that no longer sends bookmarks must not cause one list after the other
+		r.dog.mute() // a server that no longer sends bookmarks must not cause one list after another
 	}
 	g := &staging[T]{r: r, s: s, bad: make(map[meta.Key]bool), began: time.Now()}
 	if !s.grow {
 		g.relist = r.writer.Relist()
 		return g
 	}
-	// An object of the ranges that stay leaves the cache only if another one of its name is listed.
+	// An object in a range that stays leaves the cache only if the list has another object of its name.
 	g.relist = r.writer.RelistOf(func(id meta.Identity) bool { return g.lists(id) || g.bad[id.Key()] })
 	return g
 }
@@ -52,9 +53,9 @@ func (g *staging[T]) reuse() func(meta.Identity) (T, bool) {
 	return g.relist.Keep
 }
 
-// keepAgain stages an unchanged object, in the order of events. The reuse function has kept it already, but that may be
-// some hundred events ahead: an earlier event may have undone that since, such as the deletion of an object that was
-// created again.
+// keepAgain stages an unchanged object, in the order of events. The reuse function has kept it already, but may be some
+// hundred events ahead. An earlier event may have undone that since, such as the deletion of an object that was created
+// again.
 func (g *staging[T]) keepAgain(id meta.Identity) {
 	if _, kept := g.relist.Keep(id); kept {
 		delete(g.bad, id.Key())
@@ -78,14 +79,14 @@ func (g *staging[T]) retain(id meta.Identity, err error) {
 	g.r.undecodable(id, err)
 }
 
-// delete removes a staged object that was deleted meanwhile.
+// delete removes a staged object that was deleted while the list was read.
 func (g *staging[T]) delete(id meta.Identity) {
 	delete(g.bad, id.Key())
 	g.relist.Delete(id)
 }
 
-// commit replaces the content of the cache by what is staged. It returns an error, and changes nothing, if no watch can
-// follow the list, or if the list is older than the cache.
+// commit replaces the content of the cache by the staged objects. It returns an error, and changes nothing, if no watch
+// can follow the list, or if the list is older than the cache.
 func (g *staging[T]) commit(version string) error {
 	switch {
 	case version == "":
@@ -102,12 +103,12 @@ func (g *staging[T]) commit(version string) error {
 	return nil
 }
 
-// put replaces the content of the cache by what is staged. The list is of this version, which is empty if the list has
+// put replaces the content of the cache by the staged objects. version is the version of the list; empty if it has
 // none.
 func (g *staging[T]) put(version string) {
 	reached := version
 	if g.s.grow {
-		reached = g.s.version // of what stays, the cache is current to no more than before
+		reached = g.s.version // the ranges that stay are no more current than before
 	}
 	c := g.relist.Commit(reached)
 	g.changed = c.Added+c.Updated+c.Deleted > 0
@@ -120,7 +121,7 @@ func (g *staging[T]) put(version string) {
 	g.r.synced()
 }
 
-// failed reports why a list is not complete, and returns the meaning. An older list is not an error if stale ones were
+// failed reports why a list is not complete, and returns the outcome. An older list is not an error if stale lists were
 // allowed.
 func (g *staging[T]) failed(ctx context.Context, err error) input {
 	if ctx.Err() == nil {

@@ -26,9 +26,9 @@ type Status struct {
 	// Synced says that the cache holds a complete list, and that it has been current in this Run. It is false between
 	// two Runs.
 	Synced bool
-	// Stale says that the cache is synced and has not been renewed for Options.StaleAfter. Renewed is when it was
-	// renewed last: by a list, an event or a bookmark, or now while a watch is open at a server that sends no
-	// bookmarks. It is zero before that.
+	// Stale says that the cache is synced and has not been renewed for Options.StaleAfter. Renewed is when a list, an
+	// event or a bookmark last renewed it. While a watch is open at a server that sends no bookmarks, Renewed is the
+	// present time. It is zero before the first renewal.
 	Stale   bool
 	Renewed time.Time
 	// Polling is why the informer reads the collection again and again instead of following a watch: the last error of
@@ -47,12 +47,12 @@ type Status struct {
 	// selected; it is empty until a list of some ranges, or an event of another range, has shown that.
 	Ranges  meta.Ranges
 	Sharded Sharding
-	// Listed is how many objects the current list has brought so far, or the last one brought. Remaining is how many
-	// follow after the current page, if the server says so, and otherwise 0: it does not for lists with a selector, nor
-	// for streaming ones.
+	// Listed is how many objects the current list has brought so far, or how many the last one brought. Remaining is
+	// how many follow after the current page. It is 0 if the server does not say so, as for lists with a selector and
+	// for streaming lists.
 	Listed, Remaining int
-	// Err is the last error of a list or a watch. It is nil after a later list or event, and when a later watch has
-	// been open for a second. While the informer polls, a list makes it Polling again. Since is the time of the last
+	// Err is the last error of a list or a watch. A later list or event clears it, and so does a later watch that has
+	// been open for a second. While the informer polls, a list sets it to Polling again. Since is the time of the last
 	// error, whether or not Err still has it.
 	Err   error
 	Since time.Time
@@ -77,7 +77,7 @@ type Status struct {
 	Namespaces map[string]Status
 }
 
-// String returns one line for people, the most important first, without what is normal. Its form may change.
+// String returns one line for people, the most important first, without anything normal. Its form may change.
 func (s Status) String() string {
 	var b strings.Builder
 	b.WriteString(s.State.String())
@@ -142,7 +142,7 @@ func (s State) before(other State) bool {
 	return slices.Index(order, s) < slices.Index(order, other)
 }
 
-// fault returns the latest error, unless it is that of a watch while the informer polls.
+// fault returns the latest error, unless the informer polls and the error is that of a watch.
 func (s Status) fault() (err error) {
 	if s.Namespaces == nil {
 		if s.Polling != nil && errors.Is(s.Err, s.Polling) {

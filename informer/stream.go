@@ -14,19 +14,19 @@ import (
 // A streaming list is the beginning of a watch, in the same request. So this file has both.
 
 const (
-	// minWatch is the least time for which the server is asked to keep a watch open. The most is twice that, so that
-	// informers which began together do not come back together.
+	// minWatch is the shortest time for which the server is asked to keep a watch open. The longest is twice that, so
+	// that informers that began together do not reconnect together.
 	minWatch = 5 * time.Minute
-	// earlyEnd is how long before the requested time the end of a watch counts as the server's choice. Its reason may
-	// have ended other watches at the same moment.
+	// earlyEnd is how long before the requested time a watch must end to count as ended by the server's choice. The
+	// same cause may have ended other watches at the same moment.
 	earlyEnd = 5 * time.Second
 	// noProgress is how long a streaming list may go without an event that adds to it; see initial. A server that
 	// serves such lists sends its objects at once, and the end bookmark as soon as it knows that it is up to date,
-	// which takes API servers up to 5 s when nothing happens. One that ignores the request sends nothing until
+	// which takes API servers up to 5 s when nothing happens. A server that ignores the request sends nothing until
 	// something changes, and then only changes.
 	noProgress = 30 * time.Second
-	// doubtful is how long a streaming list may bring only objects that may be new before the server is asked for its
-	// version.
+	// doubtful is how long a streaming list may bring only objects that may be new before the informer asks the server
+	// for its version.
 	doubtful = noProgress / 3
 	// proofTime is how long a watch of a further Run may take to show that the cache is current. Then a list decides.
 	proofTime = 2 * time.Second
@@ -34,7 +34,7 @@ const (
 
 var (
 	errUnended  = errors.New("server did not send the bookmark that ends a streaming list")
-	errGrown    = errors.New("the ranges have been listed") // ends the stream, and nobody sees it
+	errGrown    = errors.New("the ranges have been listed") // ends the stream, and is never reported
 	errUnmarked = errors.New("server sent an ordinary bookmark instead of the end of a streaming list")
 	errUnproven = errors.New("the watch has not shown that the cache of an earlier Run is current") // neither this nor errDue is reported
 	errDue      = errors.New("the next poll is due")
@@ -48,7 +48,7 @@ type open[T meta.Object] struct {
 	outer   context.Context // of the caller
 	ctx     context.Context // of the watch; ends when the server is silent for too long
 	cancel  context.CancelCauseFunc
-	asked   time.Duration // the server is to end it after this time
+	asked   time.Duration // the server should end the watch after this time
 	opened  time.Time
 
 	version    string    // the watch would resume here
@@ -60,7 +60,7 @@ type open[T meta.Object] struct {
 	timer *time.Timer   // cancels
 	limit time.Duration // the timer fires after this time
 	lasts *time.Timer   // fires when the watch has been open for a moment; nil before it is open
-	given *time.Timer   // cancels a watch that has only some time to show what it can; nil for others
+	given *time.Timer   // cancels a watch that has limited time to show what it must; nil for others
 }
 
 // open begins a watch, and returns the options to request it with.
@@ -92,14 +92,14 @@ func (w *open[T]) close() {
 // opens notes that the server has opened the watch.
 func (w *open[T]) opens() {
 	w.isOpen = true
-	if !w.began.IsZero() { // or it is still a list
+	if !w.began.IsZero() { // before that, the stream is still a list
 		w.began = time.Now()
 		w.works()
 	}
 }
 
-// works notes that the watch follows changes. Once it has been open for a moment that shows that watches work, although
-// nothing may come for long.
+// works notes that the watch follows changes. A watch that has been open for a moment shows that watches work, although
+// it may bring nothing for long.
 func (w *open[T]) works() {
 	w.r.record.watching(w)
 	deaf := w.r.s.deaf
@@ -110,7 +110,7 @@ func (w *open[T]) works() {
 	})
 }
 
-// give ends the watch with an error after a time, unless it has shown by then what it can.
+// give ends the watch with err after d, unless shows is called before.
 func (w *open[T]) give(d time.Duration, err error) {
 	w.given = time.AfterFunc(d, func() { w.cancel(err) })
 }
@@ -127,23 +127,23 @@ func (w *open[T]) read(
 	return err
 }
 
-// initial tells the initial events of a streaming list from objects that are created meanwhile: both add an object. An
-// object that is created later has a version above all that the server had before. So an added object is an initial one
-// in two cases:
+// initial distinguishes the initial events of a streaming list from events of objects that are created while it is
+// read: both add an object. An object that is created later has a version above all that the server had before. So an
+// added object is an initial one in two cases:
 //
-//   - Its version is below one that has come already. API servers send initial objects in the order of keys, so this is
-//     the usual case.
+//   - Its version is below one that has arrived already. API servers send initial objects in the order of keys, so this
+//     is the usual case.
 //   - Its version is not above one that the server is known to have had.
 //
-// Objects that were created in the order of their keys come with ever higher versions. While only those come, only the
-// server can decide: see [reflector.present].
+// Objects that were created in the order of their keys arrive with ever higher versions. While only such objects
+// arrive, only the server can decide: see [reflector.present].
 type initial struct {
-	latest string    // of the versions that have come
+	latest string    // the highest version that has arrived
 	had    string    // a version that the server has had; empty if none is known
-	since  time.Time // when the list last went on, or the server was last asked
+	since  time.Time // when the list last made progress, or the server was last asked
 }
 
-// goesOn reports whether an added object shows that the list goes on. It returns true if versions have no order.
+// goesOn reports whether an added object shows that the list makes progress. It returns true if versions have no order.
 func (i *initial) goesOn(version string) bool {
 	if order, ok := meta.CompareVersions(version, i.had); ok && order <= 0 {
 		return true
@@ -162,9 +162,9 @@ func (i *initial) goesOn(version string) bool {
 // present asks the server for its current version, with a list of one object. The version is empty if there is an
 // error.
 //
-// A streaming list that takes long and brings only ever higher versions asks so. It is either a slow list of objects
-// that were created in the order of their keys, or a list that never ends, followed by objects that are created
-// meanwhile. See also question.
+// It is called for a streaming list that takes long and brings only ever higher versions. That is either a slow list of
+// objects that were created in the order of their keys, or a list that never ends, followed by objects that are created
+// while it is read. See also question.
 func (r *reflector[T]) present(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -179,7 +179,7 @@ func (r *reflector[T]) present(ctx context.Context) (version string, err error) 
 	return version, err
 }
 
-// expect ends the watch with an error if nothing comes for a time.
+// expect ends the watch with an error if nothing arrives for a time.
 func (w *open[T]) expect(limit time.Duration, err error) {
 	if w.timer != nil {
 		w.timer.Stop()
@@ -204,8 +204,8 @@ func (r *reflector[T]) watch(ctx context.Context) input {
 	return w.end(ctx, w.read(o, nil, w.event))
 }
 
-// stream reads the whole collection from a watch. When the list is complete the machine says to follow the changes of
-// the same watch, and stream does so. It returns how the list ended or, after a complete one, how the watch ended.
+// stream reads the whole collection from a watch. When the list is complete, the machine tells it to follow the changes
+// of the same watch, and stream does so. It returns how the list ended or, after a complete list, how the watch ended.
 func (r *reflector[T]) stream(ctx context.Context) input {
 	s := r.s // as the list begins
 	r.record.listing(Streaming)
@@ -220,9 +220,9 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	synced, grown := false, ""
 	first := initial{had: s.seen, since: time.Now()}
 	reuse := g.reuse()
-	// added is called for every object that the server adds, also if Filter leaves it out afterwards.
+	// added is called for every object that the server adds, even if a Filter leaves it out afterwards.
 	added := func(id meta.Identity) (obj T, reused bool) {
-		// In mode Streaming an object that may be new counts too: that is better than starting again.
+		// In mode Streaming an object that may be new also counts as progress: that is better than starting again.
 		switch {
 		case first.goesOn(id.ResourceVersion), s.mode == Streaming:
 			first.since = time.Now()
@@ -278,7 +278,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 // event stages an initial event of a streaming list, or a change that comes before they end.
 func (g *staging[T]) event(e client.Event[T]) {
 	switch {
-	case isOutside(e): // it is only counted
+	case isOutside(e): // an object outside the ranges is only counted
 	case e.Type == client.Deleted:
 		g.delete(e.Identity)
 	case e.Err != nil:
@@ -335,7 +335,7 @@ func (w *open[T]) event(e client.Event[T]) error {
 	return nil
 }
 
-// shows ends the time that the watch was given, if it has shown what it was to show.
+// shows stops the timer of give, if the watch has shown what it must.
 func (w *open[T]) shows() {
 	s := w.r.s
 	if w.given == nil || s.proof != "" && (w.version == "" || (state{seen: s.proof}).outdates(w.version)) {
@@ -348,8 +348,8 @@ func (w *open[T]) shows() {
 	}
 }
 
-// bookmark moves the cache to a version up to which everything has come. A bookmark before the last version belongs to
-// another history than the cache's.
+// bookmark moves the cache to a version up to which every event has arrived. A bookmark before the last version belongs
+// to another history than the cache's.
 func (w *open[T]) bookmark(version string) error {
 	if (state{seen: w.version}).outdates(version) {
 		return &rollbackError{was: w.version, is: version}
@@ -366,7 +366,7 @@ func (w *open[T]) bookmark(version string) error {
 	return nil
 }
 
-// end returns the meaning of the end of the watch.
+// end returns the outcome of the watch.
 func (w *open[T]) end(ctx context.Context, err error) input {
 	in := w.in
 	if w.isOpen || in.delivered || err == nil {
@@ -385,7 +385,7 @@ func (w *open[T]) end(ctx context.Context, err error) input {
 		return failed
 	}
 	in.early = time.Since(w.opened) < w.asked-earlyEnd
-	// Without bookmarks, the end of a watch may be the only sign that an idle resource's server is healthy.
+	// Without bookmarks, the end of a watch may be the only sign that the server of an idle resource is healthy.
 	if in.lived >= shortWatch {
 		w.r.record.update(func(st *Status) { st.Err = nil })
 	}

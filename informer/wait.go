@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// waitSynced is [Informer.WaitSynced] that also ends with user, unless it is nil.
+// waitSynced is [Informer.WaitSynced]. It also ends when user ends, unless user is nil.
 func (i *engine[T]) waitSynced(ctx context.Context, user *span) error {
 	i.mu.Lock()
 	last := i.span
@@ -18,7 +18,7 @@ func (i *engine[T]) waitSynced(ctx context.Context, user *span) error {
 	i.mu.Lock()
 	span, synced := i.span, i.synced
 	i.mu.Unlock()
-	var left <-chan struct{} // never
+	var left <-chan struct{} // never closed without a user
 	if user != nil {
 		left = user.ended
 	}
@@ -44,13 +44,13 @@ func (i *engine[T]) waitSynced(ctx context.Context, user *span) error {
 		}
 	}
 	select {
-	case <-synced: // also if both happened at once
+	case <-synced: // also if both happened at the same time
 		return nil
 	default:
 	}
 	if i.o.Namespaces != nil {
 		missing := i.missing()
-		if missing == nil { // they have been listed this moment
+		if missing == nil { // they have just been listed
 			return nil
 		}
 		return fmt.Errorf("sync %s: %w; %w", i.name(), why, missing)
@@ -61,12 +61,12 @@ func (i *engine[T]) waitSynced(ctx context.Context, user *span) error {
 	return fmt.Errorf("sync %s: %w", i.name(), why)
 }
 
-// longestWait is how long WaitSynced waits in a test. In virtual time a wait without an end is a loop that keeps a
-// processor busy, and the testing package ends it after ten minutes without a word.
+// longestWait is how long WaitSynced waits in a test. In virtual time, an endless wait is a loop that keeps a processor
+// busy, and the testing package ends it after ten minutes without an explanation.
 const longestWait = 24 * time.Hour
 
-// patience returns a channel that receives when a test has waited for too long; nil outside of tests, or if ctx ends by
-// itself.
+// patience returns a channel that receives when a test has waited for too long. It is nil outside of tests, and if ctx
+// ends by itself.
 func (i *engine[T]) patience(ctx context.Context) (<-chan time.Time, func()) {
 	if _, ends := ctx.Deadline(); i.test == nil || ends || ctx.Err() != nil {
 		return nil, func() {}
@@ -110,11 +110,11 @@ func (i *engine[T]) unsynced() error {
 
 var errNotRun = errors.New("nobody has called its Run")
 
-// named is how many namespaces an error names.
+// named is the maximum number of namespaces that an error names.
 const named = 5
 
 // missing returns an error that names the namespaces that have not been listed, and why. It returns nil if all have
-// been.
+// been listed.
 func (i *engine[T]) missing() error {
 	i.mu.Lock()
 	var names []string
@@ -136,7 +136,7 @@ func (i *engine[T]) missing() error {
 			return fmt.Errorf("%w, and %d more", err, len(names)-named)
 		}
 		s := scopes[ns]
-		if s == nil { // it was added this moment
+		if s == nil { // it has just been added
 			err = fmt.Errorf("%w, %q", err, ns)
 			continue
 		}

@@ -11,12 +11,12 @@ import (
 // is the same over HTTP/1.1 and HTTP/2.
 
 const (
-	// missed is how many bookmarks must be missed before the watch ends.
+	// missed is how many bookmarks in a row may be missing before the watch ends.
 	missed = 3
 	// minGap is the least assumed time between two bookmarks. A server may send a few in quick succession and then none
 	// for a minute, which is the interval of API servers.
 	minGap = 30 * time.Second
-	// watchGrace is how long after its requested end a watch is given up.
+	// watchGrace is how long after its requested end the informer gives up a watch.
 	watchGrace = 30 * time.Second
 )
 
@@ -34,7 +34,7 @@ func (s *silence) Error() string { return s.text }
 // Timeout returns true, which makes errors.NetworkOf treat it as a network timeout.
 func (s *silence) Timeout() bool { return true }
 
-// watchdog is what is known about the bookmarks of a server.
+// watchdog is what the informer knows about the bookmarks of a server.
 type watchdog struct {
 	gap  time.Duration // the longest time between two bookmarks in a row; 0 is unknown
 	none bool          // the server does not send any
@@ -46,8 +46,8 @@ func (d *watchdog) bookmark(gap time.Duration) { d.gap, d.none = max(d.gap, gap)
 // mute notes that silence has caused a relist. Bookmarks that come later count again.
 func (d *watchdog) mute() { d.gap, d.none = 0, true }
 
-// limit returns how long a watch may be silent if the server was asked to end it after asked, and the error to end it
-// with.
+// limit returns how long a watch may be silent if the server was asked to end it after asked, and the error that then
+// ends it.
 func (d *watchdog) limit(asked time.Duration) (time.Duration, error) {
 	overdue := asked + watchGrace
 	if d.gap == 0 {
