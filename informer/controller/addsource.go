@@ -21,26 +21,26 @@ type AddedSource struct {
 	unsynced   func() error
 }
 
-// door leads to what package clusters needs of an added source. It is an alias, so that its fields are not among those
-// that users see.
+// door leads to the part of an added source that package clusters needs. It is an alias, so that its fields are not
+// visible to users.
 type door = clustering.Added
 
 // AddSource adds a source to those of [New]: at once if the controller runs, and otherwise to the next Run and those
-// after it. Use it for resources that are known only while the program runs, such as those of custom resource
-// definitions; it may be called from a reconcile.
+// after it. Use it for resources that become known only while the program runs, such as those of custom resource
+// definitions. It may be called from a reconcile.
 //
 //	added, err := ctl.AddSource(controller.Watch(informer.New(sites, informer.Options{})))
 //
-// The controller also runs the informers that the source needs, from then on until the source is removed or the Run
-// ends, after the workers. An informer that already runs elsewhere is not run a second time; if the other Run ends
-// first, the controller takes over. Sources that need the same informer share its Run.
+// The controller also runs the informers that the source needs, until the source is removed or the Run ends; they
+// outlive the workers. An informer that already runs elsewhere is not run a second time; if the other Run ends first,
+// the controller takes over. Sources that need the same informer share its Run.
 //
-// A source that is added before the workers start is one of those that they wait for; workers that run already go on.
-// If the source fails, or an informer that it needs, the Run of the controller ends with that error, as it does for a
-// source of New. [Controller.AddSourcesFor] adds sources that may be away, or fail, without the others.
+// If the workers have not started yet, they wait for the added source too; workers that run already go on. If the
+// source fails, or an informer that it needs, the Run of the controller ends with that error, as it does for a source
+// of New. Use [Controller.AddSourcesFor] for sources that may be away, or fail, without affecting the others.
 //
-// The error says that the source is nil, or that it does not fit together with Options.Shards, as Run does of the
-// sources of New. Then nothing is added.
+// AddSource returns an error, and adds nothing, if the source is nil or conflicts with Options.Shards; Run reports the
+// same conflict for the sources of New.
 func (c *Controller[K]) AddSource(s Source[K]) (*AddedSource, error) {
 	if s == nil {
 		return nil, errors.New("controller.AddSource: the source must not be nil")
@@ -52,7 +52,7 @@ func (c *Controller[K]) AddSource(s Source[K]) (*AddedSource, error) {
 	return c.addSources(nil, from), nil
 }
 
-// addSources adds sources at one moment. covers is nil if all keys wait for them.
+// addSources adds sources at the same time. covers is nil if all keys wait for them.
 func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *AddedSource {
 	feeds := make([]*feed[K], len(from))
 	for i, s := range from {
@@ -95,7 +95,7 @@ func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *Added
 	}
 }
 
-// holds reports whether a key waits for what a source has not delivered.
+// holds reports whether a key waits for a source that has not delivered what the key needs.
 func (c *Controller[K]) holds(f *feed[K], k K) bool {
 	c.set.mu.Lock()
 	all, partial, unsynced := f.blocks() || f.stop == nil, f.partial, f.unsynced
@@ -103,20 +103,20 @@ func (c *Controller[K]) holds(f *feed[K], k K) bool {
 	return all || partial != nil && waits(partial, k, unsynced)
 }
 
-// Remove ends the source and waits until it has returned, and until the informers have returned that run for it alone.
-// Keys that it has named are reconciled all the same. Remove may be called from a reconcile, but not from a function
-// that the source calls. Removing it again does nothing.
+// Remove ends the source and waits until it has returned, and until the informers that run for it alone have returned.
+// Keys that it has named are still reconciled. Remove may be called from a reconcile, but not from a function that the
+// source calls. Removing it again does nothing.
 func (a *AddedSource) Remove() { a.remove() }
 
-// WaitSynced returns nil when the source has delivered what existed when it started in the present Run, of all
-// namespaces. It waits for a Run if there is none. It returns an error with the reason if ctx ends first, and another
-// if the source is removed or has failed.
+// WaitSynced returns nil when the source has delivered everything that existed when it started in the present Run, in
+// all namespaces. It waits for a Run if there is none. It returns an error with the reason if ctx ends first, if the
+// source is removed, or if the source has failed.
 func (a *AddedSource) WaitSynced(ctx context.Context) error { return a.waitSynced(ctx) }
 
-// Unsynced returns nil if the source has delivered what existed when it started in the present Run. Otherwise it
-// returns why it has not: that the controller does not run, the last error of the server, or the error with which the
-// source has failed. While namespaces are missing it is not nil, although keys of the others are reconciled. It does
-// not wait.
+// Unsynced returns nil if the source has delivered everything that existed when it started in the present Run.
+// Otherwise it returns why it has not: that the controller does not run, the last error of the server, or the error
+// with which the source has failed. While namespaces are missing it is not nil, although keys of the others are
+// reconciled. It does not wait.
 func (a *AddedSource) Unsynced() error { return a.unsynced() }
 
 func (c *Controller[K]) removeSources(feeds []*feed[K]) {
@@ -166,7 +166,7 @@ func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 		f.needs = nil
 	}
 	c.set.mu.Unlock()
-	if in != nil { // otherwise the end of the run does so
+	if in != nil { // otherwise the end of the run releases it
 		in.needs.release(needs)
 	}
 }

@@ -1,4 +1,4 @@
-// Sources that only some keys need, and that may be away or fail without the others.
+// Sources that only some keys need, and that may be away or fail without affecting the others.
 
 package controller
 
@@ -13,29 +13,28 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// AddSourcesFor adds sources as AddSource does, all at one moment, for the keys of which covers returns true: those of
-// one cluster or tenant, say. Only these keys depend on the sources:
+// AddSourcesFor adds sources as AddSource does, all at the same time, for the keys for which covers returns true, such
+// as the keys of one cluster or tenant. Only these keys depend on the sources:
 //
 //   - A reconcile of such a key does not start before all of the sources have delivered what existed at their start.
-//     Until then the key waits aside, and no worker waits with it. Other keys do not wait for these sources, neither at
-//     the start of Run nor later, and Options.SyncTimeout does not count for them. If an informer lacks some of several
-//     namespaces, the keys of the others do not wait for those: see the documentation of the package.
+//     Until then the key waits aside and occupies no worker. Other keys do not wait for these sources, neither at the
+//     start of Run nor later, and Options.SyncTimeout does not count for them. If an informer lacks some of several
+//     namespaces, keys of the other namespaces do not wait for those: see the documentation of the package.
 //   - If one of the sources fails, or an informer that it needs, Run goes on, and Options.OnError receives an error
-//     that names it. The keys wait aside from then on, because changes would be missed, until the sources are removed.
-//     In the next Run they start anew. An informer does not fail because its server is away or refuses it: then it
-//     tries again.
+//     that names it. From then on the keys wait aside until the sources are removed, because changes would be missed.
+//     In the next Run the sources start anew. An informer does not fail because its server is away or refuses it: then
+//     it tries again.
 //
 // Status shows sources that have not delivered or have failed, and why. The controller runs the informers that the
-// sources need, also where informer.Run runs the controller.
+// sources need, also if informer.Run runs the controller.
 //
-// covers must be quick, always return the same for a key, and be safe for use by several goroutines at once. Without
-// any source nothing waits, and the controller has no more keys than before; a cluster without sources of its own is
-// added that way.
+// covers must be quick, always return the same for a key, and be safe for use by several goroutines at once. A call
+// without sources makes no key wait and names no keys; use it to add a cluster that has no sources of its own.
 //
-// The error says that covers or a source is nil, or that a source does not fit together with Options.Shards, as Run
-// does of the sources of New. With Shards by uid there must be a [Watch] among the sources, whose cache says which uid
-// a key has, unless the sources of New and of AddSource have one that is not within a [MapKeys], or these sources name
-// no keys. If there is an error, nothing is added.
+// AddSourcesFor returns an error, and adds nothing, if covers or a source is nil, or if a source conflicts with
+// Options.Shards, as Run reports for the sources of New. With Shards by uid there must be a [Watch] among the sources,
+// whose cache says which uid a key has. It may be missing if the sources of New and of AddSource include a Watch that
+// is not within a [MapKeys], or if these sources name no keys.
 func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]) (*AddedSource, error) {
 	if covers == nil {
 		return nil, errors.New("controller.AddSourcesFor: covers must not be nil")
@@ -54,10 +53,11 @@ func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]
 // sourcing is the key of the topic of sources that have failed.
 const sourcing = "source"
 
-// sourceGate puts a key aside that has to wait for a source.
+// sourceGate puts a key aside that must wait for a source.
 //
-// A key that waits for a source is held in the queue, and is among the held of its feed. Before a key gets there it is
-// held already, so whoever takes it from there, because the source has delivered or is removed, can release it.
+// A key that waits for a source is held in the queue, and is listed in held of its feed. It is held in the queue before
+// it is listed. So the code that takes it from the list, because the source has delivered or is removed, can release
+// it.
 type sourceGate[K comparable] struct {
 	c     *Controller[K]
 	queue *workqueue.Queue[K]
@@ -67,7 +67,7 @@ func (g sourceGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context,
 	return ctx, nil, g.c.set.awaited.Load() == 0 || !g.holds(v.key)
 }
 
-// holds reports whether key has to wait for a source. Then it has been put aside.
+// holds reports whether key must wait for a source. If so, holds has put it aside.
 func (g sourceGate[K]) holds(key K) bool {
 	c := g.c
 	c.set.mu.Lock()
@@ -85,21 +85,21 @@ func (g sourceGate[K]) holds(key K) bool {
 		}
 		g.queue.Hold(key, math.MaxInt64)
 		c.set.mu.Lock()
-		// The source may have delivered since it was asked, or since then lack less.
+		// Since the gate looked, the source may have delivered, or may lack fewer namespaces.
 		held := !f.removed && (f.blocks() || !one.all && f.releases == one.releases)
 		if held {
 			f.held = append(f.held, key)
 		}
 		c.set.mu.Unlock()
 		if !held {
-			g.queue.Release(key) // and it is asked again for the other sources
+			g.queue.Release(key) // the gate then checks it again for the other sources
 		}
 		return true
 	}
 	return false
 }
 
-// awaitedFeed is a feed that key may have to wait for, as it was at one moment.
+// awaitedFeed is a feed that key may have to wait for, in its state at one moment.
 type awaitedFeed[K comparable] struct {
 	feed     *feed[K]
 	partial  partial
@@ -108,7 +108,7 @@ type awaitedFeed[K comparable] struct {
 	releases int
 }
 
-// free notes that a feed is not unsynced any more, and returns the keys that have waited for it. The caller holds
+// free notes that a feed is no longer unsynced, and returns the keys that have waited for it. The caller holds
 // sourceSet.mu.
 func (c *Controller[K]) free(f *feed[K]) []K {
 	waited := f.unsynced && f.covers != nil
@@ -125,7 +125,7 @@ func (c *Controller[K]) free(f *feed[K]) []K {
 	return held
 }
 
-// sourceFailed ends the run, by fail, or only what depends on the source.
+// sourceFailed ends the run, by fail, or stops only the keys that depend on the source.
 func (c *Controller[K]) sourceFailed(in *intake[K], f *feed[K], err error, fail context.CancelCauseFunc) {
 	if f.covers == nil {
 		fail(fmt.Errorf("%s: %w", nameOf(f.source), err))
@@ -153,7 +153,7 @@ func (c *Controller[K]) setFailed(f *feed[K], err error) {
 	f.change()
 }
 
-// needFailed ends the run, or only what depends on the sources that need n.
+// needFailed ends the run, or stops only the keys that depend on the sources that need n.
 func (c *Controller[K]) needFailed(in *intake[K], n *need, err error, fail context.CancelCauseFunc) {
 	c.set.mu.Lock()
 	var failed []*feed[K]

@@ -13,25 +13,25 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// CancelDeleted returns s, with the addition that the deletion of an object ends the contexts of the reconciles that
-// are in progress for it. Wrap it around the argument of a source:
+// CancelDeleted returns s, extended so that the deletion of an object ends the contexts of the reconciles that are in
+// progress for it. Wrap it around the argument of a source:
 //
 //	controller.Watch(controller.CancelDeleted(sites))
 //
-// Without it, a reconcile that waits for something that will never come, or does work that nobody needs any more, goes
-// on.
+// Without it, a reconcile goes on even if it waits for something that will never come, or does work that is no longer
+// needed.
 //
-// A deletion is the update in which the object gets its deletionTimestamp, and its disappearance, also if it was
-// created again under its name since then. The reconciles are those of the keys that the source names for the object:
-// its own key with [Watch], or any with [Map] and [Owns]. The cause of their contexts names the key. A reconcile that
-// returns the error of its context then is neither counted as a failure nor reported. Then or later, the key is
-// reconciled once more.
+// A deletion is the update in which the object gets its deletionTimestamp, or its disappearance, even if it has been
+// created again under its name since. The reconciles are those of the keys that the source names for the object: its
+// own key with [Watch], or any key with [Map] and [Owns]. The cause of their contexts names the key. A reconcile that
+// then returns the error of its context is neither counted as a failure nor reported. The key is always reconciled once
+// more.
 //
-// A reconcile may have begun after the cache had the deletion, and before the source heard of it: its context ends too.
+// A reconcile may begin after the cache has the deletion, but before the source learns of it: its context ends too.
 //
-// CancelDeleted may be within [Changed], or around it. Within, it sees every update, and the one in which deletion
-// begins passes Changed. T must have a method GetDeletionTimestamp, as every struct has that embeds meta.ObjectMeta or
-// meta.DeletionMeta.
+// CancelDeleted may be within [Changed], or around it. Within, it sees every update, and Changed lets the update pass
+// in which the deletion begins. T must have a method GetDeletionTimestamp, as every struct has that embeds
+// meta.ObjectMeta or meta.DeletionMeta.
 func CancelDeleted[T meta.Deletable[D], D meta.Timestamp](s Subscriber[T]) Subscriber[T] {
 	if s == nil {
 		return s
@@ -74,10 +74,10 @@ func (c cancelDeleted[T]) String() string { return subject(c.Subscriber) }
 // Runner returns the runner that supplies the objects, or nil.
 func (c cancelDeleted[T]) Runner() cache.Runner { return fillerOf(c.Subscriber) }
 
-// deletionHandler is a handler that wants to hear of deletions.
+// deletionHandler is a handler that receives deletions.
 type deletionHandler[T any] interface {
 	cache.Handler[T]
-	// watchDeletions is called before anything else.
+	// watchDeletions is called before any other method.
 	watchDeletions()
 	// asked calls ask, a function of the program.
 	asked(ask func() bool) bool
@@ -104,13 +104,13 @@ func (h cancelHandler[T]) OnDelete(obj T) { h.onGone(obj) }
 
 // deletions are the reconciles in progress that end when their object is deleted.
 type deletions[K comparable] struct {
-	watched atomic.Bool // a source tells of deletions
+	watched atomic.Bool // a source reports deletions
 
 	mu      sync.Mutex // guards running
 	running map[K]context.CancelCauseFunc
 }
 
-// enter is that of a gate: the context of the reconcile ends when its object is deleted.
+// enter implements gate: the context of the reconcile ends when its object is deleted.
 func (d *deletions[K]) enter(outer context.Context, v *visit[K]) (context.Context, func(), bool) {
 	if !d.watched.Load() {
 		return outer, nil, true
@@ -132,7 +132,7 @@ func (d *deletions[K]) enter(outer context.Context, v *visit[K]) (context.Contex
 }
 
 // deleted ends the reconcile of key that is in progress, if any. The caller adds the key afterwards: if it did so
-// before, a worker might take it in between, and a reconcile that has seen the deletion would be ended.
+// before, a worker might take the key in between, and deleted would end a reconcile that has seen the deletion.
 func (d *deletions[K]) deleted(key K) {
 	d.mu.Lock()
 	cancel := d.running[key]

@@ -14,15 +14,15 @@ import (
 // [GenerationChanged], [LabelsChanged], [AnnotationsChanged], [FinalizersChanged], [DeletionBegan] and [VersionChanged]
 // are such functions. [And], [Or] and [Not] combine them.
 //
-// Objects that are added or deleted always pass: those that exist at the start too, and both halves of an object that
-// was deleted and created again under its name. An update for which one of matters panics also passes; the cache
-// reports the panic.
+// Objects that are added or deleted always pass. That includes objects that exist at the start, and both the deletion
+// and the addition of an object that was deleted and created again under its name. An update for which one of matters
+// panics also passes; the cache reports the panic.
 //
-// The old object is the state that was delivered before, whether matters let that pass or not. One of matters must
-// return true for an update that changes the keys that [Map] or [Owns] find for the object, or the old keys are not
-// named. They must depend on nothing but the two objects, and must not change them. They are called from one goroutine
-// at a time, in their order, until one returns true. Functions that are nil are left out; without any, every update
-// passes.
+// The old object is the state that was delivered before, even if matters did not let that one pass. At least one of
+// matters must return true for an update that changes the keys that [Map] or [Owns] find for the object; otherwise the
+// old keys are not named. The functions must depend only on the two objects, and must not change them. They are called
+// from one goroutine at a time, in order, until one returns true. Nil functions are left out; without any function,
+// every update passes.
 func Changed[T meta.Object](s Subscriber[T], matters ...func(old, new T) bool) Subscriber[T] {
 	if s == nil || len(withoutNil(matters)) == 0 {
 		return s
@@ -59,7 +59,7 @@ type changedHandler[T meta.Object] struct {
 
 func (h changedHandler[T]) OnUpdate(old, new T) {
 	matters := true
-	defer func() { // also if matters panics: needless work is better than lost work
+	defer func() { // also if matters panics: a needless reconcile is better than a lost update
 		if matters {
 			h.Handler.OnUpdate(old, new)
 		}

@@ -1,4 +1,4 @@
-// The controller: its parts, and what it is told at first.
+// The controller: its parts, and its construction.
 
 package controller
 
@@ -16,22 +16,22 @@ import (
 )
 
 // Func brings the actual state closer to the desired state for one key; the package documentation says what its results
-// mean. Several goroutines call it at once, but never for the same key. Its context ends with Options.Timeout, and with
-// the controller (after Options.Grace).
+// mean. Several goroutines call it at once, but never for the same key. Its context ends after Options.Timeout, and
+// when the controller ends (after Options.Grace).
 type Func[K comparable] func(ctx context.Context, key K) (Result, error)
 
 // Result is the outcome of a reconcile without an error.
 type Result struct {
 	// RequeueAfter is the time until the key is reconciled again if no source names it earlier. 0 means that it is not
-	// requeued. A time below 0 has passed: it counts as RequeueAt does.
+	// requeued. A negative duration counts as a RequeueAt that has passed.
 	RequeueAfter time.Duration
-	// RequeueAt is the time at which the key is reconciled again, and saves the computation of a RequeueAfter. The zero
-	// Time means that it is not requeued. If both are set, the earlier time counts.
+	// RequeueAt is the time at which the key is reconciled again; it is an alternative to RequeueAfter. The zero Time
+	// means that the key is not requeued. If both are set, the earlier time counts.
 	//
-	// If the time has passed, the key is reconciled at once. If the next reconcile of the key names such a time too,
-	// the key waits for the backoff of a first failure, after that for the backoff of a second one, and so on, and the
-	// controller logs that once: a time that stays in the past keeps no worker busy. It is no failure. A reconcile that
-	// succeeds and names no such time ends the row.
+	// If the time has passed, the key is reconciled at once. If the next reconcile of the key returns a passed time
+	// too, the key waits for the backoff of a first failure, then for that of a second one, and so on, so that a time
+	// that stays in the past keeps no worker busy. The controller logs that once. It does not count as a failure. A
+	// reconcile that succeeds without a passed time resets the backoff.
 	RequeueAt time.Time
 	// Priority is the priority of that reconcile, from -100 to 100. It has no effect without RequeueAfter or RequeueAt,
 	// or with an error: a retry has the priority of the reconcile that failed. 0 means the priority of the present
@@ -69,9 +69,9 @@ type Controller[K comparable] struct {
 	sharding  *sharding[K] // nil without Options.Shards
 
 	mu     sync.Mutex     // guards the rest
-	status Status         // what is counted, and the state; Controller.Status asks the other parts for what they know
+	status Status         // the counters and the state; Controller.Status asks the other parts for the rest
 	epoch  *epoch[K]      // of the current Run or term, or of the last one; nil before the first
-	group  func(K) string // of GroupBy, and weight too
+	group  func(K) string // group of GroupBy; weight likewise
 	weight func(string) int
 }
 
@@ -97,14 +97,14 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 	return c
 }
 
-// Runners returns what has to run for the controller: the informers that its sources watch or read, each once.
+// Runners returns the runners that the controller needs: the informers that its sources watch or read, each once.
 // informer.Run calls it and runs them; [Controller.Run] runs only those of [Controller.AddSource] and
-// [Controller.AddSourcesFor], and those of the latter are not among them.
+// [Controller.AddSourcesFor]. Runners leaves out those of AddSourcesFor.
 func (c *Controller[K]) Runners() []cache.Runner {
 	var all []runner
 	for _, f := range c.allFeeds() {
 		if f.covers != nil {
-			continue // its failure must not be that of informer.Run
+			continue // its failure must not end informer.Run
 		}
 		if n, ok := f.source.(needy); ok {
 			for _, r := range n.Runners() {
@@ -117,7 +117,7 @@ func (c *Controller[K]) Runners() []cache.Runner {
 	return all
 }
 
-// needy is something that needs runners.
+// needy is a value that needs runners.
 type needy = runners.Needy[runner]
 
 func (c *Controller[K]) validate() error {

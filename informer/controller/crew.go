@@ -12,42 +12,43 @@ import (
 
 // crew are the workers of a controller.
 type crew[K comparable] struct {
-	mu      sync.Mutex // guards the rest; whenever it is free, as many workers take keys as are wanted
-	size    int        // how many workers there are to be
+	mu      sync.Mutex // guards the rest; whenever it is free, exactly the wanted number of workers take keys
+	size    int        // the wanted number of workers
 	paused  bool
 	changed chan struct{} // closed and replaced when paused changes
-	job     *job[K]       // nil while no workers are to run
-	workers []*worker     // of job; of those that are leaving, the last was sent away last
-	// endDrain makes the last workers take no more keys; nil before there was a job that ended.
+	job     *job[K]       // nil while no workers should run
+	workers []*worker     // the workers of job; among those that are leaving, the last was told to leave last
+	// endDrain makes the last workers take no more keys; nil until the first job has ended.
 	endDrain context.CancelFunc
 }
 
 // job is what the workers of one call of work do.
 type job[K comparable] struct {
 	epoch *epoch[K]
-	// taking ends when no more keys are taken, draining when none are drained, and reconciling is the context of
-	// reconciles.
+	// taking ends when the workers must take no more keys, draining when they must drain no more. reconciling is the
+	// context of reconciles.
 	taking, draining, reconciling context.Context
 	// ended is closed after taking has ended; drains then says whether the workers drain the queue.
 	ended    chan struct{}
 	drains   bool
-	finished sync.WaitGroup // of the workers; it is added to with crew.mu held while this is crew.job, and by workers
+	finished sync.WaitGroup // counts the workers; crew adds to it with crew.mu held while this is crew.job, and workers add to it too
 }
 
 // worker is one worker.
 type worker struct {
-	busy atomic.Bool // it reconciles
+	busy atomic.Bool // it is in a reconcile
 
 	// crew.mu guards the rest.
-	leaving bool            // it is one too many, and ends after its reconcile
-	taking  context.Context // ends when it is leaving, or with that of the job
+	leaving bool            // it is surplus, and ends after its reconcile
+	taking  context.Context // ends when the worker leaves, or with taking of the job
 	leave   context.CancelFunc
 }
 
 // SetWorkers changes how many keys the controller reconciles at a time, at once and for later Runs. It may be called
-// from any goroutine at any time, also from a reconcile. If there are more workers than n, the surplus ones end after
-// the reconciles that they are in. While the controller drains (Options.Drain), the number stays as it is, and n is for
-// later Runs. n below 1 is an error and changes nothing; [Controller.Pause] stops all workers.
+// from any goroutine at any time, including from a reconcile. If there are more workers than n, the surplus ones end
+// after their current reconciles. While the controller drains (Options.Drain), the number stays as it is, and n applies
+// to later Runs. If n is below 1, SetWorkers returns an error and changes nothing; use [Controller.Pause] to stop all
+// workers.
 func (c *Controller[K]) SetWorkers(n int) error {
 	if n < 1 {
 		return fmt.Errorf("controller.SetWorkers: n must be 1 or more, got %d; Pause stops all workers", n)
@@ -59,14 +60,14 @@ func (c *Controller[K]) SetWorkers(n int) error {
 	return nil
 }
 
-// state returns how many workers there are to be, and whether they pause.
+// state returns the wanted number of workers, and whether they pause.
 func (c *crew[K]) state() (size int, paused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.size, c.paused
 }
 
-// begin starts the workers. The caller ends them by the context taking, end, and closing ended.
+// begin starts the workers. To end them, the caller ends the context taking, calls end, and closes ended.
 func (c *crew[K]) begin(j *job[K]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,18 +75,18 @@ func (c *crew[K]) begin(j *job[K]) {
 	c.fit()
 }
 
-// end makes the present workers the last ones. They still have to return. Those that drain the queue stop at a call of
-// endDrain, which a pause makes.
+// end makes the present workers the last ones. It does not wait for them to return. Those that drain the queue stop
+// when endDrain is called, which a pause does.
 func (c *crew[K]) end(endDrain context.CancelFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.job, c.workers, c.endDrain = nil, nil, endDrain
 }
 
-// fit makes as many workers take keys as are wanted. More of them start only if no reconcile of a leaving worker is in
-// progress: that worker stays instead, so raising the number again never makes too many reconciles at a time. The
-// worker that was the last to be sent away is the first to stay, so that the reconciles of the others come to their
-// end. Idle workers leave first.
+// fit makes the wanted number of workers take keys. If more are wanted, leaving workers that are in a reconcile stay,
+// and new ones start only for the rest; so raising the number again never makes too many reconciles at a time. The
+// worker that was told to leave last stays first, so that the others can finish their reconciles and end. If fewer are
+// wanted, idle workers leave first.
 func (c *crew[K]) fit() {
 	if c.job == nil {
 		return
@@ -111,7 +112,7 @@ func (c *crew[K]) fit() {
 		c.workers = append(c.workers, w)
 		c.start(c.job, w)
 	}
-	for _, idle := range []bool{true, false} { // then any of them: a reconcile may have ended since the first look
+	for _, idle := range []bool{true, false} { // then any of them: one may have ended its reconcile since the first pass
 		for _, w := range slices.Clone(c.workers) {
 			if missing < 0 && !w.leaving && (!idle || !w.busy.Load()) {
 				c.dismiss(w)
@@ -137,7 +138,7 @@ func (c *crew[K]) remove(w *worker) {
 	c.workers = slices.DeleteFunc(c.workers, func(other *worker) bool { return other == w })
 }
 
-// stays returns the context with which w takes keys of j. It returns false if w is to end, and forgets it.
+// stays returns the context with which w takes keys of j. If w must end, stays forgets it and returns false.
 func (c *crew[K]) stays(w *worker) (taking context.Context, _ bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,10 +152,10 @@ func (c *crew[K]) stays(w *worker) (taking context.Context, _ bool) {
 // of a test does). The queue has counted that as a failure of the key by then.
 func (c *crew[K]) start(j *job[K], w *worker) {
 	j.finished.Go(func() {
-		var left *ReconcileError // of the reconcile that has ended the worker
+		var left *ReconcileError // of the reconcile that ended the worker's goroutine
 		exited := true
 		defer func() {
-			if exited { // or it panics, and the program ends
+			if exited { // otherwise it panics, and the program ends
 				j.finished.Go(func() {
 					c.start(j, w)
 					if left != nil {
@@ -180,7 +181,7 @@ func (c *crew[K]) start(j *job[K], w *worker) {
 	})
 }
 
-// work is what a worker does: it takes keys until it is one too many, or until the job ends.
+// work is the loop of a worker: it takes keys until the worker is surplus, or until the job ends.
 func (c *crew[K]) work(j *job[K], w *worker, reconcile func(ctx context.Context, key K) error) {
 	for j.taking.Err() == nil {
 		taking, stays := c.stays(w)

@@ -30,11 +30,12 @@
 //   - One worker at a time reconciles a key. A key that a source names during its reconcile is reconciled once more
 //     after it. A waiting key that is named many times is reconciled once. After the last change, a reconcile runs that
 //     begins after that change was delivered.
-//   - Only a reconcile without an error ends a row of failures.
+//   - Only a reconcile without an error resets the number of failures in a row.
 //   - Every error and every panic of a reconcile goes to Options.OnError, or else to a logger, and into [Status]. The
 //     failure of a source ends Run, which returns it; that of a source of AddSourcesFor stops the keys that need it.
 //   - In a program of several replicas, [Controller.RunLed] fills the queue before this one leads, and runs reconciles
-//     only while it does. See Options.StartAtTerm for one that begins with what exists then.
+//     only while it does. With Options.StartAtTerm, each term begins with an empty queue and everything that exists
+//     then.
 //   - Changes are reconciled before what existed at the start, within the bound of Options.Ageing: keys of the first
 //     list have workqueue.LowPriority.
 //   - When ctx ends, no further reconcile starts, except those of Options.Drain; those in progress have Options.Grace
@@ -52,9 +53,9 @@
 //
 // An informer of several namespaces (informer.Options.Namespaces) may never have one of them: it is forbidden, gone, or
 // its list hangs. At the start the workers, and the election of an informer.Group, wait for all namespaces, but not for
-// one that the server refuses (403, 404), and not longer than 10 s after the first of an informer has been listed. If
-// none has been listed, they wait. Options.SyncTimeout counts only until they start. From then on a key waits aside,
-// and no worker with it, while a namespace that it needs is missing:
+// one that the server refuses (403, 404), and not longer than 10 s after the first namespace of an informer has been
+// listed. They always wait for the first one. Options.SyncTimeout counts only until the workers start. From then on a
+// key waits aside, and no worker with it, while a namespace that it needs is missing:
 //
 //	a meta.Key with a namespace, or a key with a method      its own namespace, of each informer that Watch, Map, Owns, Reads, Fresh or
 //	GetNamespace() string                                    EveryObject follow
@@ -64,32 +65,32 @@
 //	any key, from a source of your own that wraps these      all: the workers do not start before
 //
 // When the namespace is listed, or SetNamespaces removes it, its keys are reconciled. A namespace that SetNamespaces
-// adds during Run keeps back its own keys, and no others. One that is forbidden after it was listed keeps back nothing:
+// adds during Run holds back its own keys, and no others. One that is forbidden after it was listed holds back nothing:
 // its cache stays as it was.
 //
 // [Status] names the sources that lack namespaces, with the last error of each; so do Group.Ready and the log. A
-// reconcile that reads other namespaces than its own does not find the objects of those that are missing, nor does an
-// index have them; a Map that names keys in other namespaces than those of its objects is such a case. Set
-// Options.AllNamespaces for it: then all keys wait for all namespaces at the start.
+// reconcile that reads other namespaces than its own does not find the objects of missing ones, nor does an index have
+// them; a Map that names keys in other namespaces than those of its objects is such a case. Set Options.AllNamespaces
+// then: all keys wait for all namespaces at the start.
 //
 // # Caches that are behind
 //
 // A cache follows the server with a delay, so a reconcile right after a write may not find that write: it creates what
 // exists, or fails with a conflict. With [Fresh], a reconcile does not start while the caches have not seen what
-// earlier reconciles of its key wrote. The key waits aside meanwhile, and the workers do other keys.
+// earlier reconciles of its key wrote. The key waits aside, and the workers handle other keys.
 //
 // # Fights
 //
-// Another controller may undo what a reconcile has written, and the reconcile writes it again, for ever. The controller
-// notices that from the writes that the function makes with its context, through package client. It is a fight if the
-// reconciles of a key write the same to one object (by its uid) again and again, and other values were found in these
-// fields in between, five times, each within two minutes of the one before. Then:
+// Another controller may undo the writes of a reconcile, which then repeats them for ever. The controller notices that
+// from the writes that the function makes with its context, through package client. It is a fight if the reconciles of
+// a key repeatedly write the same to one object (by its uid), and other values are found in these fields in between,
+// five times, each within two minutes of the one before. Then:
 //
-//   - Options.OnError is called once with a [*FightError], which says who writes which fields. Without OnError it is
-//     logged. Hooks.Fight is called, and [Status] shows the fight.
+//   - Options.OnError is called once with a [*FightError], which names the writers and the fields. Without OnError it
+//     is logged. Hooks.Fight is called, and [Status] shows the fight.
 //   - After each further write that was undone, the key waits aside: at first for 1 s, then for twice as long each
-//     time, up to a minute. It is never dropped. One reconcile after the wait serves what sources say of it meanwhile.
-//     Other keys do not wait.
+//     time, up to a minute. It is never dropped. If sources name it during the wait, one reconcile after the wait
+//     serves all of that. Other keys do not wait.
 //   - The fight is over when no write has been undone for ten minutes, or the object is gone. Then Hooks.Fight is
 //     called again.
 //
@@ -99,10 +100,10 @@
 // when it changed.
 //
 // The evidence is in metadata.managedFields, so each writer needs its own name (client.WriteOptions.FieldManager). The
-// controller reads an object only if several reconciles have written the same to it, and less and less often if nobody
-// undoes that. If the writes before had other values each time, a fight may take sixteen writes more until it is looked
-// into. It notices nothing if it may not read the object, or if the object is larger than 1 MiB or has no
-// managedFields. Options.AllowFights switches all of this off.
+// controller reads an object only if several reconciles have written the same to it, and less and less often if no
+// other writer undoes that. If the writes before had other values each time, sixteen more writes may pass before the
+// controller looks for a fight. It notices nothing if it may not read the object, or if the object is larger than 1 MiB
+// or has no managedFields. Options.AllowFights switches all of this off.
 //
 // # Limits
 //

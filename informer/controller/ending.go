@@ -1,4 +1,4 @@
-// The end of a run: what is ready is worked off, what is in progress has its grace, and what hangs is named.
+// The end of a run: workers drain ready keys, reconciles in progress have their grace, and hanging ones are named.
 
 package controller
 
@@ -36,7 +36,7 @@ func (c *Controller[K]) end(workers *sync.WaitGroup, e ending) {
 	c.waitFor(done, func() (hanging []string) {
 		const most = 10
 		more := 0
-		for of := range c.queueNow().Keys() { // those in progress come first, the longest before the others
+		for of := range c.queueNow().Keys() { // keys in progress come first, the longest first
 			if of.Started.IsZero() {
 				break
 			}
@@ -65,7 +65,7 @@ func elapsed(done <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// waitFor waits until done is closed, and says at growing intervals what it waits for.
+// waitFor waits until done is closed, and reports at growing intervals what it waits for.
 func (c *Controller[K]) waitFor(done <-chan struct{}, hanging func() []string) {
 	began := time.Now()
 	for pause := report.Next(0); elapsed(done, pause); pause = report.Next(pause) {

@@ -28,7 +28,7 @@ func (e *ReconcileError) Error() string {
 // Unwrap returns the function's error.
 func (e *ReconcileError) Unwrap() error { return e.Err }
 
-// several are errors in one line.
+// several are errors that print in one line.
 type several []error
 
 func (s several) Error() string {
@@ -47,8 +47,9 @@ type TerminalError struct {
 	Err error
 }
 
-// Terminal marks err: a reconcile that returns it, or an error that wraps it, has failed and is reported like any
-// other, but the key is not retried until a source names it. The key's row of failures ends. Terminal(nil) is nil.
+// Terminal marks err as final. A reconcile that returns it, or an error that wraps it, has failed and is reported like
+// any other, but the key is not retried until a source names it. The key's count of failures in a row ends.
+// Terminal(nil) is nil.
 func Terminal(err error) error {
 	if err == nil {
 		return nil

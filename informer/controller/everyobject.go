@@ -19,8 +19,8 @@ const (
 	everySlot  = time.Second
 )
 
-// EveryObject names the key of each object that r holds once in each period, for work that no change of the objects
-// triggers, such as a comparison with something outside of the cluster; other libraries call that a resync:
+// EveryObject names the key of each object in r once in each period, for work that no change of the objects triggers,
+// such as a comparison with something outside of the cluster. Other libraries call that a resync:
 //
 //	controller.EveryObject(sites.Reader(), 10*time.Hour)
 //
@@ -30,7 +30,7 @@ const (
 // over the period. A new object is named for the first time within one period; [Watch] names it at once. The source
 // waits until r holds a complete list. Run returns an error if the period is 0 or less, or if an object has no name.
 //
-// A period of 100 s or more is divided into 100 parts, and a shorter one into parts of a second; in each of them the
+// A period of 100 s or more is divided into 100 parts, and a shorter one into parts of a second; in each part the
 // source iterates once over all objects.
 func EveryObject[T meta.Object](r cache.Reader[T], period time.Duration) Source[meta.Key] {
 	return everyObject[T]{r, period}
@@ -79,7 +79,7 @@ func (e everyObject[T]) run(ctx context.Context, to sink[meta.Key]) error {
 	failed, stop, err := await(ctx, to, func() {}, supply{cache: fillerOf(e.r), whole: func(ctx context.Context) error {
 		err := sub.WaitSynced(ctx)
 		if err == nil {
-			sub.Close() // it is not needed any more
+			sub.Close() // it is no longer needed
 		}
 		return err
 	}})
@@ -117,7 +117,7 @@ func (e everyObject[T]) run(ctx context.Context, to sink[meta.Key]) error {
 	}
 }
 
-// noName returns the error for an object whose key is needed.
+// noName returns the error for an object that has no name, so it has no key.
 func noName[T meta.Object](obj T) error {
 	return fmt.Errorf("an object has no name in %T: embed meta.ObjectMeta or meta.Identity as its metadata, with the tag `json:\"metadata\"`", obj)
 }

@@ -1,4 +1,4 @@
-// The sources of a controller, and those of them that run.
+// The sources of a controller, and which of them run.
 
 package controller
 
@@ -17,18 +17,18 @@ import (
 
 // sourceSet are the sources of a controller.
 type sourceSet[K comparable] struct {
-	// awaited is 0 if no key has to wait for a feed: it counts the feeds with covers that run and have not delivered,
-	// and those that may lack namespaces. mu is held when it changes.
+	// awaited is 0 if no key must wait for a feed. It counts the feeds with covers that run and have not delivered, and
+	// the feeds that may lack namespaces. mu is held when it changes.
 	awaited atomic.Int64
 	// calls is how many functions of sources are running.
 	calls atomic.Int64
 
 	mu    sync.Mutex // guards the rest, and the state of each feed
 	feeds []*feed[K] // those of New, and then those of AddSource
-	// feedings counts the changes of feeds, and lookups is what primaries has found; nil before it was called.
+	// feedings counts the changes of feeds. lookups is the cached result of primaries; nil before its first call.
 	feedings int
 	lookups  *lookups[K]
-	removing []*feed[K] // those that are no longer in feeds and have not returned
+	removing []*feed[K] // removed feeds that have not returned
 	intake   *intake[K] // of the current Run; nil while no source may start
 }
 
@@ -49,31 +49,32 @@ func (c *Controller[K]) sources() []Source[K] {
 	return all
 }
 
-// feed is a source of a controller, and its state. sourceSet.mu guards all but source, able, needy and covers.
+// feed is a source of a controller, and its state. sourceSet.mu guards all fields but source, able, needy and covers.
 type feed[K comparable] struct {
 	source Source[K]
-	able   partial  // the source, if it can name the keys of some namespaces only; nil otherwise
-	needy  []runner // what the controller has to run for it, none unless AddSource has added it
-	// covers says which keys wait for the source, which then can fail without the Run; nil if all do.
+	able   partial  // the source, if it can name the keys of some namespaces before the others; nil otherwise
+	needy  []runner // the runners that the controller runs for it; none unless it was added by AddSource or AddSourcesFor
+	// covers says which keys wait for the source, which can then fail without ending the Run; nil if all keys wait.
 	covers func(K) bool
-	// partial is set while it runs, if it makes keys wait for missing namespaces.
+	// partial is set while the source runs, if it makes keys wait for missing namespaces.
 	partial partial
-	// unsynced says that it has been started, and has not delivered what existed then. partly says that it has
-	// delivered the namespaces that are there.
+	// unsynced says that the source has been started, and has not delivered everything that existed then. partly says
+	// that it has delivered the namespaces that have been listed.
 	unsynced, partly bool
-	// failed is why one with covers has ended in this run. Then it is unsynced, until it is removed.
+	// failed is why a source with covers has ended in this run. It then stays unsynced until it is removed.
 	failed error
-	// held are the keys that wait for it in the queue, and releases counts how often they were given back.
+	// held are the keys that wait for the source in the queue, and releases counts how often such keys were given back.
 	held     []K
 	releases int
-	// removed is for an added one that has been removed.
+	// removed says that an added source has been removed.
 	removed bool
-	// stop ends it, and returned is closed when it has returned. They are nil unless it runs.
+	// stop ends the source, and returned is closed when it has returned. They are nil unless the source runs.
 	stop     context.CancelFunc
 	returned chan struct{}
-	// needs run for an added one.
+	// needs are the runners that run for an added source.
 	needs []*need
-	// unawait ends the note that the controller waits for the caches of the source; nil while there is none.
+	// unawait withdraws the note that the controller waits for the caches of the source; nil while there is no such
+	// note.
 	unawait func()
 	// changed is closed, and replaced, when unsynced, failed, removed or stop change.
 	changed chan struct{}
@@ -83,7 +84,7 @@ func newFeed[K comparable](s Source[K]) *feed[K] {
 	return &feed[K]{source: s, able: asPartial(s), changed: make(chan struct{})}
 }
 
-// blocks reports whether all of its keys wait for it. sourceSet.mu must be held.
+// blocks reports whether all keys of the feed wait for it. sourceSet.mu must be held.
 func (f *feed[K]) blocks() bool { return f.unsynced && !f.partly }
 
 func (f *feed[K]) change() {
@@ -91,7 +92,7 @@ func (f *feed[K]) change() {
 	f.changed = make(chan struct{})
 }
 
-// intake is what feeds the queue in one run.
+// intake feeds the queue in one run.
 type intake[K comparable] struct {
 	// start starts a feed. The caller holds sourceSet.mu.
 	start   func(f *feed[K])
@@ -135,19 +136,19 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	feeds := c.allFeeds()
 	caches := make([][]runner, len(feeds))
 	for i, f := range feeds {
-		caches[i] = runners.Needs[runner](nil, f.source) // not under the lock: it may be the caller's code
+		caches[i] = runners.Needs[runner](nil, f.source) // without the lock: Needs may call the program's code
 	}
 	c.set.mu.Lock()
 	defer c.set.mu.Unlock()
 	c.set.intake = in
 	c.set.awaited.Store(0)
-	for i, f := range feeds { // all of them before any starts: its function may read the caches of the others
+	for i, f := range feeds { // all of them before any starts: the function of one may read the caches of the others
 		if !f.removed {
 			f.await(&c.set.calls, caches[i])
 		}
 	}
 	for _, f := range c.set.feeds {
-		f.await(&c.set.calls, f.needy) // one that has been added since
+		f.await(&c.set.calls, f.needy) // a feed that was added in between
 	}
 	for _, f := range c.set.feeds {
 		in.start(f)
@@ -156,8 +157,8 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	return in
 }
 
-// await tells the caches among rs that a controller waits for them, until f.unawait is called, unless that is done
-// already. calls is how many functions of its sources are running. The caller holds sourceSet.mu.
+// await tells the caches among rs that a controller waits for them, until f.unawait is called. It does nothing if that
+// was done before. calls counts the running functions of its sources. The caller holds sourceSet.mu.
 func (f *feed[K]) await(calls *atomic.Int64, rs []runner) {
 	if f.unawait != nil {
 		return
@@ -179,7 +180,7 @@ func (f *feed[K]) await(calls *atomic.Int64, rs []runner) {
 func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], isPartial bool, queue *workqueue.Queue[K], fail context.CancelCauseFunc) {
 	exited := true
 	defer func() {
-		if exited { // or it panics, and the program ends
+		if exited { // otherwise it panics, and the program ends
 			c.sourceFailed(in, f, runners.ErrExited, fail)
 		}
 	}()
@@ -233,7 +234,7 @@ func (c *Controller[K]) synced(in *intake[K], f *feed[K]) {
 	}
 }
 
-// checkSynced tells the run if all sources have delivered. The caller holds sourceSet.mu.
+// checkSynced tells the run when all sources have delivered. The caller holds sourceSet.mu.
 func (c *Controller[K]) checkSynced() {
 	in := c.set.intake
 	if in == nil || in.delivered || slices.ContainsFunc(c.set.feeds, func(f *feed[K]) bool { return f.blocks() && f.covers == nil }) {
@@ -243,10 +244,10 @@ func (c *Controller[K]) checkSynced() {
 	close(in.all)
 }
 
-// stopSources waits for the sources of a run, whose context has ended, and then ends what runs for them.
+// stopSources waits for the sources of a run, whose context has ended, and then ends the runners that run for them.
 func (c *Controller[K]) stopSources(in *intake[K]) {
 	c.set.mu.Lock()
-	c.set.intake = nil // no source is started any more
+	c.set.intake = nil // no source starts any more
 	c.set.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
@@ -263,7 +264,8 @@ func (c *Controller[K]) stopSources(in *intake[K]) {
 	}
 }
 
-// hangingSources returns the names of the sources that have not returned, or else those of the runners that they need.
+// hangingSources returns the names of the sources that have not returned. If all have, it returns the names of the
+// runners that run for them.
 func (c *Controller[K]) hangingSources(in *intake[K]) (names []string) {
 	c.set.mu.Lock()
 	var hanging []Source[K]

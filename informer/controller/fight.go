@@ -14,26 +14,25 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// FightError says that a controller and another writer undo each other's writes: the reconciles of a key write the same
-// to an object again and again, because each time somebody has changed those fields since. The package documentation
-// says when a fight is noticed, and what happens then. Options.OnError receives it once, when it is noticed.
+// FightError says that a controller and another writer undo each other's writes: the reconciles of a key repeatedly
+// write the same to an object, because another writer changes those fields each time. The package documentation says
+// when a fight is noticed, and what happens then. Options.OnError receives it once, when it is noticed.
 type FightError struct {
 	// Controller is the name of the controller.
 	Controller string
 	// Key is the key of the reconciles; its type is the controller's type of keys.
 	Key any
-	// Resource, Kind and Object are where they write.
+	// Resource, Kind and Object say which object they write.
 	Resource meta.GVR
 	Kind     string
 	Object   meta.Key
-	// UID is the object's.
+	// UID is the uid of the object.
 	UID string
-	// Fields say who does what to the fields that both write, in the last of the writes that were undone: one text for
-	// each two writers, such as: "labeller" and "teams" both write .metadata.labels.team. The names are the field
+	// Fields say which fields both writers write, as seen in the last of the writes that were undone: one text for each
+	// pair of writers, such as: "labeller" and "teams" both write .metadata.labels.team. The names are the field
 	// managers (client.WriteOptions.FieldManager), and the fields are written as the server writes them in conflicts.
 	Fields []string
-	// Count is how many writes were seen to be undone, and Since and Last are when the first and the last of them were
-	// repeated.
+	// Count is how many undone writes were seen. Since and Last are when the first and the last of them were repeated.
 	Count       int
 	Since, Last time.Time
 	// Delay is how long the key waits after each such write.
@@ -42,10 +41,10 @@ type FightError struct {
 	Over bool
 }
 
-// Error says who fights over which fields, in one line. Its form may change.
+// Error says which writers fight over which fields, in one line. Its form may change.
 func (e *FightError) Error() string {
 	kind := e.Kind
-	if kind == "" || kind == "PartialObjectMetadata" { // the handle has asked for metadata alone
+	if kind == "" || kind == "PartialObjectMetadata" { // the handle has requested metadata only
 		kind = e.Resource.Resource
 	}
 	s := fmt.Sprintf("controller %q: fight over %s (%s): %s, %d times in %v",
@@ -119,7 +118,7 @@ func (g *fightGate[K]) settle(ctx context.Context, v *visit[K]) {
 	}
 }
 
-// tell calls the hook.
+// tell calls Hooks.Fight.
 func (g *fightGate[K]) tell(ctx context.Context, f fights.Fight) *FightError {
 	told := g.public(f)
 	if g.c.hooks.Fight != nil {
@@ -128,7 +127,7 @@ func (g *fightGate[K]) tell(ctx context.Context, f fights.Fight) *FightError {
 	return told
 }
 
-// on returns how many fights are on, and the first of them.
+// on returns the number of current fights, and the first of them.
 func (g *fightGate[K]) on() (n int, first []*FightError) {
 	n, some := g.watcher.On()
 	for _, f := range some {

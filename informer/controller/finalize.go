@@ -1,4 +1,4 @@
-// A cleanup that runs before an object goes.
+// A cleanup that runs before an object is deleted.
 
 package controller
 
@@ -19,15 +19,15 @@ import (
 type FinalizerWriter[T any] interface {
 	// Get returns the object as the server has it.
 	Get(ctx context.Context, key meta.Key) (T, error)
-	// AddFinalizer adds the finalizer to the object and returns the object. It sends nothing if the object has it, also
-	// if it is being deleted. If it is being deleted and lacks it, or has another uid, the error is a Conflict without
-	// an answer of the server.
+	// AddFinalizer adds the finalizer to the object and returns the object. If the object has the finalizer already, it
+	// sends nothing, even if the object is being deleted. If the object is being deleted without the finalizer, or has
+	// another uid, the error is a Conflict that did not come from the server.
 	AddFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error)
 	// RemoveFinalizer removes the finalizer from the object. It returns no error if there is none to remove.
 	RemoveFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error)
 }
 
-// Finalizable are the objects of [Finalize].
+// Finalizable is the constraint for the objects of [Finalize].
 type Finalizable[D meta.Timestamp, U ~string] interface {
 	meta.Deletable[D]
 	meta.Identified[U]
@@ -35,52 +35,52 @@ type Finalizable[D meta.Timestamp, U ~string] interface {
 }
 
 // Finalize returns a function for [New] that calls reconcile for the objects of a cache, and cleanup for those that are
-// being deleted, before they go:
+// being deleted, before they disappear:
 //
 //	controller.New("sites", controller.Options{},
 //		controller.Finalize(sites, informer.Reader(), "example.com/unpublish", publish, unpublish, controller.FinalizeOptions{}),
 //		controller.Watch(informer))
 //
-// The keys are those of objects in the cache; for others nothing is called. Both functions get the object with the
-// finalizer: clone it before changing it.
+// The keys are those of objects in the cache; for other keys neither function is called. Both functions get the object
+// with the finalizer: clone it before changing it.
 //
 //   - reconcile is not called before the server has stored the finalizer. So the object stays until cleanup has
 //     succeeded.
 //   - cleanup is called when the object is being deleted and has the finalizer. It has finished when it returns the
-//     zero Result and no error. While it returns an error, or a Result with RequeueAfter or RequeueAt, whatever that
-//     time is, the object stays and cleanup is called again. When it has finished, the finalizer is removed, from that
-//     object and no other of its name.
+//     zero Result and no error. While it returns an error, or a Result with any RequeueAfter or RequeueAt, the object
+//     stays and cleanup is called again. When it has finished, the finalizer is removed from that object, and from no
+//     other object of its name.
 //   - cleanup is called at least once for every object that reconcile was called for. It is called again only if the
 //     finalizer could not be removed, for example because the program ended, so it must be idempotent. It may be called
 //     for an object that reconcile was never called for.
-//   - Before cleanup, Finalize reads the object from the server: a cache that is behind, another finalizer that keeps
-//     the object, and another object of the same name do not cause a second cleanup, or the wrong one.
+//   - Before cleanup, Finalize reads the object from the server. So cleanup is not called twice, or for the wrong
+//     object, when a cache is behind, another finalizer keeps the object, or another object has the same name.
 //   - An object that is deleted before it had the finalizer gets neither call.
 //
 // The source must name the key when deletion begins: with [Changed], add [DeletionBegan] unless [GenerationChanged] is
 // there.
 //
-// If somebody else removes the finalizer, the object may go without a cleanup; while it stays and is not being deleted,
-// the next reconcile adds the finalizer again. If the list of the cache may be older than the last run of the program
-// (see informer.Options.AllowStale), reconcile may be called for an object that has already gone.
+// If another program removes the finalizer, the object may disappear without a cleanup; while it stays and is not being
+// deleted, the next reconcile adds the finalizer again. If the list of the cache may be older than the last run of the
+// program (see informer.Options.AllowStale), reconcile may be called for an object that no longer exists.
 //
 // # Objects that leave the cache
 //
-// An object that loses the label of a selector leaves the cache, and Finalize would hear nothing of its deletion: the
-// finalizer would stay, and the object too. So a cache that does not see all objects is refused: the Run of the
-// informer returns an error, and so does informer.Run, if cached is of an informer with a LabelSelector, a
-// FieldSelector or an informer.Filter, or if it is a view ([cache.Reader.Where]), unless [FinalizeOptions] say what
-// happens to objects that leave. If the informer runs already, every reconcile fails with a [*TerminalError]. Such an
-// object is found out when its key is reconciled and the cache does not have it: Finalize then asks the server.
+// An object that loses the label of a selector leaves the cache, and Finalize would not see its deletion: the finalizer
+// would stay, and so would the object. So Finalize refuses a cache that does not see all objects: one of an informer
+// with a LabelSelector, a FieldSelector or an informer.Filter, or a view ([cache.Reader.Where]). The Run of the
+// informer then returns an error, and so does informer.Run; if the informer runs already, every reconcile fails with a
+// [*TerminalError]. To allow such a cache, say in [FinalizeOptions] what happens to objects that leave. Finalize
+// detects such an object when its key is reconciled and the cache does not have it: it then asks the server.
 //
 //   - informer.Informer.SetNamespaces also makes objects leave. That is not refused at the start. With [RefuseLeavers],
-//     an object that keeps the finalizer then is reported, as with [ReportLeavers].
-//   - If the source is a view, cached must be that view: a view as the source of a Finalize that reads the whole cache
+//     an object that then keeps the finalizer is reported, as with [ReportLeavers].
+//   - If the source is a view, cached must be that view. A view as the source of a Finalize that reads the whole cache
 //     is refused by a TerminalError, because nothing would name the key of an object that has left the view and is
 //     deleted.
-//   - Objects that leave while the program does not run are not found out. They keep the finalizer.
-//   - If you filled the store of cached yourself, Finalize cannot know what it leaves out, and takes all absent objects
-//     for deleted.
+//   - Objects that leave while the program does not run are not detected. They keep the finalizer.
+//   - If you filled the store of cached yourself, Finalize cannot know which objects it leaves out, and takes all
+//     absent objects for deleted.
 //
 // # Requirements
 //
@@ -110,7 +110,7 @@ func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 	if wrong == nil && o.Leavers == RefuseLeavers {
 		wrong = refuse(cached, finalizer)
 	}
-	// clean calls cleanup, and removes the finalizer when that has finished.
+	// clean calls cleanup, and removes the finalizer when cleanup has finished.
 	clean := func(ctx context.Context, key meta.Key, live T) (Result, error) {
 		result, err := cleanup(ctx, live)
 		if _, again := result.Delay(time.Now()); err != nil || again {
@@ -123,7 +123,7 @@ func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 		_, err = server.RemoveFinalizer(ctx, key, finalizer, meta.FinalizerOptions{UID: meta.UID(live)})
 		return result, err
 	}
-	// left is for an object that is not in the cache, and may exist.
+	// left handles an object that is not in the cache, but may exist.
 	left := func(ctx context.Context, key meta.Key, why string) (Result, error) {
 		live, err := server.Get(ctx, key)
 		switch {
@@ -156,35 +156,36 @@ func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 		if held && !deleting {
 			return reconcile(ctx, obj)
 		}
-		if deleting && !held { // it never had the finalizer, or has it no more
+		if deleting && !held { // it never had the finalizer, or no longer has it
 			return Result{}, nil
 		}
-		// Whatever the cache has, this returns the object as the server has it, with the finalizer.
+		// Whatever the cache holds, this returns the object as the server has it, with the finalizer.
 		same := meta.FinalizerOptions{UID: meta.UID(obj)}
 		live, err := server.AddFinalizer(ctx, key, finalizer, same)
 		switch {
-		case tooLate(err, key): // the cache will say so, and name the key
+		case tooLate(err, key): // the cache will receive the deletion, and name the key
 			return Result{}, nil
 		case err != nil:
 			return Result{}, err
 		case !meta.IsDeleting(live):
 			return reconcile(ctx, live)
 		case !deleting:
-			// The cache is behind. It will name the key again when it knows of the deletion. If the cleanup came first,
-			// and the object went, a state of the cache from before the deletion would be reconciled after that.
+			// The cache is behind. It will name the key again when it receives the deletion. If the cleanup came first,
+			// and the object then disappeared, a state of the cache from before the deletion would be reconciled after
+			// the cleanup.
 			return Result{}, nil
 		}
 		return clean(ctx, key, live)
 	}
 }
 
-// tooLate reports whether an object gets no finalizer because it has gone, or is being deleted without it.
+// tooLate reports whether an object gets no finalizer because it no longer exists, or is being deleted without it.
 func tooLate(err error, key meta.Key) bool {
 	var answer *apierrors.StatusError
 	switch answered := errors.As(err, &answer); {
 	case errors.Is(err, apierrors.Conflict):
 		return !answered // a conflict with another writer has an answer
-	case errors.Is(err, apierrors.NotFound): // a path that leads nowhere is NotFound too, and says nothing of the object
+	case errors.Is(err, apierrors.NotFound): // a wrong path is NotFound too, and says nothing about the object
 		return answered && answer.Status.Details != nil && answer.Status.Details.Name == key.Name
 	}
 	return false

@@ -1,4 +1,4 @@
-// Reconciles that do not start before the caches have seen what the last one wrote.
+// Reconciles that do not start before the caches have seen the writes of earlier ones.
 
 package controller
 
@@ -21,34 +21,35 @@ import (
 
 // Fresh declares, like [Reads], that the reconcile function reads caches, and that it must find its own writes there: a
 // reconcile of a key does not start while one of these caches has not seen what earlier reconciles of that key wrote.
-// So none acts on a state from before its own write, creates an object twice, or fails with a conflict with itself.
+// So no reconcile acts on a state from before its own write, creates an object twice, or fails with a conflict with
+// itself.
 //
 //	controller.New("sites", controller.Options{}, reconcile,
 //		controller.Watch(sites), controller.Owns(pods, Sites), controller.Fresh[meta.Key](sites, pods))
 //
-// The controller notes a write by itself if the function makes it with its context, or with one that comes from it,
-// through package client. A write concerns the caches of the same server (client.Config.Server), group, resource and
-// namespace; the version of the API and the type of the objects do not matter, so a cache of metadata alone is one too.
-// All other writes are not waited for. A cache has seen a write when one of these is true:
+// The controller notes a write automatically if the function makes it through package client with its context, or with
+// a context derived from it. A write concerns the caches of the same server (client.Config.Server), group, resource and
+// namespace. The version of the API and the type of the objects do not matter, so a cache of metadata alone counts too.
+// The controller waits for no other writes. A cache has seen a write when one of these is true:
 //
-//   - It holds the object in the state that was written, or in a later one.
+//   - It holds the object in the written state, or in a later one.
 //   - Its own version has passed that of the write: then the write took the object out of the selector, or the object
 //     was deleted since.
 //   - The write leaves the object outside the selector, and the cache does not hold the object.
-//   - The object was deleted, and the cache does not hold it; another object under its name counts as none. If the
-//     server has said the version of the deletion, as it does from Kubernetes 1.38 on, a cache that has passed it has
-//     seen the deletion too.
-//   - Resource versions have no order. Then nobody can tell, and nothing is waited for.
+//   - The write is a deletion, and the cache does not hold the object; another object under its name does not count. If
+//     the server has reported the version of the deletion, as it does from Kubernetes 1.38 on, a cache that has passed
+//     that version has seen the deletion too.
+//   - Resource versions have no order. Then the cache cannot tell, and the controller does not wait.
 //   - The informer has ended, or no longer follows the namespace.
 //
-// A key that is not fresh waits aside: no worker waits with it, it has not failed, and what sources say of it meanwhile
-// neither starts it nor gets lost. It becomes ready when the caches have seen the writes, or after
-// Options.FreshTimeout; then the reconcile goes ahead with what there is. [Status] counts both, and Hooks.Waited hears
-// of each.
+// A key that is not fresh waits aside: it occupies no worker and has not failed. If a source names it during the wait,
+// that neither starts it nor gets lost. The key becomes ready when the caches have seen the writes, or after
+// Options.FreshTimeout; then the reconcile goes ahead with the caches as they are. [Status] counts both, and
+// Hooks.Waited receives each.
 //
-// Writes of others, of other keys, of a dry run, and by DeleteCollection are not waited for. A write whose answer was
-// lost is not either: nobody knows whether it has been stored. Memory is needed only for writes that have not been
-// seen, and for deletions of the latest Options.FreshTimeout.
+// The controller does not wait for writes of others, of other keys, of a dry run, or by DeleteCollection. Nor does it
+// wait for a write whose answer was lost, because it is unknown whether the server stored it. Memory is needed only for
+// writes that have not been seen, and for deletions of the latest Options.FreshTimeout.
 //
 // An *informer.Informer is such a cache, and so is a type that embeds one. Another cache does not know when it has seen
 // a write: the controller ends with an error that names it.
@@ -87,9 +88,9 @@ type WaitInfo struct {
 	Controller string
 	// Key is the key; its type is the controller's type of keys.
 	Key any
-	// Waited is how long it waited aside.
+	// Waited is how long the key waited aside.
 	Waited time.Duration
-	// Err is nil if the caches have seen everything. If the reconcile goes ahead without that, it names the caches and
+	// Err is nil if the caches have seen everything. If the reconcile goes ahead before that, Err names the caches and
 	// the writes.
 	Err error
 }
@@ -97,7 +98,7 @@ type WaitInfo struct {
 // stale is the key of the topic of waits that have not ended in time.
 const stale = "fresh"
 
-// freshGate puts a key aside until caches have seen what its last reconciles wrote.
+// freshGate puts a key aside until the caches have seen what its last reconciles wrote.
 type freshGate[K comparable] struct {
 	c     *Controller[K]
 	waits *fresh.Waits[K]

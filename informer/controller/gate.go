@@ -18,38 +18,38 @@ import (
 // gate is one concern of reconciles, such as the wait for caches. An epoch has a list of the gates that its controller
 // uses.
 type gate[K comparable] interface {
-	// enter is called before a reconcile, with the context that the gate before it has returned. It returns the context
-	// of the gates behind it and of the function. ok is false if the key is not to be reconciled now: then the gate has
-	// seen to it that the key comes again, or that it need not. leave, unless it is nil, is called at the end, after
-	// those of the gates behind.
+	// enter is called before a reconcile, with the context that the previous gate has returned. It returns the context
+	// for the next gates and for the function. ok is false if the key must not be reconciled now: then the gate has
+	// ensured that the key comes again, or knows that it need not. leave, unless it is nil, is called at the end, after
+	// the leave functions of the next gates.
 	enter(ctx context.Context, v *visit[K]) (inner context.Context, leave func(), ok bool)
 }
 
-// listener is a gate that hears of the writes of reconciles.
+// listener is a gate that receives the writes of reconciles.
 type listener[K comparable] interface {
-	// listen returns what takes the writes of a reconcile; nil if nobody wants them.
+	// listen returns a function that receives the writes of a reconcile; nil if the gate does not need them.
 	listen(v *visit[K]) func(follow.Write)
 }
 
-// visit is one reconcile on its way through the gates, and the outermost context of it: it has a logger for those who
-// ask for one, and notes writes for the client.
+// visit is one reconcile on its way through the gates, and the outermost context of that reconcile. It provides a
+// logger on request, and notes writes of package client.
 type visit[K comparable] struct {
 	context.Context
 	epoch *epoch[K]
 	key   K
 	end   ReconcileEnd
-	// writes is what is known of the writes of the reconcile.
+	// writes is what is known about the writes of the reconcile.
 	writes fights.Reconcile[K]
 	// interrupted says that a gate has interrupted the reconcile, and that the key has been added since.
 	interrupted bool
 	// settled says that the reconcile has ended, and that the queue does not retry the key.
 	settled bool
-	// timed says that somebody wants to know when the function was called, and how long it took.
+	// timed says that a hook or the log needs to know when the function was called, and how long it took.
 	timed  bool
 	leaves []func()
 }
 
-// enter goes through some gates. If it returns false, the key is not to be reconciled now.
+// enter passes through gates. If it returns false, the key must not be reconciled now.
 func (v *visit[K]) enter(ctx context.Context, gates []gate[K]) (context.Context, bool) {
 	for _, g := range gates {
 		inner, leave, ok := g.enter(ctx, v)
@@ -63,8 +63,8 @@ func (v *visit[K]) enter(ctx context.Context, gates []gate[K]) (context.Context,
 	return ctx, true
 }
 
-// leave goes back through the gates, until n functions are left to call. A function that panics or ends its goroutine,
-// as a hook of a program may, does not keep the others from being called.
+// leave passes back through the gates, until n leave functions remain. A function that panics or ends its goroutine, as
+// a hook of a program may, does not prevent the others from being called.
 func (v *visit[K]) leave(n int) {
 	if len(v.leaves) <= n {
 		return
@@ -76,7 +76,7 @@ func (v *visit[K]) leave(n int) {
 	leave()
 }
 
-// Value returns the logger for the key of logr, the function that takes writes for that of package follow, and else the
+// Value returns the logger for the key of logr, the receiver of writes for the key of package follow, and otherwise the
 // value of the context.
 func (v *visit[K]) Value(key any) any {
 	switch {
@@ -90,7 +90,7 @@ func (v *visit[K]) Value(key any) any {
 	return v.Context.Value(key)
 }
 
-// onWrite returns what takes the writes of the reconcile.
+// onWrite returns the receiver of the writes of the reconcile.
 func (v *visit[K]) onWrite() func(follow.Write) {
 	all := follow.OnWrite(v.Context)
 	for _, l := range v.epoch.listeners {
@@ -114,12 +114,12 @@ func (v *visit[K]) logger() logr.Logger {
 	return c.log.Logger().WithValues("controller", c.name, "key", fmt.Sprint(v.key), "attempt", v.epoch.queue.Failures(v.key)+1)
 }
 
-// epoch is what the reconciles of one run share, or those of one term with Options.StartAtTerm.
+// epoch is the state that the reconciles of one run share, or those of one term with Options.StartAtTerm.
 type epoch[K comparable] struct {
 	c     *Controller[K]
 	queue *workqueue.Queue[K]
-	// gates decide whether a key is reconciled. around are those of the call of the function: they may change how it
-	// has ended before that is judged.
+	// gates decide whether a key is reconciled. around are the gates around the call of the function alone: they may
+	// change its outcome before that is judged.
 	gates, around []gate[K]
 	listeners     []listener[K]
 	fresh         *freshGate[K]
@@ -129,7 +129,7 @@ type epoch[K comparable] struct {
 	failing atomic.Int64
 
 	mu      sync.Mutex     // guards overdue
-	overdue map[K]struct{} // keys of which the log has said that their times stay in the past
+	overdue map[K]struct{} // keys whose times stay in the past, as the log has said
 }
 
 // newEpoch returns an epoch with the gates that the controller uses.
@@ -156,7 +156,7 @@ func newEpoch[K comparable](c *Controller[K], queue *workqueue.Queue[K]) *epoch[
 	return e
 }
 
-// over forgets what the epoch knows of writes.
+// over forgets what the epoch knows about writes.
 func (e *epoch[K]) over() {
 	e.fresh.waits.End()
 	e.fights.watcher.End()

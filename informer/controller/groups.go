@@ -10,13 +10,13 @@ import (
 
 // GroupBy makes groups of keys share the workers fairly, from the next Run on: the keys of one namespace, tenant or
 // cluster do not keep those of others waiting. group returns the group of a key; weight, unless it is nil, returns the
-// weight of a group. They are Group and Weight of workqueue.Options, and the documentation of that package says what is
-// guaranteed. A group that is nil ends the grouping. GroupBy returns an error, and changes nothing, while Run is in
-// progress, and if there is a weight without a group.
+// weight of a group. They are Group and Weight of workqueue.Options; the documentation of that package states the
+// guarantees. A nil group ends the grouping. GroupBy returns an error, and changes nothing, while Run is in progress,
+// or if there is a weight without a group.
 //
 //	err := ctl.GroupBy(func(k meta.Key) string { return k.Namespace }, nil)
 //
-// A method has this option because [Options] do not know the type of keys.
+// This is a method and not an option, because [Options] do not know the type of keys.
 func (c *Controller[K]) GroupBy(group func(key K) string, weight func(group string) int) error {
 	if group == nil && weight != nil {
 		return errors.New("controller.GroupBy: weight without group")

@@ -1,4 +1,5 @@
-// The guard around functions of the program. It is in no file of reconciles alone: informers know those by their file.
+// The guard around functions of the program. It has a file of its own, not reconcile.go, because informers recognise
+// reconciles by that file.
 
 package controller
 

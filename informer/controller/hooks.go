@@ -1,4 +1,4 @@
-// Hooks: what a controller tells metrics and traces.
+// Hooks: events for metrics and traces.
 
 package controller
 
@@ -18,19 +18,19 @@ import (
 type Hooks struct {
 	// Run is called when the Run of a controller begins. ended, unless it is nil, is called before that Run returns.
 	Run func(ctx context.Context, r RunInfo) (ended func())
-	// Reconcile is called before each reconcile. The reconcile gets the context that it returns, which must come from
-	// ctx; nil stands for ctx. end, unless it is nil, is called when the reconcile has ended, however it did.
+	// Reconcile is called before each reconcile. The reconcile gets the returned context, which must be derived from
+	// ctx; nil stands for ctx. end, unless it is nil, is called when the reconcile has ended, whatever its outcome.
 	Reconcile func(ctx context.Context, r ReconcileInfo) (_ context.Context, end func(ReconcileEnd))
 	// Queue is called when the Run of a controller begins, and with Options.StartAtTerm when a term begins too, and
 	// returns the hooks of the queue of that Run or term. Their keys have the controller's type of keys.
 	Queue func(ctx context.Context, r RunInfo) workqueue.Hooks[any]
 	// Named is called when an object that a source follows names a key, before the key is added. Sources that follow no
-	// cache, and EveryObject, do not call it. The handler of the cache waits for it.
+	// cache, and EveryObject, do not call it. The cache's handler waits for it.
 	Named func(ctx context.Context, n NamedInfo)
 	// Waited is called before a reconcile whose key has waited for caches; see [Fresh].
 	Waited func(ctx context.Context, w WaitInfo)
-	// Fight is called when a fight is noticed, and again when it is over, which is noticed before the next reconcile of
-	// any key.
+	// Fight is called when a fight is noticed, and again when its end is noticed, which happens before the next
+	// reconcile of any key.
 	Fight func(ctx context.Context, f *FightError)
 }
 
@@ -38,18 +38,18 @@ type Hooks struct {
 type RunInfo struct {
 	// Name is the name of the controller.
 	Name string
-	// Status is the method of the controller. It has the number of keys that are in progress, for example.
+	// Status is the Status method of the controller. It has the number of keys that are in progress, for example.
 	Status func() Status
 	// ReadyByPriority returns the number of keys of each priority that wait for a worker.
 	ReadyByPriority func() map[int]int
 	// Keys returns the keys that are in progress or wait, as workqueue.Queue.Keys does; they have the controller's type
-	// of keys. It copies all of them, and stops the queue meanwhile, about 0.1 s for a million keys.
+	// of keys. It copies all of them, and blocks the queue during the copy, about 0.1 s for a million keys.
 	Keys func() iter.Seq[workqueue.KeyInfo[any]]
-	// Groups is the method of the controller; it returns nothing without GroupBy.
+	// Groups is the Groups method of the controller; it returns nothing without GroupBy.
 	Groups func() []workqueue.GroupStats
 }
 
-// NamedInfo says why a key is to be reconciled.
+// NamedInfo says why a source names a key.
 type NamedInfo struct {
 	// Controller is the name of the controller.
 	Controller string
@@ -61,8 +61,8 @@ type NamedInfo struct {
 	// deleted.
 	Object          meta.Key
 	ResourceVersion string
-	// Previous is the version that the source had before; empty if the object is new to it or was deleted. Changes
-	// between the two versions are delivered as one.
+	// Previous is the version that the source had before; empty if the object is new to the source or was deleted.
+	// Changes between the two versions are delivered as one.
 	Previous string
 }
 
@@ -84,7 +84,7 @@ type ReconcileEnd struct {
 	Outcome Outcome
 	// Result is what the function returned, if it returned no error.
 	Result Result
-	// Err is the error of the function; a *cache.PanicError if it panicked; nil if there was none.
+	// Err is the error of the function, or a *cache.PanicError if it panicked, or nil.
 	Err error
 	// Duration is how long the reconcile took.
 	Duration time.Duration
@@ -98,7 +98,7 @@ type Outcome int
 const (
 	// Succeeded means that the key is done until a source names it.
 	Succeeded Outcome = iota
-	// Requeued means that the key is done until the time that the Result names, or until a source names the key.
+	// Requeued means that the key is done until the time in the Result, or until a source names the key.
 	Requeued
 	// Failed means that the key is retried, after an error, a panic or the end of the goroutine.
 	Failed
@@ -106,10 +106,10 @@ const (
 	FailedForGood
 	// Conflicted means that the key is retried after a Conflict, which is not reported.
 	Conflicted
-	// Interrupted means that the context of the reconcile ended, and that the reconcile then returned its error: the
-	// controller ends or no longer leads; the object was deleted ([CancelDeleted]); the range of the key passed to
-	// another replica (Options.Shards); or the cluster of the key was removed (package informer/clusters). The end of
-	// Options.Timeout is a failure.
+	// Interrupted means that the context of the reconcile ended, and that the reconcile then returned that context's
+	// error: the controller ends or no longer leads; the object was deleted ([CancelDeleted]); the range of the key
+	// passed to another replica (Options.Shards); or the cluster of the key was removed (package informer/clusters). A
+	// reconcile that Options.Timeout ended has failed instead.
 	Interrupted
 )
 
@@ -145,7 +145,7 @@ func (h Hooks) and(other Hooks) Hooks {
 	return all
 }
 
-// hookGate calls the hook for a reconcile that begins, and what that returns for its end.
+// hookGate calls Hooks.Reconcile when a reconcile begins, and the function that it returned when the reconcile ends.
 type hookGate[K comparable] struct{ c *Controller[K] }
 
 func (g hookGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {

@@ -15,7 +15,7 @@ import (
 // FinalizeOptions are the options of [Finalize].
 type FinalizeOptions struct {
 	// Leavers says what happens to objects with the finalizer that leave the cache although they exist. The zero value
-	// refuses a cache from which they may leave.
+	// refuses a cache from which objects may leave.
 	Leavers Leavers
 }
 
@@ -26,9 +26,9 @@ const (
 	// RefuseLeavers is the zero value: a cache that does not see all objects is an error.
 	RefuseLeavers Leavers = iota
 	// CleanUpLeavers means that cleanup is called for an object that leaves, with the object as the server has it, and
-	// that the finalizer is removed then, as if the object were being deleted. If the object comes back, it gets the
-	// finalizer again, and reconcile is called. Another program that has the object in its cache by then needs a
-	// finalizer of its own.
+	// that the finalizer is then removed, as if the object were being deleted. If the object comes back, it gets the
+	// finalizer again, and reconcile is called. If another program then has the object in its cache, that program needs
+	// a finalizer of its own.
 	CleanUpLeavers
 	// ReportLeavers means that an object that leaves keeps the finalizer, and is reported once: its reconcile fails
 	// with a [*TerminalError] that names it. When it is deleted, it stays until somebody removes the finalizer, or
@@ -42,8 +42,8 @@ func leftError(object meta.Key, finalizer, why string) error {
 		object, why, finalizer)
 }
 
-// mayLeave returns why the object at key may have left the cache although it exists, or why any may for the zero Key;
-// empty if none may.
+// mayLeave returns why the object at key may have left the cache although it exists, or, for the zero Key, why any
+// object may leave. It is empty if none may.
 func mayLeave[T meta.Object](cached cache.Reader[T], key meta.Key) string {
 	if isView(cached) {
 		return "it is a view, by cache.Reader.Where"
@@ -54,7 +54,7 @@ func mayLeave[T meta.Object](cached cache.Reader[T], key meta.Key) string {
 	return ""
 }
 
-// isView reports whether what reads or follows a cache leaves out objects that the cache has.
+// isView reports whether a reader or a source leaves out objects that the cache has.
 func isView(what any) bool {
 	v, ok := what.(interface{ IsWhole() bool })
 	return ok && !v.IsWhole()
@@ -75,10 +75,10 @@ func refuse[T meta.Object](cached cache.Reader[T], finalizer string) error {
 	return err
 }
 
-// followsKey is the key by which a context of a reconcile tells what the controller follows.
+// followsKey is the key of a reconcile's context under which it says what the controller follows.
 type followsKey struct{}
 
-// sourceMismatch returns an error if Finalize reads a whole cache of which the controller follows views only.
+// sourceMismatch returns an error if Finalize reads a whole cache, but the controller follows only views of it.
 func sourceMismatch[T meta.Object](ctx context.Context, cached cache.Reader[T], finalizer string) error {
 	c, ok := ctx.Value(followsKey{}).(interface{ followsOnlyViews(of runner) bool })
 	filler := fillerOf(cached)
@@ -89,8 +89,8 @@ func sourceMismatch[T meta.Object](ctx context.Context, cached cache.Reader[T], 
 		"object with the finalizer %s that has left the view and is deleted; pass the view to Finalize too", finalizer)
 }
 
-// followsOnlyViews reports whether the controller follows views of the cache that of fills, and nothing that sees all
-// of it.
+// followsOnlyViews reports whether the controller follows views of the cache that the runner of fills, and no source
+// that sees all of it.
 func (c *Controller[K]) followsOnlyViews(of runner) (views bool) {
 	for _, s := range c.sources() {
 		f, ok := s.(interface {
@@ -110,7 +110,7 @@ func (c *Controller[K]) followsOnlyViews(of runner) (views bool) {
 	return views
 }
 
-// follows returns what fills the cache that a source follows, and whether the source follows a view of it.
+// follows returns the runner that fills the cache of the source, and whether the source follows a view of that cache.
 func (o *objects[K, T]) follows() (filler runner, view bool) {
 	var from any = o.from
 	for {

@@ -10,13 +10,14 @@ import (
 )
 
 // Logger returns a logger for the reconcile that ctx belongs to. Its lines have the name of the controller, the key,
-// and the number of the attempt: 1, and one more after each failure in a row. They go where the controller's own do;
-// see Options.Logger. For another context it returns the logger of the context (logr.NewContext), or else
+// and the number of the attempt: 1, and one more after each failure in a row. They go where the controller's own lines
+// go; see Options.Logger. For another context it returns the logger of the context (logr.NewContext), or else
 // slog.Default().
 //
 //	controller.Logger(ctx).Info("certificate renewed", "until", until)
 //
-// Programs that use logr call logr.FromContext(ctx), which returns the same. Neither costs anything until it is called.
+// Programs that use logr call logr.FromContext(ctx), which returns the same logger. Neither costs anything until it is
+// called.
 func Logger(ctx context.Context) *slog.Logger {
 	if logger, err := logr.FromContext(ctx); err == nil {
 		return slog.New(logr.ToSlogHandler(logger))
@@ -31,7 +32,7 @@ func loggerKey() any {
 	return asked.key
 }
 
-// asked is a context that notes which key it is asked for.
+// asked is a context that records the key with which Value is called.
 type asked struct {
 	context.Context
 	key any

@@ -1,4 +1,4 @@
-// Sources whose keys become keys of another type.
+// Sources whose keys are converted to another type.
 
 package controller
 
@@ -12,15 +12,15 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// MapKeys returns s with keys of another type: it names to(key) where s names key. With it, sources of objects of
-// several clusters or kinds feed one controller, whose keys say of which cluster or kind they are; package
-// informer/clusters does that for clusters. All else stays as it is: priorities, the informers that s needs, what
-// [CancelDeleted], [Fresh] and Hooks.Named do.
+// MapKeys returns s with keys of another type: where s names key, it names to(key). With it, sources of objects of
+// several clusters or kinds feed one controller, whose keys name their cluster or kind; package informer/clusters does
+// that for clusters. Everything else stays as it is: priorities, the informers that s needs, and the effects of
+// [CancelDeleted], [Fresh] and Hooks.Named.
 //
-// The name, unless it is empty, stands before that of s in errors and in the status. from is the inverse of to, and
-// returns false for keys that s cannot name. Options.Shards by uid ask it, and a source that lacks namespaces; it may
-// be nil without Shards. Both functions must be quick, always return the same for a key, and be safe for use by several
-// goroutines at once. MapKeys returns nil if s is nil.
+// The name, unless it is empty, precedes that of s in errors and in the status. from is the inverse of to, and returns
+// false for keys that s cannot name. It is used for Options.Shards by uid, and for a source that lacks namespaces; it
+// may be nil without Shards. Both functions must be quick, always return the same for a key, and be safe for use by
+// several goroutines at once. MapKeys returns nil if s is nil.
 func MapKeys[K, J comparable](name string, s Source[J], to func(J) K, from func(K) (J, bool)) Source[K] {
 	if s == nil {
 		return nil
@@ -104,7 +104,7 @@ func (r *rekeyed[K, J]) run(ctx context.Context, to sink[K]) error {
 	return runOf(ctx, r.of, inner)
 }
 
-// runOf runs a source, by the method that says the most.
+// runOf runs a source by its most expressive method.
 func runOf[K comparable](ctx context.Context, s Source[K], to sink[K]) error {
 	if s, ok := s.(fed[K]); ok {
 		return s.run(ctx, to)

@@ -1,4 +1,4 @@
-// The informers that sources which come and go need. Each runs once.
+// The informers that added sources need. Each runs once.
 
 package controller
 
@@ -16,8 +16,8 @@ import (
 // need is a runner that runs for added sources.
 type need struct {
 	runner   runner
-	sources  int  // how many need it; guarded by needs.mu
-	failed   bool // it has ended with an error, and who needs it next runs it again; guarded by needs.mu
+	sources  int  // how many sources need it; guarded by needs.mu
+	failed   bool // it has ended with an error, and the next source that needs it runs it again; guarded by needs.mu
 	stop     context.CancelFunc
 	returned chan struct{}
 }
@@ -31,7 +31,7 @@ type needs struct {
 	list []*need
 }
 
-// start sets how runners are run: until ctx ends, or needs.end is called. fail is called for one that ends with an
+// start sets how runners are run: until ctx ends, or needs.end is called. fail is called for a runner that ends with an
 // error.
 func (n *needs) start(ctx context.Context, fail func(one *need, err error)) {
 	ctx, n.all = context.WithCancel(ctx)
@@ -41,7 +41,7 @@ func (n *needs) start(ctx context.Context, fail func(one *need, err error)) {
 		go func() { // needs.release or needs.end waits for it
 			defer close(one.returned)
 			defer stop()
-			err := fmt.Errorf("run %T: %w", one.runner, runners.ErrExited) // stays if Run calls Goexit
+			err := fmt.Errorf("run %T: %w", one.runner, runners.ErrExited) // remains if Run calls Goexit
 			defer func() {
 				if err != nil && ctx.Err() == nil {
 					n.mu.Lock()
@@ -55,7 +55,7 @@ func (n *needs) start(ctx context.Context, fail func(one *need, err error)) {
 	}
 }
 
-// acquire notes that one more source needs rs, and runs those that do not run yet.
+// acquire notes that one more source needs rs, and runs those that are not running.
 func (n *needs) acquire(rs []runner) []*need {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,7 +73,7 @@ func (n *needs) acquire(rs []runner) []*need {
 	return all
 }
 
-// release notes that one source less needs these, and ends those that no other source needs.
+// release notes that one source fewer needs these, and ends those that no other source needs.
 func (n *needs) release(some []*need) {
 	n.mu.Lock()
 	var idle []*need
@@ -103,7 +103,7 @@ func (n *needs) end() {
 	}
 }
 
-// Stale returns nil unless a cache is stale that an added source needs, such as one of a cluster; see
+// Stale returns an error if a cache that an added source needs is stale, such as one of a cluster; see
 // informer.Options.StaleAfter. A Group checks all other caches itself.
 func (c *Controller[K]) Stale() error {
 	var errs []error
@@ -123,7 +123,7 @@ func (c *Controller[K]) Stale() error {
 	return errors.Join(errs...)
 }
 
-// hanging returns the names of those that have not returned.
+// hanging returns the names of the runners that have not returned.
 func (n *needs) hanging() (names []string) {
 	n.mu.Lock()
 	list := slices.Clone(n.list)

@@ -16,15 +16,15 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// Subscriber supplies objects to follow: *informer.Informer[T] and cache.Reader[T], also one that is a view
+// Subscriber supplies objects to follow: *informer.Informer[T], or a cache.Reader[T], which may be a view
 // (cache.Reader.Where). An object that leaves the view counts as deleted, so its key is reconciled once more: read the
-// view then, not the whole cache, which still has the object. A reader that an informer returned refers to that
-// informer, so informer.Run runs it, whichever of them is watched.
+// view then, not the whole cache, which still has the object. A reader from an informer refers to that informer, so
+// informer.Run runs the informer in both cases.
 type Subscriber[T meta.Object] interface {
 	Subscribe(h cache.Handler[T]) *cache.Subscription
 }
 
-// Watch names the key of every object of s when the object is added, changes, or is deleted. T must carry its name, and
+// Watch names the key of every object of s when the object is added, changes, or is deleted. T must hold its name, and
 // its namespace if it has one, as every struct does that embeds meta.Identity or meta.ObjectMeta; an object without a
 // name ends the controller with an error.
 func Watch[T meta.Object](s Subscriber[T]) Source[meta.Key] {
@@ -78,20 +78,19 @@ func (w *watched[T]) each() iter.Seq2[meta.Key, meta.Object] {
 
 // Map names the keys that by returns for an object of s when the object is added or deleted. When the object changes,
 // Map names the keys for both its old and its new state, each once, because the old keys need work too. by must be
-// quick, and must not change the object. It is called from one goroutine at a time. If it panics, the cache reports
-// that as it does for every handler, and no key is named.
+// quick, and must not change the object. It is called from one goroutine at a time. If by panics, the cache reports the
+// panic as for every handler, and no key is named.
 //
 // by may read caches and indexes as well:
 //
-//   - An index of the store that s follows has the object's new state already, or a newer one. For the old state by is
-//     called with the same, present, index: it does not find what the index held before.
+//   - An index of the store that s follows has the object's new state already, or a newer one. For the old state, by is
+//     called with the same, present index: it does not find what the index held before.
 //   - An index of another store is only as current as its informer, which may be behind: objects that belong to obj may
 //     be missing. by is not called again when they arrive. So watch the other store too, by a Map from its objects to
 //     the same keys.
-//   - Before the other store holds a complete list, an index of it has little or nothing. The keys that its own Map
-//     names when it has been listed make up for that, so a read by a function of a source is no early read
-//     (informer.EarlyReadError) if the controller waits for that store: if another source of it watches the store, or
-//     declares it with [Reads].
+//   - Before the other store holds a complete list, an index of it has little or nothing. Its own Map names the missing
+//     keys once it has been listed. So a read by a function of a source is no early read (informer.EarlyReadError) if
+//     the controller waits for that store: if another source of it watches the store, or declares it with [Reads].
 func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Source[K] {
 	o := &objects[K, T]{from: s, name: describe("Map", subject(s))}
 	if by != nil {
@@ -106,13 +105,13 @@ type OwnerType interface {
 	IsNamespaced() bool
 }
 
-// Owns names the controller of an object of s, if it is of the owner's group and kind. The version is not compared,
-// because it can change while the owner stays the same. Owns does so for both states of an update, as Map does. Owners
-// that do not control the object are left out: use Map and meta.Owners for them.
+// Owns names the owner that controls an object of s (its controller reference), if that is of the given group and kind.
+// The version is not compared, because it can change while the owner stays the same. Owns does so for both states of an
+// update, as Map does. Owners that do not control the object are left out: use Map and meta.Owners for them.
 //
-// Owns names no key that cannot exist. It leaves out an owner of a namespaced kind if the object has no namespace,
-// which the garbage collector takes for absent too, and an owner whose name is empty or no segment of a path
-// (meta.ValidSegment).
+// Owns names only keys that can exist. If the object has no namespace, it leaves out an owner of a namespaced kind,
+// which the garbage collector treats as absent too. It also leaves out an owner whose name is empty or not a valid path
+// segment (meta.ValidSegment).
 //
 // T must have a method GetOwnerReferences, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta
 // or meta.OwnerMeta. R is the type of its references.
@@ -143,7 +142,7 @@ func Owns[T meta.Owned[R], R any](s Subscriber[T], owner OwnerType) Source[meta.
 	}
 }
 
-// subject returns the name of what a source follows: its String, or else its type of objects.
+// subject returns the name of the followed source: its String, or else its type of objects.
 func subject[T meta.Object](s Subscriber[T]) string {
 	if named, ok := s.(fmt.Stringer); ok {
 		return named.String()
@@ -159,7 +158,7 @@ type objects[K comparable, T meta.Object] struct {
 	from Subscriber[T]
 	name string
 	keys func(obj T, to []K) ([]K, error) // appends the keys of one state of an object; nil if the caller gave none
-	// wrong is the error in the call that made the source.
+	// wrong is the error in the arguments of the constructor.
 	wrong error
 	own   bool // the keys are those of the objects themselves
 	owner bool // the keys are those of their owners
@@ -221,7 +220,7 @@ func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 	h.sub.Store(sub)
 	defer func() {
 		sub.Close()
-		<-sub.Done() // a goroutine of the cache may be in the handler until here
+		<-sub.Done() // a goroutine of the cache may be in the handler until then
 	}()
 	failed, stop, err := await(working, to, func() { h.begun.Store(true) }, supply{fillerOf(o.from), sub.WaitSynced, sub.Handled})
 	defer stop()
@@ -229,7 +228,7 @@ func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 		select {
 		case err = <-failed:
 		case <-working.Done():
-		case <-sub.Done(): // an informer.Shared closes its subscriptions when its Run ends
+		case <-sub.Done(): // a shared informer closes its subscriptions when its Run ends
 			err = errors.New("its subscription has been closed, there is nothing more to hear")
 		}
 	}
@@ -249,14 +248,14 @@ type handler[K comparable, T meta.Object] struct {
 	to   sink[K]
 	fail context.CancelCauseFunc
 	room []K // for the keys of one call
-	// sub is the subscription; nil until Subscribe has returned. begun says that what existed at the start has been
-	// named, also if some namespaces are missing.
+	// sub is the subscription; nil until Subscribe has returned. begun says that the objects that existed at the start
+	// have been named, except those of missing namespaces.
 	sub   atomic.Pointer[cache.Subscription]
 	begun atomic.Bool
 }
 
-// OnAdd adds what existed at the start with a low priority: after a restart a change is served before the backlog. The
-// subscription becomes synced after the last object of those and before the next.
+// OnAdd adds objects that existed at the start with a low priority: after a restart, changes are served before the
+// backlog. The subscription becomes synced after the last of those objects and before the next.
 func (h *handler[K, T]) OnAdd(obj T) {
 	h.to.enter()
 	defer h.to.leave()
@@ -285,7 +284,7 @@ func (h *handler[K, T]) OnDelete(obj T) {
 	eachOnce(h.of(obj), h.leaves(h.told(h.to.add, obj, ""), obj))
 }
 
-// leaves returns an add that first tells whose key it is that has lost its object.
+// leaves returns an add that first reports which key has lost its object.
 func (h *handler[K, T]) leaves(add func(K), obj T) func(K) {
 	if h.to.gone == nil {
 		return add
@@ -296,8 +295,8 @@ func (h *handler[K, T]) leaves(add func(K), obj T) func(K) {
 	}
 }
 
-// told returns an add that first tells the hook which object names the key, and which version of it this source has
-// heard of before.
+// told returns an add that first tells the hook which object names the key, and which earlier version of it this source
+// has received.
 func (h *handler[K, T]) told(add func(K), obj T, previous string) func(K) {
 	if h.to.named == nil {
 		return add
@@ -327,7 +326,7 @@ func (h *handler[K, T]) onGone(obj T) {
 	eachOnce(h.of(obj), h.leaves(h.told(h.cancel, obj, ""), obj))
 }
 
-// asked notes that the program is asked about an update, before the handler gets it.
+// asked notes that a function of the program decides about an update, before the handler gets it.
 func (h *handler[K, T]) asked(ask func() bool) bool {
 	h.to.enter()
 	defer h.to.leave()
@@ -342,7 +341,7 @@ func (h *handler[K, T]) cancel(k K) {
 	h.to.add(k)
 }
 
-// of returns the keys of the states of an object. They are good until the next call.
+// of returns the keys of the states of an object. They are valid until the next call.
 func (h *handler[K, T]) of(states ...T) []K {
 	keys := h.room[:0]
 	for _, obj := range states {
@@ -356,7 +355,7 @@ func (h *handler[K, T]) of(states ...T) []K {
 	return keys
 }
 
-// eachOnce calls add for each distinct key. Adding one twice would be correct, but a worker may take it in between,
+// eachOnce calls add for each distinct key. Adding a key twice would be correct, but a worker may take it in between,
 // which causes a second reconcile.
 func eachOnce[K comparable](keys []K, add func(K)) {
 	const few = 16

@@ -10,29 +10,29 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Options configure a controller. The zero value is one worker, no time limits, and the queue's own backoff. The type
-// is not generic, so that New infers its own type of keys and controllers can share options; the error that OnError
-// receives has the key.
+// Options configure a controller. The zero value means one worker, no time limits, and the queue's default backoff. The
+// type is not generic, so that New infers its own type of keys and controllers can share options; the error that
+// OnError receives has the key.
 type Options struct {
 	// Workers is how many keys are reconciled at a time. 0 = 1. [Controller.SetWorkers] changes it later.
 	Workers int
-	// Timeout ends the context of a reconcile that takes longer; the function has to obey it. 0 = no limit.
+	// Timeout ends the context of a reconcile that takes longer; the function must obey it. 0 = no limit.
 	Timeout time.Duration
 	// Grace is how long the context of reconciles in progress outlives the controller's. 0 = it ends at once.
 	Grace time.Duration
 	// Drain is how long the workers go on with keys that are ready when the controller's context ends, and with those
-	// that become ready meanwhile. They stop earlier if no key is ready and none is in progress. Grace begins after
-	// that, so a reconcile that hangs has both. [Controller.Pause] ends the drain. 0 = they take no further key: at the
-	// next start the sources name everything that exists, so nothing is lost. If a source fails, or this replica does
-	// not lead any more, nothing is drained.
+	// that become ready during that time. They stop earlier if no key is ready and none is in progress. Grace begins
+	// after Drain, so a reconcile that hangs has both. [Controller.Pause] ends the drain. 0 = they take no further key:
+	// at the next start the sources name everything that exists, so nothing is lost. If a source fails, or this replica
+	// no longer leads, nothing is drained.
 	Drain time.Duration
-	// AllNamespaces lets every key wait for all namespaces of the informers (informer.Options.Namespaces), because
-	// reconciles read other namespaces than that of their key. Otherwise a namespace that is missing, because it is
-	// forbidden, say, keeps back its own keys only; see the documentation of the package.
+	// AllNamespaces makes every key wait for all namespaces of the informers (informer.Options.Namespaces), for
+	// reconciles that read other namespaces than that of their key. Otherwise a missing namespace, for example a
+	// forbidden one, holds back its own keys only; see the documentation of the package.
 	AllNamespaces bool
 	// SyncTimeout is how long the sources may take to deliver what exists at the start; Run fails if they take longer.
-	// 0 = no limit: a server that is away for long then delays the workers and does not end Run. It does not count
-	// namespaces that are missing after the workers have started without them.
+	// 0 = no limit: a server that is away for long then delays the workers and does not end Run. Namespaces that are
+	// still missing after the workers have started without them do not count.
 	SyncTimeout time.Duration
 
 	// StartAtTerm makes each term of this replica begin with what exists then, in a program that elects a leader
@@ -40,8 +40,8 @@ type Options struct {
 	// leads: its first term begins at once, with every key that was named since the start, although another replica has
 	// reconciled them. With StartAtTerm the sources do not run while this replica does not lead; their caches do. When
 	// a term begins, the queue is empty, the sources start, and the first reconcile starts once they have delivered
-	// what exists then. The same holds for a second term of the Run: the first one's delays and failures are forgotten.
-	// So a key, or a change, that came and went meanwhile is not reconciled.
+	// what exists then. A second term of the Run begins the same way: the delays and failures of the first one are
+	// forgotten. So a change that was made and undone between terms is not reconciled.
 	//
 	// RunLed calls lead once the caches of the sources of New are complete, or lack only namespaces that need not be
 	// waited for. Informers that only sources of [Controller.AddSource] need run during terms, and keys that are sent
@@ -53,22 +53,22 @@ type Options struct {
 	FreshTimeout time.Duration
 
 	// Shards limits the controller to the keys of some ranges, for a program whose replicas share the work; package
-	// client/shards has such a Group. A key is in the range of its namespace or of its object's uid, as the Group says,
-	// and only while this replica has that range it is reconciled here. The contexts of its reconciles end when the
-	// range passes to another replica, and then no request with them is sent any more. When this replica gets a range,
-	// the keys of all objects in it are reconciled, with a low priority, as at a start.
+	// client/shards has such a Group. The Group decides whether a key is in the range of its namespace or of its
+	// object's uid. This replica reconciles a key only while it has that range. The contexts of the key's reconciles
+	// end when the range passes to another replica, and no request with them is sent after that. When this replica gets
+	// a range, the keys of all objects in it are reconciled, with a low priority, as at a start.
 	//
-	// The informers of the sources must have the same Shards (as == says), or none. An informer without Shards decodes
-	// and caches all objects in every replica, and the controller reconciles those of its ranges. Run, AddSource and
-	// AddSourcesFor return an error if an informer has other Shards, or if it has Shards and the controller has none.
-	// Shards and an election exclude each other: see [Controller.RunLed].
+	// The informers of the sources must have the same Shards (as compared by ==), or none. An informer without Shards
+	// decodes and caches all objects in every replica, and the controller reconciles those of its ranges. Run,
+	// AddSource and AddSourcesFor return an error if an informer has other Shards, or if it has Shards and the
+	// controller has none. Shards and an election exclude each other: see [Controller.RunLed].
 	//
 	// With ranges by uid:
 	//
 	//   - One of the sources must be a [Watch], of objects that keep their uid: its cache says which range a key is in.
-	//     Keys of other objects are left to the replicas that have these in their caches.
-	//   - [Owns] follows an informer without Shards. A child and its owner are usually in different ranges, so with
-	//     Shards the replica that has the owner would not hear of the child. That is an error.
+	//     Keys whose object is not in that cache are left to the replicas that have it in theirs.
+	//   - [Owns] must follow an informer without Shards. A child and its owner are usually in different ranges, so with
+	//     Shards the replica that has the owner would not see the child. Shards there are an error.
 	//   - [Map] must follow an informer without Shards too, unless each key that it names is that of the object itself.
 	//     A key is reconciled only if Map names it in the replica that has the key. Nothing checks that.
 	//   - If that takes too much memory, use ranges by namespace: then objects of one namespace are in one range.
@@ -77,7 +77,7 @@ type Options struct {
 	// that moment, if such a source runs there. Status.Elsewhere counts the keys that are left to other replicas.
 	Shards Shards
 
-	// AllowFights lets the reconciles write the same again and again as fast as somebody undoes it. By default such a
+	// AllowFights lets the reconciles repeat the same write as fast as another writer undoes it. By default such a
 	// fight is reported, by a [*FightError], and its key is slowed down.
 	AllowFights bool
 
@@ -94,9 +94,9 @@ type Options struct {
 	Ageing time.Duration
 
 	// OnError, if set, is called with a *ReconcileError for every reconcile that failed or panicked, by the worker that
-	// ran it: from several goroutines. It should return soon, and must not panic. A Conflict is retried without a call,
-	// until it is the fifth failure of the key in a row. At the end, Run calls it with an error that names what does
-	// not return. A *FightError reports a fight.
+	// ran it, so several goroutines call it. It should return soon, and must not panic. A Conflict is retried without a
+	// call, until it is the fifth failure of the key in a row. At the end, Run calls it with an error that names the
+	// reconciles and sources that do not return. A *FightError reports a fight.
 	//
 	// If it is nil, the controller logs errors: each at once, and a repeated one at growing intervals of up to a
 	// quarter of an hour, until the keys that failed succeed. It also logs the sources that the workers wait for, if

@@ -24,13 +24,13 @@ const partlyAfter = 10 * time.Second
 type partial interface {
 	// isPartial reports whether it follows a cache of several namespaces.
 	isPartial() bool
-	// waitsIn reports whether a key of a namespace needs one that is missing; the empty name is that of a key that does
-	// not tell. all says that the source has not delivered everything in this Run, so that keys may need all
+	// waitsIn reports whether a key of a namespace needs a missing one; the empty name stands for a key that does not
+	// tell its namespace. all says that the source has not delivered everything in this Run, so keys may need all
 	// namespaces.
 	waitsIn(namespace string, all bool) bool
 }
 
-// asPartial returns a source as one that can name some of its keys; nil if it cannot.
+// asPartial returns a source as one that can name only some of its keys at first; nil if it cannot.
 func asPartial(source any) partial {
 	if p, ok := source.(partial); ok && p.isPartial() {
 		return p
@@ -47,8 +47,8 @@ func waits[K comparable](p partial, k K, all bool) bool {
 	return p.waitsIn(ns, all)
 }
 
-// asByNamespace returns a cache as one that may have some namespaces and lack others, as an informer with
-// Options.Namespaces; nil if it is none.
+// asByNamespace returns a cache that may have some namespaces and lack others, such as an informer with
+// Options.Namespaces; nil for any other cache.
 func asByNamespace(of any) filler.Filler {
 	if c := filler.Of(of); c != nil && c.Namespaces().Changed != nil {
 		return c
@@ -56,10 +56,10 @@ func asByNamespace(of any) filler.Filler {
 	return nil
 }
 
-// lacks reports whether a key of a namespace needs one that a cache lacks. A key that does not tell its namespace needs
-// all of them, and so does one whose namespace the cache does not follow, unless the source names only keys in the
-// namespaces of its objects. If all is false they need none: the namespace was added later, and these keys have been
-// reconciled without it.
+// lacks reports whether a key of a namespace needs a namespace that a cache lacks. A key that does not tell its
+// namespace needs all of them. So does a key whose namespace the cache does not follow, unless the source names only
+// keys in the namespaces of its objects (inside). If all is false, such keys need none: the missing namespace was added
+// later, and these keys have been reconciled without it.
 func lacks(of any, namespace string, inside, all bool) bool {
 	c := filler.Of(of)
 	if c == nil {
@@ -72,16 +72,16 @@ func lacks(of any, namespace string, inside, all bool) bool {
 // supply is a cache that a source waits for.
 type supply struct {
 	cache any
-	// whole returns when the cache is complete, and handled a channel that is closed when the source has named what the
-	// cache has now; nil if it names nothing.
+	// whole returns when the cache is complete. handled returns a channel that is closed when the source has named the
+	// keys of what the cache has now; it is nil if the source names nothing.
 	whole   func(ctx context.Context) error
 	handled func() <-chan struct{}
 }
 
 // await waits until the caches are complete, and then tells the controller. If some namespaces are missing, it tells
-// the controller that keys of the others can be reconciled, and returns; then it goes on waiting, and failed receives
-// the reason if that is in vain. begun is called before the controller is told. The caller must call stop, which ends
-// everything that await has started.
+// the controller that keys of the others can be reconciled, and returns; it then goes on waiting, and failed receives
+// the reason if it can never succeed. begun is called before the controller is told. The caller must call stop, which
+// ends everything that await has started.
 func await[K comparable](ctx context.Context, to sink[K], begun func(), all ...supply) (failed <-chan error, stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -124,8 +124,7 @@ func await[K comparable](ctx context.Context, to sink[K], begun func(), all ...s
 	return wrong, stop, nil
 }
 
-// beginPartly waits until a cache is complete, or until it has a part of its namespaces and there is no use in waiting
-// for the others.
+// beginPartly waits until a cache is complete, or until it has some of its namespaces and need not wait for the others.
 func (s supply) beginPartly(ctx context.Context, c filler.Filler) (complete bool, err error) {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -177,8 +176,8 @@ func areRefused(missing map[string]error) bool {
 	return true
 }
 
-// tellArrivals calls arrived when a namespace is no longer missing, until ctx ends. It does so once at first, because
-// one may have arrived since the controller has looked.
+// tellArrivals calls arrived when a namespace is no longer missing, until ctx ends. It also calls it once at first,
+// because a namespace may have arrived since the controller last looked.
 func tellArrivals(ctx context.Context, c filler.Filler, arrived func()) {
 	n := c.Namespaces()
 	arrived()
@@ -199,7 +198,7 @@ func tellArrivals(ctx context.Context, c filler.Filler, arrived func()) {
 	}
 }
 
-// allOf returns the objects of a cache, of the namespaces that have been listed.
+// allOf returns the objects of a cache, in the namespaces that have been listed.
 func allOf[T meta.Object](r cache.Reader[T]) iter.Seq[T] {
 	c := asByNamespace(fillerOf(r))
 	if c == nil {
@@ -238,7 +237,7 @@ func (c *Controller[K]) partly(in *intake[K], f *feed[K]) {
 	}
 }
 
-// releaseHeld gives the keys that wait for a source back to the queue. Those that still have to wait are held again.
+// releaseHeld gives the keys that wait for a source back to the queue. Those that must still wait are held again.
 func (c *Controller[K]) releaseHeld(in *intake[K], f *feed[K]) {
 	c.set.mu.Lock()
 	var held []K

@@ -1,4 +1,4 @@
-// A controller that pauses: it follows its sources, and reconciles nothing.
+// A paused controller follows its sources, and reconciles nothing.
 
 package controller
 
@@ -9,18 +9,18 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// Pause makes the workers take no more keys, until Resume. It may be called from any goroutine at any time, also from a
-// reconcile and before Run. It does not wait: a reconcile that has its key goes on to its end.
+// Pause makes the workers take no more keys, until Resume. It may be called from any goroutine at any time, including
+// from a reconcile and before Run. It does not wait: a reconcile in progress goes on to its end.
 //
 // Everything else goes on. The sources run, and the keys that they name wait in the queue, each once. A replica that
-// leads keeps its lease. With Options.Shards the replica keeps its ranges, and meanwhile nobody reconciles the objects
-// in them. A pause outlasts the end of Run.
+// leads keeps its lease. With Options.Shards the replica keeps its ranges, and no replica reconciles the objects in
+// them during the pause. A pause outlasts the end of Run.
 //
 // A controller that is paused when its context ends drains nothing (Options.Drain), and Pause ends a drain that is
 // under way; Resume does not begin it again.
 //
-// [Status] says that the controller is paused. While Run would reconcile, the logger says so too, at once and at
-// growing intervals of up to a quarter of an hour, even if Options.OnError is set.
+// [Status] says that the controller is paused. While Run would otherwise reconcile, the controller also logs the pause,
+// at once and at growing intervals of up to a quarter of an hour, even if Options.OnError is set.
 func (c *Controller[K]) Pause() { c.crew.pause(true) }
 
 // Resume ends a pause. It does nothing if there is none.
@@ -41,14 +41,14 @@ func (c *crew[K]) pause(paused bool) {
 	c.fit()
 }
 
-// pausing returns whether the crew pauses, and what is closed when that changes.
+// pausing returns whether the crew pauses, and a channel that is closed when that changes.
 func (c *crew[K]) pausing() (paused bool, changed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.paused, c.changed
 }
 
-// attend waits until ctx ends, and says when the controller pauses.
+// attend waits until ctx ends, and logs when the controller pauses.
 func (c *Controller[K]) attend(ctx context.Context) {
 	for ctx.Err() == nil {
 		paused, changed := c.crew.pausing()
@@ -63,7 +63,7 @@ func (c *Controller[K]) attend(ctx context.Context) {
 	}
 }
 
-// sayPaused says that the controller pauses until changed is closed or ctx ends.
+// sayPaused logs that the controller pauses, at growing intervals, until changed is closed or ctx ends.
 func (c *Controller[K]) sayPaused(ctx context.Context, changed <-chan struct{}) {
 	began := time.Now()
 	say := func(what string) {

@@ -42,7 +42,7 @@ func FinalizersChanged[T interface{ GetFinalizers() []string }](old, new T) bool
 }
 
 // DeletionBegan reports whether deletion has been requested since the old state, for [Changed]. It is false for further
-// updates of an object that is being deleted. An object that disappears is no update, and always passes.
+// updates of an object that is being deleted. The disappearance of an object is not an update, and always passes.
 //
 // T must have a method GetDeletionTimestamp, as every struct has that embeds meta.ObjectMeta or meta.DeletionMeta.
 func DeletionBegan[T meta.Deletable[D], D meta.Timestamp](old, new T) bool {
@@ -58,7 +58,7 @@ func VersionChanged[T meta.Object](old, new T) bool {
 }
 
 // Or returns a predicate that is true if one of matters is. It calls them in order until one is true. Without any, it
-// is false; functions that are nil are left out. The compiler needs to be told the type of the objects once:
+// is false; nil functions are left out. Name the type of the objects at least once, so that the compiler can infer it:
 //
 //	controller.Or(controller.GenerationChanged[*Site], controller.LabelsChanged)
 func Or[T any](matters ...func(old, new T) bool) func(old, new T) bool {
@@ -69,7 +69,7 @@ func Or[T any](matters ...func(old, new T) bool) func(old, new T) bool {
 }
 
 // And returns a predicate that is true if all of matters are. It calls them in order until one is false. Without any,
-// it is true; functions that are nil are left out.
+// it is true; nil functions are left out.
 func And[T any](matters ...func(old, new T) bool) func(old, new T) bool {
 	matters = withoutNil(matters)
 	return func(old, new T) bool {

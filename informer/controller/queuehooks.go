@@ -1,4 +1,4 @@
-// The hooks of the queue of a controller, whose type of keys the hooks of the controller do not know.
+// Conversion of the hooks of a controller, which do not know the type of keys, to hooks of its queue.
 
 package controller
 

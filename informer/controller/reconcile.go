@@ -15,7 +15,7 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// reconcile runs the function on one key. It returns an error if the queue is to retry the key.
+// reconcile runs the function on one key. It returns an error if the queue must retry the key.
 func (e *epoch[K]) reconcile(work context.Context, key K) error {
 	v := &visit[K]{Context: work, epoch: e, key: key, end: ReconcileEnd{Outcome: Failed, Err: runners.ErrExited}}
 	defer v.leave(0) // also if the function ends its goroutine
@@ -27,7 +27,7 @@ func (e *epoch[K]) reconcile(work context.Context, key K) error {
 	return v.conclude(ctx)
 }
 
-// call calls the function between the gates that are around it.
+// call calls the function within the gates of around.
 func (v *visit[K]) call(outer context.Context) {
 	entered := len(v.leaves)
 	ctx, _ := v.enter(outer, v.epoch.around)
@@ -47,7 +47,7 @@ func (v *visit[K]) call(outer context.Context) {
 	})
 }
 
-// conclude decides what the end of the call means for the key, and reports it. It returns an error if the queue is to
+// conclude decides what the end of the call means for the key, and reports it. It returns an error if the queue must
 // retry the key.
 func (v *visit[K]) conclude(ctx context.Context) error {
 	e, c, err := v.epoch, v.epoch.c, v.end.Err
@@ -64,7 +64,7 @@ func (v *visit[K]) conclude(ctx context.Context) error {
 	}
 	v.end.Result = Result{}
 	failures := e.queue.Failures(v.key) + 1
-	retry := true // for the queue, the key has failed
+	retry := true // an error: to the queue, the key has failed
 	var dropped *clustering.Interruption
 	switch {
 	case interrupted(ctx, err):
@@ -95,7 +95,7 @@ func (v *visit[K]) conclude(ctx context.Context) error {
 	return err
 }
 
-// requeue asks for the reconcile that a result names.
+// requeue schedules the reconcile that a result asks for.
 func (e *epoch[K]) requeue(key K, result Result) {
 	d, again := result.Delay(time.Now())
 	if !again {
@@ -115,10 +115,10 @@ func (e *epoch[K]) requeue(key K, result Result) {
 	}
 }
 
-// maxOverdue bounds the keys of which the log says that their times stay in the past.
+// maxOverdue bounds the number of keys for which the log says that their times stay in the past.
 const maxOverdue = 20
 
-// isNewlyOverdue reports whether the log is to say that the times of key stay in the past.
+// isNewlyOverdue reports whether the log should say that the times of key stay in the past.
 func (e *epoch[K]) isNewlyOverdue(key K) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -1,4 +1,4 @@
-// A run: the sources start first, the workers start when all sources have delivered and the process leads, and the run
+// A run: the sources start first. The workers start when all sources have delivered and the process leads. The run
 // waits for all of them.
 
 package controller
@@ -20,9 +20,9 @@ func (c *Controller[K]) Run(ctx context.Context) error {
 	return c.runLed(ctx, func(ctx context.Context, work func(ctx context.Context) error) error { return work(ctx) })
 }
 
-// RunLed is Run for a program that runs in several replicas, of which one at a time works. The sources run, and fill
-// the queue, before this replica leads, so that its workers start at once when it does: RunLed calls lead once all
-// sources have delivered, and the workers run only while lead calls work. Package client/leader has the election:
+// RunLed is Run for a program that runs in several replicas, only one of which works at a time. The sources run, and
+// fill the queue, before this replica leads, so that its workers can start at once when it does: RunLed calls lead once
+// all sources have delivered, and the workers run only while lead calls work. Package client/leader has the election:
 //
 //	err := ctl.RunLed(ctx, func(ctx context.Context, work func(context.Context) error) error {
 //		return elector.Run(ctx, work)
@@ -35,8 +35,8 @@ func (c *Controller[K]) Run(ctx context.Context) error {
 // it is in progress.
 //
 // The queue collects keys while this replica does not lead, also between two calls of work. Its first reconciles
-// therefore do again what another leader has done: that costs time, and is right for reconciles that compare what is
-// with what should be. For work that is done once for a change, note on the object what has been done, and see
+// therefore repeat what another leader has done. That costs time, and is correct for reconciles that compare the actual
+// with the desired state. For work that is done once for a change, record on the object what has been done, and see
 // Options.StartAtTerm.
 //
 // The context of lead ends when ctx ends or a source fails, and lead must return then. When it returns, RunLed ends the
@@ -61,7 +61,7 @@ func (c *Controller[K]) RunLed(
 	return fmt.Errorf("run controller %q: %w", c.name, err)
 }
 
-// runLed is RunLed, and Run.
+// runLed implements RunLed and Run.
 func (c *Controller[K]) runLed(
 	ctx context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error,
 ) error {
@@ -139,7 +139,8 @@ func (c *Controller[K]) run(
 	return err
 }
 
-// failure returns why a controller has ended ctx; nil if it has not, or if outer, which ctx comes from, has ended.
+// failure returns why the controller has ended ctx. It returns nil if the controller has not, or if outer, the parent
+// of ctx, has ended.
 func failure(ctx, outer context.Context) error {
 	if outer.Err() != nil {
 		return nil

@@ -35,7 +35,7 @@ func (c *Controller[K]) validateShards() error {
 	return c.checkLookup(inOptions, base, all)
 }
 
-// checkAdded returns why sources that are added do not fit together with Options.Shards.
+// checkAdded returns why added sources and Options.Shards do not fit together.
 func (c *Controller[K]) checkAdded(where string, from []Source[K], forSome bool) error {
 	where += ": Options."
 	if err := c.checkShards(where); err != nil {
@@ -52,7 +52,7 @@ func (c *Controller[K]) checkAdded(where string, from []Source[K], forSome bool)
 	lookups := slices.Clone(from)
 	c.set.mu.Lock()
 	for _, f := range c.set.feeds {
-		// One for some keys may know those alone. Nobody knows which keys those are that one with keys of another type
+		// A source for some keys may know only those. Nobody can tell which keys a source with keys of another type
 		// knows.
 		if _, narrow := f.source.(interface{ narrow() }); !forSome || f.covers == nil && !narrow {
 			lookups = append(lookups, f.source)
@@ -60,7 +60,7 @@ func (c *Controller[K]) checkAdded(where string, from []Source[K], forSome bool)
 	}
 	c.set.mu.Unlock()
 	if !forSome && idle {
-		return nil // others may follow, and Run looks
+		return nil // other sources may follow, and Run checks again
 	}
 	return c.checkLookup(where, from, lookups)
 }
@@ -87,7 +87,7 @@ func (c *Controller[K]) checkShards(where string) error {
 }
 
 // checkSource returns an error if a source follows a cache of some ranges, and the controller does not have the same
-// ranges: when others leave the cache, their objects look deleted. For ranges by uid it returns an error if the source
+// ranges: when ranges leave the cache, their objects look deleted. For ranges by uid it returns an error if the source
 // maps the objects of such a cache to their owners, most of which are in other ranges.
 func (c *Controller[K]) checkSource(where string, src Source[K]) error {
 	n, ok := src.(needy)
@@ -111,8 +111,8 @@ func (c *Controller[K]) checkSource(where string, src Source[K]) error {
 	return nil
 }
 
-// checkLookup returns an error if Shards by uid cannot tell the ranges of the keys that some sources name, because no
-// source of lookups looks up objects.
+// checkLookup returns an error if Shards by uid cannot tell the ranges of the keys that the sources from name, because
+// none of lookups can look up objects.
 func (c *Controller[K]) checkLookup(where string, from, lookups []Source[K]) error {
 	if c.sharding == nil || c.sharding.By() != meta.ShardByUID {
 		return nil
@@ -142,7 +142,8 @@ func (c *Controller[K]) checkLookup(where string, from, lookups []Source[K]) err
 	return errors.Join(why...)
 }
 
-// shardsOf returns the Shards of what fills a cache; nil if it has all objects, or is no informer.
+// shardsOf returns the Shards of the runner that fills a cache; nil if the cache has all objects, or the runner is no
+// informer.
 func shardsOf(r runner) filler.Shards {
 	if f := filler.Of(r); f != nil {
 		return f.Shards()
@@ -150,7 +151,7 @@ func shardsOf(r runner) filler.Shards {
 	return nil
 }
 
-// same reports whether two values are equal. Those that cannot be compared are not.
+// same reports whether two values are equal. Values that cannot be compared are not equal.
 func same(one, other any) bool {
 	return reflect.ValueOf(one).Comparable() && reflect.ValueOf(other).Comparable() && one == other
 }

@@ -1,4 +1,4 @@
-// A controller of one of several replicas, which reconciles the keys of its ranges only.
+// The controller of one of several replicas, which reconciles the keys of its ranges only.
 
 package controller
 
@@ -16,33 +16,33 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// Shards says which keys a controller reconciles, of a program whose replicas share the work; see Options.Shards.
-// *shards.Group of package client/shards is one.
+// Shards says which keys a controller reconciles, for a program whose replicas share the work; see Options.Shards.
+// *shards.Group of package client/shards implements it.
 type Shards interface {
-	// By says what decides which range an object is in.
+	// By returns the field that decides the range of an object.
 	By() meta.ShardBy
-	// Follow notes a controller that has to be prepared before work begins. New calls it.
+	// Follow registers a controller that must be prepared before work begins. New calls it.
 	Follow(name string) interface {
 		Wanted() (ranges meta.Ranges, changed <-chan struct{})
 		Have(ranges meta.Ranges)
 		Leave()
 	}
-	// Began returns the ranges of this replica that work has begun for since it returned the number before; the number
-	// to pass the next time; and a channel that is closed when there may be more.
+	// Began returns the ranges of this replica for which work has begun since the call that returned the number since;
+	// the number for the next call; and a channel that is closed when there may be more.
 	Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{})
-	// Enter returns the context of work on a range, and what to call at its end; false if this replica does not have
-	// the range.
+	// Enter returns the context for work on a range, and the function to call at the end of that work; false if this
+	// replica does not have the range.
 	Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool)
 }
 
-// follower is what Shards know a controller as.
+// follower is the type by which Shards know a controller.
 type follower = interface {
 	Wanted() (ranges meta.Ranges, changed <-chan struct{})
 	Have(ranges meta.Ranges)
 	Leave()
 }
 
-// sharding is what a controller with Options.Shards knows.
+// sharding is the state of a controller with Options.Shards.
 type sharding[K comparable] struct {
 	Shards
 	follower  follower
@@ -50,11 +50,11 @@ type sharding[K comparable] struct {
 	following sync.WaitGroup
 
 	mu   sync.Mutex // guards the rest
-	gone map[K]lost // of keys whose objects have been deleted, and that have not been reconciled since
-	lost uint64     // how many there have been
+	gone map[K]lost // keys whose objects have been deleted, and that have not been reconciled since
+	lost uint64     // how many such deletions there have been
 }
 
-// lost is an object that has been deleted: the range that it was in, and the number of the deletion.
+// lost is an object that has been deleted: its range, and the number of the deletion.
 type lost struct {
 	n      int
 	number uint64
@@ -72,7 +72,7 @@ func newSharding[K comparable](s Shards, name string) *sharding[K] {
 type primary[K comparable] interface {
 	// find returns the object of a key; nil if there is none.
 	find(k K) meta.Object
-	// each iterates over all of them, and their keys.
+	// each iterates over all objects, and their keys.
 	each() iter.Seq2[K, meta.Object]
 	// lookup returns an error if the source cannot look up objects.
 	lookup(by meta.ShardBy) error
@@ -86,7 +86,7 @@ func (c *Controller[K]) primaries() []primary[K] {
 	if known != nil && known.of == of {
 		return known.sources
 	}
-	now := &lookups[K]{of: of} // feeds that change from here on make it an old one
+	now := &lookups[K]{of: of} // a change of feeds from here on makes the result outdated
 	for _, s := range c.sources() {
 		if p, ok := s.(primary[K]); ok && p.lookup(c.sharding.By()) == nil {
 			now.sources = append(now.sources, p)
@@ -104,7 +104,7 @@ type lookups[K comparable] struct {
 	sources []primary[K]
 }
 
-// namespacer is a key that has a namespace, besides meta.Key: one that names a cluster too, say.
+// namespacer is a key with a namespace that is not a meta.Key, such as a key that also names a cluster.
 type namespacer interface{ GetNamespace() string }
 
 // namespaceOf returns the namespace of a key; false if it has none.
@@ -138,7 +138,7 @@ func (c *Controller[K]) rangeOf(k K) (n int, deletion uint64, ok bool) {
 	return l.n, l.number, gone
 }
 
-// shardGate gives up a key that is not this replica's, and ends the context of a reconcile when the replica loses the
+// shardGate drops a key that is not this replica's, and ends the context of a reconcile when the replica loses the
 // range.
 type shardGate[K comparable] struct{ c *Controller[K] }
 
@@ -156,16 +156,16 @@ func (g shardGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, 
 		}
 	}
 	s.elsewhere.Add(1)
-	v.epoch.settled(v.key, g.c.log.GivenUp) // another replica goes on with it
+	v.epoch.settled(v.key, g.c.log.GivenUp) // another replica handles it now
 	return nil, nil, false
 }
 
-// deleted notes the range of a key whose object has left the cache, until that has been reconciled: the range may still
-// be another replica's, and for a range by uid nobody could tell later whose the key is.
+// deleted notes the range of a key whose object has left the cache, until the deletion has been reconciled. The range
+// may still be another replica's, and a range by uid could not be determined later.
 func (s *sharding[K]) deleted(k K, obj meta.Object) {
 	n := s.By().Range(meta.Identity{Namespace: obj.GetNamespace(), UID: uidIn(obj)})
 	if wanted, _ := s.follower.Wanted(); !wanted.Has(n) {
-		return // the cache has given it up, and the object may exist
+		return // the object left with its range, and may exist
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,8 +182,8 @@ func (s *sharding[K]) reconciled(k K, deletion uint64) {
 	}
 }
 
-// holdShards says that the controller is not prepared yet. A Group forgets what follows it at the end of its Run, and
-// waits for it again from here on.
+// holdShards says that the controller is not prepared yet. A Group forgets its followers at the end of its Run, and
+// waits for this controller again from here on.
 func (c *Controller[K]) holdShards() {
 	if s := c.sharding; s != nil {
 		s.follower.Have(meta.Ranges{})
@@ -200,7 +200,7 @@ func (c *Controller[K]) startShards(ctx context.Context, queue *workqueue.Queue[
 	s.following.Go(func() { c.followShards(ctx, func(k K) { queue.AddWith(k, low) }) })
 }
 
-// stopShards waits for what startShards has begun, whose context has ended.
+// stopShards waits for the goroutines of startShards, whose context has ended.
 func (c *Controller[K]) stopShards() {
 	if s := c.sharding; s != nil {
 		c.holdShards()
@@ -208,8 +208,8 @@ func (c *Controller[K]) stopShards() {
 	}
 }
 
-// followShards adds the keys of each range that work begins for: to this replica they are new. It returns when ctx
-// ends.
+// followShards adds the keys of each range for which work begins, because they are new to this replica. It returns when
+// ctx ends.
 func (c *Controller[K]) followShards(ctx context.Context, add func(K)) {
 	s := c.sharding
 	_, rewanted := s.follower.Wanted()
@@ -259,7 +259,7 @@ func (c *Controller[K]) addRanges(ranges meta.Ranges, add func(K)) {
 	}
 }
 
-// forget drops the ranges of deleted keys that others have now.
+// forget drops the notes about deleted keys whose ranges other replicas have now.
 func (s *sharding[K]) forget(wanted meta.Ranges) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,9 +270,9 @@ func (s *sharding[K]) forget(wanted meta.Ranges) {
 	}
 }
 
-// uidIn returns the uid of an object; empty if its type does not keep it. The types of k8s.io/api have a uid of a type
-// of their own, which no interface of ours has as a result, so it is read as a field: reflection on methods would keep
-// the linker from leaving out any.
+// uidIn returns the uid of an object; empty if its type does not keep it. The types of k8s.io/api have their own type
+// of uid, which no interface of this module can return, so uidIn reads it as a field: reflection on methods would keep
+// the linker from removing unused ones.
 func uidIn(obj meta.Object) string {
 	if o, ok := obj.(interface{ GetUID() string }); ok {
 		return o.GetUID()
@@ -285,14 +285,14 @@ func uidIn(obj meta.Object) string {
 	return ""
 }
 
-// keepsUID reports whether objects of type T tell their uid.
+// keepsUID reports whether objects of type T keep their uid.
 func keepsUID[T meta.Object]() bool {
 	t := reflect.TypeFor[T]()
 	_, ok := uidField(t)
 	return ok || t.Implements(reflect.TypeFor[interface{ GetUID() string }]())
 }
 
-// uidField returns the field UID of a struct, or of what a pointer points to.
+// uidField returns the field UID of a struct, or of the struct that a pointer points to.
 func uidField(t reflect.Type) (reflect.StructField, bool) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -304,7 +304,7 @@ func uidField(t reflect.Type) (reflect.StructField, bool) {
 	return f, ok && f.Type.Kind() == reflect.String
 }
 
-// readerOf returns what reads the objects that a source follows: a reader, or a view; false if there is none.
+// readerOf returns the reader of the objects that a source follows: the whole cache, or a view; false if there is none.
 func readerOf[T meta.Object](from any) (cache.Reader[T], bool) {
 	switch from := from.(type) {
 	case cache.Reader[T]:

@@ -1,4 +1,4 @@
-// A controller whose Shards give it no ranges says so.
+// A controller logs that its Shards give it no ranges.
 
 package controller
 
@@ -20,14 +20,14 @@ func (s *sharding[K]) whyIdle() error {
 	return nil
 }
 
-// idleness is what has been said of Shards that give no ranges. The zero value is for those that give some.
+// idleness is what has been logged about Shards that give no ranges. The zero value is for Shards that give some.
 type idleness struct {
-	since, due time.Time // when it began, and when it is said next
+	since, due time.Time // when it began, and when it is logged next
 	pause      time.Duration
 	said       bool
 }
 
-// lookIdle says that there are no ranges, and when there are some again, as waitSynced does of sources.
+// lookIdle logs that there are no ranges, and when there are some again, as waitSynced does for sources.
 func (c *Controller[K]) lookIdle(i *idleness) {
 	why, now := c.sharding.whyIdle(), time.Now()
 	if why == nil {

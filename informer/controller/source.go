@@ -28,13 +28,13 @@ type Source[K comparable] interface {
 	// A source may have further methods:
 	//
 	//	RunWith(ctx context.Context, add func(k K, o workqueue.AddOptions), synced func()) error
-	//		replaces Run, for a source whose keys have priorities or delays; the zero AddOptions are those of Run
+	//		replaces Run, for a source whose keys have priorities or delays; the zero AddOptions have the effect of Run's add
 	//	String() string
 	//		its name in errors and in the status
 	//	Unsynced() error
 	//		why it has not called synced yet, for the status and for errors; nil if there is no reason to give
 	//	Runners() []cache.Runner
-	//		what has to run for it, such as an informer; informer.Run runs that with the controller
+	//		the runners that it needs, such as an informer; informer.Run runs them with the controller
 	Run(ctx context.Context, add func(K), synced func()) error
 }
 
@@ -45,17 +45,16 @@ func nameOf[K comparable](s Source[K]) string {
 	return fmt.Sprintf("%T", s)
 }
 
-// runner has to run for a source.
+// runner is a Runner that a source needs.
 type runner = cache.Runner
 
 // Reads declares that the reconcile function reads caches that the controller does not watch. It names no key. The
-// workers wait until each cache holds a complete list, and informer.Run runs the caches, as it does those that are
+// workers wait until each cache holds a complete list, and informer.Run runs the caches, as it runs those that are
 // watched.
 //
 //	controller.New("sites", controller.Options{}, reconcile, controller.Watch(sites), controller.Reads[meta.Key](certificates))
 //
-// An *informer.Informer is such a cache. Reads ends the controller with an error if one of them ends
-// before it has a list.
+// An *informer.Informer is such a cache. Reads ends the controller with an error if a cache ends before it has a list.
 func Reads[K comparable](caches ...Cache) Source[K] {
 	r := newReads[K]("Reads", caches)
 	return &r
@@ -151,7 +150,7 @@ func (r *reads[K]) run(ctx context.Context, to sink[K]) error {
 	return err
 }
 
-// whyUnsynced returns why what is not synced, if it has a method that says so.
+// whyUnsynced returns why a value is not synced, if it has a method that says so.
 func whyUnsynced(what any) error {
 	if u, ok := what.(interface{ Unsynced() error }); ok {
 		return u.Unsynced()
@@ -159,8 +158,8 @@ func whyUnsynced(what any) error {
 	return nil
 }
 
-// Every names keys when it starts, and again after each period, so that they are reconciled even if no change is known.
-// [EveryObject] does so for the objects of a cache. Run returns an error if the period is 0 or less.
+// Every names keys when it starts, and again after each period, so that they are reconciled even without a known
+// change. [EveryObject] does so for the objects of a cache. Run returns an error if the period is 0 or less.
 func Every[K comparable](period time.Duration, keys ...K) Source[K] {
 	return every[K]{period, slices.Clone(keys)}
 }

@@ -20,7 +20,7 @@ const (
 	Idle State = iota
 	// Syncing means that sources have not delivered what existed at the start, and no worker runs yet.
 	Syncing
-	// Standby means that all sources have delivered, and [Controller.RunLed] waits to be called to work.
+	// Standby means that all sources have delivered, and [Controller.RunLed] waits for a call of work.
 	Standby
 	// Running means that the workers run.
 	Running
@@ -53,11 +53,11 @@ type Status struct {
 	Workers int
 	// Paused says that [Controller.Pause] was called, and that no reconcile starts until [Controller.Resume].
 	Paused bool
-	// Unsynced are the sources that the workers wait for, or have waited for in vain, and those of
+	// Unsynced are the sources that the workers wait for, or that Run gave up waiting for, and the sources of
 	// [Controller.AddSource] and [Controller.AddSourcesFor] that have not delivered yet, or have failed, for which no
 	// worker waits. Each error begins with the name of the source, and wraps the reason if the source gives one, such
-	// as the last error of the server. With Options.Shards that have a method WhyIdle, "Shards" is one of them while
-	// the controller runs and this replica has no ranges.
+	// as the last error of the server. If Options.Shards have a method WhyIdle, "Shards" is listed too while the
+	// controller runs and this replica has no ranges.
 	Unsynced []error
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
@@ -75,15 +75,15 @@ type Status struct {
 	// Failing is how many keys have failed, or returned a Conflict, and are retried.
 	Failing int
 	// Elsewhere is how often a key was left to other replicas, since the controller was made: with Options.Shards, this
-	// replica did not have the range of the key, or no cache of it knew the object. It is not among the Reconciles.
+	// replica did not have the range of the key, or no cache of it had the object. These are not among the Reconciles.
 	Elsewhere int
 	// Waiting is how many keys wait aside for caches now; see [Fresh]. Waits is how many such waits have ended since
-	// the controller was made, Waited how long they took together, and WentAhead how many of them Options.FreshTimeout
-	// has ended.
+	// the controller was made, Waited is their total duration, and WentAhead is how many of them ended by
+	// Options.FreshTimeout.
 	Waiting, Waits, WentAhead int
 	Waited                    time.Duration
-	// Fighting is how many fights are on, and Fights are those of them that were noticed first, at most 20; see
-	// [FightError]. FightsNoticed is how many have been noticed since the controller was made.
+	// Fighting is the number of current fights, and Fights are the first noticed of them, at most 20; see [FightError].
+	// FightsNoticed is how many have been noticed since the controller was made.
 	Fighting, FightsNoticed int
 	Fights                  []*FightError
 	// Queue says how many keys are in progress, ready and delayed.
@@ -150,7 +150,7 @@ func (c *Controller[K]) Status() Status {
 	return s
 }
 
-// unsynced returns the sources that have not delivered: all of them, or those that the workers wait for.
+// unsynced returns the sources that have not delivered: all of them, or only those that the workers wait for.
 func (c *Controller[K]) unsynced(all bool) (unsynced []error) {
 	c.set.mu.Lock()
 	var feeds []*feed[K]

@@ -10,9 +10,9 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// waitSynced reports whether all sources have delivered; if not, ctx has ended.
+// waitSynced waits for all sources. It returns true when they have delivered, and false if ctx has ended.
 func (c *Controller[K]) waitSynced(ctx context.Context, all <-chan struct{}, fail context.CancelCauseFunc) bool {
-	var late <-chan time.Time // never, without a limit
+	var late <-chan time.Time // never fires without a limit
 	if d := c.options.SyncTimeout; d > 0 {
 		timer := time.NewTimer(d)
 		defer timer.Stop()

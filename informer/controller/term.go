@@ -9,7 +9,8 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// waitCaches reports whether the caches of the sources of New are complete; if not, ctx has ended. No source runs yet.
+// waitCaches waits for the caches of the sources of New. It returns true when they are complete, and false if ctx has
+// ended. No source runs yet.
 func (c *Controller[K]) waitCaches(ctx context.Context, fail context.CancelCauseFunc) bool {
 	type needed struct {
 		feed   *feed[K]
@@ -17,7 +18,7 @@ func (c *Controller[K]) waitCaches(ctx context.Context, fail context.CancelCause
 	}
 	var all []needed
 	for _, f := range c.allFeeds() {
-		if f.needy != nil || f.covers != nil { // the controller runs what an added source needs, during terms
+		if f.needy != nil || f.covers != nil { // an added source: the controller runs its needs during terms
 			continue
 		}
 		var caches []Cache
@@ -82,7 +83,7 @@ func (c *Controller[K]) startTerm(
 		end(nil)
 		c.stopSources(sources)
 		c.set.mu.Lock()
-		for _, f := range c.set.feeds { // none of them waits for anything until the next term
+		for _, f := range c.set.feeds { // no feed is waited for until the next term
 			f.unsynced, f.partly = false, false
 		}
 		c.set.mu.Unlock()

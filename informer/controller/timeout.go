@@ -14,7 +14,7 @@ type timeoutGate[K comparable] struct{ c *Controller[K] }
 func (g timeoutGate[K]) enter(outer context.Context, v *visit[K]) (context.Context, func(), bool) {
 	ctx, cancel := context.WithTimeoutCause(outer, g.c.options.Timeout, g.c.timeout)
 	return ctx, func() {
-		// The cause distinguishes our deadline from the end of the controller, and from a deadline of the caller of
+		// The cause distinguishes this deadline from the end of the controller, and from a deadline of the caller of
 		// Run.
 		v.end.TimedOut = context.Cause(ctx) == g.c.timeout
 		if v.end.TimedOut && errors.Is(v.end.Err, context.DeadlineExceeded) {

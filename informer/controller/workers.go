@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// shift calls the workers of one run to work.
+// shift runs the workers of one run during calls of work.
 type shift[K comparable] struct {
 	c     *Controller[K]
-	epoch *epoch[K] // during a call of work, with prepare, that of the term
-	// prepare begins a term, and finish ends it; ok is false if the term or the run has ended before it began. Nil if
-	// the sources run all the time.
+	epoch *epoch[K] // the epoch; with prepare, that of the term during a call of work
+	// prepare begins a term, and finish ends it; ok is false if the term or the run ended before that. prepare is nil
+	// if the sources run all the time.
 	prepare func(leading context.Context) (finish func(), ok bool)
 
 	mu       sync.Mutex // guards the rest
-	over     bool       // the run ends, and nobody works any more
+	over     bool       // the run ends, and workers must not start any more
 	working  bool
-	finished sync.WaitGroup // of the call of work; it is added to with mu held, and not when over
+	finished sync.WaitGroup // counts the call of work; work adds to it with mu held, and not when over
 }
 
 // begin notes that the workers work.
@@ -44,7 +44,7 @@ func (s *shift[K]) stop() {
 	s.finished.Done()
 }
 
-// end ends the run of the workers, if lead has not waited for it, and the context of the run.
+// end ends the work of the run, if lead has not waited for it, and the context of the run.
 func (s *shift[K]) end(fail context.CancelCauseFunc) {
 	s.mu.Lock()
 	s.over = true
@@ -53,7 +53,7 @@ func (s *shift[K]) end(fail context.CancelCauseFunc) {
 	s.finished.Wait()
 }
 
-// work runs the workers until leading ends, or until ctx does, which outer or a failure ends.
+// work runs the workers until leading or ctx ends. outer or a failure ends ctx.
 func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 	if err := s.begin(); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 
 	c.crew.end(endDrain)
 	c.setState(Stopping)
-	lost := ctx.Err() == nil && outer.Err() == nil // leading may come from outer, and end a moment before ctx
+	lost := ctx.Err() == nil && outer.Err() == nil // leading may be derived from outer, and end a moment before ctx
 	e := ending{drain: c.options.Drain, grace: c.options.Grace, endDrain: endDrain, release: func() { release(context.Cause(taking)) }}
 	switch {
 	case lost:
