@@ -18,8 +18,8 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// Func brings the actual state closer to the desired one for one key, like a controller.Func. cluster is what
-// [Controller.Add] was given for the key's cluster. ctx also ends when the cluster is removed.
+// Func brings the actual state closer to the desired one for one key, like a controller.Func. cluster is the value that
+// [Controller.Add] received for the key's cluster. ctx also ends when the cluster is removed.
 type Func[V any] func(ctx context.Context, cluster V, key Key) (controller.Result, error)
 
 // Controller is a reconcile loop over clusters. V is what the program keeps for a cluster. Make it with [New]; nothing
@@ -44,7 +44,7 @@ type member[V any] struct {
 	needs []cache.Runner // what the sources need; it does not change
 	// running are the reconciles in progress.
 	running map[meta.Key]*work
-	// later are the keys that wait in the queue for a retry, or for the time that a Result names.
+	// later are the keys that wait in the queue for a retry, or for the time in a Result.
 	later map[meta.Key]bool
 	gone  bool
 	// left is closed at the end of the next reconcile; nil unless Remove waits for that.
@@ -71,8 +71,8 @@ func New[V any](name string, o controller.Options, fn Func[V], from ...controlle
 // it. It does not wait for them; see [Controller.WaitSynced]. The informers that the sources need run until the cluster
 // is removed or Run ends.
 //
-// The error says that the name is empty, that there is a cluster of that name, that a source is nil, or that neither
-// Add nor New has a source, so that nothing would name a key of the cluster. Then nothing is added.
+// Add returns an error, and adds nothing, if the name is empty, if there is a cluster of that name, if a source is nil,
+// or if neither Add nor New has a source, so that nothing would name a key of the cluster.
 func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[meta.Key]) error {
 	if name == "" {
 		return errors.New("clusters.Controller: Add: the name must not be empty")
@@ -105,16 +105,16 @@ func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[me
 	return nil
 }
 
-// Remove removes a cluster, as the documentation of the package says. From the beginning of the call on no reconcile of
-// the cluster starts, and the name is free. Remove returns when the sources have returned, the informers that only this
-// cluster needed, and the reconciles.
+// Remove removes a cluster, as the documentation of the package says. As soon as it is called, no further reconcile of
+// the cluster starts, and the name is free. Remove returns when the cluster's sources, the informers that only this
+// cluster needed, and the reconciles have returned.
 //
-// If ctx ends before the reconciles have returned, Remove returns an error; the cluster is removed all the same. Remove
-// may be called from a reconcile with the context of that reconcile, or one that comes from it. Then Remove does not
-// wait for that reconcile, and, if it is one of the cluster, ends its context at last. Remove must not be called from a
-// function that a source calls.
+// If ctx ends before the reconciles have returned, Remove returns an error, but the cluster is removed. Remove may be
+// called from a reconcile with the context of that reconcile, or one derived from it. Then Remove does not wait for
+// that reconcile, and, if it is one of the cluster, ends its context last. Remove must not be called from a function
+// that a source calls.
 //
-// The error may also say that there is no cluster of that name.
+// Remove also returns an error if there is no cluster of that name.
 func (c *Controller[V]) Remove(ctx context.Context, name string) error {
 	mine, _ := ctx.Value(workKey{}).(*work)
 	m, keys := c.take(name, mine)
@@ -143,8 +143,8 @@ func noCluster(method, name string) error {
 	return fmt.Errorf("clusters.Controller: %s %q: there is no cluster of that name", method, name)
 }
 
-// take takes a cluster out, and ends its reconciles but mine. It returns the keys of it that may wait for long in the
-// queue; nil if there is no such cluster.
+// take removes a cluster, and ends its reconciles except mine. It returns the keys of the cluster that may wait for
+// long in the queue; m is nil if there is no such cluster.
 func (c *Controller[V]) take(name string, mine *work) (m *member[V], keys []Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,8 +165,8 @@ func (c *Controller[V]) take(name string, mine *work) (m *member[V], keys []Key)
 	return m, keys
 }
 
-// missing returns how many reconciles of a removed cluster still run, without mine, and what is closed when one of them
-// has ended.
+// missing returns how many reconciles of a removed cluster still run, not counting mine, and a channel that is closed
+// when one of them has ended.
 func (c *Controller[V]) missing(m *member[V], mine *work) (missing int, left <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +179,7 @@ func (c *Controller[V]) missing(m *member[V], mine *work) (missing int, left <-c
 	return missing, m.left
 }
 
-// Get returns what [Controller.Add] was given for a cluster; false if there is none of that name.
+// Get returns the value that [Controller.Add] received for a cluster; false if there is none of that name.
 func (c *Controller[V]) Get(name string) (cluster V, found bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,8 +197,8 @@ func (c *Controller[V]) Names() []string {
 }
 
 // WaitSynced returns nil when all sources of a cluster have delivered what existed at their start in the present Run.
-// It waits for a Run if there is none. It returns an error with the reason if ctx ends first, and another if there is
-// no such cluster, if it is removed, or if a source has failed.
+// It waits for a Run if there is none. It returns an error with the reason if ctx ends first, if there is no such
+// cluster, if the cluster is removed, or if a source has failed.
 func (c *Controller[V]) WaitSynced(ctx context.Context, name string) error {
 	c.mu.Lock()
 	m := c.members[name]
@@ -215,16 +215,16 @@ type Status struct {
 	Name string
 	// Err is nil if the sources have delivered what existed at their start in the present Run, so that keys are
 	// reconciled. Otherwise it says why not: Run has not begun, the last error of the server, or the error with which a
-	// source has failed. If only some namespaces of an informer are missing, the keys of the others are reconciled all
-	// the same; see package controller.
+	// source has failed. If only some namespaces of an informer are missing, the keys of the others are nevertheless
+	// reconciled; see package controller.
 	Err error
 	// InProgress is how many of its keys are being reconciled.
 	InProgress int
 	// Away is nil, or the last errors of the informers that the sources need: their servers are away, or refuse. They
 	// may be away after the sources have delivered; their caches are then stale. Away is nil again when the server has
-	// sent something, which takes a minute or so after it has come back.
+	// sent something, which takes about a minute after it has come back.
 	Away error
-	// Later is how many of its keys wait for a retry or for the time that a Result names.
+	// Later is how many of its keys wait for a retry or for the time in a Result.
 	Later int
 }
 
@@ -241,7 +241,7 @@ func (s Status) String() string {
 	return text
 }
 
-// inLine returns the texts of an error, and of those that it joins, in one line. Each is without the prefix.
+// inLine returns the texts of an error, and of those that it joins, in one line. It removes prefix from each.
 func inLine(err error, prefix string) string {
 	if err == nil {
 		return ""

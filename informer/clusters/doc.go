@@ -9,9 +9,9 @@
 //	...
 //	return informer.Run(ctx, ctl)
 //
-// A [Key] names an object and its cluster. The program keeps one value for each cluster, of a type of its own: here a
-// *Site, with a client and informers. [Controller.Add] takes the value and the cluster's sources. The function receives
-// the value of the key's cluster.
+// A [Key] names an object and its cluster. The program keeps one value for each cluster, of any type: here a *Site,
+// with a client and informers. [Controller.Add] takes the value and the cluster's sources. The function receives the
+// value of the key's cluster.
 //
 // A source is any source of meta.Key, such as controller.Watch, Owns, Map, Every and Fresh. It may follow another
 // cluster: if each cluster has controller.Watch(hub) among its sources, every object of the hub has a key in each
@@ -27,10 +27,10 @@
 //     cluster have delivered what existed when they started.
 //   - No cluster waits for another one. Run reconciles the keys of a cluster as soon as its sources have delivered,
 //     also if other clusters are unreachable, or answer 401 or 403. Keys of a cluster whose sources have not delivered
-//     wait aside, without a worker. When it can be reached, they are reconciled, and nobody has to do anything.
+//     wait aside, without a worker. When the cluster can be reached, they are reconciled automatically.
 //   - A source that fails, or an informer that it needs, stops its cluster and no other one: Options.OnError receives
 //     an error that names it, and the cluster's keys wait until the cluster is removed. An informer fails only if its
-//     options are invalid. It does not fail because of its server, whatever that answers.
+//     options are invalid. No answer of a server makes it fail.
 //   - The clusters share the workers fairly, as groups of package workqueue; see Fairness.
 //   - After [Controller.Remove] nothing of the cluster runs: no source, no informer that it alone needs, and no
 //     reconcile.
@@ -41,41 +41,41 @@
 //
 // Remove ends the contexts of the cluster's reconciles in progress, with a [*RemovedError] as the cause, so their
 // requests end. If such a reconcile returns the error of its context, it was interrupted (controller.Interrupted), and
-// has neither failed nor succeeded. Another error is reported, and is not retried. The function is not called any more
-// for keys of the cluster: those in the queue leave it, also if they waited for a retry, for the time of a Result or
-// for the cluster, and their failures are forgotten.
+// has neither failed nor succeeded. Another error is reported, and is not retried. The function is no longer called for
+// keys of the cluster: those in the queue leave it, even if they waited for a retry, for the time of a Result or for
+// the cluster, and their failures are forgotten.
 //
-// A reconcile of a key is never in progress twice, also if the cluster is added again before the reconcile has
+// A reconcile of a key is never in progress twice, even if the cluster is added again before the reconcile has
 // returned.
 //
 // # A cluster that is away
 //
 // Informers keep their caches while their server is away, and try again. So do reconciles that fail, with delays that
-// double up to Options.MaxBackoff, 1000 s by default: set that to a minute, say, if the clusters are to be worked on
-// soon after they come back. [Controller.Clusters] says which clusters have not delivered, and why, and which have gone
-// away since. Give each informer the name of its cluster (informer.Options.Name): log lines, metrics and the page of
-// package debug then say which cluster it is. An informer.Group is not ready while the cache of a cluster is stale; see
-// its field MustBeFresh.
+// double up to Options.MaxBackoff, 1000 s by default: set that to a minute, for example, to resume work soon after a
+// cluster comes back. [Controller.Clusters] says which clusters have not delivered, and why, and which have gone away
+// since. Give each informer the name of its cluster (informer.Options.Name): log lines, metrics and the page of package
+// debug then say which cluster it is. An informer.Group is not ready while the cache of a cluster is stale; see its
+// field MustBeFresh.
 //
 // # Fairness
 //
 // The clusters share the workers: a cluster with many keys, or slow ones, does not keep the keys of others waiting
-// while they have less than their share of the workers. A reconcile is not interrupted for that, and a cluster alone
-// gets all workers. So if all requests to one cluster hang, and it has all workers, a key of another cluster waits
-// until the first of those reconciles ends. Options.Timeout is the bound: set it. GroupBy makes other groups, or gives
-// weights:
+// while they have less than their share of the workers. A reconcile is not interrupted for that, and a cluster that
+// alone has keys gets all workers. So if all requests to one cluster hang, and it has all workers, a key of another
+// cluster waits until the first of those reconciles ends. Set Options.Timeout to limit that wait. GroupBy makes other
+// groups, or gives weights:
 //
 //	err := ctl.GroupBy(func(k clusters.Key) string { return k.Cluster }, weight)
 //
 // # Limits
 //
-// Adding a cluster is like a start: an object that was deleted while its cluster was not there is not named. If
-// something has to follow a deletion, use a finalizer, or compare with what there should be.
+// Adding a cluster is like a start: an object that was deleted while its cluster was not added is not named. If work
+// must follow a deletion, use a finalizer, or compare the actual with the desired state.
 //
 // With Options.Shards by namespace, a namespace is in the same range in every cluster. With Shards by uid, the sources
 // of each cluster need a controller.Watch among them, whose cache says which uid a key has.
 //
-// Clusters need different client.Config.Server: by that, controller.Fresh tells the writes to one from those to
-// another. Otherwise a write to the second is waited for in caches of the first, if both are sources of one cluster.
-// Each server of package clienttest has an address of its own.
+// Clusters need different client.Config.Server values, by which controller.Fresh distinguishes the writes to one from
+// those to another. Otherwise it waits for a write to the second in caches of the first, if both are sources of one
+// cluster. Each server of package clienttest has its own address.
 package clusters

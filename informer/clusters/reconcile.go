@@ -49,7 +49,7 @@ func (w *work) Value(key any) any {
 // reconcile is the function of the embedded controller.
 func (c *Controller[V]) reconcile(ctx context.Context, k Key) (controller.Result, error) {
 	m, w := c.enter(ctx, k)
-	if m == nil { // the key is settled, and with that leaves the queue
+	if m == nil { // the key is settled, and so leaves the queue
 		return controller.Result{}, nil
 	}
 	returned := false
@@ -58,8 +58,8 @@ func (c *Controller[V]) reconcile(ctx context.Context, k Key) (controller.Result
 			c.leave(m, k, true)
 		}
 	}()
-	// The controller has looked whether the key must wait before it was called. If the cluster was added since, the key
-	// waits now.
+	// The controller has checked whether the key must wait before it called this function. If the cluster was added
+	// since, the key waits now.
 	if m.added.Holds(k) {
 		returned = true
 		c.leave(m, k, false)
@@ -104,8 +104,8 @@ func (c *Controller[V]) begin() {
 	}
 }
 
-// leave notes that a reconcile ends, and whether its key comes again by itself. It returns false if the cluster has
-// been removed.
+// leave notes that a reconcile ends. later says that the key will come again without a source. leave returns false if
+// the cluster has been removed.
 func (c *Controller[V]) leave(m *member[V], k Key, later bool) (stays bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +139,7 @@ type rest struct {
 func (r *rest) add(keys []Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.running || len(keys) == 0 { // a queue is as old as its Run
+	if !r.running || len(keys) == 0 { // each Run has its own queue
 		return
 	}
 	r.keys = append(r.keys, keys...)
@@ -155,12 +155,12 @@ func (r *rest) ExpectsSources() {}
 // String names the source.
 func (r *rest) String() string { return "removed clusters" }
 
-// Run is there because a source has it. RunWith replaces it.
+// Run makes rest a source. The controller calls RunWith instead.
 func (r *rest) Run(ctx context.Context, add func(Key), synced func()) error {
 	return r.RunWith(ctx, func(k Key, _ workqueue.AddOptions) { add(k) }, synced)
 }
 
-// RunWith names the keys with a low priority, because nothing is to be done for them.
+// RunWith names the keys with a low priority, because their reconciles do nothing.
 func (r *rest) RunWith(ctx context.Context, add func(Key, workqueue.AddOptions), synced func()) error {
 	r.mu.Lock()
 	r.running, r.keys = true, nil

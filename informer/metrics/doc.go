@@ -1,9 +1,9 @@
-// Package metrics makes Prometheus metrics of a program that uses Bowline. It is a module of its own, so that a program
+// Package metrics makes Prometheus metrics of a program that uses Bowline. It is a separate module, so that a program
 // without it links nothing of Prometheus.
 //
 //	ctx, err := metrics.Context(ctx, prometheus.DefaultRegisterer)
 //
-// measures everything that runs with the context that it returns: requests, informers, controllers and their queues,
+// measures everything that runs with the returned context: requests, informers, controllers and their queues,
 // leader elections, groups of replicas, recorders. Nothing else needs to be wired, because the contexts of all of them
 // are derived from it.
 //
@@ -29,15 +29,16 @@
 //	leader_election_master_status                 name: that of the lease; 1 while this process leads, else 0
 //	leader_election_slowpath_total                name: renewals that had to read the lease
 //
-// The lease of a replica in a shards.Group is one of those: it is always its own leader.
+// The lease of a replica in a shards.Group counts as an election too: the replica is always its leader.
 //
-// A key that waits aside, as for controller.Fresh, has become ready and been taken once more: workqueue_adds_total and
-// workqueue_queue_duration_seconds count that, and workqueue_work_duration_seconds does not. A controller has series
-// for 25 priorities at most, and one for all others, "exceeded_cardinality_limit".
+// A key that waits aside, as for controller.Fresh, becomes ready and is taken one additional time: workqueue_adds_total
+// and workqueue_queue_duration_seconds count that, and workqueue_work_duration_seconds does not. A controller has
+// series for 25 priorities at most, and one for all others, "exceeded_cardinality_limit".
 //
-// These are Bowline's. Informers of one resource, with one informer.Options.Name and the same selectors, share a
-// series, and so do recorders of one controller: counts are added, and ages are the greatest. The label informer is
-// that Name. It is empty, which Prometheus takes for no label, unless the program sets it.
+// The following metrics are Bowline's own. Informers of one resource, with one informer.Options.Name and the same
+// selectors, share a series, and so do recorders of one controller: counts are added, and ages are the greatest. The
+// label informer is the name of the informer: that Name, followed by the selectors. Without either it is empty, which
+// Prometheus treats as no label.
 //
 //	bowline_informer_objects                      resource, informer: objects in the caches
 //	bowline_informer_synced                       resource, informer: 1 if each cache holds a complete list, else 0

@@ -20,11 +20,11 @@ type informers struct {
 	mu      sync.Mutex // guards the rest
 	next    int
 	running map[int]informer.RunInfo
-	// ended has the counts of the runs that have ended: a counter must not go down.
+	// ended has the counts of ended runs, because a counter must not decrease.
 	ended map[series]*counts
 }
 
-// series are the labels of informers whose metrics are one. name is Status.Name.
+// series are the labels that informers with common metrics share. name is Status.Name.
 type series struct{ resource, name string }
 
 func seriesOf(r informer.RunInfo, s informer.Status) series {
@@ -80,7 +80,7 @@ func newInformers() *informers {
 func (i *informers) hooks() informer.Hooks {
 	return informer.Hooks{
 		Run: func(_ context.Context, r informer.RunInfo) func() {
-			before := r.Status() // of earlier runs
+			before := r.Status() // the counts of earlier runs
 			i.mu.Lock()
 			defer i.mu.Unlock()
 			id := i.next
@@ -108,7 +108,7 @@ func (i *informers) hooks() informer.Hooks {
 	}
 }
 
-// past returns the counts of runs that have ended, of the informer's series. The caller holds mu.
+// past returns the counts of ended runs for the informer's series. The caller holds mu.
 func (i *informers) past(r informer.RunInfo, s informer.Status) *counts {
 	name := seriesOf(r, s)
 	if i.ended[name] == nil {

@@ -19,15 +19,15 @@ type queues struct {
 	wait, work    *prometheus.HistogramVec
 
 	mu sync.Mutex // guards the rest
-	// priorities are those that keys of a controller have had. Their series are 0 while no such key is ready, and not
-	// missing.
+	// priorities are the priorities that keys of a controller have had. While no such key is ready, their series are 0
+	// instead of missing.
 	priorities map[string]map[int]bool
 }
 
 // maxPriorities is how many priorities of a controller have a series of their own. It is controller-runtime's limit.
 const maxPriorities = 25
 
-// otherPriorities is the label of the others, as with controller-runtime.
+// otherPriorities is the label of all other priorities, as with controller-runtime.
 const otherPriorities = "exceeded_cardinality_limit"
 
 var (
@@ -40,7 +40,7 @@ func queueDesc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("workqueue_"+name, help, append([]string{"name", "controller"}, labels...), nil)
 }
 
-// workBuckets are those of client-go and controller-runtime.
+// workBuckets are the buckets of client-go and controller-runtime.
 var workBuckets = prometheus.ExponentialBuckets(10e-9, 10, 12)
 
 func newQueues() *queues {
@@ -107,7 +107,7 @@ func (q *queues) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// collect sends what the queues of the controllers of one name are at.
+// collect sends the present values of the queues of the controllers of one name.
 func (q *queues) collect(to chan<- prometheus.Metric, name string, ready map[int]int, unfinished, longest float64) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{name, name}, labels...)...)

@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
-// requestBuckets are those of Kubernetes' own components.
+// requestBuckets are the buckets of Kubernetes' own components.
 var requestBuckets = []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}
 
 // requests has the metrics of requests.
@@ -39,7 +39,7 @@ func newRequests() *requests {
 	return r
 }
 
-// histogram returns a histogram that is a native one as well, for servers that take those.
+// histogram returns a histogram that is also a native histogram, for servers that accept those.
 func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: name, Help: help, Buckets: buckets,
@@ -62,7 +62,7 @@ func (r *requests) hooks() client.Hooks {
 	}
 }
 
-// code is the label of an attempt's outcome, as client-go has it.
+// code is the label of an attempt's outcome, as in client-go.
 func code(i client.RequestInfo) string {
 	if i.Code == 0 {
 		return "<error>"

@@ -2,14 +2,14 @@ package metrics
 
 import "sync"
 
-// runs are things that run at present. The zero value is ready for use.
+// runs are the runs in progress. The zero value is ready for use.
 type runs[R any] struct {
 	mu   sync.Mutex // guards the rest
 	next int
 	all  map[int]R
 }
 
-// add adds a run until the function that it returns is called.
+// add adds a run, which remains until ended is called.
 func (r *runs[R]) add(run R) (ended func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -26,7 +26,7 @@ func (r *runs[R]) add(run R) (ended func()) {
 	}
 }
 
-// each calls f with each run. None of them ends meanwhile.
+// each calls f with each run. No run ends during these calls.
 func (r *runs[R]) each(f func(R)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

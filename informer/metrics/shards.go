@@ -93,7 +93,7 @@ func (g *groups) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// addMembers adds what the replicas of a group say of how evenly it is divided.
+// addMembers adds how evenly a group is divided, as its replicas report.
 func addMembers(sum map[*prometheus.Desc]float64, members []shards.Member) {
 	live, silent := 0, 0
 	var self shards.Member // zero without a lease

@@ -11,13 +11,13 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// named remembers the events that the next reconcile of a key follows.
+// named remembers the events that caused a key to be named, for the key's next reconcile.
 func (t *tracer) named(_ context.Context, n controller.NamedInfo) {
 	t.causes.put(key{n.Controller, n.Key}, t.events.between(n.Previous, state{n.Object, n.ResourceVersion}))
 }
 
-// reconcile begins the span of a reconcile. It begins a trace of its own, because the one of ctx is the whole
-// program's.
+// reconcile begins the span of a reconcile. The span begins its own trace, because the trace of ctx is that of the
+// whole program.
 func (t *tracer) reconcile(ctx context.Context, r controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
 	links := t.causes.take(key{r.Controller, r.Key})
 	ctx, span := t.Start(ctx, "reconcile "+r.Controller, trace.WithNewRoot(), trace.WithLinks(links...), trace.WithAttributes(

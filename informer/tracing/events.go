@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	maxEvents = 10_000 // that are remembered
-	maxKeys   = 10_000 // that have been named and not been reconciled since
-	maxLinks  = 8      // of a reconcile
+	maxEvents = 10_000 // remembered events
+	maxKeys   = 10_000 // keys that have been named and not been reconciled since
+	maxLinks  = 8      // links of a reconcile
 )
 
 // state is a state of an object. Resource versions are unique among the objects of a server.
@@ -25,7 +25,7 @@ type event struct {
 	state
 	uid  string
 	span trace.SpanContext
-	// before is the number of the event before it of the same object; 0 if there is none.
+	// before is the number of the previous event of the same object; 0 if there is none.
 	before int
 }
 
@@ -68,8 +68,8 @@ func (e *events) put(id meta.Identity, span trace.SpanContext) {
 	*at, e.byState[one.state] = one, e.last
 }
 
-// between returns the events that led to a state of an object from a previous version, the last ones first. Without a
-// previous version it returns the last one.
+// between returns the events that led to a state of an object from a previous version, latest first. Without a previous
+// version it returns the last one.
 func (e *events) between(previous string, now state) (links []trace.Link) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -92,7 +92,7 @@ type key struct {
 	key        any
 }
 
-// causes remembers the events that named keys which no reconcile has followed yet. Its mutex guards its fields.
+// causes remembers the events that named keys which have not been reconciled since. Its mutex guards its fields.
 type causes struct {
 	mu    sync.Mutex
 	links map[key][]trace.Link
@@ -100,8 +100,8 @@ type causes struct {
 
 func newCauses() *causes { return &causes{links: make(map[key][]trace.Link)} }
 
-// put adds the events that have named a key, the last ones first. If there are too many, it forgets the oldest of the
-// key, or those of any other.
+// put adds the events that have named a key, latest first. If there are too many, it forgets the oldest of the key, or
+// the events of any other key.
 func (c *causes) put(k key, links []trace.Link) {
 	if len(links) == 0 {
 		return

@@ -32,7 +32,7 @@ func (t *tracer) event(ctx context.Context, e informer.EventInfo) {
 	attributes := append(about(e.Resource, e.Identity.Namespace, e.Identity.Name),
 		attribute.String("type", string(e.Type)), attribute.String("k8s.object.uid", e.Identity.UID),
 		attribute.String("k8s.object.resource_version", e.Identity.ResourceVersion))
-	// A span of its own trace: the one of ctx is the whole program's.
+	// The span begins its own trace, because the trace of ctx is that of the whole program.
 	_, span := t.Start(ctx, "event "+e.Resource.Resource, trace.WithNewRoot(), trace.WithAttributes(attributes...))
 	t.events.put(e.Identity, span.SpanContext())
 	end(span, e.Err)

@@ -30,7 +30,7 @@ type tracer struct {
 	causes *causes
 }
 
-// end ends a span, whose work has returned err.
+// end ends the span of work that has returned err.
 func end(s trace.Span, err error, options ...trace.SpanEndOption) {
 	if err != nil {
 		s.RecordError(err)

@@ -31,8 +31,8 @@ type owner struct {
 	set     *fieldset.Set
 }
 
-// evidenceOf reads an object. An entry of managedFields that cannot be read is left out. It returns false for what is
-// no object, and for a very large one.
+// evidenceOf reads an object. An entry of managedFields that cannot be read is left out. It returns false if object is
+// not an object, or is larger than maxEvidence.
 func evidenceOf(object []byte) (evidence, bool) {
 	var head struct {
 		Kind     string `json:"kind"`
@@ -75,7 +75,7 @@ func uidOf(object []byte) string {
 	return head.Metadata.UID
 }
 
-// specOf returns the fields of the spec of an object, such as a Scale, whose managedFields do not say who owns them.
+// specOf returns the fields of the spec of an object, such as a Scale, whose managedFields do not name their owners.
 func specOf(object any) *fieldset.Set {
 	set := &fieldset.Set{}
 	root, _ := object.(map[string]any)
@@ -86,7 +86,7 @@ func specOf(object any) *fieldset.Set {
 	return set
 }
 
-// fields returns the fields of managers, or of all others.
+// fields returns the fields that managers own, or with theirs those that all others own.
 func (e evidence) fields(managers []string, theirs bool) *fieldset.Set {
 	all := &fieldset.Set{}
 	for _, o := range e.owners {
@@ -110,7 +110,7 @@ func (e evidence) who(path []string) (managers []string) {
 // seed makes the hashes of this process.
 var seed = maphash.MakeSeed()
 
-// content returns a hash of the fields that managers own, and one of the times at which the server says that they
+// content returns a hash of the fields that managers own, and a hash of the times at which the server says that they
 // wrote.
 func (e evidence) content(managers []string) (content, times uint64) {
 	var h, at maphash.Hash
@@ -130,11 +130,11 @@ func (e evidence) content(managers []string) (content, times uint64) {
 	return h.Sum64(), at.Sum64()
 }
 
-// present stands for the value of an object or a list of which others own parts, and of an element that is found by its
+// present stands for the value of an object or a list that others partly own, and of an element that is found by its
 // key.
 var present any = true
 
-// moment stands for every time of day: fields that say when something was written differ each time.
+// moment stands for every time: fields that say when something was written differ each time.
 var moment any = "a time"
 
 // walk calls visit for the fields of set that an object has, with their values. A field comes before those within it,
@@ -144,7 +144,7 @@ func walk(set, within *fieldset.Set, object any, path []string, visit func(path 
 	for _, key := range slices.Sorted(maps.Keys(set.Children)) {
 		value, ok := parts(key)
 		if !ok {
-			continue // owned by that name, and somewhere else in this form of the object
+			continue // that name owns it, but in another place of this form of the object
 		}
 		child, at := set.Children[key], append(slices.Clip(path), key)
 		switch others := within.Child(key); {
@@ -222,7 +222,7 @@ func isComposite(v any) bool {
 	return false
 }
 
-// normal returns a value as it is compared.
+// normal returns a value in the form in which values are compared.
 func normal(v any) any {
 	text, ok := v.(string)
 	if !ok || len(text) < len("2006-01-02T15:04:05Z") || len(text) > 40 || text[4] != '-' {

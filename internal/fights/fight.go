@@ -9,20 +9,19 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Fight says that the reconciles of a key write the same to an object again and again, because each time somebody has
-// changed those fields since.
+// Fight says that the reconciles of a key repeatedly write the same to an object, because another writer changes those
+// fields each time.
 type Fight struct {
 	// Key is the key of the reconciles.
 	Key any
-	// Resource, Kind, Object and UID are of the object. Kind is what the answers of the server say.
+	// Resource, Kind, Object and UID identify the object. Kind is the kind in the server's answers.
 	Resource meta.GVR
 	Kind     string
 	Object   meta.Key
 	UID      string
-	// Fields are those that both write, at most 16, in the last of the writes that were undone.
+	// Fields are the fields that both write, at most 16, in the last of the writes that were undone.
 	Fields []Field
-	// Count is how many writes were seen to be undone, and Since and Last are when the first and the last of them were
-	// repeated.
+	// Count is how many undone writes were seen. Since and Last are when the first and the last of them were repeated.
 	Count       int
 	Since, Last time.Time
 	// Delay is how long the key waits after each such write.
@@ -31,14 +30,14 @@ type Fight struct {
 	Over bool
 }
 
-// Field is a field that the reconciles and another writer write. Its path is as the server spells it in conflicts.
-// Other is empty if the server has noted no other writer.
+// Field is a field that the reconciles and another writer write. Its path has the server's spelling in conflicts. Other
+// is empty if the server has recorded no other writer.
 type Field struct {
 	Path, Ours, Other         string
 	OursRemoves, OtherRemoves bool
 }
 
-// Texts say who does what to fields, each to those that have the same writers.
+// Texts describe who does what to the fields, in one text for all fields with the same writers.
 func Texts(fields []Field) (texts []string) {
 	done := make([]bool, len(fields))
 	for _, one := range fields {
@@ -56,7 +55,7 @@ func Texts(fields []Field) (texts []string) {
 	return texts
 }
 
-// text says who does what to fields that have the same writers.
+// text describes who does what to fields that have the same writers.
 func (f Field) text(paths []string) string {
 	const most = 3
 	rest := ""

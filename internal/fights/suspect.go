@@ -10,47 +10,47 @@ import (
 )
 
 const (
-	// minUndone is how many writes have to be undone until that is a fight, each within undoneWithin of the one before.
+	// minUndone is how many writes must be undone before that is a fight, each within undoneWithin of the previous one.
 	minUndone    = 5
 	undoneWithin = 2 * time.Minute
 	// minDelay and maxDelay bound the delay of a key after a write that was undone.
 	minDelay, maxDelay = time.Second, time.Minute
-	// maxVainReads is how often a suspect is read that we do not write to.
+	// maxVainReads is how often a suspect is read without a write of ours.
 	maxVainReads = 5
-	// checkEvery is how often the ends of fights are looked for.
+	// checkEvery is how often the Watcher looks for fights that have ended.
 	checkEvery = 10 * time.Second
-	// minThreshold and maxThreshold bound for how many points an object is not read again after a read that has shown
-	// nothing.
+	// minThreshold and maxThreshold bound the points that an object needs before it is read again after a read that has
+	// shown nothing.
 	minThreshold, maxThreshold = 4, 64
-	// maxManagers is how many field managers of ours are told apart for an object.
+	// maxManagers is how many of our field managers are distinguished for an object.
 	maxManagers = 4
 	// maxShown is how many fights On returns.
 	maxShown = 20
 )
 
-// repeats is what is known of a target of several reconciles.
+// repeats is what is known about a target of several reconciles.
 type repeats struct {
 	managers       []string  // ours
-	content, times uint64    // of the last write that was examined, which every write of a suspect is
+	content, times uint64    // of the last examined write; every write of a suspect is examined
 	examined       time.Time // zero if none was
-	skip, left     int       // how many writes are left out before the next one is examined, and how many of these are to come
+	skip, left     int       // how many writes are skipped before the next one is examined, and how many of these remain
 	points         int
 	threshold      int // the points that make it a suspect
 	suspect        *suspect
 }
 
-// suspect is a target whose writes somebody may undo.
+// suspect is a target whose writes another writer may undo.
 type suspect struct {
 	read      func(ctx context.Context) ([]byte, error)
 	lastRead  time.Time
 	lastWrite time.Time // of ours
-	vainReads int       // reads since then
-	removed   []string  // what our last write took away
-	count     int       // of writes that were undone, with no long pause
+	vainReads int       // reads since our last write
+	removed   []string  // the fields that our last write removed
+	count     int       // writes that were undone, without a long pause
 	since     time.Time
 	last      time.Time
 	fight     *Fight // nil until it is noticed
-	gone      bool   // the object is
+	gone      bool   // the object no longer exists
 }
 
 // keyState is a key with suspects.
@@ -59,7 +59,7 @@ type keyState[K comparable] struct {
 	suspects map[target[K]]*repeats
 }
 
-// readInVain notes that a target was read and not written to.
+// readInVain notes that a target was read without a write of ours.
 func (w *Watcher[K]) readInVain(at target[K]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *Watcher[K]) readInVain(at target[K]) {
 	}
 }
 
-// examine examines the writes of a reconcile to a target; before is the object as it was before, if that is known.
+// examine examines the writes of a reconcile to a target. before is the object before the writes, if that is known.
 func (w *Watcher[K]) examine(at target[K], all []follow.Write, before []byte) *Fight {
 	last := all[len(all)-1]
 	managers := w.managers(at, last.Manager)
@@ -99,8 +99,8 @@ func (w *Watcher[K]) examine(at target[K], all []follow.Write, before []byte) *F
 	return w.conclude(at, f)
 }
 
-// managers returns the field managers by which the reconciles of a key have written to a target; nil if nothing is
-// known of it.
+// managers returns the field managers by which the reconciles of a key have written to a target; nil if the target is
+// not known.
 func (w *Watcher[K]) managers(at target[K], latest string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,11 +119,11 @@ type finding struct {
 	write           follow.Write
 	kind            string
 	content, times  uint64
-	read            bool // the object was, before the write
+	read            bool // the object was read before the write
 	undone, removed []Field
 }
 
-// conclude draws the conclusions, and returns a fight that is noticed now.
+// conclude updates a target with a finding, and returns a fight that is noticed now.
 func (w *Watcher[K]) conclude(at target[K], f finding) *Fight {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -184,14 +184,14 @@ func (w *Watcher[K]) conclude(at target[K], f finding) *Fight {
 	return &told
 }
 
-// score counts a write that was examined, and reports whether the target becomes a suspect. same says that it has the
-// content of the one that was examined before, and effective that it had an effect.
+// score counts an examined write, and reports whether the target becomes a suspect. same says that it has the content
+// of the previously examined write, and effective that it had an effect.
 func (r *repeats) score(same, effective bool) bool {
 	switch {
 	case !same:
 		r.points, r.skip = 0, min(2*r.skip+1, maxSkip)
 	case r.skip > 0:
-		r.skip = 0 // those in between are not known: the next one tells
+		r.skip = 0 // the skipped writes are unknown: examine the next one
 	case effective:
 		r.points += minThreshold
 	default:
@@ -201,12 +201,12 @@ func (r *repeats) score(same, effective bool) bool {
 	return r.points >= r.threshold
 }
 
-// proof returns the fields that show that a write was undone, and notes what this one has removed. same says that it
-// wrote what the one before it did.
+// proof returns the fields that show that a write was undone, and notes the fields that this write removed. same says
+// that it has the same content as the previous write.
 func (s *suspect) proof(f finding, same bool) (proof []Field) {
 	if same {
 		proof = f.undone
-		for _, field := range f.removed { // that it is taken away again shows that somebody has put it back
+		for _, field := range f.removed { // if it is removed again, another writer has put it back
 			if slices.Contains(s.removed, field.Path) && len(proof) < maxFields {
 				proof = append(proof, field)
 			}
@@ -231,7 +231,7 @@ func (w *Watcher[K]) addSuspect(at target[K], of *repeats, read func(ctx context
 	k.suspects[at] = of
 }
 
-// dropSuspect ends that a target is a suspect; it needs more points to become one again. The caller holds mu.
+// dropSuspect makes a target no suspect any more; it needs more points to become one again. The caller holds mu.
 func (w *Watcher[K]) dropSuspect(at target[K], of *repeats) {
 	of.suspect, of.threshold = nil, min(2*of.threshold, maxThreshold)
 	k := w.keys[at.key]
@@ -246,7 +246,7 @@ func (w *Watcher[K]) dropSuspect(at target[K], of *repeats) {
 	}
 }
 
-// isOver reports whether a suspect is none any more: nothing has happened for long.
+// isOver reports whether the target is no longer a suspect, because nothing has happened for long.
 func (s *suspect) isOver(now time.Time) bool {
 	at := s.last
 	if s.fight == nil {
@@ -255,7 +255,7 @@ func (s *suspect) isOver(now time.Time) bool {
 	return s.gone || now.Sub(at) >= quietPeriod
 }
 
-// Over ends what is over, and returns the fights among it.
+// Over ends the suspects that are over, and returns the fights among them.
 func (w *Watcher[K]) Over() (fights []Fight) {
 	if w.busy.Load() == 0 {
 		return nil
@@ -289,7 +289,7 @@ func (w *Watcher[K]) Over() (fights []Fight) {
 	return fights
 }
 
-// On returns how many fights are on, and those of them that were noticed first, at most 20.
+// On returns the number of current fights, and the first noticed of them, at most 20.
 func (w *Watcher[K]) On() (n int, first []Fight) {
 	if w.busy.Load() == 0 {
 		return 0, nil

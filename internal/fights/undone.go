@@ -14,7 +14,7 @@ import (
 // maxFields is how many fields a fight names.
 const maxFields = 16
 
-// undone returns our fields that were different before our writes: what others had done to them, and who.
+// undone returns our fields that were different before our writes, with the other writer and what it did.
 func undone(before, after evidence, managers []string, a acts) (fields []Field) {
 	ours := after.fields(managers, false)
 	within := after.fields(managers, true).Union(before.fields(managers, true))
@@ -40,11 +40,11 @@ func undone(before, after evidence, managers []string, a acts) (fields []Field) 
 			owners := before.who(path)
 			f.Other = first(owners, func(m string) bool { return !slices.Contains(managers, m) })
 			if f.Other == "" && len(owners) > 0 {
-				f.Other = owners[0] // a writer of our name
+				f.Other = owners[0] // a writer with our name
 			}
 		}
 		if (f.Other == "" || f.Other == f.Ours) && !a.set(path) {
-			return there // a writer of our name may have set it now, as well as before
+			return there // a writer with our name may have set it now, as well as before
 		}
 		fields = append(fields, f)
 		return there
@@ -60,7 +60,7 @@ func first(all []string, ok func(string) bool) string {
 	return ""
 }
 
-// removed returns the fields of others that our writes have taken away.
+// removed returns the fields of others that our writes have removed.
 func removed(before, after evidence, managers []string, a acts) (fields []Field) {
 	ours := a.writes[len(a.writes)-1].Manager
 	for _, o := range before.owners {
@@ -86,16 +86,17 @@ func removed(before, after evidence, managers []string, a acts) (fields []Field)
 	return fields
 }
 
-// acts are the writes of a reconcile to an object, which was read before. The answer of the last one and that read do
-// not tell who has done what in between: somebody else may have written meanwhile, as one does that holds a lock for a
+// acts are the writes of a reconcile to an object that was read before. The answer to the last write and that read do
+// not show who did what in between: another writer may have written too, for example one that holds a lock for a
 // moment.
 type acts struct {
 	writes []follow.Write
-	// alone says that nobody has: each write was of the version that the one before it had made, and had an effect.
+	// alone says that no other writer wrote in between: each write was based on the version of the previous one, and
+	// had an effect.
 	alone bool
 }
 
-// actsOf returns the acts of a reconcile to an object that had a version before.
+// actsOf returns the acts of a reconcile on an object whose version was before.
 func actsOf(writes []follow.Write, before string) acts {
 	a := acts{writes, true}
 	for _, w := range writes {
@@ -116,18 +117,17 @@ func versionOf(sent []byte) string {
 	return head.Metadata.ResourceVersion
 }
 
-// set reports whether the writes have set a field that is ours now.
+// set reports whether the writes have set a field that we own now.
 func (a acts) set(path []string) bool {
 	return a.alone || slices.ContainsFunc(a.writes, func(w follow.Write) bool { return mentions(w.Sent, path) })
 }
 
-// tookAway reports whether the writes have taken a field of somebody else's away, which was there before and is not
-// now.
+// tookAway reports whether the writes have removed another writer's field, which existed before and does not now.
 func (a acts) tookAway(path []string) bool {
 	return a.alone || slices.ContainsFunc(a.writes, func(w follow.Write) bool {
 		switch {
 		case w.Verb == "apply", versionOf(w.Sent) != "":
-			return false // an apply takes away only what the same manager has applied
+			return false // an apply removes only fields that the same manager has applied
 		case w.Verb == "patch":
 			return mentions(w.Sent, path)
 		}
@@ -135,7 +135,7 @@ func (a acts) tookAway(path []string) bool {
 	})
 }
 
-// mentions reports whether a patch has the name of the last member in a path, as a name or in a pointer (RFC 6901).
+// mentions reports whether a patch contains the name of the last member of path, as a name or in a pointer (RFC 6901).
 func mentions(body []byte, path []string) bool {
 	for _, key := range slices.Backward(path) {
 		if name, ok := strings.CutPrefix(key, "f:"); ok {

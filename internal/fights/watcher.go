@@ -14,44 +14,44 @@ import (
 )
 
 const (
-	// quietPeriod is how long no write may be undone until a fight is over. Objects that were not written for as long
-	// are forgotten.
+	// quietPeriod is how long no write may be undone before a fight is over. Objects that were not written for that
+	// long are forgotten.
 	quietPeriod = 10 * time.Minute
-	// maxWatched is how many objects are watched that were written since the last rotation. Those that were written in
-	// the period before are remembered as well.
+	// maxWatched is how many objects are watched among those written since the last rotation. Those that were written
+	// in the period before are remembered as well.
 	maxWatched = 4096
 	// maxReads and readWithin bound the reads before a reconcile.
 	maxReads   = 8
 	readWithin = 5 * time.Second
-	// examineEvery is how often the writes of an object are examined at most that is no suspect, because that costs
-	// about as much as a tenth of a write. If they have had other content each time, only one of several is: up to
-	// maxSkip are left out in between.
+	// examineEvery is the shortest time between two examinations of the writes of an object that is no suspect, because
+	// one costs about a tenth of a write. If the content differed each time, only one of several writes is examined: up
+	// to maxSkip are skipped in between.
 	examineEvery = time.Second
 	maxSkip      = 7
-	// readEvery is how often a suspect is read.
+	// readEvery is the shortest time between two reads of a suspect.
 	readEvery = 100 * time.Millisecond
 	// maxWrites is how many writes to an object are remembered until the end of a reconcile.
 	maxWrites = 16
 )
 
-// Watcher is what one run of a controller knows of the objects that its reconciles write to. Make one with [New]. It is
-// safe for use by several goroutines at once. An object becomes the subject of a fight in three steps:
+// Watcher is what one run of a controller knows about the objects that its reconciles write to. Make one with [New]. It
+// is safe for use by several goroutines at once. An object becomes the subject of a fight in three steps:
 //
-//  1. The first write leaves its version here, and for most objects that is all. A later write with the same version
-//     changed nothing, and nobody else has written since.
+//  1. The first write leaves its version here, and for most objects nothing more happens. A later write with the same
+//     version changed nothing, and no other writer has written since.
 //  2. Later reconciles write the same again, although the version has changed. The object gets 4 points if the server
-//     says that such a write had an effect, and 1 otherwise: that is mostly a reconcile that always applies its fields,
-//     while others write other fields. With enough points the object is a suspect.
+//     says that such a write had an effect, and 1 otherwise, which is mostly a reconcile that always applies its
+//     fields, while others write other fields. With enough points the object is a suspect.
 //  3. A suspect is read before the next reconcile of the key. If that reconcile writes the same again, and the read
-//     shows other values in these fields, somebody has undone the write before it. Five of these are a fight. If the
-//     read shows nothing, the next one needs twice as many points.
+//     shows other values in these fields, another writer has undone the previous write. Five of these are a fight. If
+//     the read shows nothing, the next one needs twice as many points.
 //
-// The first two steps need no request, and the third one read before a reconcile.
+// The first two steps need no request, and the third needs one read before a reconcile.
 type Watcher[K comparable] struct {
-	// busy is how many keys have suspects; while it is 0, no reconcile asks further.
+	// busy is how many keys have suspects. While it is 0, a reconcile does no further work.
 	busy atomic.Int64
 
-	// mu guards the rest. It is never held while a function of somebody else is called.
+	// mu guards the rest. It is never held while a function from outside this package is called.
 	mu         sync.Mutex
 	ended      bool
 	reconciles uint64
@@ -71,17 +71,17 @@ func New[K comparable]() *Watcher[K] {
 type target[K comparable] struct {
 	key  K
 	uid  string
-	part bool // by a subresource with a kind of its own, such as scale
+	part bool // through a subresource with its own kind, such as scale
 }
 
-// history is what is known of the writes to a target.
+// history is what is known about the writes to a target.
 type history struct {
 	first   uint64 // the number of the reconcile that made the first write
 	version string // of the last write
 	again   *repeats
 }
 
-// Reconcile is what a Watcher knows of one reconcile. The zero value is one that begins.
+// Reconcile is what a Watcher knows about one reconcile. The zero value is one that begins.
 type Reconcile[K comparable] struct {
 	notes atomic.Pointer[notes[K]] // nil until it reads a suspect or writes
 }
@@ -91,7 +91,7 @@ type notes[K comparable] struct {
 	number uint64
 	over   bool
 	looks  map[target[K]][]byte
-	writes map[target[K]][]follow.Write // to targets of an earlier reconcile; only the last write to each has its answer
+	writes map[target[K]][]follow.Write // to targets that an earlier reconcile also wrote; only the last write to each has its answer
 }
 
 // Wrote notes a write of the reconcile r, which is one of k.
@@ -113,7 +113,7 @@ func (w *Watcher[K]) Wrote(k K, r *Reconcile[K], write follow.Write) {
 		return
 	}
 	switch {
-	case write.Answer == nil && write.ResourceVersion == "": // it is gone
+	case write.Answer == nil && write.ResourceVersion == "": // the object is gone
 		w.gone(at)
 		return
 	case write.Answer == nil:
@@ -125,7 +125,7 @@ func (w *Watcher[K]) Wrote(k K, r *Reconcile[K], write follow.Write) {
 		w.add(at, &history{first: n.number, version: write.ResourceVersion})
 		return
 	case of.version == write.ResourceVersion:
-		return // it changed nothing, and nobody else did
+		return // the write changed nothing, and no other writer did
 	}
 	of.version = write.ResourceVersion
 	if of.first == n.number {
@@ -164,7 +164,7 @@ func (w *Watcher[K]) begin(r *Reconcile[K]) *notes[K] {
 	return n
 }
 
-// find returns what is known of a target, which is written to now. The caller holds mu.
+// find returns the history of a target that is being written. The caller holds mu.
 func (w *Watcher[K]) find(at target[K]) *history {
 	w.rotate()
 	if of := w.recent[at]; of != nil {
@@ -205,7 +205,7 @@ func (w *Watcher[K]) gone(at target[K]) {
 	}
 }
 
-// Delay returns how long k is not to be reconciled.
+// Delay returns for how long k must not be reconciled.
 func (w *Watcher[K]) Delay(k K) time.Duration {
 	if w.busy.Load() == 0 {
 		return 0
@@ -245,7 +245,7 @@ func (w *Watcher[K]) Look(ctx context.Context, k K, r *Reconcile[K]) {
 	}
 }
 
-// toRead returns the suspects of k that are to be read now: those that were read least recently.
+// toRead returns the suspects of k that must be read now, the least recently read first.
 func (w *Watcher[K]) toRead(k K) map[target[K]]func(ctx context.Context) ([]byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -258,7 +258,7 @@ func (w *Watcher[K]) toRead(k K) map[target[K]]func(ctx context.Context) ([]byte
 	for at, one := range of.suspects {
 		every := readEvery
 		if one.suspect.fight != nil {
-			every = one.suspect.fight.Delay / 2 // no write that was undone is followed sooner by another
+			every = one.suspect.fight.Delay / 2 // an undone write is not followed by another sooner than that
 		}
 		if now.Sub(one.suspect.lastRead) >= every && !one.suspect.gone {
 			due = append(due, at)
@@ -284,7 +284,7 @@ func (w *Watcher[K]) Settle(r *Reconcile[K]) (fights []Fight) {
 	w.mu.Lock()
 	n.over = true
 	w.mu.Unlock()
-	// The writes and the looks of n change no more.
+	// The writes and the looks of n no longer change.
 	for at := range n.looks {
 		if _, ok := n.writes[at]; !ok {
 			w.readInVain(at)

@@ -1,5 +1,5 @@
-// Package filler has what package controller needs of an informer besides what an informer shows its users. Neither
-// imports the other.
+// Package filler has the methods of an informer that package controller needs and that users do not see. Neither
+// package imports the other.
 package filler
 
 import (
@@ -17,24 +17,24 @@ type Filler interface {
 	// write is of another resource, of another server, or in a namespace or a range that the informer does not follow,
 	// or the informer does not run. f may be called before AfterWrite returns.
 	AfterWrite(w follow.Write, f func()) *store.Sight
-	// AwaitedBy notes that a controller waits for the cache, before its sources start. end is called when the source
-	// that needs the cache has returned. calls is how many calls of functions of the controller's sources are in
+	// AwaitedBy notes that a controller waits for the cache, before its sources start. The caller calls end when the
+	// source that needs the cache has returned. calls is how many calls of functions of the controller's sources are in
 	// progress. Such a function may read the cache before it is complete, because the cache's own source names the keys
 	// again when the rest has been delivered.
 	AwaitedBy(calls *atomic.Int64) (end func())
 	// ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run.
-	// followed is false if the namespace is none of the informer's, and then listed says whether all of those have been
-	// listed, as it does for the empty name. A namespace that SetNamespaces has removed has been listed: the cache has
-	// nothing of it. An informer without Options.Namespaces follows all namespaces at once.
+	// followed is false if the informer does not follow the namespace; listed then says whether all followed namespaces
+	// have been listed, as it does for the empty name. A namespace that SetNamespaces has removed counts as listed: the
+	// cache has no object of it. An informer without Options.Namespaces follows all namespaces at once.
 	ListedIn(namespace string) (listed, followed bool)
 	// Namespaces returns which of its namespaces the informer has listed.
 	Namespaces() Namespaces
-	// Leaves returns why the object at key may have left the cache although it exists, for people. It is empty if the
-	// object must have been deleted. For the zero Key it returns what may happen to any object.
+	// Leaves returns, for people, why the object at key may have left the cache although it exists. It is empty if the
+	// object must have been deleted. For the zero Key it returns why any object may leave.
 	Leaves(key meta.Key) (why string)
 	// Shards returns Options.Shards, which limits the cache to some ranges; nil if the cache has all objects.
 	Shards() Shards
-	// Refuse makes Run return err. A Run in progress goes on.
+	// Refuse makes Run return err when it is called next. A Run in progress goes on.
 	Refuse(err error)
 	// Away returns why the cache may not be current: the last error of a list or a watch, or what Stale returns. It is
 	// nil if the server has sent something since, or has opened a watch, and while the informer polls and its lists
@@ -44,23 +44,23 @@ type Filler interface {
 	Stale() error
 }
 
-// Shards are those of an informer, which a controller compares with its own.
+// Shards are the Shards of an informer, which a controller compares with its own.
 type Shards interface{ By() meta.ShardBy }
 
-// Namespaces is what a controller learns from an informer of several namespaces. The zero value is that of an informer
-// that follows all of its objects at once.
+// Namespaces says which namespaces an informer has listed. The zero value is for an informer that follows all of its
+// objects at once.
 type Namespaces struct {
 	// Listed are the namespaces that have been listed completely, ordered.
 	Listed []string
-	// Missing are the others, each with the last error of the server; nil if there is none yet.
+	// Missing are the other followed namespaces, each with the last error of the server; nil if there is none yet.
 	Missing map[string]error
 	// Changed is closed when Listed, Missing or one of the errors has changed.
 	Changed <-chan struct{}
-	// Partly tells the informer that the controller works without those that are missing.
+	// Partly tells the informer that the controller works without the missing namespaces.
 	Partly func()
 }
 
-// Door is embedded in a type that is a Filler for package controller, and whose users are not to see that.
+// Door is embedded in a type that is a Filler for package controller, and hides that from the type's users.
 type Door struct{ filler Filler }
 
 // NewDoor returns the door to f.
@@ -79,7 +79,7 @@ func Of(what any) Filler {
 	return d.Behind()
 }
 
-// As returns the Filler of what, or else what itself, as a type that either of them may be.
+// As returns the Filler of what as an I, or else what itself as an I.
 func As[I any](what any) (I, bool) {
 	if f := Of(what); f != nil {
 		what = f

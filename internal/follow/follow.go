@@ -1,6 +1,6 @@
-// Package follow says, by a context, what is to happen with the requests that are made with that context. A leader
-// election stops requests that would leave too late, and a controller learns what a reconcile has written. The client
-// asks; nobody else needs to.
+// Package follow attaches functions to a context that act on the requests made with that context. With a gate, a leader
+// election stops requests that would be sent too late. With a receiver of writes, a controller learns what a reconcile
+// has written. Only the client calls these functions.
 package follow
 
 import (
@@ -9,33 +9,33 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Write is a write that the server has stored. A dry run is none, and neither is the deletion of a collection.
+// Write is a write that the server has stored. A dry run is not a Write, and neither is the deletion of a collection.
 type Write struct {
 	// Server is the base URL of the API server, without a password.
 	Server string
-	// Verb is the API's word for it: create, update, patch, apply or delete.
+	// Verb is the API's verb: create, update, patch, apply or delete.
 	Verb string
-	// Resource, Key and Subresource are where it went. Key has the name that the server has given to a new object.
+	// Resource, Key and Subresource say what was written. Key has the name that the server has given to a new object.
 	Resource    meta.GVR
 	Key         meta.Key
 	Subresource string
-	// UID is the object's; empty if the answer of a deletion does not say it.
+	// UID is the uid of the object; empty if the answer to a deletion does not have it.
 	UID string
 	// ResourceVersion is the version that the write has made. It is empty for a deletion after which the object is
 	// gone.
 	ResourceVersion string
-	// DeletedAt is the version of a deletion after which the object is gone, if the server has said it, and it has an
-	// order.
+	// DeletedAt is the version of a deletion after which the object is gone. It is empty unless the server has reported
+	// a version that has an order.
 	DeletedAt string
 	// Manager is the field manager of the write; empty if only the server knows it.
 	Manager string
-	// Sent is the object or patch that was sent; nil for a deletion. Nobody may change it. Like Answer it is not for
-	// people to read.
+	// Sent is the object or patch that was sent; nil for a deletion. It must not be changed. Like Answer it is not
+	// meant for people.
 	Sent []byte
-	// Answer is the object as JSON, with managedFields if it has any. It is nil for a deletion. Nobody may change it.
+	// Answer is the object as JSON, with managedFields if it has any. It is nil for a deletion. It must not be changed.
 	Answer []byte
-	// OwnKind says that the answer is no object of the resource but a Scale, say, and Subresource is where it comes
-	// from.
+	// OwnKind says that the answer is not an object of the resource but of another kind, such as a Scale, which
+	// Subresource returns.
 	OwnKind bool
 	// Read reads the object, as JSON with managedFields. It is nil for a deletion.
 	Read func(ctx context.Context) ([]byte, error)
@@ -47,7 +47,7 @@ type (
 )
 
 // Writes returns a context whose writes are passed to f, after the server has stored them and before the call returns.
-// f is called by the goroutine of the call. Functions of outer contexts are called as well.
+// The goroutine of the call calls f. Functions of outer contexts are called as well.
 func Writes(ctx context.Context, f func(Write)) context.Context {
 	outer, _ := ctx.Value(writesKey{}).(func(Write))
 	if outer == nil {
@@ -60,18 +60,18 @@ func Writes(ctx context.Context, f func(Write)) context.Context {
 }
 
 // IsWrites reports whether key is the one by which OnWrite asks a context for its function, a func(Write). It is for
-// types of contexts that answer themselves.
+// context types with their own Value method.
 func IsWrites(key any) bool { return key == writesKey{} }
 
-// OnWrite returns the function that takes the writes of ctx, or nil.
+// OnWrite returns the function that receives the writes of ctx, or nil.
 func OnWrite(ctx context.Context) func(Write) {
 	f, _ := ctx.Value(writesKey{}).(func(Write))
 	return f
 }
 
-// Gate returns a context whose requests are sent only while open returns nil. Once it has returned an error, it must
-// not return nil again. It must be quick and safe for use by several goroutines at once. Gates of outer contexts hold
-// as well.
+// Gate returns a context whose requests are sent only while open returns nil. Once open has returned an error, it must
+// not return nil again. It must be quick and safe for use by several goroutines at once. Gates of outer contexts also
+// apply.
 func Gate(ctx context.Context, open func() error) context.Context {
 	outer := OpenGate(ctx)
 	if outer == nil {

@@ -16,30 +16,34 @@ type Cache interface {
 	AfterWrite(w follow.Write, f func()) *store.Sight
 }
 
-// Place is a cache, and what tells it from others of the same controller.
+// Place is a cache, and a value that distinguishes it from other caches of the same controller.
 type Place struct {
 	Cache Cache
 	By    any
 	Index int
 }
 
-// Waits is what one run of a controller waits for. Make one with [New]. It is safe for use by several goroutines at
-// once. Caches call it when they have seen a write, so nothing runs for it.
+// Waits are the unseen writes and the waiting keys of one run of a controller. Make one with [New]. It is safe for use
+// by several goroutines at once. Caches call it when they have seen a write, so it needs no goroutine.
 //
-// A key that is to wait is held in the queue. This is the race that mu decides: a worker finds that a write has not
-// been seen, the cache sees the write, and finds that the key does not wait; then the key would wait for nothing. So
-// whether there is such a write, and that the key waits, are one step under mu, and so are that the write has been seen
-// and whether the key waits. AfterWrite is called without mu, because it may call back at once, and so is the queue,
-// because it calls hooks, which may ask for the status of the controller. So the key may be released before it is held:
-// Admit looks again after it has held the key. A key that is released once too often is held again by Admit.
-// Sight.Absent is called with mu.
+// A key that must wait is held in the queue. mu prevents this race:
+//
+//  1. A worker finds that a write has not been seen.
+//  2. The cache sees the write, and finds that the key does not wait.
+//  3. The worker makes the key wait, for nothing.
+//
+// So a worker looks for an unseen write and marks the key as waiting in one step under mu. A cache marks the write as
+// seen and looks for a waiting key in one step under mu. AfterWrite is called without mu, because it may call back at
+// once. The queue is called without mu, because it calls hooks, which may ask for the status of the controller. So the
+// key may be released before it is held: Admit looks again after it has held the key. If a key is released once too
+// often, Admit holds it again. Sight.Absent is called with mu.
 type Waits[K comparable] struct {
 	queue Queue[K]
 	limit time.Duration // of a wait
 
 	mu      sync.Mutex // guards the rest
 	ended   bool
-	keys    map[K]*keyState // those with unseen writes, and those that have waited and not been admitted since
+	keys    map[K]*keyState // keys with unseen writes, and keys that have waited and not been admitted since
 	leaving []leaving[K]    // the oldest first
 	waiting int
 }
@@ -50,17 +54,17 @@ type Queue[K comparable] interface {
 	Release(k K)
 }
 
-// New returns Waits of at most limit each, for keys that q holds meanwhile.
+// New returns Waits that last at most limit each. It holds keys in q while they wait.
 func New[K comparable](q Queue[K], limit time.Duration) *Waits[K] {
 	return &Waits[K]{queue: q, limit: limit, keys: make(map[K]*keyState)}
 }
 
-// keyState is what a key waits for, or would.
+// keyState has the unseen writes of a key.
 type keyState struct {
 	writes map[place]*sighting
 	since  time.Time     // when it began to wait; zero if it does not
-	waited time.Duration // until it was released
-	// released says that it has waited, and has not been admitted since.
+	waited time.Duration // the duration of the wait, set when it was released
+	// released says that the key has waited, and has not been admitted since.
 	released bool
 }
 
@@ -71,14 +75,15 @@ type place struct {
 	key   meta.Key
 }
 
-// sighting is the last write of an object, which a cache has not seen.
+// sighting is the last write of an object that a cache has not seen.
 type sighting struct {
 	cache Cache
-	write follow.Write // without Sent, Answer and Read, which may hold much
+	write follow.Write // without Sent, Answer and Read, which may be large
 	sight *store.Sight // nil while AfterWrite has not returned
 }
 
-// leaving is a write that has taken its object out of a cache that did not hold it. Maybe the cache never sees it.
+// leaving is a write that took its object out of the selector of a cache that did not hold it. The cache may never see
+// it.
 type leaving[K comparable] struct {
 	key   K
 	at    place
@@ -109,20 +114,20 @@ func (u *Waits[K]) Wrote(k K, caches []Place, w follow.Write) {
 		if !ok {
 			continue
 		}
-		// The new write first, and then an end to the wait for the old one: meanwhile the cache knows that there is
+		// Expect the new write before ending the wait for the old one, so that the cache always knows that there is
 		// one.
 		u.lookOut(k, at, s, w)
 		u.stop(before)
 	}
 }
 
-// lookOut has the cache look out for a write.
+// lookOut makes the cache watch for a write.
 func (u *Waits[K]) lookOut(k K, at place, s *sighting, w follow.Write) {
 	u.begun(k, at, s, s.cache.AfterWrite(w, func() { u.saw(k, at, s) }))
 }
 
-// expect adds a write, and returns the one that it replaces, if any. It returns false if that one is later: they were
-// made at the same time.
+// expect adds a write, and returns the one that it replaces, if any. It returns false if the existing write is later:
+// the two were made at the same time.
 func (u *Waits[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -144,8 +149,8 @@ func (u *Waits[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool
 	return before, true
 }
 
-// begun notes that a cache looks out for a write. If meanwhile a later write has replaced it, or the run has ended,
-// begun ends that.
+// begun notes that a cache watches for a write. If a later write has replaced it by then, or the run has ended, begun
+// ends that watch.
 func (u *Waits[K]) begun(k K, at place, s *sighting, sight *store.Sight) {
 	u.mu.Lock()
 	s.sight = sight
@@ -177,19 +182,19 @@ func (u *Waits[K]) stop(s *sighting) {
 	}
 }
 
-// saw notes that a cache has seen a write, and gives the key back to the queue if that was all that it waited for.
+// saw notes that a cache has seen a write, and gives the key back to the queue if it waited for nothing else.
 //
-// A deletion has no version, unless the server has said it. If its object has left the cache, it may have left the
-// selector, and come again before the deletion does. So the cache looks out for it again, as for an object that it does
-// not hold.
+// A deletion has no version, unless the server has reported one. If its object has left the cache, it may have left the
+// selector, and may come back before the deletion arrives. So the cache watches for the deletion again, as for an
+// object that it does not hold.
 func (u *Waits[K]) saw(k K, at place, s *sighting) {
 	u.mu.Lock()
 	free := false
 	if of := u.keys[k]; of != nil && of.writes[at] == s {
-		if w := s.write; w.ResourceVersion == "" && w.DeletedAt == "" && s.sight != nil { // otherwise the cache has nothing to look out for
+		if w := s.write; w.ResourceVersion == "" && w.DeletedAt == "" && s.sight != nil { // otherwise the cache has nothing to watch for
 			s.sight = nil
 			u.mu.Unlock()
-			u.lookOut(k, at, s, w) // its answer says nothing of a deletion
+			u.lookOut(k, at, s, w) // this sighting says nothing about a deletion
 			return
 		}
 		delete(of.writes, at)
@@ -202,8 +207,8 @@ func (u *Waits[K]) saw(k K, at place, s *sighting) {
 	}
 }
 
-// settle ends the wait of a key if nothing blocks it any more. If it returns true, the key is to be released without
-// mu. The caller holds mu.
+// settle ends the wait of a key if nothing blocks it any more. If it returns true, the caller must release the key
+// without mu. The caller holds mu.
 func (u *Waits[K]) settle(of *keyState) bool {
 	if of.since.IsZero() || of.blocks() {
 		return false
@@ -219,7 +224,7 @@ func (u *Waits[K]) unblock(of *keyState) {
 	u.waiting--
 }
 
-// tidy forgets a key if there is nothing to know of it. The caller holds mu.
+// tidy forgets a key if no write and no wait of it remain. The caller holds mu.
 func (u *Waits[K]) tidy(k K, of *keyState) {
 	if len(of.writes) > 0 || of.released {
 		return
@@ -232,12 +237,12 @@ func (u *Waits[K]) tidy(k K, of *keyState) {
 
 // Admission is the answer to whether a key may be reconciled now.
 type Admission struct {
-	// OK says that it may. Otherwise the queue holds it.
+	// OK says that the key may be reconciled. Otherwise the queue holds it.
 	OK bool
-	// Waited says that it has waited, and After for how long.
+	// Waited says that the key has waited, and After for how long.
 	Waited bool
 	After  time.Duration
-	// Late are the writes that were not seen, if it has waited for as long as it may.
+	// Late are the writes that were not seen, if the key has waited for the limit.
 	Late []Late
 }
 
@@ -271,7 +276,7 @@ func (u *Waits[K]) Admit(k K) Admission {
 		u.waiting++
 	}
 	a := Admission{Waited: true, After: time.Since(of.since)}
-	if a.After < u.limit { // also if something else has released it
+	if a.After < u.limit { // also if another caller has released it
 		u.mu.Unlock()
 		u.queue.Hold(k, u.limit-a.After)
 		if !u.waitsFor(k) {
@@ -304,7 +309,7 @@ func (u *Waits[K]) waitsFor(k K) bool {
 	return of != nil && !of.since.IsZero()
 }
 
-// forget ends the waits for writes that no cache has shown for so long, except those that a key waits for.
+// forget ends the waits for writes that no cache has shown within the limit, except those that a key waits for.
 func (u *Waits[K]) forget() {
 	u.mu.Lock()
 	var over []*sighting

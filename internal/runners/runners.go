@@ -1,4 +1,4 @@
-// Package runners has what informers, controllers and clusters do with what has to run: which of them need others, and
+// Package runners has what informers, controllers and clusters share for running things: which runners need others, and
 // how a Run waits for another one.
 package runners
 
@@ -20,7 +20,7 @@ func IsNil(what any) bool {
 	return !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
 }
 
-// Name names something that runs, for people: by its String, as a function, or by its type.
+// Name returns a name of a runner for people: from its String method, for a function its name, or else its type.
 func Name(what any) string {
 	if named, ok := what.(fmt.Stringer); ok {
 		return named.String()
@@ -31,13 +31,13 @@ func Name(what any) string {
 	return fmt.Sprintf("%T", what)
 }
 
-// Has reports whether all has r. One that cannot be compared, such as a function, is never found.
+// Has reports whether all contains r. A value that cannot be compared, such as a function, is never found.
 func Has[R any](all []R, r R) bool {
 	one := any(r)
 	return one != nil && reflect.ValueOf(one).Comparable() && slices.ContainsFunc(all, func(other R) bool { return any(other) == one })
 }
 
-// Needy is what needs runners.
+// Needy is a value that needs runners.
 type Needy[R any] interface{ Runners() []R }
 
 // Needs appends to all the runners that of needs, and those that they need, each once.
@@ -62,7 +62,8 @@ type RunningError struct {
 
 func (e *RunningError) Error() string { return fmt.Sprintf("run %s: it is running already", e.What) }
 
-// Join calls run, or waits while another Run of the same goes on, until ctx ends.
+// Join calls run. If that reports that another Run of the same thing is in progress, Join waits for its end and calls
+// run again. It returns nil if ctx ends first.
 func Join(ctx context.Context, run func(ctx context.Context) error) error {
 	for {
 		err := run(ctx)
