@@ -26,12 +26,12 @@ func (p *Page) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
-// answer writes a view in the form that the request asks for. The whole answer is made before any of it is written, so
-// that a slow client holds nothing up.
+// answer writes a view in the form that the request prefers. It builds the whole answer before it writes, so that a
+// slow client blocks nothing else.
 func (p *Page) answer(w http.ResponseWriter, r *http.Request, code int, v view) {
 	if wantsJSON(r.Header.Values("Accept")) {
 		body, err := json.MarshalIndent(v, "", "  ")
-		if err != nil { // no view has a value that does not encode
+		if err != nil { // every view has only values that encode
 			body, code = []byte(`{"error":"the view does not encode as JSON"}`), http.StatusInternalServerError
 		}
 		write(w, r, code, "application/json", append(body, '\n'))
@@ -49,7 +49,7 @@ func write(w http.ResponseWriter, r *http.Request, code int, contentType string,
 	}
 }
 
-// refusal is the view of a request that is not answered.
+// refusal is the view of a refused request.
 type refusal struct {
 	Code int    `json:"code"`
 	Err  string `json:"error"`
@@ -66,7 +66,7 @@ func (v refusal) body(m *markup) {
 	m.text(v.Err).raw(`</p></section>`)
 }
 
-// wantsJSON reports whether the fields Accept prefer JSON to HTML (RFC 9110, section 12.5.1). A client that takes
+// wantsJSON reports whether the Accept fields prefer JSON to HTML (RFC 9110, section 12.5.1). A client that accepts
 // anything gets HTML.
 func wantsJSON(fields []string) bool {
 	html, asJSON := -1.0, -1.0

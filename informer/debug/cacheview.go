@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// How much of a cache is on a page.
+// Limits of the page of a cache.
 const (
 	mostFound       = 100
 	mostUndecodable = 50
@@ -58,11 +58,11 @@ type namespaceModel struct {
 // search is a part of the objects of a cache, by key.
 type search struct {
 	Query string  `json:"query"`
-	After string  `json:"after,omitempty"` // the key before the first object
+	After string  `json:"after,omitempty"` // the key after which the search begins
 	Total int     `json:"total"`           // objects that match
 	Found []found `json:"found"`
-	More  int     `json:"more,omitempty"` // objects that match and come after these
-	Next  string  `json:"next,omitempty"` // what After is for those
+	More  int     `json:"more,omitempty"` // objects that match and follow these
+	Next  string  `json:"next,omitempty"` // the value of After for those
 }
 
 type found struct {
@@ -133,7 +133,7 @@ func (v *cacheView) namespaces(s informer.Status) {
 	}
 }
 
-// find returns the first objects after a key whose "namespace/name" has the query in it. It looks at the key of every
+// find returns the first objects after a key whose "namespace/name" contains the query. It looks at the key of every
 // object and keeps no more than twice the keys that it returns.
 func find(r informer.RunInfo, query, after string) *search {
 	s := &search{Query: clean(query), Found: []found{}}
@@ -144,7 +144,7 @@ func find(r informer.RunInfo, query, after string) *search {
 	query = strings.ToLower(strings.TrimSpace(query))
 	byKey := func(a, b found) int { return a.key.Compare(b.key) }
 	later := 0        // matches after from
-	var last meta.Key // if cut is set, there are enough objects up to here
+	var last meta.Key // if cut is set, there are enough objects up to this key
 	cut := false
 	for id := range r.Objects() {
 		key := id.Key()
@@ -179,12 +179,12 @@ func find(r informer.RunInfo, query, after string) *search {
 	return s
 }
 
-// matches reports whether a key has the query, which is in lower case, in it.
+// matches reports whether a key contains the query, which is in lower case.
 func matches(k meta.Key, query string) bool {
 	if query == "" {
 		return true
 	}
-	if !strings.Contains(query, "/") { // saves putting the key together
+	if !strings.Contains(query, "/") { // avoids building the whole key
 		return strings.Contains(strings.ToLower(k.Name), query) || strings.Contains(strings.ToLower(k.Namespace), query)
 	}
 	return strings.Contains(strings.ToLower(keyText(k)), query)

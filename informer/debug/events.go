@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// kind is what an event is about.
+// kind is the subject of an event.
 type kind string
 
 const (
@@ -26,29 +26,29 @@ func kinds() []kind {
 	return []kind{ofWatch, ofList, ofReconcile, ofRequest, ofRetry, ofWarning, ofRanges, ofRun}
 }
 
-// event is something that has happened. It holds texts only, and so keeps nothing of the program alive.
+// event records something that has happened. It holds only text, and so keeps no object of the program alive.
 type event struct {
 	Seq  uint64        `json:"seq"`
 	At   time.Time     `json:"at"`
 	Kind kind          `json:"kind"`
-	What string        `json:"what"`             // in a word or two
+	What string        `json:"what"`             // in one or two words
 	In   string        `json:"in,omitempty"`     // the resource, the controller or the lease
 	Key  string        `json:"key,omitempty"`    // of the object
-	Text string        `json:"text,omitempty"`   // the rest
+	Text string        `json:"text,omitempty"`   // further details
 	Took time.Duration `json:"tookNs,omitempty"` // 0 if it took no time
 	Bad  bool          `json:"bad,omitempty"`
 }
 
 // events keeps the latest events of each kind, so that many of one kind do not displace the few of another. Streams
-// read from it at their own pace: it holds nothing for them, and a stream that is too slow misses events and learns how
-// many.
+// read from it at their own pace: it buffers nothing for them, and a stream that is too slow misses events and learns
+// how many.
 type events struct {
 	size int
 
 	mu    sync.Mutex // guards the rest
 	last  uint64     // the sequence number of the latest event
 	rings map[kind]*ring
-	more  chan struct{} // closed at the next event; nil while nobody waits
+	more  chan struct{} // closed at the next event; nil while no stream waits
 }
 
 // ring has the latest events of one kind.
@@ -56,7 +56,7 @@ type ring struct {
 	kept  []event // the oldest at next, once it is full
 	next  int
 	total int    // how many there have been
-	lost  uint64 // the sequence number of the latest one that is not kept any more
+	lost  uint64 // the sequence number of the latest event that is no longer kept
 }
 
 func newEvents(size int) *events {
@@ -92,8 +92,8 @@ func (e *events) add(v event) {
 // at returns the i-th of the kept events, from the oldest.
 func (r *ring) at(i int) event { return r.kept[(r.next+i)%len(r.kept)] }
 
-// since returns the kept events of some kinds after a sequence number, the oldest first, and at most the latest most of
-// them.
+// since returns the kept events of some kinds after a sequence number, oldest first. It returns at most the latest most
+// events.
 func (e *events) since(after uint64, of []kind, most int) (found []event, last uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -135,12 +135,12 @@ type cursor struct {
 	read  map[kind]int // how many events of each kind are before after
 }
 
-// from returns a cursor behind the event of a sequence number, or the latest one before it. later reports whether
-// events after it are no longer kept.
+// from returns a cursor after the event with a sequence number, or after the latest event before it. later reports
+// whether events after it are no longer kept.
 func (e *events) from(after uint64, of []kind) (c *cursor, later bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if after > e.last { // of an earlier process
+	if after > e.last { // the number is from an earlier process
 		after, later = 0, true
 	}
 	c = &cursor{e: e, kinds: of, after: after, read: make(map[kind]int)}
@@ -156,8 +156,8 @@ func (e *events) from(after uint64, of []kind) (c *cursor, later bool) {
 	return c, later
 }
 
-// next returns events that the cursor has not passed, the oldest first, and at most most of them. missed is how many
-// events before those are no longer kept. If there are no events, more is closed when there are.
+// next returns events that the cursor has not passed, oldest first, and at most most of them. missed is how many events
+// before those are no longer kept. If there are no events, more is closed when the next one arrives.
 func (c *cursor) next(most int) (found []event, missed int, more <-chan struct{}) {
 	c.e.mu.Lock()
 	defer c.e.mu.Unlock()

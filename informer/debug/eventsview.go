@@ -41,7 +41,7 @@ func (p *Page) eventsView(names []string, query string) eventsView {
 	return v
 }
 
-// matches reports whether one of the texts of an event has the query in it.
+// matches reports whether one of the texts of an event contains the query.
 func (e event) matches(query string) bool {
 	query = strings.ToLower(strings.TrimSpace(query))
 	return query == "" || slices.ContainsFunc([]string{e.What, e.In, e.Key, e.Text}, func(s string) bool {

@@ -10,8 +10,8 @@ import (
 
 // This file decides who may see the page, and what a browser may do with it.
 
-// secure sets the headers of every answer. The page needs nothing but its own style sheet and script, and only its own
-// script may read it. A cache must not keep it.
+// secure sets the headers of every answer. The page may load only its own style sheet and script, and only its own
+// script may read it. Caches must not keep it.
 func secure(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "+
 		"form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
@@ -24,13 +24,13 @@ func secure(h http.Header) {
 	h.Set("Vary", "Accept")
 }
 
-// admits returns nil if the request may be answered.
+// admits returns nil if the request may be answered, and otherwise why not.
 func (p *Page) admits(r *http.Request) error {
 	if err := p.admitsHost(r); err != nil {
 		return err
 	}
-	// A browser says where a request comes from. Other sites may link to the page, and nothing else: an answer would
-	// not be readable to them, but a stream would take a place.
+	// A browser says where a request comes from. Other sites may only link to the page. They could not read an answer,
+	// but a stream would occupy a place.
 	site, mode := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Mode")
 	if (site == "cross-site" || site == "same-site") && mode != "navigate" {
 		return fmt.Errorf("another site asked for it (Sec-Fetch-Site: %s)", site)

@@ -58,7 +58,7 @@ func (m *markup) ago(t *time.Time, now time.Time) *markup {
 	return m.raw("</time>")
 }
 
-// none stands for a value that there is not.
+// none stands for a missing value.
 func (m *markup) none() *markup { return m.raw(`<span class="none">–</span>`) }
 
 func (m *markup) orNone(s string) *markup {
@@ -76,17 +76,17 @@ func (m *markup) span(d time.Duration) *markup {
 	return m.text(short(d))
 }
 
-// crumbs writes the way to a page, and the beginning of its heading.
+// crumbs writes the breadcrumbs of a page, and the beginning of its heading.
 func (m *markup) crumbs(kind constant, name string) *markup {
 	return m.raw(`<p class="crumbs">`).link("?", "Overview").raw(" / ").raw(kind).raw("</p><h1>").text(name).raw(" ")
 }
 
-// alert writes a text that a person should see first.
+// alert writes a text that a reader should see first.
 func (m *markup) alert(text string) *markup {
 	return m.raw(`<p class="alert">`).text(text).raw("</p>")
 }
 
-// clip writes a text that is cut where the table ends; the whole text is shown to somebody who points at it.
+// clip writes a text that is cut at the end of the table cell; the whole text appears on hovering.
 func (m *markup) clip(s string) *markup {
 	if s == "" {
 		return m.raw(`<span class="clip none">–</span>`)
@@ -111,7 +111,7 @@ func (m *markup) badge(t tone, text string) *markup {
 // column is a column of a table, whose rows are of type R.
 type column[R any] struct {
 	name constant
-	num  bool // numbers, which stand at the right
+	num  bool // numbers, aligned right
 	cell func(row R)
 }
 
@@ -143,7 +143,7 @@ func table[R any](m *markup, caption string, rows []R, columns ...column[R]) {
 	m.raw("</tbody></table></div>")
 }
 
-// more says how much is left out.
+// more says how many rows are left out.
 func (m *markup) more(n int, noun string) *markup {
 	if n > 0 {
 		m.raw(`<p class="more">and `).text(plural(n, noun)).raw(" more</p>")
@@ -166,7 +166,7 @@ func (m *markup) factNumber(name constant, n int) *markup {
 	return m.fact(name, func() { m.number(n) })
 }
 
-// searchForm writes a form that asks for the same view with a query. hidden are the names and values that stay.
+// searchForm writes a form that requests the same view with a query. hidden are the names and values to keep.
 func (m *markup) searchForm(label constant, query string, hidden ...string) *markup {
 	m.raw(`<form class="search" role="search" method="get">`)
 	for i := 0; i < len(hidden); i += 2 {

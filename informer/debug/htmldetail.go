@@ -67,7 +67,7 @@ func (v cacheView) body(m *markup) {
 	}
 	m.raw("</dl>")
 	v.undecodable(m)
-	if v.Search != nil && (v.Search.Query != "" || v.Search.After != "") { // somebody looks for an object
+	if v.Search != nil && (v.Search.Query != "" || v.Search.After != "") { // the user is searching for an object
 		v.objects(m)
 		return
 	}
@@ -283,7 +283,7 @@ func (v eventsView) body(m *markup) {
 	}
 }
 
-// row writes an event as the page's script does for those that come later.
+// row writes an event in the form that the page's script uses for later events.
 func (e event) row(m *markup) {
 	m.raw("<tr")
 	if e.Bad {

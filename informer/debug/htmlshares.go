@@ -23,7 +23,7 @@ func (row shareRow) badge(m *markup) {
 	}
 }
 
-// ofDue writes a number of ranges, and how many they should be.
+// ofDue writes a number of ranges, and the number that is due.
 func (m *markup) ofDue(n int, due float64) *markup {
 	m.number(n)
 	if due > 0 {

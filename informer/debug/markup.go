@@ -7,14 +7,15 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// markup writes HTML. Package html/template would do it too, but it makes the linker keep every exported method of the
+// markup writes HTML. Package html/template would also work, but it makes the linker keep every exported method of the
 // user's program.
 //
-// Text that is not of this package gets into the page through text and the values of attributes only, which escape it.
-// The type constant keeps it out of the rest: a string literal becomes a constant by itself, and a variable does not.
+// Text from outside this package reaches the page only through text and the values of attributes, which escape it. The
+// type constant keeps it out of everything else: a string literal converts to a constant implicitly, a variable does
+// not.
 type markup struct{ b []byte }
 
-// constant is HTML that stands in the source of this package.
+// constant is HTML from the source of this package.
 type constant string
 
 func (m *markup) raw(c constant) *markup {
@@ -25,7 +26,7 @@ func (m *markup) raw(c constant) *markup {
 // text writes s as text, on one line and without characters that change how others are shown.
 func (m *markup) text(s string) *markup { return m.escaped(clean(s)) }
 
-// lines writes s as text, with its line breaks. s is of this package: JSON without control characters.
+// lines writes s as text, with its line breaks. s must come from this package: JSON without control characters.
 func (m *markup) lines(s string) *markup { return m.escaped(s) }
 
 func (m *markup) escaped(s string) *markup {
@@ -48,10 +49,10 @@ func (m *markup) link(address, text string) *markup {
 	return m.raw("<a").attr("href", address).raw(">").text(text).raw("</a>")
 }
 
-// mostShown bounds a text of somebody else.
+// mostShown bounds a text from outside this package, in bytes.
 const mostShown = 2000
 
-// clean makes a text of somebody else fit to be shown. Most texts are fit as they are.
+// clean makes a text from outside this package fit to be shown. Most texts are returned unchanged.
 func clean(s string) string {
 	if len(s) > mostShown {
 		return shown.Clean(s, mostShown)

@@ -22,7 +22,7 @@ const (
 
 // meters keeps the latest estimate of each cache.
 type meters struct {
-	mu    sync.Mutex // guards the rest; no cache is read under it
+	mu    sync.Mutex // guards the rest; not held while a cache is read
 	known map[string]estimate
 }
 
@@ -31,7 +31,7 @@ type estimate struct {
 	bytes int64
 }
 
-// of returns how many bytes the cache of an informer takes, about; 0 if it is empty.
+// of returns about how many bytes the cache of an informer takes; 0 if it is empty.
 func (m *meters) of(id string, r informer.RunInfo, objects int, now time.Time) int64 {
 	m.mu.Lock()
 	e, ok := m.known[id]
@@ -55,7 +55,7 @@ func (m *meters) forget(id string) {
 	delete(m.known, id)
 }
 
-// weigh looks at every n-th object, so that the sample is of old objects and of new ones.
+// weigh looks at every n-th object, so that the sample has old and new objects.
 func weigh(r informer.RunInfo, objects int) int64 {
 	step := max(1, objects/sampled)
 	s := scale{seen: make(map[unsafe.Pointer]bool), left: sampleWork}
@@ -74,14 +74,14 @@ func weigh(r informer.RunInfo, objects int) int64 {
 	return int64(float64(s.bytes) / float64(weighed) * float64(n))
 }
 
-// scale adds up the memory that values take. Memory that it has seen counts once: objects share texts.
+// scale adds up the memory of values. It counts shared memory once, because objects share texts.
 type scale struct {
 	bytes int64
 	seen  map[unsafe.Pointer]bool
 	left  int
 }
 
-// once reports whether p is new.
+// once reports whether p has not been counted yet.
 func (s *scale) once(p unsafe.Pointer) bool {
 	if p == nil || s.seen[p] {
 		return false
@@ -97,7 +97,7 @@ func (s *scale) text(t string) int64 {
 	return rounded(int64(len(t)))
 }
 
-// below returns the memory that v refers to, without that of v itself.
+// below returns the memory that v refers to, without the memory of v itself.
 func (s *scale) below(v reflect.Value) (n int64) {
 	if s.left--; s.left < 0 {
 		return 0
@@ -170,7 +170,7 @@ func isFlat(t reflect.Type) bool {
 	return false
 }
 
-// rounded returns the size that the allocator gives for n bytes, roughly.
+// rounded returns roughly the size that the allocator uses for n bytes.
 func rounded(n int64) int64 {
 	step := int64(8)
 	switch {

@@ -69,7 +69,7 @@ func object(r informer.RunInfo, k meta.Key) (id meta.Identity, obj meta.Object, 
 	return id, nil, false
 }
 
-// content returns what may be shown of an object.
+// content returns the part of an object that may be shown.
 func (p *Page) content(resource meta.GVR, obj meta.Object) (content map[string]any, redacted bool, err error) {
 	text, err := json.Marshal(obj)
 	if err != nil {
@@ -90,14 +90,13 @@ func (p *Page) content(resource meta.GVR, obj meta.Object) (content map[string]a
 	return content, redacted, nil
 }
 
-// indented returns decoded JSON as text, with escapes in the place of characters that are not shown, or change how
-// others are.
+// indented returns decoded JSON as text. It escapes characters that are not shown, or that change how others are shown.
 func indented(v map[string]any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil { // Options.Redact has put in what does not encode
+	if err := e.Encode(v); err != nil { // Options.Redact has added a value that does not encode
 		return err.Error()
 	}
 	text := b.String()
@@ -116,7 +115,7 @@ func indented(v map[string]any) string {
 	return b.String()
 }
 
-// isSecret reports whether an object is a Secret, by its resource or by what it says of itself.
+// isSecret reports whether an object is a Secret, by its resource or by its own kind.
 func isSecret(resource meta.GVR, content map[string]any) bool {
 	kind, _ := content["kind"].(string)
 	version, _ := content["apiVersion"].(string)

@@ -16,7 +16,7 @@ import (
 )
 
 // registry has the things of one sort that run, or have run, in the order in which they began. A thing that runs again
-// takes its place again. I describes what runs, and S is its last status.
+// takes its former place. I describes a running thing, and S is its last status.
 type registry[I, S any] struct {
 	mu  sync.Mutex // guards the rest
 	all []*entry[I, S]
@@ -27,14 +27,14 @@ type registry[I, S any] struct {
 type entry[I, S any] struct {
 	id, name string
 	nth      int
-	info     I // zero when it has ended, so that its cache or queue can be collected
+	info     I // zero when the thing has ended, so that its cache or queue can be collected
 	running  bool
 	began    time.Time
 	ended    time.Time
 	last     S // when it ended
 }
 
-// mostEnded is how many things are kept that have ended.
+// mostEnded is how many ended things are kept.
 const mostEnded = 50
 
 func (r *registry[I, S]) begin(name string, info I) *entry[I, S] {

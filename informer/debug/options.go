@@ -15,10 +15,10 @@ import (
 // Options configure a [Page]. The zero value shows everything that runs with the context of [Page.Context], but no
 // object.
 type Options struct {
-	// Title is the name of the program at the top of the page. Empty is the name of its executable.
+	// Title is the name of the program at the top of the page. Empty means the name of its executable.
 	Title string
-	// Objects allows whoever reaches the page to search the caches and to read the objects in them. Without it the page
-	// has names of objects, in events, queues and errors, and no content.
+	// Objects allows everyone who reaches the page to search the caches and to read the objects in them. Without it the
+	// page has names of objects, in events, queues and errors, but no content.
 	//
 	// The data, stringData and kubectl.kubernetes.io/last-applied-configuration of Secrets are never shown. Other kinds
 	// may hold secrets too; see Redact.
@@ -29,17 +29,17 @@ type Options struct {
 	Redact func(resource meta.GVR, object map[string]any)
 	// Group, if set, is asked whether the program is alive and ready.
 	Group *informer.Group
-	// Clients are the clients whose credentials are shown: where they come from, how old they are and when they end,
-	// never what they are.
+	// Clients are the clients whose credentials are described: their source, their age and their end, but never their
+	// content.
 	Clients []*client.Client
 	// Allow, if set, is called before each request is answered. If it returns an error, the answer is 403 with the text
-	// of the error. Nil allows everybody who reaches the handler. It runs on the goroutine of the request, also of one
-	// for the style sheet, and once for a stream of events.
+	// of the error. Nil allows everyone who reaches the handler. It runs on the goroutine of the request. It is also
+	// called for the style sheet, and once for a stream of events.
 	Allow func(*http.Request) error
 	// Hosts are the names under which browsers may reach the page, without a port, such as "operator.example.com". If
 	// there are any, a request for another host is answered with 403. Without them, only a page that is reached over
 	// the loopback interface checks the host: it must be localhost or an IP address. Otherwise a web site could make
-	// its own name point at 127.0.0.1, and read the page of everybody who visits it.
+	// its own name point at 127.0.0.1, and read the page of everyone who visits the site.
 	Hosts []string
 }
 

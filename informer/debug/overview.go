@@ -16,7 +16,7 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// overview is the first page: all that runs, and first of all what is wrong.
+// overview is the first page: everything that runs, with problems first.
 type overview struct {
 	At          time.Time       `json:"at"`
 	Program     program         `json:"program"`
@@ -41,7 +41,7 @@ type program struct {
 	Heap       int64     `json:"heapBytes"`
 }
 
-// problem is something that a person should look at.
+// problem is something that a person should check.
 type problem struct {
 	Severe bool   `json:"severe"` // something does not work now
 	What   string `json:"what"`
@@ -49,17 +49,17 @@ type problem struct {
 	link   string
 }
 
-// health is what the Group says of itself.
+// health is the Group's report about itself.
 type health struct {
-	Live  string `json:"live,omitempty"`  // why it is not
-	Ready string `json:"ready,omitempty"` // why it is not
+	Live  string `json:"live,omitempty"`  // why it is not alive
+	Ready string `json:"ready,omitempty"` // why it is not ready
 }
 
 type cacheRow struct {
 	ID          string         `json:"id"`
 	Resource    string         `json:"resource"`
 	Informer    string         `json:"informer,omitempty"` // Status.Name
-	Name        string         `json:"name"`               // the informer's
+	Name        string         `json:"name"`               // the informer's name
 	Running     bool           `json:"running"`
 	State       string         `json:"state"`
 	Synced      bool           `json:"synced"`
@@ -68,9 +68,9 @@ type cacheRow struct {
 	Polling     string         `json:"polling,omitempty"` // why it reads the collection again and again
 	PollsSince  *time.Time     `json:"pollsSince,omitempty"`
 	Objects     int            `json:"objects"`
-	Ranges      int            `json:"ranges,omitempty"` // that it has a complete list of, with Options.Shards
+	Ranges      int            `json:"ranges,omitempty"` // ranges with a complete list, with Options.Shards
 	Which       string         `json:"which,omitempty"`
-	Sharded     string         `json:"sharded,omitempty"` // where they are selected; empty without Options.Shards
+	Sharded     string         `json:"sharded,omitempty"` // where the ranges are selected; empty without Options.Shards
 	Memory      int64          `json:"memoryBytes"`       // estimated
 	Version     string         `json:"resourceVersion,omitempty"`
 	LastEvent   *time.Time     `json:"lastEvent,omitempty"`
@@ -82,11 +82,11 @@ type cacheRow struct {
 	Undecodable int            `json:"undecodable"`
 	Backlog     int            `json:"backlog"`
 	BacklogAge  time.Duration  `json:"backlogAgeNs"`
-	Items       int            `json:"items,omitempty"` // of the list under way
+	Items       int            `json:"items,omitempty"` // objects of the list in progress
 	Remaining   int            `json:"remaining,omitempty"`
 	Err         string         `json:"error,omitempty"`
 	ErrAt       *time.Time     `json:"errorAt,omitempty"`
-	shaky       bool           // it watches, and has failed to only just now
+	shaky       bool           // it watches, but failed to a moment ago
 }
 
 type controllerRow struct {
@@ -221,14 +221,14 @@ func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Tim
 		}
 	}
 	if s.Err != nil {
-		// A status keeps its error until something comes, which may take long if nothing changes.
+		// A status keeps its error until something arrives, which may take long if nothing changes.
 		row.Err, row.ErrAt = clean(s.Err.Error()), at(s.Since)
 		row.shaky = e.running && s.Synced && s.State == informer.Watching && now.Sub(s.Since) < shakyFor
 	}
 	return row
 }
 
-// stateOf names what an informer does. One that polls does so all the time, whatever step it is at.
+// stateOf names the activity of an informer. An informer that polls is named so in all its steps.
 func stateOf(s informer.Status) string {
 	if s.Polling != nil {
 		return "polling"
@@ -258,16 +258,16 @@ func newControllerRow(e entry[controller.RunInfo, controller.Status]) controller
 	return row
 }
 
-// The times after which the page says that something takes long.
+// The times after which the page reports that something takes long.
 const (
 	longRequest   = 30 * time.Second
 	longReconcile = 5 * time.Minute
 	soonExpired   = 5 * time.Minute
-	// shakyFor is how long after an error a watch that works again is a problem.
+	// shakyFor is how long a watch that works again after an error still counts as a problem.
 	shakyFor = time.Minute
 )
 
-// problems finds what a person should look at, what does not work first.
+// problems finds what a person should check, with current failures first.
 func (v overview) problems() []problem {
 	all := []problem{}
 	add := func(severe bool, link, what, format string, args ...any) {

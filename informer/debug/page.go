@@ -19,8 +19,8 @@ import (
 	"github.com/bowline-go/bowline/internal/hooks"
 )
 
-// Page is an http.Handler that shows what a program does. [Handler] makes it. It has no goroutine of its own, and its
-// methods are safe for use by several goroutines at once.
+// Page is an http.Handler that shows what a program does. [Handler] makes it. It runs no goroutine, and its methods are
+// safe for use by several goroutines at once.
 type Page struct {
 	o        Options
 	began    time.Time
@@ -33,10 +33,10 @@ type Page struct {
 	streams  chan struct{} // holds a token for each open stream
 }
 
-// seen is the key of a value in contexts that have been through Context of a Page.
+// seen is the key of a value in contexts that Context of a Page has returned.
 type seen struct{ *Page }
 
-// Handler returns a Page. It shows what runs with a context of [Page.Context]. The error says which field of o is
+// Handler returns a Page. It shows what runs with a context from [Page.Context]. The error says which field of o is
 // invalid.
 func Handler(o Options) (*Page, error) {
 	o, err := o.withDefaults()
@@ -48,7 +48,7 @@ func Handler(o Options) (*Page, error) {
 
 // Context returns a context for the program. The page shows the informers, controllers, elections and groups of
 // replicas that run with it or with a context derived from it, and the requests that they make. Hooks that ctx carries
-// are called as well. A context that has been through Context of the same Page already is returned as it is.
+// are called as well. If ctx already comes from Context of the same Page, it is returned unchanged.
 func (p *Page) Context(ctx context.Context) context.Context {
 	if ctx.Value(seen{p}) != nil {
 		return ctx
@@ -61,7 +61,7 @@ func (p *Page) Context(ctx context.Context) context.Context {
 	return shards.WithHooks(ctx, shards.Hooks{Run: p.sharingBegins, Changed: p.sharesChange})
 }
 
-// ServeHTTP answers GET and HEAD. The path does not matter: what to show is in the query.
+// ServeHTTP answers GET and HEAD. It ignores the path: the query says what to show.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -124,7 +124,7 @@ func (p *Page) serveView(w http.ResponseWriter, r *http.Request, query url.Value
 	p.answer(w, r, http.StatusOK, v)
 }
 
-// link returns a relative address of the page: it holds wherever the page is mounted. pairs are names and values.
+// link returns a relative address of the page, which works wherever the page is mounted. pairs are names and values.
 func link(pairs ...string) string {
 	var b strings.Builder
 	b.WriteByte('?')
@@ -141,8 +141,7 @@ func link(pairs ...string) string {
 	return b.String()
 }
 
-// keyText returns a key as it stands in an address: "namespace/name", with an empty namespace for a cluster-wide
-// object.
+// keyText returns a key in the form of addresses: "namespace/name", with an empty namespace for a cluster-wide object.
 func keyText(k meta.Key) string { return k.Namespace + "/" + k.Name }
 
 func parseKey(s string) (meta.Key, bool) {

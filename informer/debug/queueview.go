@@ -25,7 +25,7 @@ type controllerView struct {
 	MoreGroups int        `json:"moreGroups,omitempty"`
 }
 
-// groupRow is a group of keys that shares the workers with others.
+// groupRow is a group of keys that shares the workers with other groups.
 type groupRow struct {
 	Name       string        `json:"name"`
 	Weight     int           `json:"weight"`
@@ -48,8 +48,8 @@ type queue struct {
 type key struct {
 	Key      string     `json:"key"`
 	Pending  string     `json:"pending,omitempty"` // what the next run waits for
-	Due      *time.Time `json:"due,omitempty"`     // since when it is ready, or when it becomes ready
-	Started  *time.Time `json:"started,omitempty"` // since when it is in progress
+	Due      *time.Time `json:"due,omitempty"`     // since when the key is ready, or when it becomes ready
+	Started  *time.Time `json:"started,omitempty"` // since when the key is in progress
 	Priority int        `json:"priority"`
 	Failures int        `json:"failures,omitempty"`
 	Err      string     `json:"lastError,omitempty"`

@@ -14,7 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// requests knows the calls of clients that wait for an answer, and counts those that have ended.
+// requests tracks the calls of clients that wait for an answer, and counts those that have ended.
 type requests struct {
 	mu      sync.Mutex // guards the rest, and the fields of each call
 	flying  map[*call]bool
@@ -24,8 +24,8 @@ type requests struct {
 	retried int
 }
 
-// call is one call of a client, from its first attempt to the end of its last one. A list or a watch ends with the
-// beginning of its answer.
+// call is one call of a client, from its first attempt to the end of its last one. For a list or a watch, the call ends
+// when the answer begins.
 type call struct {
 	info  client.RequestInfo
 	began time.Time
@@ -108,7 +108,7 @@ func (r *requests) retry(c *call, text string, wait time.Duration) {
 	}
 }
 
-// requestsModel is what the page says of requests.
+// requestsModel is what the page shows about requests.
 type requestsModel struct {
 	Sent     int           `json:"sent"`
 	Failed   int           `json:"failed"`
@@ -175,7 +175,7 @@ func target(r client.RequestInfo) string {
 	return name
 }
 
-// objectName returns a key for people: "namespace/name", a name, or "namespace/" for a collection.
+// objectName returns a key in a form for people: "namespace/name", a name, or "namespace/" for a collection.
 func objectName(k meta.Key) string {
 	switch {
 	case k.Namespace == "":

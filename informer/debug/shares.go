@@ -14,7 +14,7 @@ import (
 
 // A replica's part in a group whose replicas share the work.
 
-// shares are the groups that this program is a replica of.
+// shares are the groups in which this program is a replica.
 type shares struct {
 	registry[shards.RunInfo, shards.Status]
 }
@@ -28,16 +28,16 @@ type shareRow struct {
 	Ranges   int        `json:"ranges"` // of meta.RangeCount
 	Which    string     `json:"which"`
 	Since    *time.Time `json:"since,omitempty"`
-	// Due is how many ranges the weights of the live replicas give to this one, if all are divided evenly; 0 without a
-	// lease.
+	// Due is how many ranges this replica gets by the weights of the live replicas, if all are divided evenly; 0
+	// without a lease.
 	Due      float64    `json:"dueRanges"`
 	Replicas int        `json:"replicas"` // live ones, this one included
 	Silent   []string   `json:"silent,omitempty"`
 	Departs  []string   `json:"leaving,omitempty"`
-	Waits    int        `json:"waits"`    // ranges that others have not given up yet
+	Waits    int        `json:"waits"`    // ranges that other replicas have not given up yet
 	Prepares int        `json:"prepares"` // ranges that some caches or controllers are not ready for
 	Unready  []string   `json:"unready,omitempty"`
-	Unowned  int        `json:"unowned"` // ranges that nobody works on or waits for
+	Unowned  int        `json:"unowned"` // ranges that no replica works on or waits for
 	Lost     *time.Time `json:"lost,omitempty"`
 	LostErr  string     `json:"lostError,omitempty"`
 	Blocked  string     `json:"blocked,omitempty"`
@@ -72,7 +72,7 @@ type memberRow struct {
 	Which    string  `json:"which"`
 }
 
-// mostMembers bounds the names in a row and the replicas on a page.
+// mostNames bounds the names in a row, and mostMembers the replicas on a page.
 const (
 	mostNames   = 20
 	mostMembers = 300
@@ -116,7 +116,7 @@ func newShareRow(e entry[shards.RunInfo, shards.Status]) (shareRow, shards.Statu
 	return row, s
 }
 
-// names returns texts of others, fit to be shown, and not too many of them.
+// names returns texts from outside this package, fit to be shown, and at most mostNames of them.
 func names(all []string) []string {
 	var some []string
 	for i, name := range all {
@@ -158,7 +158,7 @@ func (p *Page) sharesView(id string) (view, error) {
 			Due: m.Due, Which: m.Ranges.String(),
 		})
 	}
-	// This replica first, then those that are silent.
+	// This replica comes first, then the silent ones.
 	rank := func(m memberRow) int {
 		switch {
 		case m.Self:
@@ -175,10 +175,10 @@ func (p *Page) sharesView(id string) (view, error) {
 	return v, nil
 }
 
-// lossFor is how long a loss of all ranges is a problem after the replica has joined again.
+// lossFor is how long a loss of all ranges counts as a problem after the replica has joined again.
 const lossFor = 10 * time.Minute
 
-// problems finds what a person should look at.
+// problems finds what a person should check.
 func (row shareRow) problems(now time.Time, add func(severe bool, link, what, format string, args ...any)) {
 	where, what := link("shards", row.ID), "replica "+row.Identity
 	switch {

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// The events as they come, as server-sent events (the HTML standard, section 9.2).
+// Live events, as server-sent events (the HTML standard, section 9.2).
 
 const (
 	streamBatch = 200                    // events that are written at once
 	streamPause = 100 * time.Millisecond // between two batches, so that many events need few packets
-	streamWrite = 10 * time.Second       // how long a write may take before the client is given up
+	streamWrite = 10 * time.Second       // how long a write may take before the client is disconnected
 	streamQuiet = 15 * time.Second       // after which a comment shows that the stream is alive
 )
 
 var errStreams = errors.New("too many streams of events are open")
 
-// serveStream sends events until the request's context ends or the client does not take them. The stream holds one of
-// mostStreams places, and no event: see events.
+// serveStream sends events until the request's context ends or the client stops reading. The stream occupies one of
+// mostStreams places, and buffers no event: see events.
 func (p *Page) serveStream(w http.ResponseWriter, r *http.Request, query url.Values) {
 	select {
 	case p.streams <- struct{}{}:
@@ -35,7 +35,7 @@ func (p *Page) serveStream(w http.ResponseWriter, r *http.Request, query url.Val
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	w.Header().Set("X-Accel-Buffering", "no") // for proxies that would keep the events back
+	w.Header().Set("X-Accel-Buffering", "no") // for proxies that would buffer the events
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
 		return
@@ -107,13 +107,13 @@ func (s *stream) event(v event) {
 	}
 }
 
-// note tells the client how many events it does not get; 0 means that the number is not known.
+// note tells the client how many events it misses; 0 means that the number is unknown.
 func (s *stream) note(missed int) {
 	fmt.Fprintf(&s.buffer, "event: missed\ndata: %d\n\n", missed)
 }
 
 func (s *stream) flush() bool {
-	_ = s.c.SetWriteDeadline(time.Now().Add(streamWrite)) // a ResponseWriter without deadlines has its own bound, or none
+	_ = s.c.SetWriteDeadline(time.Now().Add(streamWrite)) // a ResponseWriter without deadlines has its own time limit, or none
 	_, err := s.w.Write(s.buffer.Bytes())
 	s.buffer.Reset()
 	return err == nil && s.c.Flush() == nil

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Numbers and times for people.
+// Numbers and times in a form for people.
 
 // short returns a duration with two figures: "350 ms", "12 s", "3 min 20 s", "5 h 10 min", "3 d 4 h".
 func short(d time.Duration) string {
