@@ -18,13 +18,13 @@ import (
 	crlog "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// caches is a cache.Cache: an entry for each kind and form that is asked for.
+// caches is a cache.Cache. It has an entry for each requested kind and form.
 type caches struct {
 	*settings
 	own    Options
 	client *client.Client
-	json   bool // the user of rest.Config wants no protobuf
-	// projections has the kinds whose typed objects are not whole.
+	json   bool // rest.Config asks for JSON, not protobuf
+	// projections has the kinds of which the typed objects are only partly decoded.
 	projections map[schema.GroupVersionKind]*projection
 
 	begun chan struct{} // closed by Start
@@ -38,7 +38,7 @@ type caches struct {
 
 var _ cache.Cache = &caches{}
 
-// Start runs the informers, those that are added meanwhile too, until ctx ends. It returns when they have all ended.
+// Start runs the informers, including those that are added later, until ctx ends. It returns when they have all ended.
 func (c *caches) Start(ctx context.Context) error {
 	c.mu.Lock()
 	if c.started {
@@ -53,7 +53,7 @@ func (c *caches) Start(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	for {
-		// An entry is in the map before the token is sent, and the map is read after the token was received.
+		// An entry is put into the map before the token is sent, and the map is read after the token is received.
 		for _, e := range c.idle() {
 			running.Go(func() { e.run(ctx) })
 		}
@@ -137,7 +137,7 @@ func (c *caches) add(k kind) (e *entry, started bool, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.entries[k]; ok { // somebody else was faster
+	if e, ok := c.entries[k]; ok { // another goroutine was faster
 		return e, c.started, nil
 	}
 	c.entries[k] = made
@@ -152,8 +152,8 @@ func (c *caches) add(k kind) (e *entry, started bool, err error) {
 	return made, c.started, nil
 }
 
-// GetInformer returns the informer of the kind and form of obj. If there is none, it adds one, which runs if the cache
-// does.
+// GetInformer returns the informer of the kind and form of obj. If there is none, it adds one, which runs while the
+// cache does.
 func (c *caches) GetInformer(ctx context.Context, obj object, opts ...cache.InformerGetOption) (cache.Informer, error) {
 	k, err := kindOf(obj, c.scheme)
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *caches) GetInformerForKind(ctx context.Context, gvk schema.GroupVersion
 	if err != nil {
 		return nil, err
 	}
-	return c.informerOf(ctx, kind{formOf(obj), gvk}, obj, opts) // the Go type may have several kinds
+	return c.informerOf(ctx, kind{formOf(obj), gvk}, obj, opts) // gvk and not the kind of obj, because a Go type may have several kinds
 }
 
 func (c *caches) informerOf(ctx context.Context, k kind, obj runtime.Object, opts []cache.InformerGetOption) (cache.Informer, error) {
@@ -198,7 +198,7 @@ func (c *caches) RemoveInformer(_ context.Context, obj object) error {
 	return nil
 }
 
-// report returns the function that gets the errors of a kind's informer.
+// report returns the function that receives the errors of a kind's informer.
 func (c *caches) report(k kind, h *hooks) func(error) {
 	return func(err error) {
 		if handle := h.report.Load(); handle != nil && isAboutServer(err) {
@@ -215,8 +215,8 @@ func (c *caches) report(k kind, h *hooks) func(error) {
 	}
 }
 
-// reportType reports that the Go type of a kind has a field that the server does not know. The type is the scheme's,
-// and reading goes on without the field.
+// reportType reports that the Go type of a kind has a field that a server drops. The scheme determines the type, so
+// reading goes on without the field.
 func (c *caches) reportType(k kind, err error) {
 	if c.own.OnError != nil {
 		c.own.OnError(k.gvk, err)

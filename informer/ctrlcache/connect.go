@@ -52,8 +52,8 @@ func (l *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.RoundTripper.RoundTrip(r)
 }
 
-// warn returns the function that gets the server's warnings. It is nil if cfg has none. Then the client logs them,
-// folded, to controller-runtime's logger, which is in the context of the informers.
+// warn returns the function that receives the server's warnings. It is nil if cfg has none. The client then logs them,
+// deduplicated, to controller-runtime's logger, which is in the context of the informers.
 func warn(cfg *rest.Config) func(context.Context, client.Warning) {
 	const miscellaneous = 299 // the only code of Kubernetes' warnings
 	switch {
@@ -69,7 +69,7 @@ func warn(cfg *rest.Config) func(context.Context, client.Warning) {
 	return nil
 }
 
-// wantsJSON reports whether the user of cfg has chosen JSON.
+// wantsJSON reports whether cfg asks for JSON.
 func wantsJSON(cfg *rest.Config) bool {
 	return cfg.ContentType != "" && !strings.Contains(cfg.ContentType, "protobuf")
 }

@@ -34,8 +34,8 @@ type entry struct {
 	configs    map[string]cache.Config // by namespace
 	parts      []*part
 	informer   cache.Informer // all parts, as GetInformer returns them
-	wide       *part          // has the namespaces that have no configuration of their own; may be nil
-	named      *part          // has those that have one, which are names; may be nil
+	wide       *part          // has all namespaces without a configuration of their own; may be nil
+	named      *part          // has the namespaces with their own configuration, by name; may be nil
 	names      []string
 	removed    chan struct{} // closed by RemoveInformer
 	running    bool          // guarded by caches.mu
@@ -93,8 +93,8 @@ func (c *caches) newEntry(k kind) (*entry, error) {
 	return e, nil
 }
 
-// onlyNamespace returns the namespace that a field selector limits a cache to, if it does: a list of one namespace
-// needs less permission than one of all.
+// onlyNamespace returns the namespace to which a field selector limits a cache, if it does: a list of one namespace
+// needs fewer permissions than one of all.
 func onlyNamespace(c cache.Config, namespaced bool) string {
 	if c.FieldSelector == nil || !namespaced {
 		return ""
@@ -107,7 +107,7 @@ func onlyNamespace(c cache.Config, namespaced bool) string {
 func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Options, names []string) *part {
 	h := &hooks{onError: c.opts.DefaultWatchErrorHandler}
 	o.KeepManagedFields = !c.own.StripManagedFields && (e.projection == nil || e.projection.managedFields)
-	o.AllowEarlyReads = true // as client-go's stores
+	o.AllowEarlyReads = true // like client-go's stores
 	o.CheckMutations = c.own.CheckMutations
 	o.Name = e.nameOf(names)
 	strips := !slices.ContainsFunc(names, func(ns string) bool { return !isStrip(e.configs[ns].Transform) })
@@ -128,7 +128,7 @@ func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Optio
 		if config.SyncPeriod != nil {
 			p = *config.SyncPeriod
 		}
-		if p > 0 && (period == 0 || p < period) { // one period serves the namespaces of an informer
+		if p > 0 && (period == 0 || p < period) { // all namespaces of an informer share one period
 			period = p
 		}
 		configs[cmp.Or(ns, o.Namespace)] = config
@@ -142,7 +142,7 @@ func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Optio
 }
 
 // nameOf returns the name of an informer of namespaces whose configurations have these names: its form and its
-// selectors, which tell it apart from the others of the kind.
+// selectors, which distinguish it from the other informers of the kind.
 func (e *entry) nameOf(names []string) string {
 	var parts []string
 	if e.form != Typed {
@@ -162,13 +162,14 @@ func (e *entry) nameOf(names []string) string {
 	return strings.Join(parts, " ")
 }
 
-// isStrip reports whether a transform is that of cache.TransformStripManagedFields. Not keeping the fields does the
-// same, and costs less.
+// isStrip reports whether a transform is that of cache.TransformStripManagedFields. Leaving the fields out has the same
+// effect, and costs less.
 func isStrip(f toolscache.TransformFunc) bool {
 	return f != nil && reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.TransformStripManagedFields()).Pointer()
 }
 
-// jittered returns a period that differs by up to a tenth, so that the caches of a program do not resync all at once.
+// jittered returns a period that differs by up to a tenth, so that the caches of a program do not resync at the same
+// time.
 func jittered(period time.Duration) time.Duration {
 	return time.Duration(float64(period) * (0.9 + 0.2*rand.Float64()))
 }
@@ -181,7 +182,7 @@ func (e *entry) partOf(namespace string) *part {
 	return e.wide
 }
 
-// isShared reports whether readers get the cache's own objects of a namespace, and no copies.
+// isShared reports whether readers get the cache's own objects of a namespace instead of copies.
 func (e *entry) isShared(namespace string) bool {
 	c, ok := e.configs[namespace]
 	if !ok {
@@ -205,7 +206,7 @@ func (e *entry) run(ctx context.Context) {
 	}
 }
 
-// wait waits until the cache is complete. Its error says what is missing.
+// wait waits until the cache is complete. Its error says which part is missing.
 func (e *entry) wait(ctx context.Context, ended <-chan struct{}) error {
 	for _, p := range e.parts {
 		select {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// translated returns an error that is also an error of k8s.io/apimachinery if the server has sent one, so that its
-// functions, such as IsForbidden, know it.
+// translated returns an error that is also an error of k8s.io/apimachinery if it is the server's, so that the functions
+// of that module, such as IsForbidden, recognize it.
 func translated(err error) error {
 	var ours *apierrors.StatusError
 	var theirs kerrors.APIStatus
@@ -37,7 +37,7 @@ func translated(err error) error {
 	return &serverError{err, &kerrors.StatusError{ErrStatus: status}}
 }
 
-// serverError is an error of ours and the same as an error of k8s.io/apimachinery.
+// serverError is an error of this module together with the same error of k8s.io/apimachinery.
 type serverError struct {
 	error
 	theirs error

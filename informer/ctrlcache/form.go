@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Form is how the objects of a kind are held. Each form has a cache of its own, as in controller-runtime.
+// Form is how the objects of a kind are held. Each form has its own cache, as in controller-runtime.
 type Form int
 
 const (

@@ -13,7 +13,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// indexer shows a cache as client-go's Indexer. The index of namespaces is the cache's own.
+// indexer shows a cache as client-go's Indexer. The index of namespaces is built into the cache.
 type indexer[T meta.Object] struct {
 	reader cache.Reader[T]
 
@@ -88,7 +88,8 @@ func (x *indexer[T]) AddIndexers(more toolscache.Indexers) error {
 	return nil
 }
 
-// valuesOf panics if the index function fails, as client-go does: an index that lacks an object would be worse.
+// valuesOf panics if the index function fails, as client-go does: an index that silently lacks an object would be
+// worse.
 func valuesOf(name string, f toolscache.IndexFunc, obj any) []string {
 	values, err := f(obj)
 	if err != nil {
@@ -114,7 +115,7 @@ func (x *indexer[T]) index(name string) (*cache.Index[string, T], toolscache.Ind
 	return x.indexes[name], f, nil
 }
 
-// with returns the objects that have a value, and how many they are, or at least 0.
+// with returns the objects that have a value, and their number, or 0 if that is unknown.
 func (x *indexer[T]) with(name, value string) (iter.Seq[T], int, error) {
 	ix, _, err := x.index(name)
 	switch {

@@ -11,24 +11,24 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// Informer shows an informer of ours as client-go's SharedIndexInformer, for listers and for code that takes one. Both
-// see the same cache: there is one list and one watch.
+// Informer shows an *informer.Informer as client-go's SharedIndexInformer, for listers and for code that needs one.
+// Both see the same cache: there is one list and one watch.
 //
 //	pods := ctrlcache.Informer(inf)
 //	lister := corelisters.NewPodLister(pods.GetIndexer())
 //
-// Its methods Run and RunWithContext run inf; nothing else may.
+// Its methods Run and RunWithContext run inf; do not run inf in another way.
 //
-// The index cache.NamespaceIndex is always there. Its store is read-only. Handlers get no tombstones: OnDelete has the
-// last state that is known. They are not resynced unless they name a period. SetTransform and SetWatchErrorHandler
-// return an error, because inf has these already; see [NewInformer].
+// The index cache.NamespaceIndex always exists. The store is read-only. Handlers get no tombstones: OnDelete receives
+// the last known state. Handlers are not resynced unless they name a period. SetTransform and SetWatchErrorHandler
+// return an error, because inf already has both; see [NewInformer].
 func Informer[T meta.Object](inf *informer.Informer[T]) toolscache.SharedIndexInformer {
 	return newShared[T](inf, nil, 0)
 }
 
-// NewInformer makes an informer of the objects of src, whose transform and error handler can be set until it runs, and
-// shows it as client-go's SharedIndexInformer. resync is the period for handlers that name none; 0 means that they are
-// not resynced. The informer that it returns beside is the same one, for Status and for code of ours.
+// NewInformer makes an informer of the objects of src, and shows it as client-go's SharedIndexInformer. Its transform
+// and error handler can be set until it runs. resync is the period for handlers that name none; 0 means that they are
+// not resynced. The second result is the same informer, for Status and for code that uses package informer.
 //
 // SetWatchErrorHandler takes errors of lists and watches from o.OnError. The *Reflector that the handler gets has a
 // name and a type, and does nothing.
@@ -56,7 +56,7 @@ func NewInformer[T meta.Object](
 	return s, inf
 }
 
-// reflectorOf returns a Reflector that does nothing, for the handlers of errors, which name it in their logs.
+// reflectorOf returns a Reflector that does nothing, for error handlers, which name it in their logs.
 func reflectorOf(description string, expected any, store toolscache.Store) *toolscache.Reflector {
 	return toolscache.NewReflectorWithOptions(&toolscache.ListWatch{}, expected, store, toolscache.ReflectorOptions{
 		Name: "bowline", TypeDescription: description,

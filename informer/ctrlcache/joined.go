@@ -42,7 +42,7 @@ func (r *joinedRegistration) HasSyncedChecker() toolscache.DoneChecker {
 	return checker{r.name, r.synced}
 }
 
-// allOf returns a channel that is closed when all of these are, which may be only while p runs.
+// allOf returns a channel that is closed when all of done are. It closes the channel only while p runs.
 func allOf(p *part, done []<-chan struct{}) <-chan struct{} {
 	all := make(chan struct{})
 	p.attend(func(ending <-chan struct{}) {

@@ -15,21 +15,20 @@ import (
 //
 //	manager.New(cfg, manager.Options{NewCache: ctrlcache.New})
 //
-// It takes the options of controller-runtime, and refuses what controller-runtime refuses. If opts.NewInformer is set,
-// the user brings informers, and New returns controller-runtime's own cache of them.
+// It takes the options of controller-runtime, and refuses the same ones as controller-runtime. If opts.NewInformer is
+// set, New returns controller-runtime's own cache, with the informers that this function makes.
 //
-// For what controller-runtime has no option, use the method New of [Options].
+// For settings that controller-runtime has no option for, use the method New of [Options].
 func New(cfg *rest.Config, opts cache.Options) (cache.Cache, error) { return Options{}.New(cfg, opts) }
 
-// Options are what a cache can do beyond the options of controller-runtime. The zero value is that of the function
-// [New].
+// Options extend the options of controller-runtime's cache. The zero value is that of the function [New].
 type Options struct {
 	// StripManagedFields leaves metadata.managedFields out of all objects. It costs less than the transform
-	// cache.TransformStripManagedFields, which does the same; where that is the only transform of a kind, it is not
-	// called, and the fields are left out in this way.
+	// cache.TransformStripManagedFields, which has the same effect. If that is the only transform of a kind, it is not
+	// called, and the fields are left out in this way too.
 	StripManagedFields bool
-	// Fields names, by kind, the members that are decoded of its objects; the objects of other kinds are whole. Where
-	// an operator reads a few members of many objects, that is most of their memory, and of the CPU time for their
+	// Fields names, by kind, the members of its objects that are decoded. The objects of other kinds are whole. If an
+	// operator reads a few members of many objects, this saves most of their memory, and of the CPU time for their
 	// events:
 	//
 	//	ctrlcache.Options{Fields: map[client.Object][]string{
@@ -40,25 +39,25 @@ type Options struct {
 	// server clears every member that was not decoded. The section on projections of the package says what to do
 	// instead.
 	//
-	// A path has the names of JSON, with dots between them, and its last member is decoded with all that it has. Lists
-	// and maps have no name in it: spec.containers.image is the image of each container. kind, apiVersion and metadata
-	// are always there, except metadata.managedFields, which are there if they are named.
+	// A path consists of JSON names, separated by dots. Its last member is decoded as a whole. Lists and maps do not
+	// appear in it: spec.containers.image is the image of each container. kind, apiVersion and metadata are always
+	// decoded, except metadata.managedFields, which are decoded if they are named.
 	//
 	// The objects have the Go type of the scheme, and handlers, transforms, field indexes and readers see them without
 	// the other members. Unstructured objects and metadata stay whole.
 	//
 	// New returns an error that names the kind and the path for: a path that does not exist, with the members that do;
-	// a path that is empty, there twice, or includes another one; a path into a type that decodes JSON by itself, such
-	// as metav1.Time, which can only be taken whole; a path into metadata; a kind that the scheme does not have;
+	// a path that is empty, is given twice, or includes another one; a path into a type that decodes JSON by itself,
+	// such as metav1.Time, which can only be taken whole; a path into metadata; a kind that the scheme does not have;
 	// unstructured objects and metadata as a key; and a kind without paths.
 	Fields map[client.Object][]string
 	// CheckMutations finds handlers and readers that change objects of the cache; see informer.Options. It checks one
-	// object in so many; 0 checks none. OnError gets the findings.
+	// object in every CheckMutations; 0 checks none. OnError receives the findings.
 	CheckMutations int
-	// OnError gets every error of the informers, also those that cache.Options.DefaultWatchErrorHandler gets. Errors of
-	// the server are also errors of k8s.io/apimachinery. It also gets, when a kind is first asked for, an error that
-	// names a field of its Go type that has no name in a json tag, because a server drops such a field. Several
-	// goroutines call it at once. If it is nil, errors that no handler takes are logged.
+	// OnError is called with every error of the informers, including those that cache.Options.DefaultWatchErrorHandler
+	// receives. Errors of the server are also errors of k8s.io/apimachinery. When a kind is first requested, OnError
+	// also receives an error that names any field of its Go type without a name in a json tag, because a server drops
+	// such a field. Several goroutines call it at once. If it is nil, errors that no handler receives are logged.
 	OnError func(gvk schema.GroupVersionKind, err error)
 }
 
@@ -101,15 +100,15 @@ type Status struct {
 	// GVK is the kind of its objects, and Form how they are held.
 	GVK  schema.GroupVersionKind
 	Form Form
-	// Fields are the paths that Options.Fields names, in order. The objects have nothing else but their metadata, so
-	// they must not be sent in an Update. Nil means that they are whole.
+	// Fields are the paths that Options.Fields names, in order. The objects have no other members but their metadata,
+	// so they must not be sent in an Update. Nil means that the objects are whole.
 	Fields []string
-	// Status is that of the informer. Its Namespaces are those that have a configuration of their own.
+	// Status is the status of the informer. Its Namespaces are those with their own configuration.
 	informer.Status
 }
 
-// StatusOf returns the condition of each informer of a cache that [New] has made, ordered by kind and form; false for
-// any other cache. A kind whose namespaces are partly configured has two.
+// StatusOf returns the condition of each informer of a cache from [New], ordered by kind and form; false for any other
+// cache. If only some namespaces of a kind are configured, the kind has two informers.
 func StatusOf(c cache.Cache) ([]Status, bool) {
 	ours, ok := c.(*caches)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 type projection struct {
 	paths         []string // as the user has named them, sorted
 	only          *codec.Projection
-	managedFields bool // they are among the paths
+	managedFields bool // managedFields are among the paths
 }
 
 const managedFields = "metadata.managedFields"
@@ -71,7 +71,7 @@ func (o Options) projectionOf(obj object, paths []string, scheme *runtime.Scheme
 		return gvk, nil, err
 	}
 	p = &projection{paths: slices.Sorted(slices.Values(paths))}
-	decoded := []string{"metadata"} // its managedFields are cut before objects are decoded
+	decoded := []string{"metadata"} // managedFields are removed before objects are decoded
 	for _, path := range p.paths {
 		switch first, _, _ := strings.Cut(path, "."); {
 		case path == managedFields && o.StripManagedFields:

@@ -111,7 +111,7 @@ func (c *caches) List(ctx context.Context, out crclient.ObjectList, opts ...crcl
 	return nil
 }
 
-// limited64 returns a limit as a number to count with.
+// limited64 returns a limit as an int to count with.
 func limited64(limit int64) int {
 	if limit <= 0 {
 		return int(^uint(0) >> 1)
@@ -128,7 +128,7 @@ func (s labelSet) Lookup(label string) (string, bool) { v, ok := s[label]; retur
 
 func labelsOf(obj object) labelSet { return obj.GetLabels() }
 
-// handed returns an object as the caller of List gets it.
+// handed returns an object in the form in which List passes it to its caller.
 func (e *entry) handed(obj object, o *crclient.ListOptions) runtime.Object {
 	if o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy || e.isShared(obj.GetNamespace()) {
 		return obj
@@ -138,8 +138,7 @@ func (e *entry) handed(obj object, o *crclient.ListOptions) runtime.Object {
 	return handed
 }
 
-// selected returns the objects of the namespace and with the fields that the options ask for, and how many they are at
-// most.
+// selected returns the objects of the namespace and with the fields that the options ask for, and their maximum number.
 func (p *part) selected(o *crclient.ListOptions) (iter.Seq[object], int, error) {
 	r := p.Reader()
 	switch {
@@ -151,8 +150,8 @@ func (p *part) selected(o *crclient.ListOptions) (iter.Seq[object], int, error) 
 	return r.All(), r.Len(), nil
 }
 
-// withFields returns the objects that have the values that a field selector asks for. It begins with the index that has
-// the fewest.
+// withFields returns the objects with the values that a field selector asks for. It starts with the index entry that
+// has the fewest objects.
 func (p *part) withFields(selector fields.Selector, namespace string) (iter.Seq[object], int, error) {
 	var (
 		objs   iter.Seq[object]
@@ -194,9 +193,9 @@ func isExact(op selection.Operator) bool {
 	return op == selection.Equals || op == selection.DoubleEquals
 }
 
-// readable returns the complete entry of the kind and form of an object or a list. If several things are wrong, the
-// error is the one that controller-runtime returns: of some namespaces it looks at the call first, and otherwise at the
-// informer. first and last check the call; last may be nil.
+// readable returns the complete entry of the kind and form of an object or a list. If several things are wrong, it
+// returns the error that controller-runtime would: with configured namespaces it checks the call first, and otherwise
+// the informer. first and last check the call; last may be nil.
 func (c *caches) readable(ctx context.Context, obj runtime.Object, first func(kind) error, last func() error) (*entry, error) {
 	k, err := kindOf(obj, c.scheme)
 	if err != nil {
@@ -226,7 +225,7 @@ func (c *caches) readable(ctx context.Context, obj runtime.Object, first func(ki
 	return e, nil
 }
 
-// hasNamespace returns an error if a kind is in namespaces, and not cached in this one.
+// hasNamespace returns an error if a kind is namespaced, and this namespace of it is not cached.
 func (c *caches) hasNamespace(k kind, namespace string, unknown func() error) error {
 	e, _ := c.find(k)
 	namespaced := e != nil && e.namespaced
@@ -267,8 +266,8 @@ func (c *caches) IndexField(ctx context.Context, obj object, field string, extra
 	}})
 }
 
-// indexName and indexValue give an index of a field the name and the values that it has in controller-runtime, for
-// programs that read it through the informer.
+// indexName and indexValue give an index of a field the name and the values that controller-runtime uses, for programs
+// that read the index through the informer.
 func indexName(field string) string { return "field:" + field }
 
 func indexValue(namespace, value string) string {

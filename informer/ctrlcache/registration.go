@@ -14,7 +14,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// registration is one handler of client-go's kind, at one of our caches.
+// registration is a client-go handler at a cache of package informer.
 type registration[T meta.Object] struct {
 	handler toolscache.ResourceEventHandler
 	reader  cache.Reader[T]
@@ -47,7 +47,7 @@ func (r *registration[T]) HasSyncedChecker() toolscache.DoneChecker {
 	return checker{"handler of " + r.name, r.sub.Synced()}
 }
 
-// call calls the handler, and no other call of it runs meanwhile.
+// call calls the handler. Calls of a handler do not overlap.
 func (r *registration[T]) call(f func()) {
 	<-r.made
 	r.mu.Lock()
@@ -72,7 +72,7 @@ func (r *registration[T]) OnUpdate(old, new T) {
 }
 
 // OnDelete implements cache.Handler. If no watch has reported the deletion, the final state of the object is unknown,
-// and the handler gets a tombstone with the last known one.
+// and the handler gets a tombstone with the last known state.
 func (r *registration[T]) OnDelete(obj T) {
 	var gone any = obj
 	switch last, final := gone.(*deleted); {
@@ -84,7 +84,7 @@ func (r *registration[T]) OnDelete(obj T) {
 	r.call(func() { r.handler.OnDelete(gone) })
 }
 
-// resyncEvery calls OnUpdate for each object, again and again, until ending or the subscription is closed.
+// resyncEvery calls OnUpdate for each object, once in each period, until ending or the subscription is closed.
 func (r *registration[T]) resyncEvery(ending <-chan struct{}) {
 	tick := time.NewTicker(r.period)
 	defer tick.Stop()
@@ -97,7 +97,7 @@ func (r *registration[T]) resyncEvery(ending <-chan struct{}) {
 		case <-tick.C:
 		}
 		for !r.resync(ending) {
-			again := time.NewTimer(time.Second) // a change may be dropped without a call
+			again := time.NewTimer(time.Second) // because a change may be dropped without a call
 			select {
 			case <-ending:
 				return
@@ -111,12 +111,12 @@ func (r *registration[T]) resyncEvery(ending <-chan struct{}) {
 	}
 }
 
-// resync calls OnUpdate with each object as both its states. It does nothing and returns false if the handler does not
-// know all objects yet, or has not heard of all deletions: it must not get an update before the object is added, or
+// resync calls OnUpdate with each object as both its states. It does nothing and returns false if the handler has not
+// received all objects yet, or has not received all deletions: it must not get an update before the object is added, or
 // after it is deleted.
 //
-// It holds mu from before it takes the objects, so no change is handled meanwhile. If then nothing is pending, the
-// handler has heard of every change up to the moment of the objects, and of none after it.
+// It holds mu from before it takes the objects, so no change is handled until it returns. If nothing is then pending,
+// the handler has received every change up to the moment of the objects, and none after it.
 func (r *registration[T]) resync(ending <-chan struct{}) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +133,7 @@ func (r *registration[T]) resync(ending <-chan struct{}) bool {
 	return true
 }
 
-// update calls OnUpdate, and logs a panic, as one in any other call is logged.
+// update calls OnUpdate, and logs a panic like one in any other call.
 func (r *registration[T]) update(obj T) {
 	defer func() {
 		if v := recover(); v != nil {

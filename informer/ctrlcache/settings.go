@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// settings are the options of a cache, by which it configures each kind. The more special ones win: those of a
+// settings are the options of a cache, from which it configures each kind. The more specific options win: those of a
 // namespace, of a kind, of a default namespace, and then the defaults.
 type settings struct {
 	opts     cache.Options
@@ -27,11 +27,11 @@ type settings struct {
 	byObject map[schema.GroupVersionKind]cache.ByObject
 }
 
-// defaultSyncPeriod is that of controller-runtime.
+// defaultSyncPeriod is the default of controller-runtime.
 const defaultSyncPeriod = 10 * time.Hour
 
-// newSettings fills in what opts leaves out, and refuses what cannot work. It may ask the server about the kinds of
-// ByObject.
+// newSettings fills in the defaults that opts leaves out, and refuses invalid options. It may ask the server about the
+// kinds of ByObject.
 func newSettings(cfg *rest.Config, opts cache.Options) (*settings, error) {
 	s := &settings{opts: opts, scheme: opts.Scheme, mapper: opts.Mapper, through: opts.HTTPClient}
 	var err error
@@ -68,7 +68,7 @@ func newSettings(cfg *rest.Config, opts cache.Options) (*settings, error) {
 	return s, nil
 }
 
-// defaults is the configuration of everything that has no other.
+// defaults is the configuration for everything without another one.
 func (s *settings) defaults() cache.Config {
 	return cache.Config{
 		LabelSelector: s.opts.DefaultLabelSelector, FieldSelector: s.opts.DefaultFieldSelector, Transform: s.opts.DefaultTransform,
@@ -77,8 +77,8 @@ func (s *settings) defaults() cache.Config {
 	}
 }
 
-// configs returns the configuration of each namespace that is cached of a kind. The empty name stands for all
-// namespaces that have no other, and for kinds that are in none.
+// configs returns the configuration of each cached namespace of a kind. The empty name stands for all namespaces
+// without another configuration, and for kinds that are not namespaced.
 func (s *settings) configs(gvk schema.GroupVersionKind, namespaced bool) map[string]cache.Config {
 	by, special := s.byObject[gvk]
 	ofKind := cache.Config{
@@ -108,7 +108,7 @@ func (s *settings) hasNamespaces(gvk schema.GroupVersionKind) bool {
 	return len(s.opts.DefaultNamespaces) > 0 || len(s.byObject[gvk].Namespaces) > 0
 }
 
-// or returns c with the fields of other in the place of those that are nil.
+// or returns c with its nil fields replaced by those of other.
 func or(c, other cache.Config) cache.Config {
 	if c.LabelSelector == nil {
 		c.LabelSelector = other.LabelSelector
@@ -131,7 +131,7 @@ func or(c, other cache.Config) cache.Config {
 	return c
 }
 
-// withoutNamespaces adds to a selector that objects of the named namespaces are left out.
+// withoutNamespaces extends a selector so that it leaves out objects of the named namespaces.
 func withoutNamespaces(selector fields.Selector, all map[string]cache.Config) fields.Selector {
 	var terms []fields.Selector
 	for _, ns := range slices.Sorted(maps.Keys(all)) {

@@ -14,24 +14,24 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// shared shows an informer of ours as client-go's SharedIndexInformer.
+// shared shows an informer of package informer as client-go's SharedIndexInformer.
 type shared[T meta.Object] struct {
 	*informer.Informer[T]
 	indexer *indexer[T]
-	hooks   *hooks                      // what the user may still set; nil if the informer was made before
+	hooks   *hooks                      // the functions that the user may still set; nil if the informer already existed
 	period  time.Duration               // of the resync of a handler that names none
 	synced  chan struct{}               // closed when the cache is complete for the first time
 	stopped chan struct{}               // closed when Run has returned
 	log     atomic.Pointer[logr.Logger] // of Run
 
-	// mu guards the rest. A task is added to tasks only while running is set, and Run waits for them after it has unset
-	// it.
+	// mu guards the rest. A task is added to tasks only while running is set. Run unsets running before it waits for
+	// them.
 	mu      sync.Mutex
 	started bool
 	running bool
-	later   []func(ending <-chan struct{}) // tasks for the time when Run begins
+	later   []func(ending <-chan struct{}) // tasks to start when Run begins
 	tasks   sync.WaitGroup
-	ending  chan struct{} // closed when the tasks have to end
+	ending  chan struct{} // closed when the tasks must end
 }
 
 var _ toolscache.SharedIndexInformer = &shared[meta.Object]{}
@@ -47,7 +47,7 @@ func newShared[T meta.Object](inf *informer.Informer[T], h *hooks, period time.D
 type hooks struct {
 	transform toolscache.TransformFunc
 	onError   toolscache.WatchErrorHandlerWithContext
-	reflector *toolscache.Reflector // which onError gets; it does not run
+	reflector *toolscache.Reflector // passed to onError; it does not run
 	report    atomic.Pointer[func(error)]
 }
 
@@ -116,7 +116,7 @@ func (s *shared[T]) attendLocked(task func(ending <-chan struct{})) {
 	}
 }
 
-// Run implements SharedInformer. It says an error to nobody; see RunWithContext.
+// Run implements SharedInformer. It reports no error to its caller; see RunWithContext.
 func (s *shared[T]) Run(stop <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var waiting sync.WaitGroup
@@ -132,8 +132,8 @@ func (s *shared[T]) Run(stop <-chan struct{}) {
 	s.RunWithContext(ctx)
 }
 
-// RunWithContext runs until ctx ends. It returns earlier if the informer cannot run; the error then goes where the
-// errors of the informer go.
+// RunWithContext runs until ctx ends. It returns earlier if the informer cannot run; that error is then reported like
+// the other errors of the informer.
 func (s *shared[T]) RunWithContext(ctx context.Context) {
 	if err := s.run(ctx); err != nil {
 		loggerIn(ctx).Error(err, "the informer does not run", "informer", s.Informer.String())
@@ -211,7 +211,7 @@ func (s *shared[T]) IsStopped() bool { return isClosed(s.stopped) }
 
 func (s *shared[T]) LastSyncResourceVersion() string { return s.Reader().ResourceVersion() }
 
-// GetController returns the informer without its Run, which the controller of client-go does not have either.
+// GetController returns the informer with a Run that does nothing, as in client-go.
 func (s *shared[T]) GetController() toolscache.Controller { return idle[T]{s} }
 
 type idle[T meta.Object] struct{ *shared[T] }
@@ -247,7 +247,7 @@ func (s *shared[T]) set(change func()) error {
 	return nil
 }
 
-// failed logs an error that has nobody to go to.
+// failed logs an error that no function receives.
 func (s *shared[T]) failed(err error, what string, values ...any) {
 	log := klog.Background()
 	if l := s.log.Load(); l != nil {
@@ -256,7 +256,7 @@ func (s *shared[T]) failed(err error, what string, values ...any) {
 	log.Error(err, what, append(values, "informer", s.Informer.String())...)
 }
 
-// loggerIn returns the logger of a context, or else that of client-go.
+// loggerIn returns the logger of a context, or else client-go's.
 func loggerIn(ctx context.Context) logr.Logger {
 	if log, err := logr.FromContext(ctx); err == nil {
 		return log

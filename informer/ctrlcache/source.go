@@ -15,14 +15,14 @@ import (
 	crclient "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// object is the T of the informers here: the Go types of a scheme are known only at run time.
+// object is the type parameter of the informers in this package: the Go types of a scheme are known only at run time.
 type object = crclient.Object
 
 // source lists and watches one kind, each namespace with its own selectors and transform.
 type source struct {
 	informer.Source[object]
 	configs map[string]crcache.Config
-	typed   bool // the objects have no apiVersion and kind, as those that client-go decodes
+	typed   bool // the objects have no apiVersion and kind, like those that client-go decodes
 }
 
 // Inside implements handle.Carrier.
@@ -47,7 +47,7 @@ func (s *source) WatchEach(
 	c := s.configs[o.Namespace]
 	o.LabelSelector, o.FieldSelector = selectors(c)
 	if c.EnableWatchBookmarks != nil && !*c.EnableWatchBookmarks {
-		o.Bookmarks = false // a streaming list needs them all the same, and is not used then
+		o.Bookmarks = false // a streaming list needs bookmarks, so streaming lists are not used then
 	}
 	return s.Source.WatchEach(ctx, o, reuse, func(e client.Event[object]) error {
 		if e.Err == nil && !e.Reused && e.Type != client.Bookmark && e.Object != nil {
@@ -67,7 +67,7 @@ func (s *source) bare(obj object) object {
 	return obj
 }
 
-// deleted is the final state of an object, as a watch has reported it. Handlers get a tombstone in place of any other
+// deleted is the final state of an object, as a watch has reported it. Handlers get a tombstone instead of any other
 // state.
 type deleted struct{ object }
 
