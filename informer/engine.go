@@ -166,7 +166,7 @@ func (i *engine[T]) run(ctx context.Context) (err error) {
 		deliver = i.store.Deliver(ctx, func(p *store.Panic) { i.report((*cache.PanicError)(p)) })
 	})
 	func() {
-		// An index function may panic below, and the handlers must not go on running then.
+		// An index function may panic below. The handlers must not go on running after that.
 		defer wg.Wait()
 		defer cancel()
 		follow = i.follow(ctx)

@@ -26,7 +26,7 @@ type Factory struct {
 	running  bool
 	ended    chan struct{}                // closed when the current Run ends
 	commons  map[any]weak.Pointer[common] // by what they share; the garbage collector frees one that nothing references
-	starting []*common                    // Run has to start a goroutine for these
+	starting []*common                    // Run must start a goroutine for these
 
 	wake chan struct{} // holds a token when starting has grown; nil before the first Run, which reads starting itself
 }

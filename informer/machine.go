@@ -43,7 +43,7 @@ import "time"
 //	unproven: a further Run, of which the      list                      -
 //	  watch does not show that it is current
 //	due: a poll is due                         list                      -
-//	unusable: the source cannot be asked       stop                      stop
+//	unusable: no request is possible           stop                      stop
 //
 // A step after an error waits first, unless it says "at once" or follows a question: see pace. Mode Streaming has no
 // paged lists and no polls: after a refusal the same request is sent again, slowly.
@@ -141,9 +141,9 @@ const (
 	outdated                    // 410 of a page after the first: the token has expired
 	tooLarge                    // "Too large resource version"
 	absent                      // 404 of the resource
-	forbidden                   // 403: it passes only when somebody changes the permissions
-	refused                     // 400, 422 and the like, or an answer to another question
-	unusable                    // the source cannot be asked at all
+	forbidden                   // 403: it lasts until the permissions change
+	refused                     // 400, 422 and the like, or an answer that does not fit the request
+	unusable                    // no request to the source is possible
 	inapplicable                // an invalid answer or event: wrong kind, no version, not JSON
 	silent                      // a watch without the bookmarks that the server is known to send
 	unended                     // a streaming list that ended, or brought nothing more, before its end bookmark
@@ -258,7 +258,7 @@ type pace int
 const (
 	backoff pace = iota // exponential with full jitter
 	gentle              // at most the first step of the backoff, without growth: the watch or the list had worked
-	slow                // 5 to 30 s: somebody has to fix something
+	slow                // 5 to 30 s: the fault lasts until a person fixes it
 	polls               // until the next poll
 )
 

@@ -218,7 +218,7 @@ func (i *engine[T]) renew() {
 	i.settle()
 	i.mu.Unlock()
 	i.beVacant(false)
-	meanwhile := i.store.Writer(nowhere) // a new subscriber is not synced before the next list
+	meanwhile := i.store.Writer(nowhere) // keeps a new subscriber from being synced before the next list
 	for _, s := range old {
 		s.writer.Drop()
 	}

@@ -17,7 +17,7 @@ import (
 // Options choose what an informer caches, and where its errors go. The zero value caches every object of the resource,
 // in all namespaces, starting with the server's present state.
 type Options struct {
-	// Name is for people, and tells informers of one resource apart: the name of the cluster, say. It is in the
+	// Name is for people, and distinguishes informers of one resource, for example by their cluster. It is in the
 	// informer's String, in its log lines and Status, on the page of package debug, and a label of its metrics. The
 	// selectors follow it there, so informers with different selectors differ without a Name. Empty means none; it must
 	// have printable characters only.

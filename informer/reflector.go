@@ -20,7 +20,7 @@ const (
 	firstBackoff = 800 * time.Millisecond
 	maxBackoff   = 30 * time.Second
 	healthy      = 2 * time.Minute
-	// slowBackoff and maxSlowBackoff apply to faults that somebody has to fix.
+	// slowBackoff and maxSlowBackoff apply to faults that last until a person fixes them.
 	slowBackoff    = 5 * time.Second
 	maxSlowBackoff = 30 * time.Second
 	// The interval between two polls doubles from firstPoll to four fifths of maxPoll, or to pollShare times the
@@ -64,8 +64,8 @@ type reflector[T meta.Object] struct {
 	s state // of the machine; only advance changes it
 }
 
-// run follows the source from state s until ctx ends, or returns an error if the source cannot be asked. It returns the
-// state that it reached.
+// run follows the source from state s until ctx ends, or returns an error if no request to the source is possible. It
+// returns the state that it reached.
 func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 	r.backoff = retry.New(retry.Policy{Base: firstBackoff, Max: maxBackoff, Reset: healthy})
 	r.slow = retry.New(retry.Policy{Base: 2 * slowBackoff, Max: maxSlowBackoff, Reset: healthy})

@@ -33,7 +33,7 @@ type use[T meta.Object] struct {
 }
 
 // Share returns an informer that others may use too: the informers that f returns for the same src and the same scope
-// of o use one watch and one cache. Each has its own Run and its own waits. Nothing has to be released: an informer
+// of o use one watch and one cache. Each has its own Run and its own waits. Nothing must be released: an informer
 // that does not run uses nothing.
 //
 // Two informers share if they have the same type of objects, equal sources, and the same Namespace or Namespaces,

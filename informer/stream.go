@@ -275,7 +275,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	return g.failed(ctx, err)
 }
 
-// event stages an initial event of a streaming list, or a change that comes before they end.
+// event stages an initial event of a streaming list, or a change that arrives before the initial events end.
 func (g *staging[T]) event(e client.Event[T]) {
 	switch {
 	case isOutside(e): // an object outside the ranges is only counted

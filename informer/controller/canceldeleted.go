@@ -79,7 +79,7 @@ type deletionHandler[T any] interface {
 	cache.Handler[T]
 	// watchDeletions is called before any other method.
 	watchDeletions()
-	// asked calls ask, a function of the program.
+	// asked calls ask, a function of the program, and returns its result.
 	asked(ask func() bool) bool
 	// onDeletionBegan replaces OnUpdate, and onGone OnDelete.
 	onDeletionBegan(old, new T)

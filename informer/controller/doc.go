@@ -60,7 +60,7 @@
 //	a meta.Key with a namespace, or a key with a method      its own namespace, of each informer that Watch, Map, Owns, Reads, Fresh or
 //	GetNamespace() string                                    EveryObject follow
 //	another key, or one without a namespace, such as         all namespaces of each informer, until they have been listed once in the
-//	that of a cluster-scoped owner                           Run, because nobody knows which it needs
+//	that of a cluster-scoped owner                           Run, because it is unknown which it needs
 //	a key of a namespace that the informer does not follow   likewise, for Map, Reads and Fresh
 //	any key, from a source of your own that wraps these      all: the workers do not start before
 //

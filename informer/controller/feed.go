@@ -108,7 +108,7 @@ type intake[K comparable] struct {
 // startSources starts all sources. fail ends ctx if one of them fails.
 func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue[K], fail context.CancelCauseFunc) *intake[K] {
 	in := &intake[K]{all: make(chan struct{}), release: queue.Release}
-	// The caches of added sources outlive ctx, as those that informer.Run runs do.
+	// The caches of added sources outlive ctx, like those that informer.Run runs.
 	in.needs.start(context.WithoutCancel(ctx), func(n *need, err error) { c.needFailed(in, n, err, fail) })
 	in.start = func(f *feed[K]) {
 		unawait := f.unawait

@@ -31,8 +31,8 @@ const (
 	// a finalizer of its own.
 	CleanUpLeavers
 	// ReportLeavers means that an object that leaves keeps the finalizer, and is reported once: its reconcile fails
-	// with a [*TerminalError] that names it. When it is deleted, it stays until somebody removes the finalizer, or
-	// until it meets the conditions of the cache again.
+	// with a [*TerminalError] that names it. When it is deleted, it stays until another program or a person removes the
+	// finalizer, or until it meets the conditions of the cache again.
 	ReportLeavers
 )
 

@@ -67,7 +67,7 @@ func (c *Controller[K]) waitCache(ctx context.Context, one Cache) error {
 	return err
 }
 
-// startTerm starts the sources for a term, with a queue of its own, and waits until they have delivered; ok is false if
+// startTerm starts the sources for a term, with its own queue, and waits until they have delivered; ok is false if
 // the term or the run has ended before. finish stops the sources; it must be called in any case.
 func (c *Controller[K]) startTerm(
 	ctx, leading context.Context, s *shift[K], info RunInfo, fail context.CancelCauseFunc,

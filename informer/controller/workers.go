@@ -22,7 +22,7 @@ type shift[K comparable] struct {
 	finished sync.WaitGroup // counts the call of work; work adds to it with mu held, and not when over
 }
 
-// begin notes that the workers work.
+// begin notes that a call of work begins. It returns an error if one is in progress, or if lead has returned.
 func (s *shift[K]) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,8 +92,8 @@ func (e *events) add(v event) {
 // at returns the i-th of the kept events, from the oldest.
 func (r *ring) at(i int) event { return r.kept[(r.next+i)%len(r.kept)] }
 
-// since returns the kept events of some kinds after a sequence number, oldest first. It returns at most the latest most
-// events.
+// since returns the kept events of some kinds after a sequence number, oldest first. It returns no more than the latest
+// most events.
 func (e *events) since(after uint64, of []kind, most int) (found []event, last uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -156,7 +156,7 @@ func (e *events) from(after uint64, of []kind) (c *cursor, later bool) {
 	return c, later
 }
 
-// next returns events that the cursor has not passed, oldest first, and at most most of them. missed is how many events
+// next returns events that the cursor has not passed, oldest first, and no more than most. missed is how many events
 // before those are no longer kept. If there are no events, more is closed when the next one arrives.
 func (c *cursor) next(most int) (found []event, missed int, more <-chan struct{}) {
 	c.e.mu.Lock()

@@ -70,7 +70,7 @@
 //	bowline_shards_unready_ranges                 name: those that some of its informers and controllers are not ready for
 //	bowline_shards_unowned_ranges                 name: those that no replica works on or waits for, as far as this one knows
 //	bowline_shards_members                        name: live replicas, this one included
-//	bowline_shards_silent_members                 name: others whose leases have run out, or were deleted or edited by somebody
+//	bowline_shards_silent_members                 name: others whose leases have run out, or were deleted or edited
 //	bowline_shards_weight                         name: the weight of this replica
 //	bowline_shards_gained_ranges_total            name: ranges that it has got
 //	bowline_shards_lost_ranges_total              name: ranges that it has given up or lost

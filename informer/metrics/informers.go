@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// informers has the metrics of informers. Most are read from their Status when somebody collects them.
+// informers has the metrics of informers. Most are read from their Status at each collection.
 type informers struct {
 	group
 	lists    *prometheus.CounterVec
