@@ -30,8 +30,8 @@ func Informer[T meta.Object](inf *informer.Informer[T]) toolscache.SharedIndexIn
 // and error handler can be set until it runs. resync is the period for handlers that name none; 0 means that they are
 // not resynced. The second result is the same informer, for Status and for code that uses package informer.
 //
-// SetWatchErrorHandler takes errors of lists and watches from o.OnError. The *Reflector that the handler gets has a
-// name and a type, and does nothing.
+// A handler that SetWatchErrorHandler sets receives the errors of lists and watches in place of o.OnError. The
+// *Reflector that the handler gets has a name and a type, and does nothing.
 func NewInformer[T meta.Object](
 	src informer.Source[T], o informer.Options, resync time.Duration,
 ) (toolscache.SharedIndexInformer, *informer.Informer[T]) {

@@ -245,7 +245,8 @@ func (w *Watcher[K]) Look(ctx context.Context, k K, r *Reconcile[K]) {
 	}
 }
 
-// toRead returns the suspects of k that must be read now, the least recently read first.
+// toRead returns the suspects of k that must be read now, at most maxReads. It prefers those that were read least
+// recently.
 func (w *Watcher[K]) toRead(k K) map[target[K]]func(ctx context.Context) ([]byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
