@@ -28,7 +28,7 @@ type Source[K comparable] interface {
 	// A source may have further methods:
 	//
 	//	RunWith(ctx context.Context, add func(k K, o workqueue.AddOptions), synced func()) error
-	//		replaces Run, for a source whose keys have priorities or delays; the zero AddOptions have the effect of Run's add
+	//		replaces Run, for a source whose keys have priorities or delays; zero AddOptions act like Run's add
 	//	String() string
 	//		its name in errors and in the status
 	//	Unsynced() error
