@@ -65,12 +65,12 @@
 //	bowline_leader_lost_total                     name: how often this process has lost the lease
 //	bowline_leader_renewal_duration_seconds       name: of renewals, all attempts included
 //	bowline_shards_ranges                         name: that of the group; ranges that this replica works on, of 256
-//	bowline_shards_due_ranges                     name: how many the weights of the live replicas give it, if all are divided evenly
-//	bowline_shards_waiting_ranges                 name: those that it is ready for, and that others have not given up
-//	bowline_shards_unready_ranges                 name: those that some of its informers and controllers are not ready for
-//	bowline_shards_unowned_ranges                 name: those that no replica works on or waits for, as far as this one knows
+//	bowline_shards_due_ranges                     name: ranges due to it by the weights of the live replicas, if divided evenly
+//	bowline_shards_waiting_ranges                 name: ranges that it is ready for, and that others have not given up
+//	bowline_shards_unready_ranges                 name: ranges that some of its informers or controllers are not ready for
+//	bowline_shards_unowned_ranges                 name: ranges that no replica works on or waits for, as far as it knows
 //	bowline_shards_members                        name: live replicas, this one included
-//	bowline_shards_silent_members                 name: others whose leases have run out, or were deleted or edited
+//	bowline_shards_silent_members                 name: other replicas whose leases have run out, or were deleted or edited
 //	bowline_shards_weight                         name: the weight of this replica
 //	bowline_shards_gained_ranges_total            name: ranges that it has got
 //	bowline_shards_lost_ranges_total              name: ranges that it has given up or lost
