@@ -111,12 +111,16 @@ func (e evidence) who(path []string) (managers []string) {
 var seed = maphash.MakeSeed()
 
 // content returns a hash of the fields that managers own, and a hash of the times at which the server says that they
-// wrote.
+// wrote. Fields whose value is a time are left out: if two writers write one in the same second, the server leaves the
+// field to the first of them.
 func (e evidence) content(managers []string) (content, times uint64) {
 	var h, at maphash.Hash
 	h.SetSeed(seed)
 	at.SetSeed(seed)
 	walk(e.fields(managers, false), e.fields(managers, true), e.object, nil, func(path []string, value any) bool {
+		if value == moment {
+			return true
+		}
 		h.WriteString(fieldset.Path(path))
 		text, _ := json.Marshal(value) // it was decoded from JSON
 		h.Write(text)

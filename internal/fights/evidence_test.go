@@ -219,6 +219,8 @@ func TestTheContentOfOurFields(t *testing.T) {
 		{"a value", hash(`"spec":{"n":2,"l":[{"n":1,"v":"a"}]}`, "me", mine), false, true},
 		{"a value in a list", hash(`"spec":{"n":1,"l":[{"n":1,"v":"b"}]}`, "me", mine), false, true},
 		{"fewer fields", hash(`"spec":{"n":1,"l":[{"n":1,"v":"a"}]}`, "me", `{"f:spec":{"f:n":{}}}`), false, true},
+		{"a time, which another writer has written in the same second", hash(`"spec":{"n":1,"l":[{"n":1,"v":"a"}],"at":"2000-01-01T00:00:00Z"}`,
+			"me", `{"f:spec":{"f:at":{},"f:l":{"k:{\"n\":1}":{"f:v":{}}},"f:n":{}}}`), true, true},
 		{"later", hash(`"spec":{"n":1,"l":[{"n":1,"v":"a"}]}`, "x", `{}`, "me", mine), true, false},
 	} {
 		if test.is[0] == is[0] != test.content || test.is[1] == is[1] != test.times {
