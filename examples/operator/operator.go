@@ -80,8 +80,8 @@ func (o *operator) reconcile(ctx context.Context, page *Page) (controller.Result
 	return controller.Result{}, errors.Join(failed, apierrors.Ignore(err, apierrors.NotFound))
 }
 
-// run works until ctx ends. Of several operators with one namespace, one works at a time. With share each of them works
-// on a part of the namespaces of the cluster. probes may be nil.
+// run works until ctx ends. Without share, one of the operators with the same namespace works at a time. With share,
+// each of them works on a part of the namespaces of the cluster. probes may be nil.
 func run(ctx context.Context, cfg client.Config, namespace string, share bool, probes net.Listener, unpublish func(*Page) error) error {
 	c, err := client.New(cfg)
 	if err != nil {

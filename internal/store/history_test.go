@@ -130,21 +130,11 @@ func (h *history) reshape() {
 	if h.narrow {
 		writers, old = old, writers
 	}
-	first := h.rnd.IntN(2) == 0
-	if first {
-		for _, ns := range writers {
-			h.store.Writer(ns)
-		}
-	}
-	for _, ns := range old {
-		if first && h.rnd.IntN(2) == 0 {
-			h.store.Writer(ns).Drop()
-		} else {
-			h.store.Writer(ns).Detach()
-		}
-	}
 	for _, ns := range writers {
 		h.store.Writer(ns)
+	}
+	for _, ns := range old {
+		h.store.Writer(ns).Drop()
 	}
 }
 

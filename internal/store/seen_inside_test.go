@@ -44,7 +44,7 @@ func TestNoWaiterIsForgotten(t *testing.T) {
 				names := []string{"ns0", "ns1", "ns2"}[:r.IntN(4)]
 				w.Restrict(func(ns string) bool { return slices.Contains(names, ns) })
 			case 8:
-				w.Detach()
+				w.Drop()
 			case 9:
 				if len(stops) > 0 && stops[r.IntN(len(stops))]() {
 					stopped++

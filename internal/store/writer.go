@@ -12,7 +12,7 @@ import (
 // Writers may overlap: the writer of everything covers each namespace, so one writer can take over from others. The
 // later of two writes to one object counts, and an object belongs to each writer that covers it.
 //
-// A writer lasts until [Writer.Drop] or [Writer.Detach]; after that its methods do nothing. Its methods may be called
+// A writer lasts until [Writer.Drop]; after that its methods do nothing. Its methods may be called
 // from any goroutine.
 type Writer[T meta.Object] struct {
 	s         *Store[T]
@@ -175,16 +175,6 @@ func (p *Writer[T]) Drop() {
 	})
 	s.apply(p, deltas, p.version)
 	s.end(p)
-}
-
-// Detach ends the writer and leaves its objects in the store unchanged. The first [Relist] of a writer that is added
-// later adopts them. Until then nothing keeps them current.
-func (p *Writer[T]) Detach() {
-	p.s.write.Lock()
-	defer p.s.unlock()
-	if !p.ended {
-		p.s.end(p)
-	}
 }
 
 // end removes p from the store. The caller holds write.

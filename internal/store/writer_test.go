@@ -128,16 +128,17 @@ func TestWriters(t *testing.T) {
 			[]string{"add a/x u@1", "add b/x u@2"},
 		},
 		{
-			"a detached writer leaves its objects for the one that adopts them",
+			"a writer that is added later adopts what others have written, and its list replaces that",
 			func(t *testing.T, s things) {
 				fill(s.Writer("a"), "2", "a/x u@1", "a/y u@2")
 				fill(s.Writer("b"), "3", "b/x u@3")
 				before, _ := s.Reader().Get(key("a/x"))
-				s.Writer("a").Detach()
-				s.Writer("b").Detach()
-				expect(t, "detached", states(s.Reader().All()), "a/x u@1", "a/y u@2", "b/x u@3")
+				all := s.Writer("")
+				s.Writer("a").Drop()
+				s.Writer("b").Drop()
+				expect(t, "before the list", states(s.Reader().All()), "a/x u@1", "a/y u@2", "b/x u@3")
 				want := store.Changes{Added: 1, Updated: 1, Deleted: 1, Unchanged: 1}
-				if got := fill(s.Writer(""), "9", "a/x u@1", "b/x u@8", "c/x u@9"); got != want {
+				if got := fill(all, "9", "a/x u@1", "b/x u@8", "c/x u@9"); got != want {
 					t.Errorf("Commit = %+v, want %+v", got, want)
 				}
 				if after, _ := s.Reader().Get(key("a/x")); after != before {
@@ -176,7 +177,6 @@ func TestWriters(t *testing.T) {
 				late := a.Relist()
 				a.Drop()
 				a.Drop()
-				a.Detach()
 				a.Set(id("a/y u@3"), object("a/y u@3"))
 				a.Delete(id("a/x u@3"), nil)
 				a.Bookmark("9")
@@ -195,17 +195,15 @@ func TestWriters(t *testing.T) {
 		{
 			"a list that was being staged when its writer ended is not committed",
 			func(t *testing.T, s things) {
-				for _, end := range []func(*store.Writer[*thing]){(*store.Writer[*thing]).Drop, (*store.Writer[*thing]).Detach} {
-					a := s.Writer("a")
-					staged := a.Relist()
-					staged.Set(id("a/x u@1"), object("a/x u@1"))
-					end(a)
-					if got := staged.Commit("5"); got != (store.Changes{}) {
-						t.Errorf("Commit = %+v, want nothing", got)
-					}
-					if v := a.ResourceVersion(); v != "" {
-						t.Errorf("the writer is at version %q", v)
-					}
+				a := s.Writer("a")
+				staged := a.Relist()
+				staged.Set(id("a/x u@1"), object("a/x u@1"))
+				a.Drop()
+				if got := staged.Commit("5"); got != (store.Changes{}) {
+					t.Errorf("Commit = %+v, want nothing", got)
+				}
+				if v := a.ResourceVersion(); v != "" {
+					t.Errorf("the writer is at version %q", v)
 				}
 			},
 			nil, "", nil,
@@ -275,10 +273,6 @@ func TestSyncedWithWriters(t *testing.T) {
 		c.Drop()
 		check("the writer has gone", map[*cache.Subscription]bool{first: true, second: true})
 
-		s.Writer("d")
-		third := r.Subscribe(nil)
-		s.Writer("d").Detach()
-		check("it was detached", map[*cache.Subscription]bool{third: true})
 		a.Drop()
 		b.Drop()
 		check("no writer is left", map[*cache.Subscription]bool{first: true, r.Subscribe(nil): false})

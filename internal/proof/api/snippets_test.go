@@ -59,7 +59,7 @@ func TestSnippetsAreCompiled(t *testing.T) {
 	}
 }
 
-// Whoever types what GUIDE.md says gets the files of examples/operator.
+// The blocks of GUIDE.md that a reader types are the files of examples/operator.
 func TestTheGuideHasWholeFiles(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "GUIDE.md"))
 	if err != nil {
