@@ -77,6 +77,8 @@ func (c cancelDeleted[T]) Runner() cache.Runner { return fillerOf(c.Subscriber) 
 // deletionHandler is a handler that receives deletions.
 type deletionHandler[T any] interface {
 	cache.Handler[T]
+	// TakeEveryState makes the cache call the handler for every state.
+	TakeEveryState()
 	// watchDeletions is called before any other method.
 	watchDeletions()
 	// asked calls ask, a function of the program, and returns its result.

@@ -254,6 +254,9 @@ type handler[K comparable, T meta.Object] struct {
 	begun atomic.Bool
 }
 
+// TakeEveryState makes the cache call the handler for every state: a reconcile may have acted on any of them.
+func (h *handler[K, T]) TakeEveryState() {}
+
 // OnAdd adds objects that existed at the start with a low priority: after a restart, changes are served before the
 // backlog. The subscription becomes synced after the last of those objects and before the next.
 func (h *handler[K, T]) OnAdd(obj T) {

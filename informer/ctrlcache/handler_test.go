@@ -113,10 +113,45 @@ func TestHandlersHearWhatClientGoWouldTellThem(t *testing.T) {
 		must(t, inf.RemoveEventHandler(second))
 		must(t, inf.RemoveEventHandler(second))
 		must(t, w.Delete(t.Context(), b, client.GracePeriodSeconds(0)))
-		early.want(t, "a deletion", "delete b")
+		early.want(t, "a deletion, which begins with an update", "delete b, update b false")
 		late.want(t, "a removed handler", "update b false")
 		if err := inf.RemoveEventHandler(nil); err == nil {
 			t.Error("a registration of nobody is removed")
+		}
+	})
+}
+
+// blocking is a handler whose first call waits.
+type blocking struct {
+	recorder
+	once sync.Once
+	free chan struct{}
+}
+
+func (b *blocking) OnAdd(obj any, initial bool) {
+	b.once.Do(func() { <-b.free })
+	b.recorder.OnAdd(obj, initial)
+}
+
+// A controller has to hear of a child that somebody deletes at once: it may have read the child from the cache.
+func TestASlowHandlerHearsOfAnObjectThatCameAndWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, clienttest.Options{})
+		w.create(pod("default", "a", "n1"))
+		c := w.started(ctrlcache.Options{}, cache.Options{})
+		r := blocking{free: make(chan struct{})}
+		_, err := informerOf(t, c, &corev1.Pod{}).AddEventHandler(&r)
+		must(t, err)
+		b := pod("default", "b", "n1")
+		w.create(b)
+		b.Labels = map[string]string{"x": "y"}
+		must(t, w.Update(t.Context(), b))
+		must(t, w.Delete(t.Context(), b, client.GracePeriodSeconds(0)))
+		synctest.Wait()
+		close(r.free)
+		// The second update is the one in which the deletion begins.
+		if got, want := r.take(false), "add a true, add b false, update b false, update b false, delete b"; got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 }

@@ -61,6 +61,9 @@ func (r *registration[T]) call(f func()) {
 	f()
 }
 
+// TakeEveryState makes the cache call the handler for every state, as client-go does.
+func (r *registration[T]) TakeEveryState() {}
+
 // OnAdd implements cache.Handler.
 func (r *registration[T]) OnAdd(obj T) {
 	r.call(func() { r.handler.OnAdd(obj, !r.HasSynced()) })

@@ -21,6 +21,11 @@ type told struct {
 	text string
 }
 
+// toldEvery is a handler that takes every state.
+type toldEvery struct{ cache.Handler[*told] }
+
+func (toldEvery) TakeEveryState() {}
+
 // A handler that ended its goroutine, as t.FailNow of a test does, was never called again.
 func TestAHandlerThatEndsItsGoroutineHearsOfTheRest(t *testing.T) {
 	for _, test := range []struct {
@@ -36,8 +41,9 @@ func TestAHandlerThatEndsItsGoroutineHearsOfTheRest(t *testing.T) {
 		{"in the last call", false, "delete b1", []string{"add a1", "add b1", "update a1 a2", "delete a2", "add a3", "delete b1"}},
 		{"in the filter", true, "match a2", []string{"add a1", "add b1", "delete a2", "add a3", "delete b1"}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+		for _, every := range []bool{false, true} {
+			bubble(t, fmt.Sprintf("%s, every state: %v", test.name, every), func(t *testing.T) {
+				test := test
 				s := storetest.New[*told]()
 				var calls []string
 				say := func(format string, args ...any) {
@@ -50,10 +56,13 @@ func TestAHandlerThatEndsItsGoroutineHearsOfTheRest(t *testing.T) {
 						runtime.Goexit()
 					}
 				}
-				h := cache.HandlerFuncs[*told]{
+				var h cache.Handler[*told] = cache.HandlerFuncs[*told]{
 					Add:    func(o *told) { say("add %s", o.text) },
 					Update: func(old, o *told) { say("update %s %s", old.text, o.text) },
 					Delete: func(o *told) { say("delete %s", o.text) },
+				}
+				if every {
+					h = toldEvery{h}
 				}
 				var sub *cache.Subscription
 				if test.filtered {
@@ -100,6 +109,6 @@ func TestAHandlerThatEndsItsGoroutineHearsOfTheRest(t *testing.T) {
 					t.Errorf("reported %v, want the call once", reported)
 				}
 			})
-		})
+		}
 	}
 }

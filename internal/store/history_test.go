@@ -43,7 +43,13 @@ type folding struct {
 	mu     sync.Mutex
 	state  map[meta.Key]*thing
 	newest map[string]int // of each uid, the newest version that it was told of
+	log    []string
 }
+
+// everyFolding is a handler that takes every state.
+type everyFolding struct{ *folding }
+
+func (everyFolding) TakeEveryState() {}
 
 func (f *folding) OnAdd(o *thing) {
 	f.check(o)
@@ -54,6 +60,7 @@ func (f *folding) OnAdd(o *thing) {
 		f.Errorf("%s: add %v after %v", f.name, o, was)
 	}
 	f.put(o.ID.Key(), o)
+	f.log = append(f.log, fmt.Sprintf("add %v", o))
 	f.pause()
 }
 
@@ -70,6 +77,7 @@ func (f *folding) OnUpdate(old, now *thing) {
 		f.Errorf("%s: update from %v to %v", f.name, old, now)
 	}
 	f.put(now.ID.Key(), now)
+	f.log = append(f.log, fmt.Sprintf("update %v -> %v", old, now))
 	f.pause()
 }
 
@@ -79,6 +87,7 @@ func (f *folding) OnDelete(o *thing) {
 		f.Errorf("%s: delete %v, was told %v last", f.name, o, was)
 	}
 	f.put(o.ID.Key(), nil)
+	f.log = append(f.log, fmt.Sprintf("delete %v", o))
 	f.pause()
 }
 
@@ -368,6 +377,14 @@ func runHistory(t *testing.T, seed uint64) {
 	h.index = cache.NewIndex(h.store.Reader(), func(o *thing) []string { return o.Tags })
 	h.first = cache.NewValueIndex(h.store.Reader(), firstTag)
 	var all []*folding
+	follow := func(r cache.Reader[*thing], f *folding) {
+		if rnd.IntN(2) == 0 {
+			f.name += ", every state"
+			f.sub = r.Subscribe(everyFolding{f})
+			return
+		}
+		f.sub = r.Subscribe(f)
+	}
 	subscribe := func() {
 		f := &folding{T: t, state: map[meta.Key]*thing{}, newest: map[string]int{}}
 		f.name = fmt.Sprintf("handler %d", len(all))
@@ -375,13 +392,20 @@ func runHistory(t *testing.T, seed uint64) {
 		delay := []time.Duration{0, 1, 3, 30}[rnd.IntN(4)] * time.Millisecond
 		f.pause = func() { pass(delay) }
 		if rnd.IntN(3) > 0 {
-			f.sub = h.store.Reader().Subscribe(f)
+			follow(h.store.Reader(), f)
 		} else {
 			tag := strconv.Itoa(rnd.IntN(3))
 			f.name += ", filtered"
 			f.match = func(o *thing) bool { return slices.Contains(o.Tags, tag) }
-			f.sub = h.store.Reader().Where(f.match).Subscribe(f)
+			follow(h.store.Reader().Where(f.match), f)
 		}
+		all = append(all, f)
+	}
+	// Two that take every state, one fast and one slow, receive the same calls.
+	fast := &folding{T: t, name: "fast", state: map[meta.Key]*thing{}, newest: map[string]int{}, pause: func() {}}
+	slow := &folding{T: t, name: "slow", state: map[meta.Key]*thing{}, newest: map[string]int{}, pause: func() { pass(30 * time.Millisecond) }}
+	for _, f := range []*folding{fast, slow} {
+		f.sub = h.store.Reader().Subscribe(everyFolding{f})
 		all = append(all, f)
 	}
 	start := func() (stop func()) {
@@ -409,7 +433,7 @@ func runHistory(t *testing.T, seed uint64) {
 		case 0:
 			subscribe()
 		case 1:
-			i := rnd.IntN(len(all))
+			i := 2 + rnd.IntN(len(all)-2)
 			closed[i] = true
 			all[i].sub.Close()
 		case 2:
@@ -457,6 +481,7 @@ func runHistory(t *testing.T, seed uint64) {
 		}
 		expect(t, f.name, slices.Sorted(maps.Values(names(f.state))), want...)
 	}
+	expect(t, "the calls of a slow handler that takes every state", slow.log, fast.log...)
 	stop()
 }
 

@@ -18,9 +18,15 @@ import (
 // before both segments to the state after both. After merging, each segment is smaller than half of its predecessor,
 // except where a subscription is. So the journal has at most twice as many steps as there are distinct keys, plus one
 // short segment for each subscription.
+//
+// A subscription that takes every state (see EveryState) gets each step as it was written: the writer does not merge
+// what such a subscription has not read. It merges that too once the subscription is further behind than there are
+// objects in the store, and than mostBehind. So a handler that hangs costs no more memory than the store itself.
 type journal[T meta.Object] struct {
 	// last is the number of the newest change. Guarded by Store.write.
 	last uint64
+	// objects is how many objects the store has. Guarded by Store.write.
+	objects int
 
 	// mu guards the rest. It is taken after Store.write and after subscriber.mu.
 	mu      sync.Mutex
@@ -36,6 +42,15 @@ type segment[T any] struct {
 	n       atomic.Int64 // how many steps are set
 	cleared int          // how many steps all subscriptions have read; guarded by journal.mu
 	readers int          // subscriptions in this segment; guarded by journal.mu
+	every   int          // those of them that take every state; guarded by journal.mu
+}
+
+// count notes that a subscription enters the segment (by is 1) or leaves it (by is -1).
+func (part *segment[T]) count(every bool, by int) {
+	part.readers += by
+	if every {
+		part.every += by
+	}
 }
 
 // step is a change of one key, or several that have been merged.
@@ -51,6 +66,9 @@ const smallest, largest = 8, 256
 // mostParts is the number of segments at which merging begins. So a subscription that is a little late costs the writer
 // nothing, and one that is further behind keeps at most 4,096 replaced states alive.
 const mostParts = 16
+
+// mostBehind is how many changes a subscription that takes every state may be behind, in a store with fewer objects.
+const mostBehind = 1 << 14
 
 // follow merges d, which comes after the step. It returns true if nothing has changed in the end.
 //
@@ -135,7 +153,7 @@ func (j *journal[T]) group() []*segment[T] {
 	if len(j.parts) <= mostParts {
 		return nil
 	}
-	end, n := len(j.parts)-1, int64(0)
+	end, n := j.mergeable(), int64(0)
 	for i := end - 1; ; i-- {
 		if i >= 0 && j.parts[i].readers == 0 && (n == 0 || j.parts[i].n.Load() <= 2*n) {
 			n += j.parts[i].n.Load()
@@ -152,6 +170,19 @@ func (j *journal[T]) group() []*segment[T] {
 			end, n = i+1, j.parts[i].n.Load()
 		}
 	}
+}
+
+// mergeable returns how many of the oldest segments may be merged: never the last one, which is being written, nor
+// those that a subscription for every state has not read, unless it is too far behind.
+func (j *journal[T]) mergeable() int {
+	end, behind := len(j.parts)-1, 0
+	for i, part := range slices.Backward(j.parts) {
+		if part.every > 0 && behind <= max(mostBehind, j.objects) {
+			end = i
+		}
+		behind += int(part.n.Load())
+	}
+	return end
 }
 
 // replace puts one segment in the place of a group, unless a subscription has entered the group or the group has left
@@ -215,7 +246,7 @@ func (j *journal[T]) join(q *subscriber[T]) {
 		j.begin(smallest)
 	}
 	q.part = j.parts[len(j.parts)-1]
-	q.part.readers++
+	q.part.count(q.every, 1)
 	q.at, q.read = int(q.part.n.Load()), j.last
 }
 
@@ -223,7 +254,7 @@ func (j *journal[T]) join(q *subscriber[T]) {
 func (j *journal[T]) leave(q *subscriber[T]) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	q.part.readers--
+	q.part.count(q.every, -1)
 	q.part = nil
 	if q.asleep {
 		j.asleep = slices.DeleteFunc(j.asleep, func(other *subscriber[T]) bool { return other == q })
@@ -248,9 +279,9 @@ func (j *journal[T]) advance(q *subscriber[T]) bool {
 	if i == len(j.parts) {
 		return false
 	}
-	q.part.readers--
+	q.part.count(q.every, -1)
 	q.part = j.parts[i]
-	q.part.readers++
+	q.part.count(q.every, 1)
 	q.at, q.read = 0, q.part.before
 	j.trim()
 	return true

@@ -8,7 +8,8 @@ import (
 )
 
 // sift reads what the journal has now. It leaves out objects that the handler does not know and that do not match, so
-// they do not reach the backlog. It stops when ctx ends.
+// they do not reach the backlog. It stops when ctx ends, and at the first step for the backlog if the handler takes
+// every state.
 func (q *subscriber[T]) sift(ctx context.Context, report func(*Panic)) {
 	to := q.store.journal.end()
 	for st := q.sifted(false, to); st != nil; {
@@ -36,7 +37,7 @@ func (q *subscriber[T]) sifted(matches bool, to uint64) *step[T] {
 	}
 	for !q.closed {
 		steps := q.unread()
-		if len(steps) == 0 || steps[0].number > to {
+		if q.isNextKnown() || len(steps) == 0 || steps[0].number > to {
 			q.settle()
 			return nil
 		}
@@ -71,20 +72,23 @@ func (q *subscriber[T]) sort(st *step[T], matches bool) {
 	q.pass(st)
 }
 
-// ahead returns how many keys have unread changes in the journal and no change in the backlog, and since when. The
-// caller holds mu.
+// ahead returns how many deliveries the unread steps of the journal may add to those of the backlog, and since when the
+// first of them waits. The caller holds mu.
 func (q *subscriber[T]) ahead() (n int, since time.Time) {
 	keys := map[meta.Key]struct{}{}
 	q.store.journal.from(q, func(st *step[T]) {
-		if q.find(st) != nil {
-			return
+		if !q.every {
+			if _, counted := keys[st.key()]; counted || q.find(st) != nil {
+				return
+			}
+			keys[st.key()] = struct{}{}
 		}
-		if len(keys) == 0 {
+		if n == 0 {
 			since = st.since
 		}
-		keys[st.key()] = struct{}{}
+		n++
 	})
-	return len(keys), since
+	return n, since
 }
 
 // tellFiltered makes the calls that take a handler of a filtered view from the state it knows to the present state.

@@ -217,6 +217,7 @@ func (s *Store[T]) apply(p *Writer[T], deltas []delta[T], version string) {
 	if len(deltas) == 0 || len(s.subs) == 0 {
 		return
 	}
+	s.journal.objects = s.all.n
 	s.journal.add(deltas, time.Now())
 }
 

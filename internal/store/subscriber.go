@@ -15,7 +15,8 @@ import (
 // is what the handler received last, and from then on follows the key's latest state. A delivery is the difference
 // between the two, however many states came between.
 //
-// The goroutine that delivers reads all that the journal has before it takes the oldest change from the backlog.
+// The goroutine that delivers reads all that the journal has before it takes the oldest change from the backlog. If the
+// handler takes every state, it reads one step at a time.
 type subscriber[T meta.Object] struct {
 	store   *Store[T]
 	handler Handler[T]
@@ -25,6 +26,9 @@ type subscriber[T meta.Object] struct {
 	// the handler knows. Only the goroutine that delivers uses known, and only if match is set.
 	match func(T) bool
 	known keys[T]
+
+	// every says that the handler takes every state, so the backlog has one change of the journal at a time.
+	every bool
 
 	// Set during a call that may end the goroutine: rest is the change whose OnAdd follows OnDelete, and unmatched the
 	// change that match is deciding on. Used by the goroutine that delivers.
@@ -87,6 +91,16 @@ type Handler[T any] interface {
 	OnDelete(obj T)
 }
 
+// EveryState is implemented by a handler that must receive every state of each object, as far as the store has held it.
+// Other handlers receive merged changes. A handler needs every state if it only says where work is, and the work reads
+// the store. The store is ahead of its handlers, so the work can act on a state that a merged change leaves out: if a
+// reader finds an object that was just added, and the object is deleted before its delivery, only the call for the
+// deletion says that the reader has to look again.
+//
+// Changes are merged for such a handler too while it is further behind than 16,384 changes and than there are objects
+// in the store.
+type EveryState interface{ TakeEveryState() }
+
 // Subscribe makes a subscription whose backlog is all existing objects. It holds write from before it reads the objects
 // until the subscription is in the list. So no change between the two is lost, and no change is both among the objects
 // and noted later.
@@ -96,10 +110,12 @@ func (s *Store[T]) Subscribe(h Handler[T], match func(T) bool) Subscription {
 	if s == nil {
 		return Subscription{}
 	}
+	_, every := h.(EveryState)
 	q := &subscriber[T]{
 		store:   s,
 		handler: h,
 		match:   match,
+		every:   every,
 		signals: signals{synced: make(chan struct{}), closed: make(chan struct{}), done: make(chan struct{})},
 		wake:    make(chan struct{}, 1),
 	}
@@ -138,9 +154,16 @@ func (q *subscriber[T]) unread() []step[T] {
 	}
 }
 
-// absorb reads the rest of the journal. The caller holds mu.
+// absorb reads the rest of the journal, or the next step if the handler takes every state. The caller holds mu.
 func (q *subscriber[T]) absorb() {
-	for steps := q.unread(); len(steps) > 0; steps = q.unread() {
+	for !q.isNextKnown() {
+		steps := q.unread()
+		if len(steps) == 0 {
+			break
+		}
+		if q.every {
+			steps = steps[:1]
+		}
 		q.byTag.reserve(len(steps))
 		for i := range steps {
 			if c := q.find(&steps[i]); c != nil {
@@ -153,6 +176,10 @@ func (q *subscriber[T]) absorb() {
 	}
 	q.settle()
 }
+
+// isNextKnown reports whether the handler takes every state and the backlog has the next one, so that reading on would
+// merge. The caller holds mu.
+func (q *subscriber[T]) isNextKnown() bool { return q.every && q.head != nil }
 
 // pass goes on to the step after st.
 func (q *subscriber[T]) pass(st *step[T]) {
@@ -323,7 +350,7 @@ func (q *subscriber[T]) backlog() (depth int, age time.Duration) {
 	var oldest time.Time
 	switch {
 	case q.closed:
-	case q.sifting:
+	case q.sifting, q.every:
 		depth, oldest = q.ahead()
 	default:
 		q.absorb()
