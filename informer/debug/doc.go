@@ -14,7 +14,7 @@
 //
 //   - the first page: problems; each cache with its state, objects, memory, resource version, age of the last event,
 //     and relists by cause; each controller with its queue; elections; the ranges of each shards.Group; requests in
-//     flight and retries; the age and the end of credentials;
+//     flight and retries; the age and the end of credentials; the versions of the program, of Bowline and of Go;
 //   - ?cache=ID: the latest lists with their causes and times, undecodable objects with their errors, namespaces; with
 //     informer.Options.Shards the ranges, and whether the server selects them; if [Options].Objects is set, a search
 //     over the objects by namespace and name, and each object as JSON;

@@ -180,7 +180,7 @@ func (m *markup) count(n int) *markup {
 	return m.raw(`<span class="count">`).text(grouped(n)).raw("</span>")
 }
 
-func version(v string) string {
+func versionText(v string) string {
 	if _, err := strconv.ParseUint(v, 10, 64); err != nil && len(v) > 24 {
 		return v[:24] + "…"
 	}

@@ -83,7 +83,7 @@ func (v cacheView) undecodable(m *markup) {
 	m.raw(`<section aria-labelledby="undecodable"><h2 id="undecodable">Undecodable objects `).count(v.Undecodable).raw("</h2>")
 	table(m, "Undecodable objects", v.BadObjects,
 		left("Object", func(b badObject) { m.text(b.Key) }),
-		right("Version", func(b badObject) { m.orNone(version(b.Version)) }),
+		right("Version", func(b badObject) { m.orNone(versionText(b.Version)) }),
 		left("Error", func(b badObject) { m.text(b.Err) }),
 	)
 	m.more(v.MoreBad, "object").raw("</section>")
@@ -107,7 +107,7 @@ func (v cacheView) objects(m *markup) {
 	}
 	table(m, "Objects", s.Found,
 		left("Object", func(f found) { m.link(link("cache", v.ID, "object", keyText(f.key)), f.Key) }),
-		right("Version", func(f found) { m.orNone(version(f.Version)) }),
+		right("Version", func(f found) { m.orNone(versionText(f.Version)) }),
 	)
 	if s.More > 0 {
 		m.raw(`<p class="more">`).link(link("cache", v.ID, "q", s.Query, "after", s.Next), "and "+plural(s.More, "object")+" more").raw("</p>")
@@ -143,7 +143,7 @@ func (v cacheView) namespaceTable(m *markup) {
 			cacheRow{Running: true, State: n.State, Synced: n.Synced, Stale: n.Stale, Err: n.Err}.badge(m)
 		}),
 		right("Objects", func(n namespaceModel) { m.number(n.Objects) }),
-		right("Version", func(n namespaceModel) { m.orNone(version(n.Version)) }),
+		right("Version", func(n namespaceModel) { m.orNone(versionText(n.Version)) }),
 		right("Last event", func(n namespaceModel) { m.ago(n.LastEvent, v.At) }),
 		right("Relists", func(n namespaceModel) { m.number(n.Relists) }),
 		left("Error", func(n namespaceModel) { m.clip(n.Err) }),

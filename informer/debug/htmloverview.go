@@ -132,7 +132,7 @@ func (v overview) cacheTable(m *markup) {
 			}
 		}),
 		right("Memory", func(c cacheRow) { m.text(size(c.Memory)) }),
-		right("Version", func(c cacheRow) { m.orNone(version(c.Version)) }),
+		right("Version", func(c cacheRow) { m.orNone(versionText(c.Version)) }),
 		right("Last event", func(c cacheRow) { m.ago(c.LastEvent, v.At) }),
 		right("Events", func(c cacheRow) { m.number(c.Events) }),
 		right("Relists", func(c cacheRow) {
@@ -278,7 +278,7 @@ func (v overview) programSection(m *markup) {
 		m.factText("Alive", cmp.Or(h.Live, "yes")).factText("Ready", cmp.Or(h.Ready, "yes"))
 	}
 	m.fact("Up", func() { m.text(short(v.At.Sub(p.Since))) })
-	m.factNumber("Goroutines", p.Goroutines).factText("Heap", size(p.Heap)).factText("Go", p.Go)
+	m.factNumber("Goroutines", p.Goroutines).factText("Heap", size(p.Heap)).factText("Go", p.Go).factText("Bowline", p.Bowline)
 	if p.Version != "" {
 		m.factText("Version", p.Version)
 	}

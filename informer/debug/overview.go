@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/version"
 )
 
 // overview is the first page: everything that runs, with problems first.
@@ -35,6 +36,7 @@ type overview struct {
 type program struct {
 	Title      string    `json:"title"`
 	Version    string    `json:"version,omitempty"`
+	Bowline    string    `json:"bowline"` // the version of this library
 	Go         string    `json:"go"`
 	Since      time.Time `json:"since"` // when the Page was made
 	Goroutines int       `json:"goroutines"`
@@ -179,7 +181,10 @@ func (p *Page) overview() overview {
 func (p *Page) program() program {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(heap)
-	out := program{Title: clean(p.o.Title), Go: runtime.Version(), Since: p.began, Goroutines: runtime.NumGoroutine()}
+	out := program{
+		Title: clean(p.o.Title), Bowline: version.Bowline(), Go: runtime.Version(), Since: p.began,
+		Goroutines: runtime.NumGoroutine(),
+	}
 	if heap[0].Value.Kind() == metrics.KindUint64 {
 		out.Heap = int64(heap[0].Value.Uint64())
 	}

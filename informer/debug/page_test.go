@@ -120,7 +120,8 @@ func TestThePageShowsACache(t *testing.T) {
 		if n := r.JSON("/", "caches", 0, "memoryBytes").(float64); n < 200 || n > 5000 {
 			t.Errorf("one config map takes %v bytes", n)
 		}
-		r.has("/", `<a href="?cache=configmaps.v1">configmaps.v1</a>`, "All is well")
+		r.has("/", `<a href="?cache=configmaps.v1">configmaps.v1</a>`, "All is well", "<dt>Bowline</dt><dd>devel</dd>")
+		r.is("devel", "/", "program", "bowline")
 		r.has("/?cache=configmaps.v1", `id="namespaces"`, ">web<", "Latest lists", "Running for")
 
 		time.Sleep(70 * time.Second) // within the bubble; no bookmark comes between the creation and the compaction

@@ -40,6 +40,7 @@
 // label informer is the name of the informer: that Name, followed by the selectors. Without either it is empty, which
 // Prometheus treats as no label.
 //
+//	bowline_build_info                            version: that of Bowline in the build information; always 1
 //	bowline_informer_objects                      resource, informer: objects in the caches
 //	bowline_informer_synced                       resource, informer: 1 if each cache holds a complete list, else 0
 //	bowline_informer_stale                        resource, informer: caches that have not been renewed for informer.Options.StaleAfter

@@ -12,6 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/version"
 )
 
 // Context registers the metrics with r and returns a context. Everything of Bowline that runs with that context, or
@@ -20,7 +21,7 @@ import (
 func Context(ctx context.Context, r prometheus.Registerer) (context.Context, error) {
 	requests, informers, controllers, leaders, recorders := newRequests(), newInformers(), newControllers(), newLeaders(), newRecorders()
 	groups := newGroups()
-	for _, c := range []prometheus.Collector{requests, informers, controllers, leaders, groups, recorders} {
+	for _, c := range []prometheus.Collector{requests, informers, controllers, leaders, groups, recorders, newBuild()} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -31,6 +32,16 @@ func Context(ctx context.Context, r prometheus.Registerer) (context.Context, err
 	ctx = leader.WithHooks(ctx, leaders.hooks())
 	ctx = shards.WithHooks(ctx, groups.hooks())
 	return recorder.WithHooks(ctx, recorders.hooks()), nil
+}
+
+// newBuild returns the metric of the program's version of Bowline.
+func newBuild() prometheus.Collector {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "bowline_build_info", Help: "The version of Bowline that the program was built with. The value is 1.",
+		ConstLabels: prometheus.Labels{"version": version.Bowline()},
+	})
+	g.Set(1)
+	return g
 }
 
 // group is several collectors as one.

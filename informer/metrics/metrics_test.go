@@ -104,6 +104,13 @@ func (w *world) has(want map[string]float64) {
 	}
 }
 
+// A test has no build information of its dependencies; internal/proof/release runs a program that has.
+func TestMetricsSayTheVersion(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.has(map[string]float64{`bowline_build_info{version="unknown"}`: 1})
+	})
+}
+
 func TestMetricsOfRequests(t *testing.T) {
 	bubble(t, func(w *world) {
 		r := client.For(w.client, configMaps)

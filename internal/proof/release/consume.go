@@ -62,6 +62,9 @@ func consume(ctx context.Context, repository, dir, proxy, version string, module
 		if err != nil || !strings.HasSuffix(out, "ok\n") {
 			return fmt.Errorf("as a user, program %s: %v, and it says\n%s", name, err, out)
 		}
+		if name == "metrics" && !strings.Contains(out, "version "+version+"\n") {
+			return fmt.Errorf("as a user, program %s does not say that it has version %s: it says\n%s", name, version, out)
+		}
 		fmt.Fprintf(os.Stderr, "as a user, program %s: ok\n", name)
 	}
 	for _, m := range modules {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -48,7 +47,10 @@ func main() {
 		log.Fatal(err)
 	}
 	for _, f := range families {
-		if strings.HasPrefix(f.GetName(), "controller_runtime_reconcile_total") {
+		switch f.GetName() {
+		case "bowline_build_info":
+			fmt.Println("version", f.GetMetric()[0].GetLabel()[0].GetValue())
+		case "controller_runtime_reconcile_total":
 			fmt.Println("ok")
 		}
 	}
