@@ -19,6 +19,9 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/proof/bench/copies/bowline"
+	"github.com/bowline-go/bowline/internal/proof/bench/copies/clientgo"
+	"github.com/bowline-go/bowline/internal/proof/bench/copies/controllerruntime"
 )
 
 // sides are the clients of both sides, at a server of the test's own.
@@ -141,9 +144,9 @@ func TestWrites(t *testing.T) {
 func TestCopies(t *testing.T) {
 	states := make(map[string]string)
 	for name, run := range map[string]func(context.Context, sides) error{
-		"client-go":          func(ctx context.Context, s sides) error { return copiesClientGo(ctx, s.clientset, "default", "me") },
-		"controller-runtime": func(ctx context.Context, s sides) error { return copiesRuntime(ctx, s.config, "default") },
-		"Bowline":            func(ctx context.Context, s sides) error { return copies(ctx, s.client, "default") },
+		"client-go":          func(ctx context.Context, s sides) error { return clientgo.Run(ctx, s.clientset, "default", "me") },
+		"controller-runtime": func(ctx context.Context, s sides) error { return controllerruntime.Run(ctx, s.config, "default") },
+		"Bowline":            func(ctx context.Context, s sides) error { return bowline.Run(ctx, s.client, "default") },
 	} {
 		t.Run(name, func(t *testing.T) { states[name] = copying(t, run) })
 	}

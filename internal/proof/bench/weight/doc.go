@@ -1,14 +1,16 @@
-// Command weight prints the costs of a controller that is built with Bowline, with client-go and with
-// controller-runtime:
+// Command weight prints the costs of programs that are built with Bowline, with client-go and with controller-runtime:
 //
 //	go run ./weight                  # the binaries and their builds
+//	go run ./weight -builds 0        # without the times of the builds, which take ten minutes
 //	go run ./weight -heap            # the memory of a synced cache as well
 //	go run ./weight -builds 3 -heap  # the medians of three cold builds
 //
 // # Builds
 //
-// The folders bowline, clientgo and controllerruntime hold the same small controller: it loads a kubeconfig, keeps the
-// cluster's pods in a cache, and reconciles them from a queue with workers, reading the cache. A binary is built
+// Each program is written once for each side. Hello loads a kubeconfig and lists pods. The controller keeps the
+// cluster's pods in a cache, and reconciles them from a queue with workers, reading the cache. The operator keeps a copy
+// of each ConfigMap with a label, with owner references and leader election. A test checks that Bowline's programs stay
+// within the limits that RESULTS.md promises. A binary is built
 // without symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are linked, including the
 // standard library and main; modules are all that are linked, including the library. A cold build starts with an empty
 // build cache, so it also compiles the standard library; the modules have been downloaded before. The CPU time is that

@@ -35,7 +35,7 @@ func measure(ctx context.Context, coldBuilds int, heaps bool, pods, rounds int, 
 		return err
 	}
 	defer os.RemoveAll(dir)
-	results, err := builds.Measure(ctx, dir, programs, coldBuilds, progress)
+	results, err := builds.Measure(ctx, dir, allPrograms(), coldBuilds, progress)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,76 @@
 package main
 
 import (
+	"io"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/proof/bench/builds"
 	"github.com/bowline-go/bowline/internal/proof/bench/weight/heap"
 )
+
+// RESULTS.md promises the limits.
+func TestBowlinesProgramsStayWithinTheirLimits(t *testing.T) {
+	var programs []builds.Program
+	for _, task := range tasks {
+		programs = append(programs, task.sides[0])
+	}
+	results, err := builds.Measure(t.Context(), t.TempDir(), programs, 0, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile("../RESULTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, task := range tasks {
+		for _, over := range task.exceeded(results[i]) {
+			t.Errorf("%s: %s", task.name, over)
+		}
+		if !strings.Contains(string(document), "\n"+task.promise()+"\n") {
+			t.Errorf("RESULTS.md lacks the row %q", task.promise())
+		}
+		if r := results[i]; r.Size < task.limit.size/2 || r.Packages < 150 || r.Modules < 2 {
+			t.Errorf("%s: %+v is too small to be true", task.name, r)
+		}
+	}
+}
+
+func TestALimitThatIsExceededIsNamed(t *testing.T) {
+	one := task{limit: limit{1000, 10, 5}}
+	within := builds.Result{Size: 1000, Packages: 10, Modules: 5}
+	if over := one.exceeded(within); len(over) > 0 {
+		t.Errorf("at the limits: %q", over)
+	}
+	for name, change := range map[string]func(*builds.Result){
+		"binary":   func(r *builds.Result) { r.Size++ },
+		"packages": func(r *builds.Result) { r.Packages++ },
+		"modules":  func(r *builds.Result) { r.Modules++ },
+	} {
+		r := within
+		change(&r)
+		if over := one.exceeded(r); len(over) != 1 || !strings.Contains(over[0], name) {
+			t.Errorf("one too many of %s: %q", name, over)
+		}
+	}
+}
+
+func TestTheTableHasEveryProgram(t *testing.T) {
+	var out strings.Builder
+	var results []builds.Result
+	for i, p := range allPrograms() {
+		results = append(results, builds.Result{Program: p, Size: int64(i+1) * 1_000_000, Packages: i + 1, Modules: i + 1})
+	}
+	printBuilds(&out, results, 0)
+	for _, row := range []string{"hello +\\| +Bowline +\\| +1.0 MB", "controller +\\| +Bowline +\\| +4.0 MB", "operator +\\| +Bowline +\\| +7.0 MB", "\\| +\\| +controller-runtime +\\| +9.0 MB"} {
+		if !regexp.MustCompile(row).MatchString(out.String()) {
+			t.Errorf("the table lacks %s:\n%s", row, out.String())
+		}
+	}
+}
 
 // The measurement of heaps from end to end, with few pods: it shows that every side still syncs, not what it costs.
 func TestEverySideSyncsItsCache(t *testing.T) {

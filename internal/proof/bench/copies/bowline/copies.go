@@ -1,4 +1,5 @@
-package migrating
+// Package bowline is an operator with Bowline: it keeps a copy of each ConfigMap with a label, while it leads.
+package bowline
 
 import (
 	"context"
@@ -10,9 +11,15 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// copies runs a controller that keeps a copy of each ConfigMap with a label. One replica of the program works at a
-// time.
-func copies(ctx context.Context, c *client.Client, namespace string) error {
+type ConfigMap struct {
+	meta.ObjectMeta `json:"metadata"`
+	Data            map[string]string `json:"data,omitempty"`
+}
+
+var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+
+// Run keeps the copies until ctx ends. One replica of the program works at a time.
+func Run(ctx context.Context, c *client.Client, namespace string) error {
 	maps := client.For(c, ConfigMaps)
 	originals := informer.New(maps, informer.Options{Namespace: namespace, LabelSelector: "copy=yes"})
 	copied := informer.New(maps, informer.Options{Namespace: namespace, LabelSelector: "copy-of"})

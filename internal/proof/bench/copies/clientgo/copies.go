@@ -1,4 +1,5 @@
-package migrating
+// Package clientgo is the operator of package copies/bowline with client-go.
+package clientgo
 
 import (
 	"context"
@@ -19,8 +20,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// copiesClientGo is copies for client-go.
-func copiesClientGo(ctx context.Context, clientset kubernetes.Interface, namespace, identity string) error {
+// Run keeps the copies until ctx ends. One replica of the program works at a time.
+func Run(ctx context.Context, clientset kubernetes.Interface, namespace, identity string) error {
 	client := clientset.CoreV1().ConfigMaps(namespace)
 	factory := informers.NewSharedInformerFactoryWithOptions(clientset, 10*time.Hour, informers.WithNamespace(namespace))
 	informer := factory.Core().V1().ConfigMaps()

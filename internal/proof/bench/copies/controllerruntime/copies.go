@@ -1,4 +1,5 @@
-package migrating
+// Package controllerruntime is the operator of package copies/bowline with controller-runtime.
+package controllerruntime
 
 import (
 	"context"
@@ -19,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// copiesRuntime is copies for controller-runtime.
-func copiesRuntime(ctx context.Context, cfg *rest.Config, namespace string) error {
+// Run keeps the copies until ctx ends. One replica of the program works at a time.
+func Run(ctx context.Context, cfg *rest.Config, namespace string) error {
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Cache:          cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
 		LeaderElection: true, LeaderElectionID: "copies", LeaderElectionNamespace: namespace,
