@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/store"
+	"github.com/bowline-go/bowline/internal/guard"
 )
 
 // Handler receives the changes of the objects of a cache; the package's documentation states the guarantees. One
@@ -69,7 +69,7 @@ func (e *PanicError) Error() string {
 	if e.Op == "match" {
 		who = "function"
 	}
-	if e.Value == store.ErrExited {
+	if e.Value == guard.ErrExited {
 		return fmt.Sprintf("deliver %s of %q: %s: %v", e.Op, e.Key, who, e.Value)
 	}
 	return fmt.Sprintf("deliver %s of %q: %s panicked: %v", e.Op, e.Key, who, e.Value)

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"reflect"
 
+	"github.com/bowline-go/bowline/internal/guard"
+
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/codec"
@@ -355,13 +357,8 @@ func (r Resource[T]) writesObjects() error {
 // of the client's, where a panic would end the process, and one bad object must not prevent the others. obj and err are
 // set even if decode leaves by runtime.Goexit, which cannot be stopped.
 func decodeInto[T any](obj *T, err *error, raw jsonstream.Item, decode func(jsonstream.Item) (T, error)) {
-	returned := false
-	defer func() {
-		if !returned {
-			var none T
-			*obj, *err = none, &DecodeError{Identity: raw.Identity, Err: shown.Panic("decoding", recover())}
-		}
-	}()
-	*obj, *err = decode(raw)
-	returned = true
+	guard.Call(func() { *obj, *err = decode(raw) }, func(value any) {
+		var none T
+		*obj, *err = none, &DecodeError{Identity: raw.Identity, Err: shown.Panic("decoding", value)}
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/bowline-go/bowline/internal/guard"
+
 	"github.com/bowline-go/bowline/internal/election"
 	"github.com/bowline-go/bowline/internal/runners"
 )
@@ -80,7 +82,7 @@ func (r *groupRun) begins(p *part, ctx context.Context) context.Context {
 
 // after calls run, which runs p, and notes how it ended. The first error ends the other parts.
 func (r *groupRun) after(p *part, run func() error) {
-	err := fmt.Errorf("run %s: %w", p.name, runners.ErrExited) // remains if run calls Goexit; if run panics, nothing reads it
+	err := fmt.Errorf("run %s: %w", p.name, guard.ErrExited) // remains if run calls Goexit; if run panics, nothing reads it
 	defer func() {
 		r.group.mu.Lock()
 		p.running = false

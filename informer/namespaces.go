@@ -9,9 +9,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/guard"
+
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/handle"
-	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/internal/store"
 )
 
@@ -303,25 +304,23 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 	r := f.i.reflector(s)
 	go func() {
 		defer close(p.ended)
-		returned := false
-		defer func() {
-			switch value := recover(); {
-			case value != nil:
-				p.panicked = &relayed{value, debug.Stack()}
-				f.cancel()
-			case !returned: // an index function, the function of a Filter, or OnError has called runtime.Goexit
-				p.err = fmt.Errorf("follow %s: %w", f.i.where(s.namespace), runners.ErrExited)
+		// It calls functions of the program: index functions, the function of a Filter, OnError.
+		guard.Call(func() {
+			from := s.at
+			// If a function panics, it is unknown how much of the watch has been applied. The next Run then begins with
+			// a list, because a resumed watch would apply old events again.
+			s.at = state{cause: Reset, seen: from.seen}
+			if s.at, p.err = r.run(ctx, from); p.err != nil {
 				f.cancel()
 			}
-		}()
-		from := s.at
-		// Index functions are called here. If one panics, it is unknown how much of the watch has been applied. The
-		// next Run then begins with a list, because a resumed watch would apply old events again.
-		s.at = state{cause: Reset, seen: from.seen}
-		if s.at, p.err = r.run(ctx, from); p.err != nil {
+		}, func(value any) {
+			if value == nil {
+				p.err = fmt.Errorf("follow %s: %w", f.i.where(s.namespace), guard.ErrExited)
+			} else {
+				p.panicked = &relayed{value, debug.Stack()}
+			}
 			f.cancel()
-		}
-		returned = true
+		})
 	}()
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/bowline-go/bowline/internal/guard"
+
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
 	"github.com/bowline-go/bowline/internal/runners"
@@ -181,7 +183,7 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], isP
 	exited := true
 	defer func() {
 		if exited { // otherwise it panics, and the program ends
-			c.sourceFailed(in, f, runners.ErrExited, fail)
+			c.sourceFailed(in, f, guard.ErrExited, fail)
 		}
 	}()
 	to := sink[K]{

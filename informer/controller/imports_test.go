@@ -26,7 +26,7 @@ var imports = map[string][]string{
 	"client/meta": {"internal/jsonlex"},
 	"errors":      {"client/meta", "internal/shown"},
 	"patch":       {"client/meta", "internal/fieldset", "internal/gotype", "internal/jsonlex", "internal/patch/govalue", "internal/patch/strategic", "internal/patch/tree"},
-	"cache":       {"client/meta", "internal/store"},
+	"cache":       {"client/meta", "internal/guard", "internal/store"},
 	"workqueue":   {},
 
 	// The parts of patch.
@@ -48,6 +48,8 @@ var imports = map[string][]string{
 	"internal/content":     {"client/meta", "internal/codec", "internal/jsonstream", "internal/pipeline"},
 	"internal/report":      {},
 	"internal/retry":       {},
+	"internal/guard":       {},
+	"internal/version":     {},
 	"internal/memnet":      {},
 	"internal/wsmux":       {},
 	"internal/gotype":      {"client/meta"},
@@ -60,17 +62,17 @@ var imports = map[string][]string{
 	"internal/fights":      {"client/meta", "errors", "internal/fieldset", "internal/follow"},
 	"internal/filler":      {"client/meta", "internal/follow", "internal/store"},
 	"internal/fresh":       {"client/meta", "internal/follow", "internal/store"},
-	"internal/store":       {"client/meta"},
+	"internal/store":       {"client/meta", "internal/guard"},
 	"internal/hooks":       {},
 	"internal/undertest":   {},
 	"internal/directive":   {},
 	"internal/regular":     {},
 	"internal/shown":       {},
-	"internal/conn":        {"errors", "internal/regular", "internal/shown"},
+	"internal/conn":        {"errors", "internal/guard", "internal/regular", "internal/shown"},
 	"internal/copyscript":  {},
 
 	"client": {
-		"client/meta", "errors", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/handle", "internal/hooks", "internal/jsonstream", "internal/overlay", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest", "patch",
+		"client/meta", "errors", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/guard", "internal/handle", "internal/hooks", "internal/jsonstream", "internal/overlay", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest", "internal/version", "patch",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/conn", "internal/directive", "internal/regular", "internal/shown"},
@@ -104,12 +106,12 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "internal/patch/strategic", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/runners", "internal/store", "internal/undertest"},
+	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/guard", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/runners", "internal/store", "internal/undertest"},
 	"informer/controller": {
-		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/hooks", "internal/report", "internal/runners", "workqueue",
+		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/guard", "internal/hooks", "internal/report", "internal/runners", "workqueue",
 	},
 	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/clustering", "internal/filler", "internal/runners", "workqueue"},
-	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/hooks", "internal/shown", "workqueue"},
+	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/hooks", "internal/shown", "internal/version", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/proof/conformance": {

@@ -8,16 +8,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/guard"
+
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/internal/clustering"
 	"github.com/bowline-go/bowline/internal/report"
-	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
 // reconcile runs the function on one key. It returns an error if the queue must retry the key.
 func (e *epoch[K]) reconcile(work context.Context, key K) error {
-	v := &visit[K]{Context: work, epoch: e, key: key, end: ReconcileEnd{Outcome: Failed, Err: runners.ErrExited}}
+	v := &visit[K]{Context: work, epoch: e, key: key, end: ReconcileEnd{Outcome: Failed, Err: guard.ErrExited}}
 	defer v.leave(0) // also if the function ends its goroutine
 	ctx, ok := v.enter(v, e.gates)
 	if !ok {
@@ -145,7 +146,7 @@ func (e *epoch[K]) exited(key K) *ReconcileError {
 	if failures == 1 {
 		e.failing.Add(1)
 	}
-	return &ReconcileError{Controller: e.c.name, Key: key, Failures: failures, Err: runners.ErrExited}
+	return &ReconcileError{Controller: e.c.name, Key: key, Failures: failures, Err: guard.ErrExited}
 }
 
 // failed records and reports a failure.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/guard"
+
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
@@ -235,25 +237,22 @@ func (c *Credentials) start() {
 	}
 	c.flight = f
 	go func() {
-		var got Credential
-		err := errors.New("fetch left by runtime.Goexit")
+		var (
+			got Credential
+			err error
+		)
 		defer func() { // in a defer, because of Goexit
 			cancel()
 			c.land(f, got, err)
 			close(f.done)
 			end()
 		}()
-		got, err = c.call(ctx)
+		guard.Call(func() { got, err = c.call(ctx) }, func(value any) { got, err = Credential{}, shown.Panic("fetch", value) })
 	}()
 }
 
 // call calls fetch. It makes sure that a context error from fetch is not taken for that of the caller's context.
 func (c *Credentials) call(ctx context.Context) (got Credential, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			got, err = Credential{}, shown.Panic("fetch", v)
-		}
-	}()
 	got, err = c.fetch(ctx)
 	switch {
 	case err == nil:

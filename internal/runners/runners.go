@@ -11,9 +11,6 @@ import (
 	"slices"
 )
 
-// ErrExited reports a goroutine that ended without returning or panicking.
-var ErrExited = errors.New("it has ended its goroutine (runtime.Goexit)")
-
 // IsNil reports whether what is nil, or a nil pointer or function, so that it cannot be called.
 func IsNil(what any) bool {
 	v := reflect.ValueOf(what)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/bowline-go/bowline/internal/guard"
+
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -150,27 +152,26 @@ func (q *subscriber[T]) tellAll(c *change[T], report func(*Panic)) {
 }
 
 func (q *subscriber[T]) call(op string, c *change[T], report func(*Panic)) {
-	returned := false
-	if report != nil {
-		defer func() {
-			if !returned {
-				report(notReturned(recover(), c.key, op))
-			}
-		}()
-	}
-	switch op {
-	case "OnAdd":
-		q.handler.OnAdd(c.now.obj)
-	case "OnUpdate":
-		q.handler.OnUpdate(c.old.obj, c.now.obj)
-	case "OnDelete":
-		q.handler.OnDelete(c.last.obj)
-	}
-	returned = true
+	reporting(report, c.key, op, func() {
+		switch op {
+		case "OnAdd":
+			q.handler.OnAdd(c.now.obj)
+		case "OnUpdate":
+			q.handler.OnUpdate(c.old.obj, c.now.obj)
+		case "OnDelete":
+			q.handler.OnDelete(c.last.obj)
+		}
+	})
 }
 
-// ErrExited reports a call that neither returned nor panicked.
-var ErrExited = errors.New("it has ended its goroutine (runtime.Goexit)")
+// reporting calls f, and reports a panic and the end of the goroutine. Without report, a panic ends the program.
+func reporting(report func(*Panic), key meta.Key, op string, f func()) {
+	if report == nil {
+		f()
+		return
+	}
+	guard.Call(f, func(value any) { report(notReturned(value, key, op)) })
+}
 
 // Panic is a recovered panic. Its fields are those of cache.PanicError.
 type Panic struct {
@@ -183,7 +184,7 @@ type Panic struct {
 // notReturned returns the report of a call that has not returned.
 func notReturned(recovered any, key meta.Key, op string) *Panic {
 	if recovered == nil {
-		recovered = ErrExited
+		recovered = guard.ErrExited
 	}
 	return &Panic{Value: recovered, Stack: debug.Stack(), Key: key, Op: op}
 }

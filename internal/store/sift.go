@@ -130,16 +130,6 @@ func (q *subscriber[T]) tellMatched(c *change[T], matches bool, report func(*Pan
 }
 
 func (q *subscriber[T]) matches(d *delta[T], report func(*Panic)) (matches bool) {
-	returned := false
-	if report != nil {
-		defer func() {
-			if !returned {
-				matches = false
-				report(notReturned(recover(), d.key(), "match"))
-			}
-		}()
-	}
-	matches = q.match(d.now.obj)
-	returned = true
+	reporting(report, d.key(), "match", func() { matches = q.match(d.now.obj) })
 	return matches
 }

@@ -104,7 +104,7 @@ func TestFilters(t *testing.T) {
 	b.do(chromedp.SendKeys(`input[type=search]`, "APP"+kb.Enter, chromedp.ByQuery))
 	b.until(`location.search.includes("q=APP") && document.querySelectorAll("tbody tr").length === 1`)
 	b.do(chromedp.Click(`tbody a`, chromedp.ByQuery))
-	b.until(`document.querySelector("pre")?.innerText.includes("greeting: |")`)
+	b.until(`document.querySelector("pre")?.innerText.includes('"greeting": "hello\\nworld\\n"')`)
 	b.do(chromedp.Click(`.crumbs a:nth-child(2)`, chromedp.ByQuery))
 	b.until(`location.search === "?cache=configmaps.v1" && document.querySelectorAll("#objects").length === 1`)
 }
