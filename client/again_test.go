@@ -145,7 +145,7 @@ func TestEachCallAfterClose(t *testing.T) {
 }
 
 // A watch and a body that are open while their client is closed go on.
-func TestWhatIsOpenAtCloseGoesOn(t *testing.T) {
+func TestOpenWatchesAndBodiesSurviveClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := clienttest.Start(t, clienttest.Options{})
 		c := dial(t, server.Config())

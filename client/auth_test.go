@@ -40,7 +40,7 @@ func (s *tokens) last() string {
 }
 
 // behaviours 110 and 112
-func TestWhichTokenIsSent(t *testing.T) {
+func TestTheTokenFileTakesPrecedenceOverTheToken(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	writeFile(t, file, []byte("from-file\n"))
 	for _, test := range []struct {

@@ -326,7 +326,7 @@ func TestAServerThatGoesAway(t *testing.T) {
 }
 
 // behaviour 77, fault F32: what a server says that it has not looked at is sent again by net/http, writes too.
-func TestWhatAServerThatGoesAwayHasNotSeenIsSentAgain(t *testing.T) {
+func TestUnprocessedRequestsAreSentAgainAfterGOAWAY(t *testing.T) {
 	for name, do := range map[string]func(ctx context.Context, r client.Resource[*Slim]) error{
 		"get":   func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
 		"watch": func(ctx context.Context, r client.Resource[*Slim]) error { return watch(ctx, r, client.WatchOptions{}) },

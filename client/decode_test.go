@@ -291,7 +291,7 @@ func TestAPanicInDecodingIsTheObjectsError(t *testing.T) {
 }
 
 // An event that arrives alone is decoded by the caller's goroutine, and so is a short list.
-func TestWhatIsShortIsDecodedByTheCaller(t *testing.T) {
+func TestTheCallerDecodesShortListsAndSingleEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		resetWork()
 		srv := newStream()
@@ -454,7 +454,7 @@ func (g *generated) Read(p []byte) (int, error) {
 
 // What is held of a list is bounded in bytes, however large the page that a server sends, and however slow the caller is.
 // fault F37; behaviour 83
-func TestWhatIsHeldOfAListIsBounded(t *testing.T) {
+func TestAListBuffersABoundedNumberOfBytes(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		objects, size int

@@ -17,7 +17,7 @@ func deleteAnswer(metadata string) string {
 	return fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"web","name":"a","uid":"u","resourceVersion":"7"%s}}`, metadata)
 }
 
-func TestWhatADeletionSays(t *testing.T) {
+func TestDeleteWithResultReadsTheResponse(t *testing.T) {
 	const ends = `,"deletionTimestamp":"2026-01-02T03:04:05Z"`
 	const success = `{"kind":"Status","apiVersion":"v1","metadata":{%s},"status":"Success","details":{"name":"a","kind":"configmaps","uid":"u"}}`
 	for _, test := range []struct {

@@ -119,7 +119,7 @@ type statused struct {
 	} `json:"status"`
 }
 
-func TestWhatEnsureRefuses(t *testing.T) {
+func TestEnsureRefusesInvalidObjects(t *testing.T) {
 	srv := says(object("a", "1"))
 	c := connect(t, srv)
 	r := client.For(c, slims)
@@ -163,7 +163,7 @@ func TestWhatEnsureRefuses(t *testing.T) {
 
 func drop3[A, B any](_ A, _ B, err error) error { return err }
 
-func TestWhatEndsAnEnsure(t *testing.T) {
+func TestEnsureDoesNotRetryPermanentErrors(t *testing.T) {
 	deleting := strings.Replace(object("a", "1"), `"uid"`, `"deletionTimestamp":"2026-01-02T03:04:05Z","finalizers":["x/y"],"uid"`, 1)
 	absent := answer{code: 404, body: status(404, "NotFound", "no")}
 	for _, test := range []struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // behaviour 336
-func TestWhatErrorsSay(t *testing.T) {
+func TestErrorTextsNameTheCallAndTheCause(t *testing.T) {
 	core := meta.GVR{Version: "v1", Resource: "pods"}
 	apps := meta.GVR{Group: "apps", Version: "v1", Resource: "deployments"}
 	id := meta.Identity{Namespace: "web", Name: "a", UID: "u", ResourceVersion: "7"}

@@ -189,7 +189,7 @@ func before(t testing.TB, version string) string {
 	return fmt.Sprint(n - 1)
 }
 
-func TestWhatIsKnownOfStreamingLists(t *testing.T) {
+func TestTheClientRemembersStreamingListsForAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connect(t, http.NotFoundHandler())
 		r := client.For(c, slims)

@@ -97,7 +97,7 @@ func TestModifySaysWhatTheServerHasLeftOut(t *testing.T) {
 }
 
 // Whether something was left out is seen in what the server has stored: one that makes something else of it has not.
-func TestWhatTheServerMakesOfAStatusIsNotLeftOut(t *testing.T) {
+func TestModifyReportsAStatusAsIgnoredOnlyIfItIsUnchanged(t *testing.T) {
 	const live = `{"kind":"Knot","apiVersion":"example.com/v1","metadata":{"namespace":"web","name":"a","uid":"u","resourceVersion":"1"},"status":{"turns":1}}`
 	for _, test := range []struct {
 		name, stored string

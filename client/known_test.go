@@ -66,7 +66,7 @@ func ensureKnown[T any](t *testing.T, gvk meta.GVK, text, live string, absent ..
 }
 
 // The rules of values are those of overlay.Apply, whose test has all of them.
-func TestWhatIsKnownProvesNoMoreThanItsTypeSays(t *testing.T) {
+func TestKnownProvesNothingAboutFieldsThatItsTypeLacks(t *testing.T) {
 	var (
 		policies = meta.GVK{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"}
 		customs  = meta.GVK{Group: "example.com", Version: "v1", Kind: "Thing"}
@@ -105,7 +105,7 @@ func TestWhatIsKnownProvesNoMoreThanItsTypeSays(t *testing.T) {
 }
 
 // A type without deletionTimestamp, or without owners, said that the object is not on its way out, and nobody's.
-func TestWhatIsKnownDoesNotProveThatNothingIsInTheWay(t *testing.T) {
+func TestEnsureReadsAgainIfKnownLacksDeletionOrOwners(t *testing.T) {
 	type lean struct {
 		meta.Identity `json:"metadata"`
 		Data          map[string]string `json:"data,omitempty"`
@@ -156,7 +156,7 @@ func TestWhatIsKnownDoesNotProveThatNothingIsInTheWay(t *testing.T) {
 }
 
 // A cached object of another type was returned in the place of the whole one, and mutate was called with one that lacks fields.
-func TestWhatIsKnownIsOfTheTypeThatIsRead(t *testing.T) {
+func TestKnownMustHaveTheTypeOfTheHandle(t *testing.T) {
 	type spec struct{ N int }
 	srv := says(siteText("1", `"spec":{"n":7}`))
 	r := client.For(connect(t, srv), sites)

@@ -340,7 +340,7 @@ type talliedMap struct {
 }
 
 // A relist does not decode what has not changed.
-func TestWhatIsReusedIsNotDecoded(t *testing.T) {
+func TestReusedObjectsAreNotDecoded(t *testing.T) {
 	tallied.Store(0)
 	page := []string{listOf("5", "c1", object("a", "1"), object("b", "2")), listOf("5", "", `{"metadata":{}}`, object("c", "3"))}
 	r := client.For(connect(t, says(page...)), client.Type[*talliedMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})

@@ -173,7 +173,7 @@ func TestModifyOfAStatusGoesThroughIt(t *testing.T) {
 }
 
 // behaviour 328: a change of the name or the namespace, too
-func TestWhatEndsAModify(t *testing.T) {
+func TestModifyDoesNotRetryPermanentErrors(t *testing.T) {
 	errMine := errors.New("mine")
 	answered := func(a ...answer) func(t *testing.T) (http.Handler, func() int) {
 		return func(*testing.T) (http.Handler, func() int) {

@@ -76,7 +76,7 @@ func TestTheTextOfTheWriteThatCameFirst(t *testing.T) {
 }
 
 // Only an error that proves that nothing was written lets Modify say so.
-func TestWhatProvesThatNothingWasWritten(t *testing.T) {
+func TestOnlyRefusalsProveThatNothingWasWritten(t *testing.T) {
 	status := func(code int) error {
 		return &apierrors.StatusError{Status: meta.Status{Code: code}}
 	}

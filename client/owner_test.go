@@ -76,7 +76,7 @@ func TestSetControllerAndAddOwnerNameTheOwner(t *testing.T) {
 	}
 }
 
-func TestWhatOwnedRefuses(t *testing.T) {
+func TestSetControllerRefusesInvalidOwners(t *testing.T) {
 	yes := true
 	owner := client.OwnerOf(deployments, owning("web", "d", "1"))
 	child := func(namespace string) *ConfigMap {

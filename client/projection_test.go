@@ -107,7 +107,7 @@ func TestUpdateRefusesAProjection(t *testing.T) {
 }
 
 // What an update costs: nothing, unless the T has been seen to lose something; and nothing is refused that loses nothing.
-func TestWhatAnUpdateAsksBefore(t *testing.T) {
+func TestUpdateReadsFirstOnlyIfItsTypeHasLostFields(t *testing.T) {
 	const labels, binary = `,"labels":{"l":"1"}`, `,"binaryData":{"b":"AA=="}`
 	slim := func(version string) *Slim {
 		return &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", ResourceVersion: version}}
@@ -275,7 +275,7 @@ func TestAnUpdateThatCannotLookBefore(t *testing.T) {
 }
 
 // Another client, and another resource, have not seen it.
-func TestWhatATypeLosesIsKnownToItsClient(t *testing.T) {
+func TestTheClientRemembersLostFieldsOfEachResource(t *testing.T) {
 	srv := &shelf{body: fmt.Sprintf(more, `,"labels":{"l":"1"}`, "")}
 	c := connect(t, srv)
 	obj := must[*Slim](t)(client.For(c, slims).Get(t.Context(), web))

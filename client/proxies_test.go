@@ -161,7 +161,7 @@ func (p places) dial(ctx context.Context, network, address string) (net.Conn, er
 
 // behaviour 75; guarantees S1 and S18: everything goes through the proxy, watches too; what is for the proxy goes to the proxy,
 // and what is for the server to the server.
-func TestWhatAProxyGets(t *testing.T) {
+func TestAProxyGetsOnlyItsOwnCredentials(t *testing.T) {
 	for _, scheme := range []string{"http", "https"} {
 		t.Run(scheme, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

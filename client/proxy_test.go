@@ -123,7 +123,7 @@ func (c openBody) Close() error {
 }
 
 // What goes to the target is what was asked for, and the credential goes to the server alone.
-func TestWhatTheProxySends(t *testing.T) {
+func TestTheProxyForwardsRequestsAndAddsTheCredential(t *testing.T) {
 	s := answers(answer{code: 418, body: "short and stout", header: http.Header{"Content-Type": {"text/tea"}, "Set-Cookie": {"a=b"}}})
 	cfg := serve(t, s)
 	cfg.Server += "/base"

@@ -15,7 +15,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-func TestWhatARawRequestSends(t *testing.T) {
+func TestARawRequestSendsItsPathQueryHeadersAndBody(t *testing.T) {
 	s := says("fine")
 	cfg := serve(t, s)
 	cfg.Server += "/base%2Fpath/"

@@ -6,7 +6,7 @@ import (
 )
 
 // behaviour 53: which writes cannot take effect twice, or have the same outcome twice, by what they send.
-func TestWhichWritesHaveAPrecondition(t *testing.T) {
+func TestWritesWithAPreconditionAreRecognized(t *testing.T) {
 	const jsonPatch = "application/json-patch+json"
 	for _, test := range []struct {
 		name               string
@@ -53,7 +53,7 @@ func TestWhichWritesHaveAPrecondition(t *testing.T) {
 }
 
 // The same error is the same to a person although its text differs, and what is wrapped differs although it is not the same.
-func TestWhichErrorsAreAlike(t *testing.T) {
+func TestErrorsAreComparedWithoutStreamIDs(t *testing.T) {
 	a, b := errors.New("a"), errors.New("b")
 	if alike(a, b) || !alike(a, errors.New("a")) || !alike(errors.New("stream error: stream ID 1; x"), errors.New("stream error: stream ID 3; x")) {
 		t.Error("what is alike is not what it should be")

@@ -185,7 +185,7 @@ func styles() (reads, safe, unsafe, once []style) {
 }
 
 // behaviours 41, 51 to 56, 59 and 77; faults F7 and F43: what is sent again, and that it is the same.
-func TestWhatIsSentAgain(t *testing.T) {
+func TestRequestsAreSentAgainOnlyIfThatIsSafe(t *testing.T) {
 	reads, safe, unsafe, once := styles()
 	date := time.Date(2000, 1, 1, 0, 0, 5, 0, time.UTC).Format(http.TimeFormat) // a bubble begins five seconds before
 	disrupted := `{"kind":"Status","code":429,"details":{"causes":[{"reason":"DisruptionBudget"}]}}`
@@ -484,7 +484,7 @@ func TestAttemptsAreCountedForEachCall(t *testing.T) {
 }
 
 // A server that is down gets a tenth more requests than there are calls, once the store is empty.
-func TestWhatIsSentAgainIsBounded(t *testing.T) {
+func TestTheRetryBudgetBoundsTheRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, o := through(outcome{err: reset})
 		cfg.Retry = client.Retry{Burst: 20, Wait: time.Nanosecond}

@@ -16,7 +16,7 @@ import (
 
 // guarantee S13: what a server or a proxy wrote comes cleaned and cut into an error, by whatever way. A proxy's words came as
 // they were, and net/http quoted whole headers.
-func TestWhatAPeerWroteIsFitToBeShown(t *testing.T) {
+func TestErrorsSanitizeTextsOfServersAndProxies(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	for name, said := range map[string]string{
 		"a header that is none":     "HTTP/1.1 200 OK\r\nbad\x1b[31mline\r\n\r\n",

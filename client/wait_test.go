@@ -149,7 +149,7 @@ func TestAWaitIsOneListAndOneWatch(t *testing.T) {
 }
 
 // What a wait asks for is what a role for the one object allows.
-func TestWhatAWaitSends(t *testing.T) {
+func TestAWaitSelectsItsObjectByName(t *testing.T) {
 	s := says(listOf("5", "", object("b", "4"), object("a", "3")), event("MODIFIED", object("b", "6", "x"))+event("MODIFIED", object("a", "7", "x")))
 	obj, err := client.WaitFor(t.Context(), client.For(connect(t, s), slims), web,
 		client.Until("done", func(obj *Slim) (bool, error) { return obj.Data["x"] != "", nil }))
@@ -164,7 +164,7 @@ func TestWhatAWaitSends(t *testing.T) {
 }
 
 // guarantee S22: whoever a handle acts for, the handles and calls that are made from it do too.
-func TestWhatIsMadeOfAHandleActsForTheSame(t *testing.T) {
+func TestDerivedHandlesActForTheSameUser(t *testing.T) {
 	s := answers(answer{code: 403, body: status(403, "Forbidden", "no")})
 	r := client.For(connect(t, s), slims).As(client.Subject{User: "ann"})
 	_, _ = client.WaitFor(t.Context(), r, web, client.UntilCreated())

@@ -37,7 +37,7 @@ func warned(t testing.TB, answers ...[]string) (out []client.Warning) {
 }
 
 // behaviours 138 and 139: what is malformed is reported, and loses none of the good ones before it or in other lines.
-func TestWhichWarningsAreHeard(t *testing.T) {
+func TestWarningHeadersAreParsed(t *testing.T) {
 	plain := func(texts ...string) (out []client.Warning) {
 		for _, text := range texts {
 			out = append(out, client.Warning{Agent: "-", Text: text})

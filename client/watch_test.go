@@ -50,7 +50,7 @@ func readWatch(ctx context.Context, r client.Resource[*Slim], o client.WatchOpti
 }
 
 // behaviours 40, 42, 45 and 48; faults F2, F6, F7, F9, F13, F20, F24, F25 and F28
-func TestWhatAWatchMakesOfItsBody(t *testing.T) {
+func TestAWatchDecodesEventsAndClassifiesErrors(t *testing.T) {
 	added := event("ADDED", object("a", "1"))
 	const got = "ADDED web/a@1"
 	reason := func(r apierrors.Reason, code int) func(t *testing.T, err error) {

@@ -108,7 +108,7 @@ func TestAMapIsATypeToo(t *testing.T) {
 }
 
 // behaviour 333; behaviours 25 and 338: the same for a subresource, and through the wrapping
-func TestWhatTheServerSaysOfAWrite(t *testing.T) {
+func TestErrorsOfWritesHaveTheServersReason(t *testing.T) {
 	obj := &Slim{Identity: at(web)}
 	for _, test := range []struct {
 		name   string

@@ -136,7 +136,7 @@ func (d deaf) WatchEach(
 }
 
 // behaviour 266: types and scopes do not mix.
-func TestWhatIsNotShared(t *testing.T) {
+func TestDifferentTypesAndOptionsShareNoInformer(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
 		s := &informer.Factory{}

@@ -135,7 +135,7 @@ func TestTransformMayBlankEverything(t *testing.T) {
 }
 
 // There is no object to change where one does not decode: the error stays what it was.
-func TestWhatDoesNotDecodeIsNotTransformed(t *testing.T) {
+func TestTransformSkipsUndecodableObjects(t *testing.T) {
 	modes(t, func(t *testing.T, mode informer.Mode) {
 		bubble(t, func(r *rig) {
 			r.put("bad", "bad", "1")

@@ -262,7 +262,7 @@ type wrapped struct {
 	*controller.Controller[meta.Key]
 }
 
-func TestWhatWrapsAControllerRunsItsInformers(t *testing.T) {
+func TestRunRunsTheInformersOfAWrappedController(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
 		got := newReconciled()

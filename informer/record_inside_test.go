@@ -9,7 +9,7 @@ import (
 
 // After a list of added ranges, events that are older than the list still come. Among them are those that a filter has turned into
 // deletions, while the list has found that a later state of the object does not decode.
-func TestWhichObjectsAreGone(t *testing.T) {
+func TestOnlyALaterDeletionClearsAnUndecodableObject(t *testing.T) {
 	bad := meta.Identity{Namespace: "default", Name: "a", UID: "1", ResourceVersion: "19"}
 	for _, test := range []struct {
 		name, uid, version string

@@ -644,7 +644,7 @@ func TestRelistsAreSpaced(t *testing.T) {
 
 // behaviour 178: a list, a bookmark or an event begins the health that makes waits short again; it does not take the end of a
 // watch. Then comes a second storm, in which the first waits must be short.
-func TestWhatCountsAsHealth(t *testing.T) {
+func TestListsBookmarksAndEventsResetTheBackoff(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		storm string // what fails in the first

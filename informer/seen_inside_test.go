@@ -7,7 +7,7 @@ import (
 	requests "github.com/bowline-go/bowline/internal/follow"
 )
 
-func TestWhatSelectorsCertainlyLeaveOut(t *testing.T) {
+func TestSelectorsExcludeOnlyObjectsThatCannotMatch(t *testing.T) {
 	const answer = `{"metadata":{"name":"a","labels":{"app":"web"}},"spec":{"unschedulable":true,"replicas":30,"nodeName":"n1","a.b":1.5},"type":""}`
 	for _, test := range []struct {
 		labels, fields, answer, subresource string

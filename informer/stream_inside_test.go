@@ -4,7 +4,7 @@ import "testing"
 
 // An object that is added shows that a streaming list goes on if its version is below one that came before, or not above one that
 // the server has had.
-func TestWhatShowsThatAStreamingListGoesOn(t *testing.T) {
+func TestOldVersionsShowThatAStreamingListGoesOn(t *testing.T) {
 	type step struct {
 		version string
 		goesOn  bool

@@ -455,7 +455,7 @@ func TestStreamingNeverFallsBack(t *testing.T) {
 }
 
 // behaviours 199, 206: what changes until the end bookmark belongs to the list, which appears at once.
-func TestWhatChangesWhileAStreamingListComesBelongsToIt(t *testing.T) {
+func TestAStreamingListIncludesChangesBeforeItsEndBookmark(t *testing.T) {
 	bubbleOf(t, clienttest.Options{StreamingLists: clienttest.StreamingEndless}, func(r *rig) {
 		r.put("same")
 		r.put("changed")

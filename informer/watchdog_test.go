@@ -58,7 +58,7 @@ func TestAConnectionThatDiesInSilenceIsReplaced(t *testing.T) {
 }
 
 // A watch over which something comes is not taken for a dead one, although it is not what the watchdog has seen before.
-func TestWhatKeepsAWatchOpen(t *testing.T) {
+func TestEventsAndRecentBookmarksKeepAWatchOpen(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		f    func(r *rig)

@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Whether the server agrees is the question of TestWhatIsKnownToBeAppliedChangesNothing in internal/proof/e2e.
+// Whether the server agrees is the question of TestIsAppliedAgreesWithTheServer in internal/proof/e2e.
 func TestAnObjectProvesThatAConfigurationIsApplied(t *testing.T) {
 	one := patch.FieldManager{Name: "one"}
 	applied := recorded(t, "deployment-applied.json")

@@ -90,7 +90,7 @@ func TestAConfigurationIsWhatItsValueEncodesTo(t *testing.T) {
 	}
 }
 
-func TestOfAConfigurationWithPathsOnlyThoseAreSent(t *testing.T) {
+func TestApplySendsOnlyTheGivenPaths(t *testing.T) {
 	read := &project{
 		ObjectMeta: meta.ObjectMeta{Name: "a", Namespace: "web", UID: "u", ResourceVersion: "7", Labels: map[string]string{"x/y": "1", "z": "2"}},
 		Spec:       projectSpec{Replicas: 3, Items: []part{{"one", "i:1"}, {"two", ""}}, Any: &inner{}},
@@ -232,7 +232,7 @@ func TestAStatusIsForItsSubresource(t *testing.T) {
 	}
 }
 
-func TestWhatHoldsForPatchesHoldsForApplies(t *testing.T) {
+func TestAnApplyHasTheMethodsOfAPatch(t *testing.T) {
 	p := patch.Apply(map[string]any{"spec": map[string]any{"password": "s3cr3t"}})
 	if got := body(t, p.WithResourceVersion("7")); got != `{"spec":{"password":"s3cr3t"},"metadata":{"resourceVersion":"7"}}` {
 		t.Errorf("with a version the body is %s", got)

@@ -372,7 +372,7 @@ func TestMembersThatAnOperationDoesNotHaveAreIgnored(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotJSONIsNotPatched(t *testing.T) {
+func TestApplyJSONRefusesMalformedJSON(t *testing.T) {
 	for _, test := range []struct{ name, doc, patch, want string }{
 		{"no document", ``, `[]`, "patch: the document is not JSON: it ends too early"},
 		{"no patch", `{}`, ` `, "patch: the JSON patch is not JSON: it ends too early"},

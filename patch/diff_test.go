@@ -192,7 +192,7 @@ func TestDiffsAreOfWhatIsWritten(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoDiffIsAnError(t *testing.T) {
+func TestDiffRefusesInvalidArguments(t *testing.T) {
 	object := raw(`{"metadata":{"name":"a","namespace":"b","uid":"c"}}`)
 	for _, test := range []struct {
 		name         string

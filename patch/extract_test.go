@@ -114,7 +114,7 @@ func TestExtractTakesEachFieldAsItIsOwned(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeExtracted(t *testing.T) {
+func TestExtractRefusesInvalidArguments(t *testing.T) {
 	m := patch.FieldManager{Name: "m"}
 	const entry = `{"apiVersion":"v2","metadata":{"managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{}}]}}`
 	const none = "the object has no metadata.managedFields: a cache drops them unless KeepManagedFields is set, and a struct must have them (meta.ObjectMeta)"

@@ -86,7 +86,7 @@ func TestMergingLosesNoDigit(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotJSONIsNotMerged(t *testing.T) {
+func TestApplyMergeRefusesMalformedJSON(t *testing.T) {
 	for _, test := range []struct{ name, doc, patch, want string }{
 		{"nothing", ``, `{}`, "patch: the document is not JSON: "},
 		{"an empty patch", `{}`, ``, "patch: the merge patch is not JSON: "},

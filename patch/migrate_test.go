@@ -134,7 +134,7 @@ func jsonOf(t *testing.T, v any) string {
 }
 
 // behaviour 326, for an object that kubectl has made: what it owned is extracted as if it had been applied.
-func TestWhatClientSideApplyOwnedIsExtractedAfterAMigration(t *testing.T) {
+func TestExtractReturnsFieldsMigratedFromClientSideApply(t *testing.T) {
 	before := recorded(t, "deployment-csa.json")
 	after := migrated(t, before, patch.MigrateFields(before, mine, "kubectl-client-side-apply", "kubectl-edit"))
 	config, err := patch.Extract(after, mine)

@@ -66,7 +66,7 @@ func TestPointersAreEscapedOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPointerIsRefused(t *testing.T) {
+func TestMalformedPointersAreRefused(t *testing.T) {
 	for pointer, want := range map[string]string{
 		"foo":      `pointer "foo" must be empty or start with a slash`,
 		"#/foo":    `pointer "#/foo" must be empty or start with a slash`,

@@ -471,7 +471,7 @@ func TestShrinkingKeepsTheGroups(t *testing.T) {
 }
 
 // Both have had their share, and both are below it when the share has grown. The one with the lower load is looked at first.
-func TestOfGroupsThatFallBelowTheirSharesTheFirstOneIsTaken(t *testing.T) {
+func TestTheGroupWithTheLowerLoadGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(Options[string]{Group: letter, Weight: func(group string) int { return map[string]int{"a": 3}[group] }})
 		release := make(chan struct{})

@@ -36,7 +36,7 @@ func (g *guard) authorize(a clienttest.Access) (bool, string) {
 }
 
 // The words are those of kube-apiserver.
-func TestWhatIsNotAllowedIsForbidden(t *testing.T) {
+func TestDeniedRequestsAreForbidden(t *testing.T) {
 	g := &guard{}
 	servers(t, clienttest.Options{Authorize: g.authorize}, func(t *testing.T, h *harness) {
 		const maps = "/api/v1/namespaces/default/configmaps"

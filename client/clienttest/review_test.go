@@ -45,7 +45,7 @@ func rulesOf(t *testing.T, cfg client.Config) client.SubjectRules {
 }
 
 // Everybody may ask what they may do, and nobody else's reviews are open to all.
-func TestWhoMayAsk(t *testing.T) {
+func TestEveryUserMayReviewTheirOwnAccess(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return a.Verb == "impersonate", "" }})
 	cfg := server.Config()
 	cfg.Impersonate = &client.Subject{User: "jane"}

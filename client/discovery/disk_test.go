@@ -262,7 +262,7 @@ func TestAFolderThatOthersCanWriteIsNotUsed(t *testing.T) {
 }
 
 // A document that one client had read without verifying the server was believed by another that verifies it.
-func TestWhatWasReadWithoutVerificationIsNotBelieved(t *testing.T) {
+func TestUnverifiedDocumentsAreNotUsedByAVerifyingClient(t *testing.T) {
 	r := &rig{server: clienttest.Start(t, clienttest.Options{TLS: true, Resources: []clienttest.Resource{widgets("v1")}})}
 	o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), OnError: func(err error) { t.Error(err) }}
 	verified := r.server.Config()

@@ -72,7 +72,7 @@ func TestFindAsksForTheGroupOfTheName(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotThere(t *testing.T) {
+func TestErrorsOfMissingResourcesNameTheSearchedGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{}, widgets("v1"))
 		for _, test := range []struct {

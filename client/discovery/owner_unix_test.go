@@ -40,7 +40,7 @@ func TestAFolderOfAnotherUserIsNotUsed(t *testing.T) {
 }
 
 // A pipe that nobody writes to, or a link to one, held the first call forever.
-func TestWhatIsNotAFileIsNotOpened(t *testing.T) {
+func TestAPipeInTheCacheFolderIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "cache")
 		var told []error

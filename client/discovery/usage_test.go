@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-func TestWhatCannotBeRightIsNotSent(t *testing.T) {
+func TestInvalidArgumentsSendNoRequest(t *testing.T) {
 	r := newRig(t, discovery.Options{})
 	for _, test := range []struct {
 		name    string

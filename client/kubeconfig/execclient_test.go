@@ -159,7 +159,7 @@ func TestAClientUsesTheCertificateOfTheLatestRun(t *testing.T) {
 
 // The error of a call that ended while a plugin ran was that of its context, and named nothing; one of a credential that had
 // expired did not say whose it was.
-func TestWhatAPluginHoldsUpIsNamed(t *testing.T) {
+func TestErrorsOfCallsNameTheirPlugin(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{TLS: true})
 	t.Run("a context that ends", func(t *testing.T) {
 		calls, err := net.Listen("tcp", "127.0.0.1:0")

@@ -98,7 +98,7 @@ func TestACredentialIsReadFromWhatAPluginPrints(t *testing.T) {
 }
 
 // behaviour 116, behaviour 117, behaviour 124
-func TestWhatIsNoCredentialIsRefusedWithoutShowingIt(t *testing.T) {
+func TestInvalidPluginOutputIsRefusedAndNotShown(t *testing.T) {
 	const secret = "s3cr3t"
 	cert, key := keyPair(t, "admin")
 	_, other := keyPair(t, "other")

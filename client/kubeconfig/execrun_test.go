@@ -133,7 +133,7 @@ func TestAPluginThatFailsSaysWhy(t *testing.T) {
 }
 
 // behaviour 117
-func TestWhatAPluginSaysDoesNotGetIntoTheToken(t *testing.T) {
+func TestThePluginsStderrIsNotPartOfItsToken(t *testing.T) {
 	var said bytes.Buffer
 	p := pluginOf(t, someServer,
 		stanzaOf(t, "print", "", printToken(v1, "abc")[:20], "\x1b[31mwarning", printToken(v1, "abc")[20:], " again\n"), Plugins{Stderr: &said})

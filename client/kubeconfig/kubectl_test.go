@@ -11,7 +11,7 @@ import (
 
 // behaviour 121: what kubectl takes is taken in the same way, with a warning that says what became of it. internal/proof/e2e/kubeconfigs
 // compares both.
-func TestWhatKubectlTakesIsTakenWithAWarning(t *testing.T) {
+func TestInvalidValuesThatKubectlAcceptsAreWarnings(t *testing.T) {
 	const server = `clusters["c"]: server `
 	const noUser = server + "must have no user, query or fragment: "
 	const noTLS = ` needs a server with https, and clusters["c"] has none: it is not sent`

@@ -215,7 +215,7 @@ func TestAnEntryWithoutANameIsAWarning(t *testing.T) {
 }
 
 // A misspelt name is most probably that of the one that is not there.
-func TestWhoRefersToAnEntryWithoutANameIsToldOfIt(t *testing.T) {
+func TestNotFoundErrorsMentionEntriesWithoutNames(t *testing.T) {
 	data := "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n" +
 		"clusters: [{Name: c, cluster: {server: https://s}}]\nusers: [{name: u, user: {token: s3cr3t}}]"
 	_, err := Parse([]byte(data), Options{Path: "/c"})
@@ -226,7 +226,7 @@ func TestWhoRefersToAnEntryWithoutANameIsToldOfIt(t *testing.T) {
 }
 
 // If many entries have no name, the warnings name some of them.
-func TestOfManyEntriesWithoutANameAFewAreNamed(t *testing.T) {
+func TestWarningsAboutEntriesWithoutNamesAreBounded(t *testing.T) {
 	l, err := Parse([]byte(simple("a")+"---\nusers: ["+strings.Repeat("{},", 1000)+"]"), Options{Path: "/c"})
 	if err != nil || len(l.Warnings) != maxOther {
 		t.Errorf("%d warnings, %v", len(l.Warnings), err)
@@ -254,7 +254,7 @@ func TestOnlyDirectivesAreRefused(t *testing.T) {
 }
 
 // behaviour 109, guarantee S7 (CVE-2019-11253)
-func TestWhatWouldTakeTooMuchTimeOrMemoryIsRefused(t *testing.T) {
+func TestFilesThatNeedTooMuchTimeOrMemoryAreRefused(t *testing.T) {
 	const few, many = "has too many values in it, or aliases that expand to too many", 1 << 20
 	for _, test := range []struct{ name, data, want string }{
 		{"an alias bomb", bomb(20), few},
@@ -299,7 +299,7 @@ func TestWhatWouldTakeTooMuchTimeOrMemoryIsRefused(t *testing.T) {
 }
 
 // guarantee S7: each unknown field was compared with all others, which took a minute for two megabytes.
-func TestOfManyUnknownFieldsAFewAreNamed(t *testing.T) {
+func TestWarningsAboutUnknownFieldsAreBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(simple("a"))
 	for i := range 200_000 {

@@ -189,7 +189,7 @@ users: [{name: u, user: {token: abc}}]
 }
 
 // What is wrong has the file, the stanza and the field in its text, and nothing that may be secret.
-func TestWhatCannotBeMeantIsAnErrorThatNamesStanzaAndField(t *testing.T) {
+func TestErrorsNameTheStanzaAndTheField(t *testing.T) {
 	const secret = "s3cr3t"
 	cert, _ := keyPair(t, "admin")
 	_, otherKey := keyPair(t, "other")

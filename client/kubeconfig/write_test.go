@@ -272,7 +272,7 @@ func TestAFileIsFoundBehindLinksAsTheSystemFindsIt(t *testing.T) {
 	onlyFiles(t, filepath.Join(dir, "far", "away", "new"), "config")
 }
 
-func TestWhatIsNoFileOfTheUsersIsNotReplaced(t *testing.T) {
+func TestWriteReplacesOnlyRegularFiles(t *testing.T) {
 	dir := t.TempDir()
 	loop := filepath.Join(dir, "loop")
 	if err := os.Symlink(loop, loop); err != nil {

@@ -94,7 +94,7 @@ func TestSetConditionKeepsTheTransitionTimeWhileTheStatusStays(t *testing.T) {
 	})
 }
 
-func TestWhatSetConditionRefuses(t *testing.T) {
+func TestSetConditionRefusesInvalidConditions(t *testing.T) {
 	own := []meta.Condition{{Type: "Ready", Status: "True", Reason: "Done"}}
 	old := []oldCondition{}
 	words := []string{"Ready"}

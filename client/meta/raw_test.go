@@ -31,7 +31,7 @@ func rawOf(t testing.TB, text string) *meta.Raw {
 	return r
 }
 
-func TestWhatRawDecodesAndWhatItKeeps(t *testing.T) {
+func TestRawDecodesMetadataAndKeepsTheRest(t *testing.T) {
 	r := rawOf(t, rawPod)
 	var want struct {
 		meta.TypeMeta
@@ -107,7 +107,7 @@ func TestACopyOfRawCanBeChanged(t *testing.T) {
 	}
 }
 
-func TestWhatRawRefuses(t *testing.T) {
+func TestRawRefusesMalformedObjects(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"an array", `[]`, "it must be a JSON object"},
 		{"nothing", ``, "the JSON ends too early"},
@@ -224,7 +224,7 @@ func reasonOf(err error) string {
 }
 
 // What is read belongs to the caller.
-func TestWhatAtReturnsIsACopy(t *testing.T) {
+func TestNestedReturnsACopyOfARawValue(t *testing.T) {
 	r := rawOf(t, rawPod)
 	spec, _, err := meta.Nested[map[string]any](r, "spec")
 	if err != nil {

@@ -95,7 +95,7 @@ func TestSetOwnersKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestWhatSetOwnersRefuses(t *testing.T) {
+func TestSetOwnersRefusesUnsuitableObjects(t *testing.T) {
 	yes := true
 	for _, test := range []struct {
 		name string

@@ -58,7 +58,7 @@ func TestARecordIsSentWithAllItsParts(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoRecordIsDroppedWithTheReason(t *testing.T) {
+func TestInvalidRecordsAreDroppedWithAReason(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		record func(r *rig)

@@ -64,7 +64,7 @@ func TestTheInstanceIsTheHostName(t *testing.T) {
 }
 
 // behaviour 348
-func TestWhatIsRecordedBeforeRunIsSent(t *testing.T) {
+func TestRunSendsEarlierRecords(t *testing.T) {
 	bubble(t, recorder.Options{}, func(r *rig) {
 		recorder.SetLimits(r.recorder, 3, 0, 0)
 		for _, name := range []string{"a", "b", "c", "d", "a", "e"} {

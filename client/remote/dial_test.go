@@ -510,7 +510,7 @@ func TestCloseAfterTheWriteDeadlineWaitsForNothing(t *testing.T) {
 	})
 }
 
-func TestWhatWasWrittenArrivesAlthoughTheConnectionIsClosed(t *testing.T) {
+func TestCloseDeliversWrittenBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := make(chan int, 1)
 		r := newPortRig(t, func(c *memnet.Conn) {

@@ -48,7 +48,7 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 }
 
 // A replica that has lost its lease does not say any more what it has worked on: others may work on that. One that gives its lease back does.
-func TestWhatWasWorkedOnIsForgottenWithALostLease(t *testing.T) {
+func TestALostLeaseClearsTheWorkedRanges(t *testing.T) {
 	for what, test := range map[string]struct {
 		why  error
 		want meta.Ranges

@@ -724,7 +724,7 @@ func TestAReplicaLeavesWhenItsWorkHasEnded(t *testing.T) {
 }
 
 // Followers are asked to stay prepared for a range until another replica has taken it.
-func TestWhatIsWorkedOnStaysPrepared(t *testing.T) {
+func TestFollowersStayPreparedUntilARangeHasPassed(t *testing.T) {
 	play(t, func(w *world) {
 		a := w.replica("a", nil)
 		follower := a.Follow("the cache")

@@ -176,7 +176,7 @@ func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 }
 
 // A replica stays prepared for a range that it works on until the range has passed, although another replica is to have it.
-func TestWhatIsWorkedOnStaysWanted(t *testing.T) {
+func TestARangeStaysWantedWhileTheReplicaWorksOnIt(t *testing.T) {
 	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
 	n := firstFor(theirs, ours)
 	v := newTestView()
@@ -240,7 +240,7 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 }
 
 // The lease of a replica with another Options.By does not tell who worked on the ranges of this one.
-func TestWhatIsReleasedBySomethingElseIsNotKnown(t *testing.T) {
+func TestLeasesWithAnotherByReleaseNoRanges(t *testing.T) {
 	foreign := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByNamespace}
 	ours := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}
 	for what, states := range map[string][2]share{

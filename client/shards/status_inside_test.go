@@ -2,7 +2,7 @@ package shards
 
 import "testing"
 
-func TestWhatIsDueToAReplica(t *testing.T) {
+func TestDueRangesAreProportionalToWeights(t *testing.T) {
 	members := []Member{
 		{Identity: "one", Weight: 1, Self: true},
 		{Identity: "three", Weight: 3},

@@ -292,7 +292,7 @@ func TestAnEditedLeaseKeepsItsRanges(t *testing.T) {
 	v.wantHolds(t, "when it has run out", 15*second, meta.Ranges{})
 }
 
-func TestWhatAReplicaThatJoinsMayTake(t *testing.T) {
+func TestAReplicaThatJoinsTakesOnlyKnownRangesUntilALeaseHasRunOut(t *testing.T) {
 	for what, test := range map[string]struct {
 		share  share
 		broken bool

@@ -20,7 +20,7 @@ import (
 )
 
 // A page is made while the operator runs. Its metrics and spans say so, the ConfigMap that is written included.
-func TestWhatPrometheusAndOpenTelemetrySee(t *testing.T) {
+func TestMetricsAndSpansShowAReconcile(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
 		{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages"},
 	}})

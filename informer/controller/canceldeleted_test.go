@@ -120,7 +120,7 @@ func TestADeletionEndsTheReconcileOfItsObject(t *testing.T) {
 }
 
 // A reconcile may ignore the end of its context, or fail for another reason.
-func TestWhatAReconcileReturnsAfterADeletion(t *testing.T) {
+func TestOnlyOtherErrorsAreReportedAfterADeletion(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		returns  func(ctx context.Context) error

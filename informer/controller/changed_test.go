@@ -159,7 +159,7 @@ func TestEveryObjectNamesEachOncePerPeriodAndNotAllAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatEveryObjectRefuses(t *testing.T) {
+func TestEveryObjectRefusesInvalidArguments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPods(t)
 		s.list(newPod("ns", "", "1"))

@@ -209,7 +209,7 @@ func (stubborn) Run(ctx context.Context, _ func(string), synced func()) error {
 }
 
 // A Run with many reconciles that hang names the first ten.
-func TestWhatHangsIsOneLine(t *testing.T) {
+func TestARunThatHangsNamesTheFirstTenReconciles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var names []string
 		for i := range 12 {
@@ -234,7 +234,7 @@ func TestWhatHangsIsOneLine(t *testing.T) {
 }
 
 // An added source that hangs while it is removed, and an informer that hangs, are named too.
-func TestWhatAddedSourcesLeaveBehindIsNamed(t *testing.T) {
+func TestAddedSourcesThatHangAreNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog()
 		c := controller.New("c", controller.Options{OnError: func(err error) {

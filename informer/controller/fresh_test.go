@@ -229,7 +229,7 @@ func (b *behind) waiting(from controller.Source[string], during time.Duration, w
 }
 
 // The watch goes on after a minute. Some writes are waited for until then, and others are not.
-func TestWhatAReconcileWaitsFor(t *testing.T) {
+func TestAReconcileWaitsForItsWritesToReachTheCache(t *testing.T) {
 	labelled := informer.Options{LabelSelector: "app=web"}
 	web := map[string]string{"app": "web"}
 	other := client.Type[*settings]{Version: "v1", Kind: "Secret", Resource: "secrets"}

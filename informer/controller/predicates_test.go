@@ -17,7 +17,7 @@ func change(change func(before, after *pod)) (before, after *pod) {
 	return before, after
 }
 
-func TestWhatEachPredicateCallsAChange(t *testing.T) {
+func TestEachPredicateSelectsItsChanges(t *testing.T) {
 	deleting := meta.Time{Time: time.Unix(1, 0)}
 	predicates := map[string]func(old, new *pod) bool{
 		"generation": controller.GenerationChanged[*pod], "labels": controller.LabelsChanged[*pod],

@@ -234,7 +234,7 @@ func TestTheLoggerOfTheContextIsUsedAndThenSlog(t *testing.T) {
 }
 
 // A controller that waits says for what, and why.
-func TestWhatTheWorkersWaitForIsLogged(t *testing.T) {
+func TestTheLogNamesTheSourcesThatWorkersWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := logged{newLog()}
 		c := controller.New("c", controller.Options{Logger: l.logger()},

@@ -176,7 +176,7 @@ func TestReadersGetCopiesUnlessTheyAskForTheObjects(t *testing.T) {
 }
 
 // Of several things that are wrong with a read, the error names the one that controller-runtime's cache names.
-func TestOfSeveralErrorsTheOneOfControllerRuntimeCounts(t *testing.T) {
+func TestReadErrorsHaveThePrecedenceOfControllerRuntime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})
 		kindless, podList := &unknown{}, &corev1.PodList{}

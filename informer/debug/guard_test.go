@@ -60,7 +60,7 @@ func TestEveryAnswerHasSafeHeaders(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotSeeThePageIsToldWhy(t *testing.T) {
+func TestAForbiddenPageShowsTheErrorOfAllow(t *testing.T) {
 	asked := 0
 	page := newPage(t, debug.Options{Allow: func(*http.Request) error {
 		asked++

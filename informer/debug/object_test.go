@@ -71,7 +71,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 }
 
 // A Secret is redacted whatever form its parts have, and an object that only looks like one is not.
-func TestWhatASecretIs(t *testing.T) {
+func TestRedactedRecognizesSecrets(t *testing.T) {
 	text := func(resource meta.GVR, content map[string]any) string {
 		redacted := debug.Redacted(resource, content)
 		return fmt.Sprint(redacted, content)

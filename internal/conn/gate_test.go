@@ -387,7 +387,7 @@ func TestARequestThatEndsLeavesItsRoom(t *testing.T) {
 
 // A server that shuts down ends all its watches in good order, and their connection takes no others. And net/http does not use the
 // room of a request that the client has ended before the server has said that it knows.
-func TestWhatLeavesNoRoom(t *testing.T) {
+func TestWatchesAndBrokenRequestsLeaveNoRoom(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		call Call
@@ -404,7 +404,7 @@ func TestWhatLeavesNoRoom(t *testing.T) {
 	}
 }
 
-func TestWhoDoesNotWait(t *testing.T) {
+func TestUpgradesPlainHTTPAndOtherServersDoNotWait(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(answer))
 	defer plain.Close()
 	other := httptest.NewTLSServer(http.HandlerFunc(answer)) // all have one certificate

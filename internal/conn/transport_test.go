@@ -90,7 +90,7 @@ func TestATokenIsFreshOnlyIfBothClocksSaySo(t *testing.T) {
 
 // A request that the server passes on may be refused by what is behind it, which says nothing about the credential. One
 // whose body cannot be had again is not sent again.
-func TestWhatIsNotReplayed(t *testing.T) {
+func TestProxiedRequestsAndStreamsAreNotReplayed(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		ctx       context.Context

@@ -65,7 +65,7 @@ func TestKeysThatMeanTheSameAreTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSetIsRefused(t *testing.T) {
+func TestMalformedSetsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                              "the set ends too early",
 		`{`:                             "the set ends too early",

@@ -28,7 +28,7 @@ func read(t *testing.T, text []byte) evidence {
 	return e
 }
 
-func TestWhatWasUndone(t *testing.T) {
+func TestUndoneFieldsAreEvidence(t *testing.T) {
 	const (
 		replicas = `{"f:spec":{"f:replicas":{}}}`
 		web      = `{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{".":{},"f:image":{},"f:name":{}}}}}`
@@ -107,7 +107,7 @@ func TestWhatWasUndone(t *testing.T) {
 	}
 }
 
-func TestWhatWeRemoved(t *testing.T) {
+func TestRemovedFieldsAreEvidence(t *testing.T) {
 	const label, set = `{"f:labels":{"f:a":{}}}`, `{"f:labels":{".":{},"f:a":{}},"f:l":{"k:{\"n\":1}":{".":{},"f:n":{},"f:v":{}}}}`
 	none := object(`"labels":{}`)
 	for _, test := range []struct {
@@ -170,7 +170,7 @@ func TestWhatWeRemoved(t *testing.T) {
 }
 
 // A writer of our name may have changed a field and changed it back, while our writes were of something else.
-func TestWhatAWriterOfOurNameDoes(t *testing.T) {
+func TestWritesByAnotherWriterOfOurNameAreNotEvidence(t *testing.T) {
 	const lock = `{"f:lock":{}}`
 	for _, test := range []struct {
 		name          string

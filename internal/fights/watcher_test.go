@@ -168,7 +168,7 @@ func TestNoEvidenceNoFight(t *testing.T) {
 	}
 }
 
-func TestWhatEndsAFight(t *testing.T) {
+func TestQuietOrADeletionEndsAFight(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		end  func(r *ring)

@@ -92,7 +92,7 @@ func TestAnObjectBeyondALimitCostsNoOther(t *testing.T) {
 }
 
 // A body that is cut off within an object that is skipped, or whose skipped object is broken, is an error as ever.
-func TestWhatIsSkippedIsChecked(t *testing.T) {
+func TestSkippedObjectsAreChecked(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	for _, test := range []struct{ object, want string }{
 		{`{"x":"` + long + `",}`, "a value after the comma"},

@@ -369,7 +369,7 @@ func TestOverlayWantsWhatIsWritten(t *testing.T) {
 	}
 }
 
-func TestWhatOverlayRefuses(t *testing.T) {
+func TestOverlayRefusesInvalidArguments(t *testing.T) {
 	const live = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n","uid":"u"}}`
 	for _, test := range []struct {
 		name      string

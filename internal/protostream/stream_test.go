@@ -263,7 +263,7 @@ func TestForeignBodies(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotProtobuf(t *testing.T) {
+func TestMalformedProtobufIsASyntaxError(t *testing.T) {
 	raw := func(b ...byte) []byte {
 		return protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: b}.Append(nil)
 	}
@@ -483,7 +483,7 @@ func TestOnlyABookmarkEndsTheInitialEvents(t *testing.T) {
 }
 
 // A step for bytes that have arrived comes before more are asked for: a watch may be silent for long.
-func TestWhatHasArrivedIsFramedFirst(t *testing.T) {
+func TestAWatchFramesArrivedBytesBeforeItAsksForMore(t *testing.T) {
 	body := slices.Concat(event("ADDED", "Pod", object("a")), event("ADDED", "Pod", object("b")))
 	frames := 0
 	for s := range protostream.NewWatch(jsonstream.Options{}).Steps() {

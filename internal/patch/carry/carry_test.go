@@ -166,7 +166,7 @@ func TestCarry(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAnObjectIsNotCarried(t *testing.T) {
+func TestChangeRefusesDocumentsThatAreNotObjects(t *testing.T) {
 	for i, what := range []string{"the live object", "the object before the change", "the object after the change"} {
 		for _, bad := range []string{"", "[]", "null", "{", "{}{}"} {
 			docs := [3][]byte{[]byte("{}"), []byte("{}"), []byte("{}")}

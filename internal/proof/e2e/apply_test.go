@@ -164,7 +164,7 @@ func TestConflictsAreTyped(t *testing.T) {
 }
 
 // behaviour 325: what the client refuses, the server does, too.
-func TestWhatNoApplyMaySay(t *testing.T) {
+func TestTheServerRefusesInvalidApplies(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	send := func(query, body string) error {
@@ -211,7 +211,7 @@ func TestFieldsThatAreLeftOutAreRemoved(t *testing.T) {
 }
 
 // Extract gives back what was applied, and applying that changes nothing.
-func TestWhatIsExtractedIsWhatWasApplied(t *testing.T) {
+func TestExtractReturnsTheAppliedConfiguration(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	r := as(client.For(c, deployments), "one")
@@ -359,7 +359,7 @@ func record(t *testing.T, name string, obj object) {
 
 // Whenever an object is known to have a configuration applied, the server finds so, too; and where nothing but that configuration
 // was applied, it is known. behaviour 325.
-func TestWhatIsKnownToBeAppliedChangesNothing(t *testing.T) {
+func TestIsAppliedAgreesWithTheServer(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	r := client.For(c, deployments)

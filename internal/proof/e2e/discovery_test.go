@@ -60,7 +60,7 @@ func TestDiscoveryKnowsWhatTheServerServes(t *testing.T) {
 }
 
 // Whatever the server says that it can list, a handle made of its description lists.
-func TestWhatDiscoverySaysIsTrue(t *testing.T) {
+func TestDiscoveredResourcesCanBeListed(t *testing.T) {
 	t.Parallel()
 	c, _ := admin(t)
 	catalog := discovery.New(c, discovery.Options{})

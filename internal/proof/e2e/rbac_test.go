@@ -136,7 +136,7 @@ func TestAnImpersonatedUserHasTheRightsOfThatUser(t *testing.T) {
 	wantReason(t, err, apierrors.Forbidden)
 }
 
-func TestWhoMayNotImpersonateIsToldSo(t *testing.T) {
+func TestImpersonationWithoutPermissionIsForbidden(t *testing.T) {
 	t.Parallel()
 	cfg := adminConfig()
 	cfg.BearerToken = client.Secret(plane.OutsiderToken)

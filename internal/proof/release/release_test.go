@@ -109,7 +109,7 @@ func TestAReleaseIsACommitAndATagForEachModule(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotPackedIsAnError(t *testing.T) {
+func TestPackRefusesAModuleWithMissingFiles(t *testing.T) {
 	for _, test := range []struct {
 		name, without, want string
 		attributes          string

@@ -91,7 +91,7 @@ func TestASelectorOfAllReplacesOneOfSome(t *testing.T) {
 
 // Trap: what is no longer wanted is left out of the object, and stays. EnsureOptions.Absent takes it away, and a cache that still has
 // it does not say that all is well.
-func TestWhatIsNoLongerWantedIsTakenAway(t *testing.T) {
+func TestAbsentRemovesFieldsThatAreNoLongerWanted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := client.For(connect(t, trapped(t), "me"), cronjob.CronJobs)
 		old := newCronJob("tick", schedule)

@@ -49,7 +49,7 @@ func shared() *Ledger {
 	return l
 }
 
-func TestWhatIsRightHasNoFaults(t *testing.T) {
+func TestACorrectLedgerHasNoFaults(t *testing.T) {
 	faults, got := shared().Faults()
 	if len(faults) > 0 {
 		t.Errorf("%d faults: %q", len(faults), faults[:min(3, len(faults))])

@@ -236,7 +236,7 @@ func TestAReadOfACacheThatNobodyRunsFailsTheTest(t *testing.T) {
 }
 
 // Trap: the server does not keep what is ensured. Each Ensure says so, so that a loop can see that it fights somebody.
-func TestWhatTheServerDoesNotKeepIsSaid(t *testing.T) {
+func TestEnsureReportsFieldsThatTheServerDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		type painted struct {
