@@ -60,7 +60,7 @@ func TestALoopMayBeLeftAnywhere(t *testing.T) {
 }
 
 // A loop sees the objects as they were when it began, also if it writes itself.
-func TestALoopSeesOneMoment(t *testing.T) {
+func TestALoopSeesASnapshot(t *testing.T) {
 	const n = 3_000
 	for _, name := range []string{"All", "Namespace", "an index", "a selector with an index", "a selector without an index"} {
 		s := storetest.New[*labelled]()

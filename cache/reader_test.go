@@ -9,7 +9,7 @@ import (
 )
 
 // behaviour 254
-func TestReaderLoopsOverTheObjectsOfOneMoment(t *testing.T) {
+func TestReaderLoopsOverASnapshot(t *testing.T) {
 	s := storetest.New[*thing]()
 	r := s.Reader()
 	byTag := cache.NewIndex(r, func(o *thing) []string { return o.Tags })

@@ -160,7 +160,7 @@ func TestIndexClose(t *testing.T) {
 }
 
 // An index goes by the values that an object had when it came, whatever the function says of it later.
-func TestIndexFunctionThatChangesItsMind(t *testing.T) {
+func TestIndexRemembersTheValuesOfEachObject(t *testing.T) {
 	s := storetest.New[*thing]()
 	ix := cache.NewIndex(s.Reader(), byTag)
 	set(s, "ns/a u@1", "x")

@@ -310,7 +310,7 @@ func TestTheSameHandlerTwiceIsTwoSubscriptions(t *testing.T) {
 }
 
 // A handler finds in the reader what it is told of.
-func TestHandlerReadsWhatItIsTold(t *testing.T) {
+func TestReadersHaveTheStateThatAHandlerReceives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*thing]()
 		r := s.Reader()

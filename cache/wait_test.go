@@ -99,7 +99,7 @@ func TestWaitFor(t *testing.T) {
 	}
 }
 
-func TestWaitForOfTheZeroReader(t *testing.T) {
+func TestWaitForOnAZeroReaderEndsWithItsContext(t *testing.T) {
 	var r cache.Reader[*thing]
 	cause := errors.New("cause")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -120,7 +120,7 @@ func TestAReviewThatIsRefused(t *testing.T) {
 	}
 }
 
-func TestReviewsOfWhatCannotBe(t *testing.T) {
+func TestInvalidReviewsSendNothing(t *testing.T) {
 	c := without(t, func(*http.Request) (*http.Response, error) {
 		t.Error("something was sent")
 		return nil, errors.New("no")

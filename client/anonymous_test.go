@@ -56,7 +56,7 @@ func fill(t *testing.T, v reflect.Value) {
 }
 
 // guarantee S4, behaviour 137
-func TestAnAnonymousConfigHasNothingOfWhoItIs(t *testing.T) {
+func TestAnAnonymousConfigHasNoIdentity(t *testing.T) {
 	var cfg client.Config
 	fill(t, reflect.ValueOf(&cfg).Elem())
 	check := func(prefix string, before, after reflect.Value) {
@@ -86,7 +86,7 @@ func TestAnAnonymousConfigHasNothingOfWhoItIs(t *testing.T) {
 }
 
 // guarantee S4, behaviour 137
-func TestAnAnonymousClientSendsNothingOfWhoItIs(t *testing.T) {
+func TestAnAnonymousClientSendsNoIdentity(t *testing.T) {
 	ca := newAuthority(t)
 	cert, key := ca.issue(t, "me")
 	srv := &people{}

@@ -65,7 +65,7 @@ func TestTheTokenFileTakesPrecedenceOverTheToken(t *testing.T) {
 	}
 }
 
-func TestWithoutAGoodTokenNothingIsSent(t *testing.T) {
+func TestNothingIsSentWithoutAValidToken(t *testing.T) {
 	for _, test := range []struct{ name, content, want string }{
 		{"no file", "", "read Config.BearerTokenFile: open "},
 		{"an empty file", " \n", " is empty"},

@@ -199,7 +199,7 @@ func TestAnswersCutAtEveryByte(t *testing.T) {
 }
 
 // guarantee S10: no bound on the answer as a whole stands in the way of a list that is large because it is long.
-func TestALongListIsNoLargeObject(t *testing.T) {
+func TestMaxObjectDoesNotBoundALongList(t *testing.T) {
 	cfg := serve(t, says(listOf("5", "", strings.Split(strings.TrimSuffix(strings.Repeat(object("a", "1")+";", 2000), ";"), ";")...)))
 	cfg.MaxObject = 1000
 	n := 0

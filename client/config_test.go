@@ -269,7 +269,7 @@ func TestNewDoesNoIO(t *testing.T) {
 }
 
 // behaviour 26: what New was given may be changed afterwards.
-func TestAClientHasNothingInCommonWithItsConfig(t *testing.T) {
+func TestAClientSharesNoMemoryWithItsConfig(t *testing.T) {
 	ca := newAuthority(t)
 	cert, key := ca.issue(t, "me")
 	srv := startTLS(t, ca, says(object("a", "1")), func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert })

@@ -41,7 +41,7 @@ func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") == "true"
 
 // Watches are kept apart from other requests, and where a connection has as many as the server allows, the next go over
 // further ones.
-func TestWatchesHaveConnectionsOfTheirOwn(t *testing.T) {
+func TestWatchesHaveSeparateConnections(t *testing.T) {
 	t.Run("one after the other", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { manyWatches(t, false) }) })
 	t.Run("all at once", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { manyWatches(t, true) }) })
 }

@@ -52,7 +52,7 @@ func TestCount(t *testing.T) {
 	})
 }
 
-func TestCountOfOtherServers(t *testing.T) {
+func TestCountReportsWhetherItIsKnown(t *testing.T) {
 	const partial = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"`
 	const one = `},"items":[{"metadata":{"name":"a"}}]}`
 	for _, test := range []struct {

@@ -588,7 +588,7 @@ func TestBasicAuthentication(t *testing.T) {
 }
 
 // A fetch that was told NotFound made a get that was never sent look as if its object were gone.
-func TestAnAnswerToAFetchIsNoneToTheRequest(t *testing.T) {
+func TestAnErrorOfAFetchIsNotTheErrorOfTheRequest(t *testing.T) {
 	cfg := serve(t, says(object("a", "1")))
 	issuer := connect(t, answers(answer{code: 404, body: status(404, "NotFound", "no such account")}))
 	cfg.Credentials = client.TokenCredentials(client.For(issuer, accounts), web, client.TokenOptions{})

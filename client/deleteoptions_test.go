@@ -9,7 +9,7 @@ import (
 )
 
 // behaviour 10
-func TestDeletionsThatCannotBeMeantAreRefused(t *testing.T) {
+func TestInvalidDeletionsAreRefused(t *testing.T) {
 	srv := says(object("a", "1"))
 	r := client.For(connect(t, srv), slims)
 	everything := client.Selection{Namespace: "web", Everything: true}

@@ -40,7 +40,7 @@ func TestEnsureWritesTheWholeObject(t *testing.T) {
 }
 
 // behaviour 328
-func TestEnsureOfWhatIsThereSendsNothing(t *testing.T) {
+func TestEnsureOfAnUnchangedObjectWritesNothing(t *testing.T) {
 	srv := newRow(t, unknownFields)
 	got, outcome, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "v"}}, client.EnsureOptions{})
 	if err != nil || outcome.Outcome != client.Unchanged || got.ResourceVersion != "1" || len(got.Data) != 2 || len(srv.puts) != 0 || srv.gets != 1 {
@@ -48,7 +48,7 @@ func TestEnsureOfWhatIsThereSendsNothing(t *testing.T) {
 	}
 }
 
-func TestEnsureMeetsTheOthers(t *testing.T) {
+func TestEnsureTriesAgainAfterConcurrentWrites(t *testing.T) {
 	absent := answer{code: 404, body: status(404, "NotFound", "no")}
 	exists := answer{code: 409, body: status(409, "AlreadyExists", "no")}
 	conflict := answer{code: 409, body: status(409, "Conflict", "no")}

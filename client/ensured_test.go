@@ -177,7 +177,7 @@ func TestEnsureOfOwnedObjectsAdoptsNothing(t *testing.T) {
 }
 
 // Two controllers that want one object each made it their own, or one wrote into what was the other's.
-func TestEnsureOfWhatAnotherControls(t *testing.T) {
+func TestEnsureRefusesAnObjectOfAnotherController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := clienttest.Start(t, clienttest.Options{})
 		maps := client.For(dial(t, server.Config()), configMaps)
@@ -273,7 +273,7 @@ func TestAResyncFromACacheSendsNothing(t *testing.T) {
 }
 
 // A cached object that is out of date, or proves nothing, changes nothing.
-func TestEnsureOfWhatIsOutOfDateReads(t *testing.T) {
+func TestEnsureReadsAgainIfKnownIsOutOfDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := clienttest.Start(t, clienttest.Options{})
 		c, sent := counted(t, server.Config())
@@ -324,7 +324,7 @@ func TestEnsureOfWhatIsOutOfDateReads(t *testing.T) {
 }
 
 // A change to a cached object is made to what the server has, also to what the cache has no field for.
-func TestModifyOfWhatIsKnownReadsBeforeItWrites(t *testing.T) {
+func TestModifyWithKnownReadsBeforeItWrites(t *testing.T) {
 	srv := newRow(t, unknownFields)
 	r := client.For(connect(t, srv), slims)
 	known := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u", ResourceVersion: "0"}, Data: map[string]string{"k": "old"}}
@@ -361,7 +361,7 @@ func TestModifyOfWhatIsKnownReadsBeforeItWrites(t *testing.T) {
 }
 
 // There was no way to say that something is to go.
-func TestEnsureTakesOutWhatIsToBeAbsent(t *testing.T) {
+func TestEnsureRemovesAbsentFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := clienttest.Start(t, clienttest.Options{})
 		c, sent := counted(t, server.Config())
@@ -402,7 +402,7 @@ func TestEnsureTakesOutWhatIsToBeAbsent(t *testing.T) {
 }
 
 // A cached object without managedFields cannot tell whose an element is that is no longer wanted.
-func TestEnsureLooksWhoseAnElementIs(t *testing.T) {
+func TestEnsureReadsTheOwnerOfAnElementBeforeItRemovesIt(t *testing.T) {
 	type container struct {
 		Name string `json:"name"`
 	}
@@ -430,7 +430,7 @@ func TestEnsureLooksWhoseAnElementIs(t *testing.T) {
 }
 
 // A Known that is another object than the one that was asked for is no answer.
-func TestPreconditionsOfAnEnsureOfWhatIsKnown(t *testing.T) {
+func TestEnsureChecksPreconditionsAgainstKnown(t *testing.T) {
 	srv := says(object("a", "7", "k"))
 	known := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u-a", ResourceVersion: "7"}, Data: map[string]string{"k": "k"}}
 	for _, asked := range []meta.Identity{{Namespace: "web", Name: "a", UID: "other"}, {Namespace: "web", Name: "a", ResourceVersion: "6"}} {

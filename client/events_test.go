@@ -110,7 +110,7 @@ func TestEachEvent(t *testing.T) {
 }
 
 // A bookmark above MaxObject lost what it says: that a streaming list is complete. It was reported as an object that does not decode.
-func TestABookmarkThatIsTooLargeIsStillOne(t *testing.T) {
+func TestATooLargeBookmarkIsStillABookmark(t *testing.T) {
 	long := `,"x":"` + strings.Repeat("x", 10_000) + `"`
 	mark := func(metadata string) string {
 		return event("BOOKMARK", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{`+metadata+`}`+long+`}`)

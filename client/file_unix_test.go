@@ -14,7 +14,7 @@ import (
 
 // A pipe in the place of a token, a certificate, an authority or a kubeconfig held every call, past its context: to open it waits
 // for somebody who writes.
-func TestAPipeHoldsNobody(t *testing.T) {
+func TestAPipeInThePlaceOfAFileIsAnError(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func TestAFinalizerIsSentAsAGuardedPatch(t *testing.T) {
 	}
 }
 
-func TestAFinalizerMeetsTheOthers(t *testing.T) {
+func TestAFinalizerIsTriedAgainAfterConcurrentWrites(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		meddle func(n int, s *row) // before the n-th patch
@@ -154,7 +154,7 @@ func TestAFinalizerMeetsTheOthers(t *testing.T) {
 }
 
 // The server says Invalid of a test that fails, and of a finalizer that is no good.
-func TestAnInvalidFinalizerIsNoRace(t *testing.T) {
+func TestAnInvalidFinalizerIsNotTakenForAConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, h := jsonPatched(t, unknownFields, nil)
 		_, err := client.For(connect(t, h), slims).AddFinalizer(t.Context(), web, "bad.example/a", meta.FinalizerOptions{})
@@ -195,7 +195,7 @@ func TestAFinalizerOfAnObjectThatIsBeingDeleted(t *testing.T) {
 	must[*Slim](t)(r.RemoveFinalizer(t.Context(), web, "f", meta.FinalizerOptions{}))
 }
 
-func TestAFinalizerOfNoObject(t *testing.T) {
+func TestAFinalizerOfAMissingObject(t *testing.T) {
 	absent := strings.Replace(status(404, "NotFound", "no"), `"code"`, `"details":{"name":"a","kind":"configmaps"},"code"`, 1)
 	r := client.For(connect(t, answers(answer{code: 404, body: absent})), slims)
 	if got, err := r.RemoveFinalizer(t.Context(), web, "e.x/a", meta.FinalizerOptions{}); got != nil || err != nil {

@@ -98,7 +98,7 @@ func follows(t *testing.T, r client.Resource[*Slim]) (end func() error) {
 
 // behaviours 122 and 131, fault F30: what is new is for new requests; those under way, and their connections, go on to
 // their end. Another token alone changes no connection.
-func TestAnotherCertificateOfCredentialsIsForNewConnections(t *testing.T) {
+func TestANewCertificateIsForNewConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ca := newAuthority(t)
 		srv := &people{}

@@ -13,7 +13,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-func TestHowFreshAnObjectMustBe(t *testing.T) {
+func TestGetOptionsChooseHowFreshAnObjectIs(t *testing.T) {
 	pods := client.Type[*ConfigMap]{Version: "v1", Kind: "Pod", Resource: "pods"}
 	version := func(o *ConfigMap, err error) (string, error) {
 		if err != nil {

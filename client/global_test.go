@@ -22,7 +22,7 @@ var globals = []string{
 }
 
 // guarantee S20: no package has a variable that another could set, or that changes.
-func TestNoPackageHasStateOfItsOwn(t *testing.T) {
+func TestNoPackageHasMutableGlobalState(t *testing.T) {
 	found := make(map[string]bool)
 	packages(t, func(dir string, files []*ast.File) {
 		vars := make(map[string]bool)

@@ -188,7 +188,7 @@ func TestImpersonationIsSentOnlyByThisPackage(t *testing.T) {
 }
 
 // behaviour 26
-func TestAHandleHasNothingInCommonWithItsImpersonation(t *testing.T) {
+func TestAHandleSharesNoMemoryWithItsImpersonation(t *testing.T) {
 	srv := says(object("a", "1"))
 	cfg := serve(t, srv)
 	i := client.Subject{User: "jane", Groups: []string{"dev"}, Extra: map[string][]string{"k": {"v"}}}

@@ -75,7 +75,7 @@ func endsAfter(t *testing.T, limit time.Duration, get func(context.Context) erro
 
 // A token on a mount whose server was gone held every call, past its context, because it was read under a lock. It holds
 // only those that have no token yet, until their contexts end.
-func TestATokenFileThatIsNotReadHoldsNobodyPastItsContext(t *testing.T) {
+func TestCallsDoNotWaitForATokenFilePastTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file, m, srv := filepath.Join(t.TempDir(), "token"), &mount{}, &tokens{}
 		writeFile(t, file, []byte("one"))
@@ -189,7 +189,7 @@ func TestATokenIsUsedWhileItsFileIsNotRead(t *testing.T) {
 }
 
 // Certificates and authorities held every call in the same way, those for which a certificate was there too.
-func TestCertificateFilesThatAreNotReadHoldNobodyPastItsContext(t *testing.T) {
+func TestCallsDoNotWaitForCertificateFilesPastTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ca, srv, m := newAuthority(t), &people{}, &mount{}
 		cfg, _ := serveOver(t, http2, srv, asksForCertificates)

@@ -393,7 +393,7 @@ func TestManagedFieldsAreCutUnlessAskedFor(t *testing.T) {
 }
 
 // An error of the caller's that looks like one of the list's is still the caller's.
-func TestAnErrorOfTheCallersIsNotTheLists(t *testing.T) {
+func TestListEachReturnsTheCallersErrorItself(t *testing.T) {
 	r := client.For(connect(t, says(listOf("5", "", object("a", "1")))), slims)
 	for _, mine := range []error{io.EOF, io.ErrUnexpectedEOF, apierrors.Expired, context.Canceled} {
 		_, err := r.ListEach(t.Context(), client.ListOptions{}, nil, func(client.Item[*Slim]) error { return mine })

@@ -96,7 +96,7 @@ func TestAListThatIsNotOfTheExactVersionIsRefused(t *testing.T) {
 }
 
 // behaviour 15: the other duty. A server that takes the least version for the exact one may have forgotten it.
-func TestAListOfALeastVersionThatIsTooOldIsOfThePresent(t *testing.T) {
+func TestAListWhoseLeastVersionIsTooOldIsSentWithoutIt(t *testing.T) {
 	for reason, test := range map[string]struct {
 		options client.ListOptions
 		again   string

@@ -131,7 +131,7 @@ func TestModifyWithoutAChangeSendsNothing(t *testing.T) {
 }
 
 // behaviour 78
-func TestModifyMeetsAConflictWithTheLiveObject(t *testing.T) {
+func TestModifyTriesAConflictAgainWithTheLiveObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newRow(t, unknownFields)
 		srv.before = func(s *row) {

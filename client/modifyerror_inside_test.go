@@ -17,7 +17,7 @@ import (
 )
 
 // The entries of managedFields that were not there before are those of the writers in between; of these, the latest wrote last.
-func TestACompetingWriteIsTheLastOneInBetween(t *testing.T) {
+func TestTheCompetingWriteIsTheLatestNewEntryOfManagedFields(t *testing.T) {
 	// An entry is written as "manager operation subresource version second fields".
 	state := func(entries ...string) jsonstream.Item {
 		var fields []string

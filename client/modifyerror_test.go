@@ -199,7 +199,7 @@ func TestModifyReadsAgainWhenTheAnswerBreaksOff(t *testing.T) {
 }
 
 // Every attempt begins with a read of the newest state, whatever the server has cached.
-func TestModifyNeverReadsWhatIsOld(t *testing.T) {
+func TestModifyNeverReadsAStaleObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live, conflict := outcome{answer: answer{body: object("a", "1")}}, outcome{answer: answer{code: 409, body: status(409, "Conflict", "no")}}
 		cfg, net := through(live, conflict, live, conflict, live, live)

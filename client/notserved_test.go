@@ -57,7 +57,7 @@ func TestAResourceThatIsNotServedIsNamed(t *testing.T) {
 	}
 }
 
-func TestAnErrorWithinAnErrorSaysOnceWhatIsNotServed(t *testing.T) {
+func TestNestedErrorsNameTheUnservedResourceOnce(t *testing.T) {
 	err := error(apierrors.FromResponse(404, http.Header{}, []byte("404 page not found"), "GET"))
 	for _, verb := range []string{"get", "modify"} {
 		err = &client.OpError{Verb: verb, Resource: meta.GVR{Group: "example.com", Version: "v1", Resource: "pages"}, Err: err}

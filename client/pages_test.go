@@ -31,7 +31,7 @@ func (e *endless) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 // A server that always has a further page used to be asked for the next one for ever.
-func TestAListThatGetsNowhereEnds(t *testing.T) {
+func TestAListWithoutProgressEnds(t *testing.T) {
 	one := func(name string) []string { return []string{object(name, "1")} }
 	for _, test := range []struct {
 		name  string
@@ -81,7 +81,7 @@ func TestAListThatGetsNowhereEnds(t *testing.T) {
 	}
 }
 
-func TestATableThatGetsNowhereEnds(t *testing.T) {
+func TestATableWithoutProgressEnds(t *testing.T) {
 	for _, row := range []string{"", tableRow("a", `"x"`)} {
 		asked := 0
 		r := client.For(without(t, func(*http.Request) (*http.Response, error) {

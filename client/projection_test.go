@@ -252,7 +252,7 @@ func TestUpdateReadsFirstOnlyIfItsTypeHasLostFields(t *testing.T) {
 }
 
 // Where it cannot be seen what would be lost, nothing is written.
-func TestAnUpdateThatCannotLookBefore(t *testing.T) {
+func TestUpdateFailsIfItCannotReadFirst(t *testing.T) {
 	seen := answer{body: fmt.Sprintf(more, `,"labels":{"l":"1"}`, "")}
 	for name, look := range map[string]answer{
 		"server said Forbidden (403)":                     {code: 403, body: status(403, "Forbidden", "no")},

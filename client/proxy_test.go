@@ -17,7 +17,7 @@ import (
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
-func TestWhereTheProxyIs(t *testing.T) {
+func TestTheProxyPathHasTheTargetsSchemeAndPort(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		target client.ProxyTarget
@@ -44,7 +44,7 @@ func TestWhereTheProxyIs(t *testing.T) {
 	}
 }
 
-func TestProxyTargetsThatCannotBe(t *testing.T) {
+func TestInvalidProxyTargetsAndRequestsAreNotSent(t *testing.T) {
 	c := without(t, func(*http.Request) (*http.Response, error) {
 		t.Error("something was sent")
 		return nil, errors.New("no")

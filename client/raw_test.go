@@ -94,7 +94,7 @@ func TestAnswersToARawRequest(t *testing.T) {
 	}
 }
 
-func TestRawRequestsThatCannotBe(t *testing.T) {
+func TestInvalidRawRequestsAreNotSent(t *testing.T) {
 	c := without(t, func(*http.Request) (*http.Response, error) {
 		t.Error("something was sent")
 		return nil, errors.New("no")

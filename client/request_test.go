@@ -23,7 +23,7 @@ import (
 )
 
 // behaviours 6 and 9, guarantee S8: what cannot be right is refused before anything is sent.
-func TestPathsThatCannotBeRightAreRefused(t *testing.T) {
+func TestInvalidPathsAreRefused(t *testing.T) {
 	srv := says("{}")
 	c := connect(t, srv)
 	ns := func(ns, name string) meta.Key { return meta.Key{Namespace: ns, Name: name} }

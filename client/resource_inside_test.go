@@ -11,7 +11,7 @@ import (
 )
 
 // guarantee S22: what binds a handle binds every handle that is made of it. This fails for a new field that is forgotten.
-func TestAHandleOfAnotherTypeHasAllThatBindsTheFirst(t *testing.T) {
+func TestRetypeKeepsEverySettingOfAHandle(t *testing.T) {
 	var r Resource[*meta.Unstructured]
 	field := func(handle any, i int) reflect.Value {
 		f := reflect.ValueOf(handle).Elem().Field(i)

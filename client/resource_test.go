@@ -257,7 +257,7 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 	}
 }
 
-func TestAnswersThatAreTheObjectAllTheSame(t *testing.T) {
+func TestUnusualContentTypesAndCodesAreAccepted(t *testing.T) {
 	for _, contentType := range [][]string{
 		nil, {"application/json"}, {"application/json; charset=utf-8"}, {"APPLICATION/JSON"}, {"application/json;"}, {"application/json; broken"},
 	} {

@@ -316,7 +316,7 @@ func TestEachPageIsAskedForAgain(t *testing.T) {
 }
 
 // behaviours 57 and 64: how often, and what the error says.
-func TestTheErrorSaysHowOftenAndWhatWasBefore(t *testing.T) {
+func TestErrorsNameTheAttemptsAndTheErrorsBefore(t *testing.T) {
 	gone := outcome{answer: answer{code: 404, body: status(404, "NotFound", "gone")}}
 	for _, test := range []struct {
 		name     string
@@ -378,7 +378,7 @@ func TestTheErrorSaysHowOftenAndWhatWasBefore(t *testing.T) {
 }
 
 // behaviour 58, fault F7: a wait is as long as the server asks, and grows by itself.
-func TestHowLongIsWaited(t *testing.T) {
+func TestRetriesWaitAsTheServerAsksAndThenLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, o := through(busy(429, "7"), busy(503, "0"), outcome{err: reset}, outcome{err: reset}, outcome{answer: answer{body: object("a", "1")}})
 		cfg.Retry.Wait = time.Second
@@ -521,7 +521,7 @@ func TestTheRetryBudgetBoundsTheRequests(t *testing.T) {
 }
 
 // A write whose connection breaks may have taken effect: what a later attempt says may be about that.
-func TestALaterAttemptMayMeetItsOwnWrite(t *testing.T) {
+func TestALaterAttemptMayConflictWithAnEarlierOne(t *testing.T) {
 	conflict := outcome{answer: answer{code: 409, body: status(409, "Conflict", "the object has been modified")}}
 	synctest.Test(t, func(t *testing.T) {
 		cfg, _ := through(outcome{err: reset}, outcome{answer: answer{code: 404, body: status(404, "NotFound", "not found")}})

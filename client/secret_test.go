@@ -202,7 +202,7 @@ func TestNoFieldOfAnyTypeShowsASecret(t *testing.T) {
 }
 
 // guarantee S2
-func TestCredentialsThatHaveSomethingShowNothing(t *testing.T) {
+func TestFetchedCredentialsAreNotShown(t *testing.T) {
 	cfg := serve(t, says(object("a", "1")))
 	m := &mint{}
 	cfg.Credentials = client.NewCredentials(m.fetch)

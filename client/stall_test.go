@@ -105,7 +105,7 @@ func stalled(t *testing.T, err error) {
 
 // behaviour 71: nothing bounds how long an answer takes as a whole, as long as it goes on; and who reads slowly is not taken
 // for a server that writes slowly.
-func TestALongAnswerIsNoStall(t *testing.T) {
+func TestALongAnswerIsNotTakenForAStall(t *testing.T) {
 	items := make([]string, 400)
 	for i := range items {
 		items[i] = object(fmt.Sprint("a", i), "1", strings.Repeat("x", 200))

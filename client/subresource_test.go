@@ -36,7 +36,7 @@ func TestASubresourceIsOneSegment(t *testing.T) {
 	}
 }
 
-func TestASubresourceOfItsOwnKind(t *testing.T) {
+func TestASubresourceMayHaveAnotherKind(t *testing.T) {
 	const scale = `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"namespace":"web","name":"a","resourceVersion":"7"},` +
 		`"spec":{"replicas":2,"new":true},"status":{"replicas":1,"selector":"app=web"}}`
 	srv := says(scale)
@@ -114,7 +114,7 @@ func TestErrorsOfSubresourcesAreTyped(t *testing.T) {
 	}
 }
 
-func TestCallsOfSubresourcesThatCannotBeMeantAreRefused(t *testing.T) {
+func TestInvalidCallsOfSubresourcesAreRefused(t *testing.T) {
 	srv := says(object("a", "1"))
 	c := connect(t, srv)
 	maps, pods, accounts := client.For(c, slims), client.For(c, pods), client.For(c, accounts)
@@ -200,7 +200,7 @@ func TestATokenDoesNotShowItself(t *testing.T) {
 
 // A server answers NotFound for a subresource that the resource does not have, as if there were no object. A controller that ignores
 // NotFound wrote no status, without a word.
-func TestASubresourceThatDoesNotExistIsNotAnObjectThatDoesNotExist(t *testing.T) {
+func TestAMissingSubresourceIsNotTakenForAMissingObject(t *testing.T) {
 	type Page struct {
 		meta.ObjectMeta `json:"metadata"`
 		Status          map[string]string `json:"status,omitempty"`

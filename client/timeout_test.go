@@ -173,7 +173,7 @@ func TestTheDeadlineIsTheErrorWhicheverSideIsFirst(t *testing.T) {
 }
 
 // A real server answers in these words when the time of a request is over.
-func TestTheServerOfTestsKeepsTheTimeout(t *testing.T) {
+func TestClienttestKeepsTheTimeoutOfARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := clienttest.Start(t, clienttest.Options{}).Config()
 		cfg.Retry.Attempts = 1

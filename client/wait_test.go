@@ -330,7 +330,7 @@ func TestAWaitGoesOnFromABookmark(t *testing.T) {
 
 // A watch that has brought something and ends is resumed soon, however often that happens: a wait is not slower for having
 // lasted.
-func TestAWaitIsSoonBackAfterWhatWorked(t *testing.T) {
+func TestAWaitReopensAWorkingWatchSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaitRig(t)
 		var seen []string
@@ -640,7 +640,7 @@ func TestHowAWaitEnds(t *testing.T) {
 	}
 }
 
-func TestAWaitForWhatCannotBe(t *testing.T) {
+func TestInvalidWaitsSendNothing(t *testing.T) {
 	c := without(t, func(*http.Request) (*http.Response, error) {
 		t.Error("something was sent")
 		return nil, errors.New("no")

@@ -140,7 +140,7 @@ func TestAnAnswerWithManyWarningsIsCutShort(t *testing.T) {
 }
 
 // Warnings that had been reported before, or were there twice, counted among those that were left out.
-func TestOnlyWarningsThatWouldHaveBeenReportedAreLeftOut(t *testing.T) {
+func TestOmittedWarningsAreCountedWithoutRepetitions(t *testing.T) {
 	var line strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&line, `299 - "%d",`, i)

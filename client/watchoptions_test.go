@@ -10,7 +10,7 @@ import (
 )
 
 // behaviour 15
-func TestWatchOptionsThatCannotBeMeantAreRefused(t *testing.T) {
+func TestInvalidWatchOptionsAreRefused(t *testing.T) {
 	srv := says(event("ADDED", object("a", "1")))
 	r := client.For(connect(t, srv), slims)
 	const want = "watch configmaps: client.WatchOptions: Timeout must be a whole, not negative number of seconds, got "

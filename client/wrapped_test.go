@@ -33,7 +33,7 @@ func TestCloseReachesWhatWrapReturns(t *testing.T) {
 }
 
 // A bookmark of another kind moved the version to resume from, which is of another resource then.
-func TestABookmarkMayHaveNoKindButNotAnother(t *testing.T) {
+func TestABookmarkOfAnotherKindIsAnError(t *testing.T) {
 	for _, tc := range []struct {
 		name, kind string
 		bad        bool

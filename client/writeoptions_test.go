@@ -9,7 +9,7 @@ import (
 )
 
 // behaviours 10 and 22; guarantee S9: a field manager cannot inject anything.
-func TestWriteOptionsThatCannotBeMeantAreRefused(t *testing.T) {
+func TestInvalidWriteOptionsAreRefused(t *testing.T) {
 	srv := says(object("a", "1"))
 	r := client.For(connect(t, srv), slims)
 	const in = `get configmaps "web/a": client.WriteOptions: `

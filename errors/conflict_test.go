@@ -23,7 +23,7 @@ func conflicts(pairs ...string) error {
 }
 
 // behaviour 325
-func TestFieldConflictsSayWhoOwnsWhat(t *testing.T) {
+func TestFieldConflictsNameTheFieldAndItsManager(t *testing.T) {
 	const image = `.spec.template.spec.containers[name="web"].image`
 	for _, test := range []struct {
 		message string

@@ -65,7 +65,7 @@ type several struct {
 }
 
 // Ignore of joined errors returned nil if one of them matched, and a cleanup that had failed counted as done.
-func TestIgnoreOfJoinedErrorsLosesNone(t *testing.T) {
+func TestIgnoreKeepsJoinedErrorsThatDoNotMatch(t *testing.T) {
 	gone := error(apierrors.FromStatus(meta.Status{Code: 404, Reason: "NotFound", Message: "gone"}))
 	denied := error(apierrors.FromStatus(meta.Status{Code: 403, Reason: "Forbidden", Message: "denied"}))
 	down := errors.New("the database is down")

@@ -50,7 +50,7 @@ func same(a, b apierrors.Reason) bool {
 }
 
 // behaviour 331, behaviour 338
-func TestReasonsAreMetByTheWordThroughEveryWrapping(t *testing.T) {
+func TestErrorsMatchTheirReasonThroughEveryWrapping(t *testing.T) {
 	for reason, code := range reasons {
 		if reason.Code() != code {
 			t.Errorf("%s has code %d, want %d", reason, reason.Code(), code)
@@ -76,7 +76,7 @@ func TestReasonsAreMetByTheWordThroughEveryWrapping(t *testing.T) {
 }
 
 // behaviour 331, behaviour 333
-func TestReasonsAreMetByTheBareCode(t *testing.T) {
+func TestErrorsMatchTheReasonsOfTheirCode(t *testing.T) {
 	tests := []struct {
 		code int
 		want []apierrors.Reason // the first is what ReasonOf returns
@@ -134,7 +134,7 @@ func TestReasonsAreMetByTheBareCode(t *testing.T) {
 	}
 }
 
-func TestReasonsOfMixedAnswers(t *testing.T) {
+func TestReasonsCombineTheWordAndTheCode(t *testing.T) {
 	tests := []struct {
 		name   string
 		status meta.Status
@@ -226,7 +226,7 @@ func TestReasonsOfMixedAnswers(t *testing.T) {
 }
 
 // behaviour 331
-func TestForeignErrorsAreNothing(t *testing.T) {
+func TestForeignErrorsHaveNoReason(t *testing.T) {
 	var none *apierrors.StatusError
 	for _, err := range []error{
 		nil, io.EOF, fmt.Errorf("a: %w", io.EOF), errors.Join(io.EOF, io.ErrClosedPipe), none, fmt.Errorf("a: %w", none),

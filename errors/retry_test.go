@@ -22,7 +22,7 @@ func TestRetryAfterOfJoinedErrorsIsTheLongest(t *testing.T) {
 	}
 }
 
-func TestRetryAfterOfAnErrorThatWasPutTogether(t *testing.T) {
+func TestRetryAfterReadsAConstructedStatusError(t *testing.T) {
 	tests := []struct {
 		name string
 		err  apierrors.StatusError

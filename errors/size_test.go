@@ -12,7 +12,7 @@ import (
 
 // A write that is too large for the store was an InternalError, so callers tried again. The texts are those of kube-apiserver 1.36
 // with etcd 3.6, for objects of 1.6 and 2.5 MB, and of gRPC.
-func TestTheStoresRefusalsOfSize(t *testing.T) {
+func TestSizeErrorsOfTheStoreAreRequestEntityTooLarge(t *testing.T) {
 	const (
 		etcd     = "etcdserver: request is too large"
 		sends    = "trying to send message larger than max (2560379 vs. 2097152)"

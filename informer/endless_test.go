@@ -334,7 +334,7 @@ func (i *informed) WaitSyncedNow() bool {
 }
 
 // A server without streaming lists is no error.
-func TestTheFallbackToPagedListsIsNoError(t *testing.T) {
+func TestTheFallbackToPagedListsIsNotAnError(t *testing.T) {
 	for _, serves := range []clienttest.StreamingLists{clienttest.StreamingRefused, clienttest.StreamingIgnored, clienttest.StreamingEndless} {
 		bubbleOf(t, clienttest.Options{StreamingLists: serves}, func(r *rig) {
 			r.put("a")

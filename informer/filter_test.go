@@ -277,7 +277,7 @@ func TestFilter(t *testing.T) {
 }
 
 // Wrappers compose: what is wrapped last is called last.
-func TestFilterOfATransform(t *testing.T) {
+func TestFilterSeesTheTransformedObject(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a", "v", "1")
 		r.put("b", "v", "2")
@@ -299,7 +299,7 @@ func TestFilterOfATransform(t *testing.T) {
 }
 
 // behaviour 266: one resource as several types side by side, each with what it asks for, through lists and watches.
-func TestTypesSideBySide(t *testing.T) {
+func TestOneResourceHasInformersOfSeveralTypes(t *testing.T) {
 	for _, mode := range bothModes() {
 		t.Run(mode.String(), func(t *testing.T) {
 			bubble(t, func(r *rig) {

@@ -123,7 +123,7 @@ func TestAListOfSeveralPages(t *testing.T) {
 }
 
 // behaviour 241: who leaves a selector is deleted, who enters it is added.
-func TestOptionsChooseWhatIsHeld(t *testing.T) {
+func TestOptionsSelectTheObjectsInTheCache(t *testing.T) {
 	web := map[string]string{"app": "web"}
 	for _, test := range []struct {
 		name    string

@@ -177,7 +177,7 @@ func TestAGroupBeginsInOrderAndEndsInReverse(t *testing.T) {
 	}
 }
 
-func TestAGroupThatCannotBeRight(t *testing.T) {
+func TestAnInvalidGroupIsRefused(t *testing.T) {
 	bubble(t, func(r *rig) {
 		named := func(name string) informer.Runner {
 			return controller.New(name, controller.Options{}, newReconciled().reconcile, controller.Watch(informer.New(r.things, informer.Options{})))

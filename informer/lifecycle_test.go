@@ -102,7 +102,7 @@ func TestWaitSyncedSaysWhyNot(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotBeRight(t *testing.T) {
+func TestInvalidOptionsSendNoRequest(t *testing.T) {
 	for _, test := range []struct {
 		o    informer.Options
 		want string
@@ -129,7 +129,7 @@ func TestOptionsThatCannotBeRight(t *testing.T) {
 }
 
 // What the client does not even send is not tried again: the source is wrong, not the server. behaviour 265
-func TestASourceThatCannotBeRight(t *testing.T) {
+func TestAnInvalidSourceIsNotTriedAgain(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		t    client.Type[*Thing]
@@ -257,7 +257,7 @@ func TestRunAgainResumes(t *testing.T) {
 }
 
 // A relist that was due when Run ended is still due: the version of the cache was no good then and is none now.
-func TestRunAgainOwesTheRelistThatTheFirstRunOwed(t *testing.T) {
+func TestRunAgainDoesTheRelistThatWasDue(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
 		i := r.informer(informer.Options{})

@@ -865,7 +865,7 @@ func TestMachine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, todo := next(test.s, test.in)
-			s.lacking, todo.why = "", "" // see TestWhyAListIsReadAsItIs
+			s.lacking, todo.why = "", "" // see TestTheMachineSaysWhyAListIsPagedOrStreaming
 			if s != test.want || todo != test.todo {
 				t.Errorf("next(%+v, %+v)\n = %+v, %+v\nwant %+v, %+v", test.s, test.in, s, todo, test.want, test.todo)
 			}
@@ -961,7 +961,7 @@ func TestAListIsOlderOnlyWhereVersionsHaveAnOrder(t *testing.T) {
 }
 
 // The machine says with each list why it is read as it is, and keeps what it has found out until a streaming list is complete.
-func TestWhyAListIsReadAsItIs(t *testing.T) {
+func TestTheMachineSaysWhyAListIsPagedOrStreaming(t *testing.T) {
 	begun := func(mode Mode, streams answer) (state, effect) { return start(state{}, mode, false, streams) }
 	_, first := begun(Auto, unknown)
 	_, again := begun(Auto, has)

@@ -290,7 +290,7 @@ func TestNoNamespacesAreSyncedAndEmpty(t *testing.T) {
 	})
 }
 
-func TestNamespacesThatCannotBeRight(t *testing.T) {
+func TestInvalidNamespacesAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		o    informer.Options

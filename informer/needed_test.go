@@ -276,7 +276,7 @@ func TestRunRunsTheInformersOfAWrappedController(t *testing.T) {
 }
 
 // An informer that is only needed does not keep Run from ending.
-func TestRunEndsWhenAllThatWasNamedHas(t *testing.T) {
+func TestRunDoesNotWaitForInformersThatAreOnlyNeeded(t *testing.T) {
 	bubble(t, func(r *rig) {
 		job := needing{informer.New(r.things, informer.Options{})}
 		if err := informer.Run(r.Context(), job); err != nil {

@@ -95,7 +95,7 @@ func trailing(s *clienttest.Server, more string) http.HandlerFunc {
 
 // faults F1, F23, F24: an answer that is spoiled is never a short list, in the first list and in a relist; and F25, F43, F31:
 // nor is none at all.
-func TestASpoiledListIsNoList(t *testing.T) {
+func TestABrokenListIsNotUsed(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		spoil func(s *clienttest.Server) http.HandlerFunc
@@ -180,7 +180,7 @@ func TestASlowPagedListIsWaitedFor(t *testing.T) {
 }
 
 // The same for a streaming list and for a watch: what is cut or slow is no end.
-func TestASpoiledWatchIsNoWatch(t *testing.T) {
+func TestABrokenStreamLosesNoEvent(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		spoil func(s *clienttest.Server) http.HandlerFunc

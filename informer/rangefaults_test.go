@@ -419,7 +419,7 @@ func (c *claiming) ListEach(
 	return m, err
 }
 
-func TestAServerThatClaimsToSelect(t *testing.T) {
+func TestTheServersClaimToShardIsChecked(t *testing.T) {
 	for _, honest := range []bool{true, false} {
 		bubble(t, func(r *rig) {
 			r.fill(20)
@@ -459,7 +459,7 @@ func TestAServerThatClaimsToSelect(t *testing.T) {
 }
 
 // A server without the feature, which says nothing, is no reason for an error.
-func TestAServerThatDoesNotSelect(t *testing.T) {
+func TestTheInformerFiltersIfTheServerDoesNotShard(t *testing.T) {
 	modes(t, func(t *testing.T, mode informer.Mode) {
 		bubble(t, func(r *rig) {
 			i, s := r.halves(informer.Options{Mode: mode})
@@ -475,7 +475,7 @@ func TestAServerThatDoesNotSelect(t *testing.T) {
 }
 
 // On a server that selects ranges, an informer receives only its own, and a list of added ranges only those.
-func TestAServerThatSelects(t *testing.T) {
+func TestAServerThatShardsSendsOnlyTheInformersRanges(t *testing.T) {
 	for _, mode := range []informer.Mode{informer.Paged, informer.Streaming} {
 		bubbleOf(t, clienttest.Options{ShardedLists: clienttest.ShardsServed}, func(r *rig) {
 			var asked journal[string]
@@ -527,7 +527,7 @@ func TestAServerThatSelects(t *testing.T) {
 }
 
 // One that claims to select everywhere and sends everything is no danger.
-func TestAServerThatClaimsAndSendsEverything(t *testing.T) {
+func TestTheInformerFiltersIfTheServersClaimToShardIsFalse(t *testing.T) {
 	bubbleOf(t, clienttest.Options{ShardedLists: clienttest.ShardsClaimed}, func(r *rig) {
 		i, s := r.halves(informer.Options{Mode: informer.Paged})
 		s.set(rangesOf(0, 200))

@@ -169,7 +169,7 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 	}
 }
 
-func TestAfterWriteOfWhatTheInformerDoesNotFollow(t *testing.T) {
+func TestAfterWriteOfObjectsOutsideTheInformer(t *testing.T) {
 	lagging(t, func(r *rig, lag, release func()) {
 		i := r.start(informer.Options{Namespaces: []string{"default", "kube-system"}})
 		lag()
@@ -259,7 +259,7 @@ func TestAfterWriteEndsWithTheInformerAndTheNamespace(t *testing.T) {
 	})
 }
 
-func TestAfterWriteOfAShared(t *testing.T) {
+func TestAfterWriteOfASharedInformer(t *testing.T) {
 	lagging(t, func(r *rig, lag, release func()) {
 		f := &informer.Factory{}
 		u := informer.Share(f, r.things, informer.Options{})

@@ -7,7 +7,7 @@ import (
 )
 
 // Where the last namespace came just when somebody had stopped waiting, the error said that 0 namespaces had not been listed.
-func TestNothingIsMissingWhenAllHaveComeMeanwhile(t *testing.T) {
+func TestNoNamespaceIsMissingOnceAllAreListed(t *testing.T) {
 	i := newEngine[*meta.Unstructured](nil, Options{Namespaces: []string{"a", "b"}})
 	i.wasListed("a")
 	if err := i.missing(); err == nil || err.Error() != `1 namespaces have not been listed, "b" (Idle)` {

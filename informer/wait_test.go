@@ -107,7 +107,7 @@ func TestWaitForInANamespaceThatWasAdded(t *testing.T) {
 	})
 }
 
-func TestWaitForWhatIsNotCovered(t *testing.T) {
+func TestWaitForRefusesAKeyOutsideTheInformer(t *testing.T) {
 	bubble(t, func(r *rig) {
 		elsewhere := meta.Key{Namespace: "kube-public", Name: "x"}
 		one := informer.New(r.things, informer.Options{Namespace: "default"})

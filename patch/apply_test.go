@@ -54,7 +54,7 @@ func body(t *testing.T, p patch.Patch) string {
 	return string(b)
 }
 
-func TestAConfigurationIsWhatItsValueEncodesTo(t *testing.T) {
+func TestAConfigurationIsTheEncodedValue(t *testing.T) {
 	w := &project{Spec: projectSpec{Labels: map[string]string{"a": ""}, Items: []part{{Name: "x"}}}}
 	for name, test := range map[string]struct {
 		v    any
@@ -145,7 +145,7 @@ func decodeAny(t *testing.T, text string) string {
 }
 
 // behaviour 325: what a server would refuse, or what was not meant, is an error with its path.
-func TestConfigurationsThatCannotBe(t *testing.T) {
+func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	meta1 := func(field, value string) json.RawMessage { return raw(`{"metadata":{"` + field + `":` + value + `}}`) }
 	only := func(field string) string {
 		return "metadata." + field + " must be left out of a configuration that is applied: only the server sets it; " +

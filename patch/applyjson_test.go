@@ -415,7 +415,7 @@ func TestACopyIsDeep(t *testing.T) {
 	}
 }
 
-func TestAValueOfThePatchIsAddedEachTimeAnew(t *testing.T) {
+func TestEachAddCopiesTheValueOfThePatch(t *testing.T) {
 	change := []byte(`[{"op":"add","path":"/a","value":{"x":[]}},{"op":"copy","from":"/a","path":"/b"},{"op":"add","path":"/a/x/0","value":1}]`)
 	for range 2 {
 		got, err := patch.ApplyJSON([]byte(`{}`), change)

@@ -12,7 +12,7 @@ import (
 
 func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
 
-func TestThereIsABoundToOperations(t *testing.T) {
+func TestTheNumberOfOperationsIsBounded(t *testing.T) {
 	want := "the JSON patch has 10001 operations, and 10000 are allowed"
 	_, err := patch.JSON(slices.Repeat([]patch.Op{patch.Test("", nil)}, 10_001)...).Body()
 	if err == nil || err.Error() != "patch.JSON: "+want || !errors.Is(err, patch.ErrTooLarge) {
@@ -32,7 +32,7 @@ func TestThereIsABoundToOperations(t *testing.T) {
 	}
 }
 
-func TestThereIsABoundToDepth(t *testing.T) {
+func TestTheDepthOfDocumentsIsBounded(t *testing.T) {
 	for _, depth := range []int{10_000, 10_001} {
 		doc, deep := []byte(nested(depth)), depth > 10_000
 		for name, apply := range map[string]func() ([]byte, error){
@@ -90,7 +90,7 @@ func TestThereIsABoundToDepth(t *testing.T) {
 	}
 }
 
-func TestThereIsABoundToSize(t *testing.T) {
+func TestTheSizeOfDocumentsIsBounded(t *testing.T) {
 	doc := []byte(`"` + strings.Repeat("x", 64<<20) + `"`)
 	want := "patch: the document is too large: it has 67108866 bytes, and 67108864 are allowed"
 	if got, err := patch.ApplyJSON(doc, []byte(`[]`)); got != nil || err == nil || err.Error() != want || !errors.Is(err, patch.ErrTooLarge) {

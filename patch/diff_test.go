@@ -149,7 +149,7 @@ func TestDiffsOfJSON(t *testing.T) {
 	}
 }
 
-func TestAGuardedDiffFailsWhereSomebodyElseHasChangedTheSame(t *testing.T) {
+func TestAGuardedDiffFailsIfItsFieldsHaveChanged(t *testing.T) {
 	old := `{"spec":{"replicas":2,"args":["a long first argument","b"],"paused":true},"status":{}}`
 	changed := `{"spec":{"replicas":3,"args":["a long first argument","b","c"]},"status":{}}`
 	body, err := patch.DiffGuarded(raw(old), raw(changed)).Body()
@@ -170,7 +170,7 @@ func TestAGuardedDiffFailsWhereSomebodyElseHasChangedTheSame(t *testing.T) {
 	}
 }
 
-func TestDiffsAreOfWhatIsWritten(t *testing.T) {
+func TestDiffsCompareTheEncodedJSON(t *testing.T) {
 	type spec struct {
 		Replicas int      `json:"replicas,omitempty"`
 		Args     []string `json:"args"`
@@ -335,7 +335,7 @@ func withoutNulls(v any) any {
 	return out
 }
 
-func TestADiffAppliedMakesTheOther(t *testing.T) {
+func TestApplyingADiffGivesTheOther(t *testing.T) {
 	for seed := range histories.Seeds(800) {
 		r := newChance(seed)
 		r.NoNulls = seed%2 == 1

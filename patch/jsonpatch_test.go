@@ -46,7 +46,7 @@ func TestJSONEncodesItsOperations(t *testing.T) {
 	}
 }
 
-func TestOperationsThatCannotBeRightAreNotSent(t *testing.T) {
+func TestInvalidOperationsAreNotSent(t *testing.T) {
 	for _, test := range []struct {
 		op   patch.Op
 		want string

@@ -157,7 +157,7 @@ func TestExtractReturnsFieldsMigratedFromClientSideApply(t *testing.T) {
 	}
 }
 
-func TestMigrationsThatCannotBe(t *testing.T) {
+func TestInvalidMigrationsAreRefused(t *testing.T) {
 	csa := owner("csa", "Update", "", "v1", `{"f:a":{}}`)
 	for _, test := range []struct {
 		obj  any

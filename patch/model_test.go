@@ -381,7 +381,7 @@ func sameDecoded(a, b any) bool {
 }
 
 // behaviour 312: a document is itself, however it is written, and is not what it was changed to.
-func TestADocumentIsItselfHoweverItIsWritten(t *testing.T) {
+func TestDocumentsAreEqualHoweverTheyAreWritten(t *testing.T) {
 	for seed := range histories.Seeds(400) {
 		r := newChance(seed)
 		v := r.Object(4)

@@ -150,7 +150,7 @@ func threeWayFaults(at, name string, was, want, live, got any) (faults []string)
 }
 
 // behaviour 320
-func TestAThreeWayMergeDoesWhatItIsFor(t *testing.T) {
+func TestAThreeWayMergeKeepsTheChangesOfBothSides(t *testing.T) {
 	wrong := 0 // results that the check would refuse: the live object and the configuration, as they are
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -186,7 +186,7 @@ func TestAThreeWayMergeDoesWhatItIsFor(t *testing.T) {
 }
 
 // What a schema does not know is merged as plain JSON, whatever its names and numbers are. behaviours 324, 330
-func TestADifferenceOfAnyDocumentsAppliedMakesTheOther(t *testing.T) {
+func TestApplyingADifferenceOfAnyDocumentsGivesTheOther(t *testing.T) {
 	for seed := range uint64(500) {
 		r := newChance(seed)
 		r.NoNulls = true

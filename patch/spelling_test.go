@@ -8,7 +8,7 @@ import (
 
 // An API server compares the value of a test with its own text of the object. A guarded patch of an object whose JSON was
 // written by somebody else failed there on each of these letters.
-func TestATestIsSpeltAsAServerSpellsTheObject(t *testing.T) {
+func TestTheValueOfATestIsWrittenAsTheServerWritesIt(t *testing.T) {
 	for _, test := range []struct{ name, value, want string }{
 		{"letters that need no escape", `"\u0061\/é"`, `"a/é"`},
 		{"letters of HTML", `"<a>&"`, `"\u003ca\u003e\u0026"`},

@@ -76,7 +76,7 @@ func TestDiffStrategicLeadsFromOldToNew(t *testing.T) { // behaviour 321
 	}
 }
 
-func TestWithoutASchemaTheDifferenceIsAMergePatch(t *testing.T) { // behaviour 320
+func TestTheDifferenceWithoutASchemaIsAMergePatch(t *testing.T) { // behaviour 320
 	old, next := []byte(`{"items":[{"name":"a"}],"a":{"b":1,"c":2}}`), []byte(`{"items":[{"name":"b"}],"a":{"c":3}}`)
 	p, err := patch.DiffStrategic(old, next, patch.Schema{})
 	if got := strategicBody(t, p, err, patch.MergeType); !sameJSON(t, got, `{"items":[{"name":"b"}],"a":{"b":null,"c":3}}`) {

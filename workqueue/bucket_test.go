@@ -137,7 +137,7 @@ func TestARetryAndADelayOfOneKeyAreOneRun(t *testing.T) {
 	}
 }
 
-func TestARetryThatIsDueDuringARunIsTheRetryOfThatRunToo(t *testing.T) {
+func TestARetryThatIsDueDuringARunCountsForThatRunToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := everySecond()
 		fail(t, q, 4) // one more than the burst
@@ -161,7 +161,7 @@ func TestARetryThatIsDueDuringARunIsTheRetryOfThatRunToo(t *testing.T) {
 
 // In other queues each request for a retry took a token, so that requests which repeated or replaced a retry
 // built up a debt, and the next key to fail waited for hours.
-func TestRequestsThatComeToNothingDelayNobody(t *testing.T) {
+func TestReplacedRetriesDelayNoOtherKey(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		do   func(t *testing.T, q *workqueue.Queue[string])
@@ -208,7 +208,7 @@ func TestRequestsThatComeToNothingDelayNobody(t *testing.T) {
 	}
 }
 
-func TestRatesThatMakeNoSenseHoldNothingUpForLong(t *testing.T) {
+func TestExtremeRetryRatesDelayNoKeyForLong(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		rate float64

@@ -156,7 +156,7 @@ func TestAKeyThatAsksForItselfLaterIsSettledAndRunsThen(t *testing.T) {
 	}
 }
 
-func TestDelaysCountOnWhileNobodyWaits(t *testing.T) {
+func TestDelaysPassWithoutAWaitingWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := workqueue.New(workqueue.Options[string]{})
 		for i := range 3 {
@@ -243,7 +243,7 @@ func TestASuccessForgetsTheFailuresOfItsKeyOnly(t *testing.T) {
 
 // behaviour 283: whatever limits somebody wants are a function of the key and its failures, and the queue does what it
 // says to the nanosecond.
-func TestABackoffOfOnesOwnIsKeptExactly(t *testing.T) {
+func TestACustomBackoffIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fastThenSlow := func(k string, failures int) time.Duration {
 			switch {
@@ -278,7 +278,7 @@ func TestABackoffOfOnesOwnIsKeptExactly(t *testing.T) {
 	})
 }
 
-func TestAPanicOfABackoffOfOnesOwnLosesNoKey(t *testing.T) {
+func TestAPanicOfACustomBackoffLosesNoKey(t *testing.T) {
 	q := workqueue.New(workqueue.Options[string]{Backoff: func(string, int) time.Duration { panic("oh") }})
 	q.Add("key")
 	func() {

@@ -123,7 +123,7 @@ func TestAHoldThatEndsWithinTheRunThatAskedForIt(t *testing.T) {
 	}
 }
 
-func TestAHoldLeavesTheFailuresOfItsKey(t *testing.T) {
+func TestAHoldKeepsTheFailuresOfItsKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := workqueue.New(workqueue.Options[string]{MinBackoff: time.Second, MaxBackoff: time.Second})
 		q.Add("a")

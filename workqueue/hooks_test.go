@@ -121,7 +121,7 @@ func TestHooksAreToldWhatMetricsNeed(t *testing.T) {
 }
 
 // Work settles a key and takes the next one in one step, and tells of both.
-func TestHooksOfAWorkerThatGoesOn(t *testing.T) {
+func TestWorkCallsTheHooksOfEachKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e events
 		q := workqueue.New(workqueue.Options[string]{Hooks: e.hooks()})

@@ -198,7 +198,7 @@ func TestEveryWaitingDoReturnsWhenItsContextEnds(t *testing.T) {
 }
 
 // The keys become ready by one event, the timer, and there is one token to wake by: whoever takes a key passes it on.
-func TestKeysThatBecomeReadyTogetherGoToAllWhoWait(t *testing.T) {
+func TestKeysThatBecomeReadyTogetherWakeAllWaitingWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 8
 		q := workqueue.New(workqueue.Options[int]{})

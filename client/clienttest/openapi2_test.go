@@ -16,7 +16,7 @@ const openapi2Schema = `{"type":"object","properties":{"spec":{"type":"object","
 	"texts":{"type":"object","additionalProperties":{"type":"string"}},"none":{"type":"string","nullable":true}}}}}`
 
 // The answers to these paths into the document, in both forms, are those of kube-apiserver 1.37 for the same definition.
-func TestTheOlderDocumentHasTheSameInJSONAndProtobuf(t *testing.T) {
+func TestOpenAPIV2HasTheSameContentInJSONAndProtobuf(t *testing.T) {
 	withSchema := widgets()
 	withSchema.Schema = json.RawMessage(openapi2Schema)
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{withSchema, {
@@ -93,7 +93,7 @@ func TestTheOlderDocumentHasTheSameInJSONAndProtobuf(t *testing.T) {
 	}
 }
 
-func TestTheOlderDocumentIsNegotiated(t *testing.T) {
+func TestOpenAPIV2IsNegotiated(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	get := func(header ...string) answer { return h.do(t, "GET", "/openapi/v2", "", header...) }
 	if a := get("Accept", "text/html"); a.code != http.StatusNotAcceptable || a.body != "" {

@@ -80,7 +80,7 @@ func TestTables(t *testing.T) {
 	})
 }
 
-func TestTheTableOfAScaleHasColumnsOfItsOwn(t *testing.T) {
+func TestTheTableOfAScaleHasTheColumnsOfScale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{})
 		const path = "/apis/apps/v1/namespaces/default/deployments"

@@ -385,7 +385,7 @@ func TestThePreferredVersion(t *testing.T) {
 }
 
 // A version that is worse than the one that has the kind has no say: its failure made the kind unknown.
-func TestAWorseVersionThatDoesNotAnswer(t *testing.T) {
+func TestAFailedVersionOfLowerPriorityIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{})
 		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
@@ -563,7 +563,7 @@ func TestInvalidateIsNotUndoneByARequestUnderWay(t *testing.T) {
 }
 
 // What is returned is the caller's: changing it changes nothing for others.
-func TestAResourceIsTheCallersOwn(t *testing.T) {
+func TestAReturnedResourceIsACopy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{}, widgets("v1"))
 		got := must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))

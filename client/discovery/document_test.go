@@ -17,7 +17,7 @@ import (
 )
 
 // What is not the document that was asked for is an error that says so, and is not downloaded again and again.
-func TestADocumentThatIsNone(t *testing.T) {
+func TestAnInvalidDocumentIsAnError(t *testing.T) {
 	const path = "/apis"
 	for _, test := range []struct{ name, body, want string }{
 		{"HTML", "<html>", "read /apis: invalid character '<' looking for beginning of value"},
@@ -99,7 +99,7 @@ func TestADocumentOfManyElements(t *testing.T) {
 }
 
 // Whatever is null is left out, with what else has no name.
-func TestNullEverywhere(t *testing.T) {
+func TestNullsInDocumentsAreLeftOut(t *testing.T) {
 	const resource = `null,{"resource":"../pods","responseKind":{"kind":"Widget"}},{"responseKind":{"kind":"Widget"}},` +
 		`{"resource":"widgets","responseKind":null,"verbs":[null],"subresources":[null]}`
 	old := strings.NewReplacer(`"resource"`, `"name"`, `"responseKind":{"kind":"Widget"}`, `"kind":"Widget"`)
@@ -129,7 +129,7 @@ func TestNullEverywhere(t *testing.T) {
 }
 
 // Names that cannot be part of a path are failures; nothing is asked elsewhere because of them.
-func TestNamesThatCannotBe(t *testing.T) {
+func TestInvalidNamesInDocumentsAreFailures(t *testing.T) {
 	for _, test := range []struct{ name, body string }{
 		{"aggregated", `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[` +
 			`{"metadata":{"name":"../api"},"versions":[{"version":"v1"}]},{"metadata":{"name":"g"},"versions":[{"version":".."},{"version":"v1"}]}]}`},

@@ -190,7 +190,7 @@ func TestType(t *testing.T) {
 }
 
 // A request that fails is its caller's error, whatever the question.
-func TestAFailureOfTheWholeIsNotAMiss(t *testing.T) {
+func TestAFailedRequestIsNotAMiss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{})
 		r.server.Intercept(func(*http.Request) http.HandlerFunc {

@@ -61,7 +61,7 @@ func TestAServerWithoutAnAPIIsAnError(t *testing.T) {
 }
 
 // The server of an extension has no core group.
-func TestAServerWithoutACoreGroupIsOne(t *testing.T) {
+func TestDiscoveryWorksWithoutACoreGroup(t *testing.T) {
 	r := newRig(t, discovery.Options{}, widgets("v1"))
 	r.server.Intercept(func(q *http.Request) http.HandlerFunc {
 		if q.URL.Path == "/api" {

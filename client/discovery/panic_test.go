@@ -13,7 +13,7 @@ import (
 
 // A panic in a user's RoundTripper is the caller's to recover, also where several requests are made at once, and those that
 // wait for that request make one of their own.
-func TestAPanicIsItsCallers(t *testing.T) {
+func TestAPanicReachesItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{widgets("v1")}})
 		var calm atomic.Bool

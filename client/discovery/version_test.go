@@ -8,7 +8,7 @@ import (
 )
 
 // What is JSON and says no version was taken for one that is empty.
-func TestAVersionThatIsNone(t *testing.T) {
+func TestAVersionWithoutGitVersionIsAnError(t *testing.T) {
 	for _, body := range []string{"null", "{}", `{"kind":"Status","code":200}`} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, discovery.Options{})

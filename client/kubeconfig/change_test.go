@@ -50,7 +50,7 @@ users:
 `
 
 // behaviour 105, behaviour 107, behaviour 93: what is not changed stays as it is written.
-func TestAChangeLeavesAllElseAsItIs(t *testing.T) {
+func TestAChangeKeepsTheRestOfTheFile(t *testing.T) {
 	utf8Mark := "\ufeff"
 	for _, test := range []struct {
 		name   string
@@ -238,7 +238,7 @@ func TestAChangeLeavesAllElseAsItIs(t *testing.T) {
 }
 
 // Each validation, with its text; and nothing is written.
-func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
+func TestAnInvalidChangeIsNotWritten(t *testing.T) {
 	wide := func(text string) string {
 		var b []byte
 		for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {

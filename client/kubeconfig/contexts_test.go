@@ -92,7 +92,7 @@ contexts:
 	}
 }
 
-func TestNoContextsAreNoError(t *testing.T) {
+func TestContextsWithoutAKubeconfigAreEmpty(t *testing.T) {
 	home := environment(t)
 	if list, err := Contexts(Options{}); err != nil || len(list) > 0 {
 		t.Errorf("listed %v, %v", list, err)

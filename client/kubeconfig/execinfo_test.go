@@ -11,7 +11,7 @@ import (
 )
 
 // behaviour 119
-func TestAPluginIsToldOfItsClusterOnlyWhereTheStanzaSaysSo(t *testing.T) {
+func TestAPluginGetsTheClusterOnlyIfTheStanzaAsksForIt(t *testing.T) {
 	dir := t.TempDir()
 	ca, _ := keyPair(t, "ca")
 	file := write(t, filepath.Join(dir, "ca"), string(ca))

@@ -13,7 +13,7 @@ import (
 )
 
 // behaviour 120
-func TestAPolicyThatCannotBeMeantIsAnError(t *testing.T) {
+func TestAnInvalidPolicyIsAnError(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		o    Plugins
@@ -78,7 +78,7 @@ func TestAPolicyThatCannotBeMeantIsAnError(t *testing.T) {
 }
 
 // Under an allow-list, a kubeconfig could make the program that is allowed run anything: with LD_PRELOAD, for instance.
-func TestAnAllowlistIsAlsoOneOfVariables(t *testing.T) {
+func TestAnAllowlistRestrictsVariablesToo(t *testing.T) {
 	const plugin = "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: aws, env: [{name: AWS_PROFILE, value: a}, {name: %s, value: s3cr3t}]}"
 	some := Plugins{Restricted: true, Allowed: []string{"aws"}, AllowedEnv: []string{"AWS_PROFILE"}}
 	for _, name := range []string{

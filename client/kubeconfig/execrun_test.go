@@ -271,7 +271,7 @@ func TestAPluginMayLeaveAProcessBehind(t *testing.T) {
 
 // behaviour 118: a plugin that is given no terminal has none that it could open. One that did was stopped by the system,
 // and ended when its time was over.
-func TestAPluginWithoutATerminalHasASessionOfItsOwn(t *testing.T) {
+func TestAPluginWithoutATerminalRunsInANewSession(t *testing.T) {
 	p := pluginOf(t, someServer, stanzaOf(t, "session", ""), Plugins{})
 	if c, err := p.fetch(t.Context()); err != nil || c.Token != "alone" {
 		t.Errorf("fetched %v, %v", c, err)

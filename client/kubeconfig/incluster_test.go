@@ -67,7 +67,7 @@ func TestAPodsServiceAccountIsAConfiguration(t *testing.T) {
 }
 
 // behaviour 108
-func TestOutsideAPodTheErrorIsTyped(t *testing.T) {
+func TestTheErrorOutsideAPodIsTyped(t *testing.T) {
 	environment(t)
 	for _, variable := range []string{"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"} {
 		_, err := inCluster(serviceAccount)

@@ -175,7 +175,7 @@ func TestAFileThatCannotBeReadIsAnErrorThatNamesIt(t *testing.T) {
 }
 
 // behaviour 94
-func TestWithoutAnyConfigurationTheErrorSaysWhereItWasLookedFor(t *testing.T) {
+func TestTheErrorWithoutAConfigurationNamesTheSearchedPlaces(t *testing.T) {
 	home := environment(t)
 	file := filepath.Join(home, ".kube", "config")
 	listed := write(t, filepath.Join(home, "empty"), "") + string(filepath.ListSeparator) + filepath.Join(home, "b")
@@ -241,7 +241,7 @@ func TestWithoutAnyConfigurationTheErrorSaysWhereItWasLookedFor(t *testing.T) {
 }
 
 // A context that somebody names is a context of a kubeconfig: to fall back to the pod would be to act on another cluster.
-func TestAContextThatWasAskedForIsNeverThePods(t *testing.T) {
+func TestANamedContextIsNeverThePodsServiceAccount(t *testing.T) {
 	environment(t)
 	l, err := load(Options{Context: "prod"}, account(t))
 	if f := (*NotFoundError)(nil); !errors.As(err, &f) || f.What != "context" || f.Name != "prod" {
@@ -250,7 +250,7 @@ func TestAContextThatWasAskedForIsNeverThePods(t *testing.T) {
 }
 
 // behaviour 89
-func TestAmongSeveralFilesTheFirstValueWins(t *testing.T) {
+func TestTheFirstValueInSeveralFilesWins(t *testing.T) {
 	home := environment(t)
 	first := write(t, filepath.Join(home, "1", "config"), `
 contexts:

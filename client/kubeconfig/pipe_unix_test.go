@@ -12,7 +12,7 @@ import (
 )
 
 // A pipe in the place of a file held Load for ever. No function here has a context, so none may wait for one.
-func TestAPipeIsNoFile(t *testing.T) {
+func TestAPipeInThePlaceOfAFileIsAnError(t *testing.T) {
 	pipe := func(t *testing.T, name string) string {
 		t.Helper()
 		if err := errors.Join(os.RemoveAll(name), syscall.Mkfifo(name, 0o600)); err != nil {

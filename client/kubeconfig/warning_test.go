@@ -78,7 +78,7 @@ func TestACredentialThatOthersCanReadIsAWarning(t *testing.T) {
 }
 
 // A misspelt field would be lost without a word.
-func TestAFieldThatNobodyKnowsIsAWarning(t *testing.T) {
+func TestAnUnknownFieldIsAWarning(t *testing.T) {
 	l, err := Parse([]byte(`
 apiVersion: v1
 kind: Config

@@ -127,7 +127,7 @@ func TestOnlyTheFileThatOwnsAStanzaIsTouched(t *testing.T) {
 	}
 }
 
-func TestANewFileIsItsOwnersAlone(t *testing.T) {
+func TestANewFileIsPrivateToItsOwner(t *testing.T) {
 	home := environment(t)
 	change := Change{
 		Contexts: map[string]*Context{"c": {Cluster: "c", User: "u"}}, Current: "c",
@@ -150,7 +150,7 @@ func TestANewFileIsItsOwnersAlone(t *testing.T) {
 }
 
 // behaviour 107: of several files none is replaced before all of them are ready.
-func TestWhereOneFileCannotBeWrittenNoneIs(t *testing.T) {
+func TestWriteReplacesNoFileIfOneCannotBeWritten(t *testing.T) {
 	home := environment(t)
 	dir := filepath.Join(home, "configs")
 	first := write(t, filepath.Join(dir, "1"), simple("a"))

@@ -279,7 +279,7 @@ func TestWritesOfOthersDoNotKeepALeaseAlive(t *testing.T) {
 }
 
 // A watch that fails, or that the server does not permit, costs time and nothing else.
-func TestWithoutAWatchContendersPoll(t *testing.T) {
+func TestContendersPollWithoutAWatch(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		watch  http.HandlerFunc
@@ -494,7 +494,7 @@ func TestAMissingNamespaceIsReportedAndMayAppear(t *testing.T) {
 }
 
 // A 404 that does not say that there is no such lease may come from a proxy, or from a server that is starting.
-func TestANotFoundOfSomebodyElseIsNoSignOfAMissingLease(t *testing.T) {
+func TestANotFoundFromAProxyDoesNotMeanThatTheLeaseIsMissing(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.put(heldBy("other", w.start))
 		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
@@ -610,7 +610,7 @@ func TestADeletedLeaseIsNotTakenBeforeItWouldHaveRunOut(t *testing.T) {
 	})
 }
 
-func TestAnIdentityThatTwoShareIsNoticed(t *testing.T) {
+func TestASharedIdentityIsNoticed(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		a := w.contend("same", nil, nil).run()
 		w.until(time.Second)

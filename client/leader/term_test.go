@@ -83,7 +83,7 @@ func TestAJumpOfTheWallClockIsNoticedWithinASecond(t *testing.T) {
 }
 
 // lead returns before anybody has noticed that the deadline has passed.
-func TestALossThatNobodyHasNoticedIsReturned(t *testing.T) {
+func TestRunReturnsALossThatPassedUnnoticed(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		m := machine.New()
 		a := w.contend("a", nil, m.Connects)

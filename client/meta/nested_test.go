@@ -286,7 +286,7 @@ func TestSetNestedFailsWithoutAPanicAndWithoutAChange(t *testing.T) {
 	}
 }
 
-func TestSetNestedOnTheWay(t *testing.T) {
+func TestSetNestedCreatesMissingMaps(t *testing.T) {
 	obj := map[string]any{
 		"null": nil, "nilmap": map[string]any(nil), "strings": map[string]string{"a": "1"}, "there": map[string]any{"a": "1"},
 	}

@@ -157,7 +157,7 @@ func TestNamesInRaw(t *testing.T) {
 }
 
 // behaviour 34: At is what Nested is on the decoded object, for every type and every path.
-func TestAtIsAsNested(t *testing.T) {
+func TestNestedReadsRawLikeADecodedObject(t *testing.T) {
 	r := rawOf(t, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"web","generation":3,
 		"labels":{"app":"web"},"creationTimestamp":"2026-01-02T03:04:05Z","finalizers":["x"]},
 		"spec":{"text":"a b","int":-7,"whole":5.0,"half":1.5,"huge":1e400,"big":12345678901234567890,"on":true,"off":false,"none":null,

@@ -224,7 +224,7 @@ func TestSelectorIsAValue(t *testing.T) {
 	}
 }
 
-func TestTheSelectorOfNothingPrintsAsSomethingThatSelectsNothing(t *testing.T) {
+func TestTheTextOfASelectorOfNothingSelectsNothing(t *testing.T) {
 	nothing, err := (*meta.LabelSelector)(nil).Selector()
 	if err != nil {
 		t.Fatal(err)

@@ -168,7 +168,7 @@ func TestListsAndWatchesComeAsProtobuf(t *testing.T) {
 }
 
 // Resources without protobuf come as JSON, and the status of an informer says why.
-func TestTheRestComesAsJSON(t *testing.T) {
+func TestResourcesWithoutProtobufComeAsJSON(t *testing.T) {
 	s := clienttest.Start(t, clienttest.Options{})
 	if err := s.Register(clienttest.Resource{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets"}); err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func TestRunSendsEarlierRecords(t *testing.T) {
 }
 
 // behaviour 348
-func TestTheEndSendsWhatWaits(t *testing.T) {
+func TestTheEndOfRunSendsWaitingRecords(t *testing.T) {
 	bubble(t, recorder.Options{}, func(r *rig) {
 		stop := r.start()
 		for range 10 {
@@ -128,7 +128,7 @@ func TestTheEndSendsWhatWaits(t *testing.T) {
 }
 
 // behaviour 348
-func TestTheEndIsBounded(t *testing.T) {
+func TestTheEndOfRunIsBounded(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		grace time.Duration
@@ -173,7 +173,7 @@ func TestTheEndIsBounded(t *testing.T) {
 }
 
 // A long wait of one record ends when Run does.
-func TestTheEndTriesOnceMore(t *testing.T) {
+func TestTheEndOfRunTriesOnceMore(t *testing.T) {
 	bubble(t, recorder.Options{}, func(r *rig) {
 		stop := r.start()
 		r.answer(func(clienttest.Request) http.HandlerFunc { return clienttest.TooManyRequests(20 * time.Minute) })
@@ -269,7 +269,7 @@ func TestRecordingNeverBlocks(t *testing.T) {
 }
 
 // Drops are told of at once, and then in sums.
-func TestManyDropsAreToldInSums(t *testing.T) {
+func TestManyDropsAreReportedInSums(t *testing.T) {
 	var drops []string
 	began := time.Time{}
 	o := recorder.Options{Burst: 1, Hooks: recorder.Hooks{Dropped: func(_ context.Context, d *recorder.DropError) {
@@ -303,7 +303,7 @@ func TestManyDropsAreToldInSums(t *testing.T) {
 	})
 }
 
-func TestErrorsThatNobodyTakesAreLogged(t *testing.T) {
+func TestErrorsWithoutAHandlerAreLogged(t *testing.T) {
 	for _, where := range []string{"Options.Logger", "the context's logger", "slog.Default"} {
 		t.Run(where, func(t *testing.T) {
 			var mu sync.Mutex

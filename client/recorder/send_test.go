@@ -342,7 +342,7 @@ func TestARefusedCountIsDropped(t *testing.T) {
 	})
 }
 
-func TestErrorsSayWhatAndWhy(t *testing.T) {
+func TestDropErrorsNameTheRecordAndTheCause(t *testing.T) {
 	about := recorder.Record{Regarding: recorder.ReferenceTo(Pages, page("a")), Reason: "A"}
 	for _, test := range []struct {
 		err  error

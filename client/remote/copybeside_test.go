@@ -87,7 +87,7 @@ func TestNothingIsWrittenBesideTheName(t *testing.T) {
 }
 
 // Without tar, the script says the names that are in a folder, and the folder has the name that the caller asked for.
-func TestWithoutTarAFolderStaysBelowItsName(t *testing.T) {
+func TestAFolderStaysBelowItsNameWithoutTar(t *testing.T) {
 	for _, oneFile := range []bool{false, true} {
 		r := newRig(t, sends(nil, []made{{name: ".", kind: tar.TypeDir}, {name: "./.bashrc", body: "evil"}}), clienttest.Options{})
 		home := t.TempDir()
@@ -102,7 +102,7 @@ func TestWithoutTarAFolderStaysBelowItsName(t *testing.T) {
 }
 
 // Tar says that the name is one of a link, and then lies in the answer to the second question.
-func TestALinkThatBecomesAnythingStaysBelowItsName(t *testing.T) {
+func TestALinkThatChangesItsKindStaysBelowItsName(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		oneFile bool
@@ -224,7 +224,7 @@ func TestAFolderUnderItsName(t *testing.T) {
 }
 
 // Without tar, a file comes under the name that was asked for, and the names in a folder begin with "./". So only a file may have that name.
-func TestNothingButAFileComesUnderTheNameWithoutTar(t *testing.T) {
+func TestOnlyAFileMayHaveTheNameWithoutTar(t *testing.T) {
 	const name = "/app/report.txt"
 	for _, e := range []made{{name: name, kind: tar.TypeDir}, {name: name, kind: tar.TypeSymlink, target: "kept"}, {name: name, body: "good"}} {
 		for _, oneFile := range []bool{false, true} {

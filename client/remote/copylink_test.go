@@ -16,7 +16,7 @@ import (
 
 // The folder has links of its owner: "out" leads out of it, "in" to a folder in it, and "folder/out" out of it again. A link of the
 // container that leads through one of them may lead anywhere.
-func TestALinkThroughALinkThatWasThere(t *testing.T) {
+func TestALinkThroughAnExistingLink(t *testing.T) {
 	link := func(name, target string) made { return made{name: name, kind: tar.TypeSymlink, target: target} }
 	chain := func(n int) (all []made, names []string) { // to out
 		for i := range n {

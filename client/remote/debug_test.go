@@ -228,7 +228,7 @@ func TestDebugThatIsRefused(t *testing.T) {
 }
 
 // Two programs debug one pod at once: neither loses its container.
-func TestDebugByTwo(t *testing.T) {
+func TestTwoProgramsDebugOnePod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, &containers.Server{Run: programs}, clienttest.Options{})
 		r.setStatus(t, `{"phase": "Running", "ephemeralContainerStatuses": [{"name": "a", "state": {"running": {}}}, {"name": "b", "state": {"running": {}}}]}`)

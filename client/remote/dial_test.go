@@ -263,7 +263,7 @@ func TestAPortOfAServerThatBreaksTheProtocol(t *testing.T) {
 	}
 }
 
-func TestAServerThatSaysAnErrorAndStays(t *testing.T) {
+func TestReadReturnsAPortErrorAlthoughTheServerStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newPortRig(t, echo, clienttest.Options{})
 		r.Intercept(frames(t, func(c net.Conn) {

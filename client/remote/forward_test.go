@@ -319,7 +319,7 @@ func TestForwardOfConnectionsThatFail(t *testing.T) {
 	}
 }
 
-func TestForwardLogsWhatNoHookTakes(t *testing.T) {
+func TestForwardLogsErrorsWithoutAHook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTargetRig(t, clienttest.Options{})
 		var mu sync.Mutex
@@ -550,7 +550,7 @@ func TestForwardOfAListenerThatFails(t *testing.T) {
 	})
 }
 
-func TestForwardThatCannotBe(t *testing.T) {
+func TestForwardRefusesInvalidArguments(t *testing.T) {
 	r := newPortRig(t, echo, clienttest.Options{})
 	for _, tc := range []struct {
 		to   *remote.Target

@@ -87,7 +87,7 @@ func short(lines []remote.Line) string {
 	return b.String()
 }
 
-func TestLinesBegin(t *testing.T) {
+func TestLinesBeginAtTheExactTimeOfSince(t *testing.T) {
 	logs := new(containers.Logs)
 	r := newRig(t, &containers.Server{Logs: logs.Serve}, clienttest.Options{})
 	logs.Of(many, "sidecar").Add(entry(1.25, "a"), entry(1.5, "b"), entry(1.75, "c"))

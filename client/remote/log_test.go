@@ -203,7 +203,7 @@ func TestAReadOfALogThatIsBlockedEnds(t *testing.T) {
 }
 
 // behaviour 49
-func TestALogThatIsNone(t *testing.T) {
+func TestAForeignBodyIsNotALog(t *testing.T) {
 	r := newRig(t, &containers.Server{}, clienttest.Options{})
 	page := func(code int, contentType, text string) func(*http.Request) http.HandlerFunc {
 		return func(*http.Request) http.HandlerFunc {

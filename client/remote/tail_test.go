@@ -469,7 +469,7 @@ func TestTailResumesAfterACutAtAnyByte(t *testing.T) {
 	}
 }
 
-func TestTailReadsTheRestOfTheRunBefore(t *testing.T) {
+func TestTailReadsTheRestOfThePreviousRun(t *testing.T) {
 	for name, steps := range map[string][]func(n *node, log *containers.Log){
 		"the status comes after the restart": {
 			func(n *node, log *containers.Log) { log.Add(entry(1, "first")) },

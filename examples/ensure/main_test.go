@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-func TestEnsureKeepsItAsItShouldBe(t *testing.T) {
+func TestEnsureKeepsTheDeploymentAsWanted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		const want = `one of two created it: true

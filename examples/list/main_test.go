@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-func TestListCountsAndSaysHowFarItIs(t *testing.T) {
+func TestListCountsObjectsAndReportsProgress(t *testing.T) {
 	var out, progress bytes.Buffer
 	err := cluster.InProcess(t.Context(), func(ctx context.Context, c *client.Client) error {
 		if err := fill(ctx, c); err != nil {

@@ -119,7 +119,7 @@ func TestMetricsAndSpansShowAReconcile(t *testing.T) {
 }
 
 // Without a cluster the program says so, and does not wait for traces that nobody takes.
-func TestItDoesNotStartWithoutACluster(t *testing.T) {
+func TestTheProgramDoesNotStartWithoutACluster(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	t.Setenv("HOME", t.TempDir())

@@ -115,7 +115,7 @@ func leavesNothingWrong(t *testing.T, encoding string, args ...string) {
 	}
 }
 
-func TestAnInterruptEndsItWithinASecond(t *testing.T) {
+func TestAnInterruptEndsTheProgramWithinASecond(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	var began time.Time
 	defer time.AfterFunc(300*time.Millisecond, func() {

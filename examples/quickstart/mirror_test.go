@@ -115,7 +115,7 @@ func TestAStrangersObjectWithTheNameOfAMirrorStays(t *testing.T) {
 
 // The rights that the controller needs are those of the verbs that it sends, for config maps in its namespaces. Until it has
 // them it waits; then everything is mirrored.
-func TestMirrorsWithARoleOfTheirOwn(t *testing.T) {
+func TestMirrorsNeedOnlyTheirRole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var bound atomic.Bool
 		verbs := []string{"create", "delete", "get", "list", "update", "watch"}

@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-func TestWaitIsForThePodThatComes(t *testing.T) {
+func TestWaitReturnsWhenThePodIsReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		const want = `not ready in time: it does not exist

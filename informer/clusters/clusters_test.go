@@ -76,7 +76,7 @@ func TestClustersComeAndGoWhileTheControllerRuns(t *testing.T) {
 	})
 }
 
-func TestMistakesAreErrors(t *testing.T) {
+func TestInvalidCallsAreErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newSite(t, "a")
 		c := clusters.New("c", controller.Options{}, (&log{}).note)
@@ -109,7 +109,7 @@ func TestMistakesAreErrors(t *testing.T) {
 }
 
 // One cluster that cannot be used stops no other one, at the start or later, and works when it can be used.
-func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
+func TestAnUnavailableClusterDoesNotStopOthers(t *testing.T) {
 	answer := func(code int, reason string) func(s *clienttest.Server, on bool) {
 		return func(s *clienttest.Server, on bool) {
 			if !on {
@@ -620,7 +620,7 @@ func TestAnErrorAfterTheRemovalIsReportedAndNotRetried(t *testing.T) {
 }
 
 // A reconcile that returns the error of its context, or the cause of that, when its cluster is removed has not failed.
-func TestTheEndOfAReconcileByRemovalIsNoError(t *testing.T) {
+func TestAReconcileThatARemovalInterruptsHasNotFailed(t *testing.T) {
 	for name, why := range map[string]func(context.Context) error{"the error of the context": context.Context.Err, "its cause": context.Cause} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -679,7 +679,7 @@ func TestEveryObjectOfAHubHasAKeyInEachCluster(t *testing.T) {
 }
 
 // The keys of a cluster's first list have a low priority.
-func TestAChangeComesBeforeWhatACLusterHadAtItsStart(t *testing.T) {
+func TestAChangeComesBeforeTheFirstListOfACluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newSite(t, "a")
 		for i := range 20 {

@@ -120,7 +120,7 @@ func TestTheStatusOfAClusterIsOneLine(t *testing.T) {
 }
 
 // Keys of a cluster without sources of its own come from those of New.
-func TestAClusterNeedsNoSourceOfItsOwn(t *testing.T) {
+func TestAClusterMayUseOnlyTheSourcesOfNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newSite(t, "a")
 		did := &log{}

@@ -159,7 +159,7 @@ func TestOnlyOtherErrorsAreReportedAfterADeletion(t *testing.T) {
 	}
 }
 
-func TestCancelDeletedOfNothing(t *testing.T) {
+func TestCancelDeletedActsAsTheSourceThatItWraps(t *testing.T) {
 	var none controller.Subscriber[*pod]
 	if err := controller.Watch(controller.CancelDeleted(none)).Run(t.Context(), func(meta.Key) {}, func() {}); err == nil {
 		t.Error("it runs")

@@ -87,7 +87,7 @@ func TestAnUpdateIsNotLostWhereItsPredicatePanics(t *testing.T) {
 	})
 }
 
-func TestChangedIsCalledAndRunAsWhatItFollows(t *testing.T) {
+func TestChangedHasTheNameAndTheRunnersOfItsSource(t *testing.T) {
 	s := storetest.New[*pod]()
 	filler := fillerFunc(func(context.Context) error { return nil })
 	source := controller.Watch(controller.Changed(s.ReaderOf(filler), controller.GenerationChanged))
@@ -114,7 +114,7 @@ type fillerFunc func(ctx context.Context) error
 func (f fillerFunc) Run(ctx context.Context) error { return f(ctx) }
 
 // Objects of a cache could be looked at again only by a list of keys that was fixed at the start, or all at once.
-func TestEveryObjectNamesEachOncePerPeriodAndNotAllAtOnce(t *testing.T) {
+func TestEveryObjectSpreadsTheObjectsOverItsPeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPods(t)
 		take, stop := adds(t, controller.EveryObject(s.Reader(), time.Hour))

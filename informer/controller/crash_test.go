@@ -15,7 +15,7 @@ type panicking struct{}
 func (panicking) Run(context.Context, func(string), func()) error { panic("oh") }
 
 // behaviour 301: in a worker's goroutine the panic would end this test too, so what runs there is called here.
-func TestAPanicGoesOnWhereThatIsChosen(t *testing.T) {
+func TestCrashOnPanicLetsThePanicContinue(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		fn := func(context.Context, string) (Result, error) { panic("oh") }
 		c := New("c", Options{CrashOnPanic: crash}, fn, panicking{})

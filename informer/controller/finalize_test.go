@@ -379,7 +379,7 @@ func TestFinalize(t *testing.T) {
 	}
 }
 
-func TestFinalizeOfNothing(t *testing.T) {
+func TestFinalizeRefusesNilArguments(t *testing.T) {
 	_, maps := func() (*clienttest.Server, client.Resource[*pod]) {
 		c, err := client.New(client.Config{Server: "http://127.0.0.1"})
 		if err != nil {

@@ -410,7 +410,7 @@ func TestAHookForErrorsSilencesWaits(t *testing.T) {
 }
 
 // A key that waits is neither retried nor forgotten: its failures go on, and so does its backoff.
-func TestAWaitLeavesTheFailuresOfItsKey(t *testing.T) {
+func TestAWaitKeepsTheFailuresOfItsKey(t *testing.T) {
 	behindTest(t, informer.Options{}, func(b *behind) {
 		b.lag(3 * time.Second)
 		l, n := newLog(), 0

@@ -9,7 +9,7 @@ import (
 )
 
 // A hook that ended its goroutine at the end of a reconcile would keep a range from passing to another replica.
-func TestAllGatesAreLeft(t *testing.T) {
+func TestEveryGateIsLeftAtTheEndOfAReconcile(t *testing.T) {
 	for name, end := range map[string]func(){"return": func() {}, "Goexit": runtime.Goexit, "panic": func() { panic("x") }} {
 		t.Run(name, func(t *testing.T) {
 			var left []string

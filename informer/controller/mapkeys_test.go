@@ -30,7 +30,7 @@ func tag(name string, s controller.Source[meta.Key]) controller.Source[tagged] {
 	return controller.MapKeys(name, s, func(k meta.Key) tagged { return tagged{name, k} }, func(k tagged) (meta.Key, bool) { return k.Key, k.tag == name })
 }
 
-func TestMapKeysKeepsWhatASourceSays(t *testing.T) {
+func TestMapKeysKeepsPrioritiesNamesAndRunners(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, maps := startServer(t, clienttest.Options{})
 		create(t, maps, "a")
@@ -106,7 +106,7 @@ func TestMapKeysSaysWhyASourceIsNotSynced(t *testing.T) {
 	})
 }
 
-func TestMapKeysOfNothing(t *testing.T) {
+func TestMapKeysRefusesNilFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		take, stop := adds(t, tag("left", controller.Every(time.Hour, meta.Key{Name: "a"})))
 		if got := take(); len(got) != 1 || got[0] != (tagged{"left", meta.Key{Name: "a"}}) {

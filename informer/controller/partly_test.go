@@ -203,7 +203,7 @@ type place struct{ in, name string }
 
 func (p place) GetNamespace() string { return p.in }
 
-func TestKeysThatDoNotTellTheirNamespaceWaitForAll(t *testing.T) {
+func TestKeysWithoutANamespaceWaitForAllNamespaces(t *testing.T) {
 	tenantsTest(t, "text", func(w *tenants) {
 		w.fails(refuses(403, "Forbidden"))
 		i := w.informer(four...)

@@ -249,7 +249,7 @@ func TestTheTimeoutEndsTheContextOfAReconcile(t *testing.T) {
 }
 
 // A deadline of Run's own context ends a reconcile without being a failure or a timeout of it.
-func TestADeadlineOfRunIsNoTimeoutOfAReconcile(t *testing.T) {
+func TestADeadlineOfRunIsNotCountedAsATimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := controller.New("c", controller.Options{Timeout: 10 * time.Second},
 			func(ctx context.Context, _ string) (controller.Result, error) {
@@ -317,7 +317,7 @@ func TestRetriesKeepToTheRateThatWasChosen(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatTheEndInterruptsIsNoErrorAtTheEnd(t *testing.T) {
+func TestErrorsOfTheContextAreNotReportedAtTheEndOfRun(t *testing.T) {
 	cause := errors.New("the reason why Run is ended")
 	for _, test := range []struct {
 		name  string
@@ -397,7 +397,7 @@ func TestTheStatusIsOneLineForPeople(t *testing.T) {
 	})
 }
 
-func TestTerminalOfNoErrorIsNoError(t *testing.T) {
+func TestTerminalOfNilIsNil(t *testing.T) {
 	if err := controller.Terminal(nil); err != nil {
 		t.Errorf("got %v", err)
 	}

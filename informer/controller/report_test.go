@@ -174,7 +174,7 @@ func TestARecoveryDoesNotCountFromATerminalError(t *testing.T) {
 }
 
 // A key that failed and was then given up was said to work again.
-func TestATerminalErrorIsNoRecovery(t *testing.T) {
+func TestATerminalErrorIsNotARecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := logged{newLog()}
 		runs := 0

@@ -21,7 +21,7 @@ type step func() (controller.Result, error)
 
 // A key whose time had just passed (time.Until of it, a moment late) was never reconciled again, and nobody was told. A time that stays
 // in the past must not keep a worker busy.
-func TestAResultWhoseTimeHasPassedIsAtOnceAndThenWaits(t *testing.T) {
+func TestARequeueTimeInThePastRunsAtOnceAndThenBacksOff(t *testing.T) {
 	const s = time.Second
 	var (
 		after = func(d time.Duration) step {
@@ -116,7 +116,7 @@ func TestAResultWhoseTimeHasPassedIsAtOnceAndThenWaits(t *testing.T) {
 }
 
 // -1 stands for "nothing is due" in many a function. That costs a reconcile in each longest backoff, and a line.
-func TestATimeThatStaysInThePastForeverIsSlow(t *testing.T) {
+func TestARequeueTimeThatStaysInThePastBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said := logged{newLog()}
 		n := map[string]int{}
@@ -146,7 +146,7 @@ func TestATimeThatStaysInThePastForeverIsSlow(t *testing.T) {
 }
 
 // A thousand keys with the same fault do not make a thousand lines.
-func TestTheLinesAboutTimesThatStayInThePastAreBounded(t *testing.T) {
+func TestTheLogAboutRequeueTimesInThePastIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said := logged{newLog()}
 		var names []string
@@ -166,7 +166,7 @@ func TestTheLinesAboutTimesThatStayInThePastAreBounded(t *testing.T) {
 }
 
 // A cleanup that asked for a time that had just passed counted as finished: the finalizer was removed, and the object went.
-func TestACleanupIsNotFinishedWhileItNamesATime(t *testing.T) {
+func TestACleanupIsNotFinishedWhileItAsksForARequeue(t *testing.T) {
 	for name, again := range map[string]func(until time.Time) controller.Result{
 		"RequeueAfter": func(until time.Time) controller.Result { return controller.Result{RequeueAfter: time.Until(until)} },
 		"RequeueAt":    func(until time.Time) controller.Result { return controller.Result{RequeueAt: until} },

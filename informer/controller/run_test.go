@@ -140,7 +140,7 @@ func TestReconcilesOfALeaderHaveTheirGraceAtTheEnd(t *testing.T) {
 	})
 }
 
-func TestHowRunLedEnds(t *testing.T) {
+func TestRunLedReturnsTheErrorThatEndedIt(t *testing.T) {
 	errLost := errors.New("lost")
 	cause := errors.New("the cause")
 	for _, test := range []struct {

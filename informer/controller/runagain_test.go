@@ -17,7 +17,7 @@ import (
 
 // An informer and a controller run again an hour after their first Run has ended. Meanwhile an object was deleted and another one
 // created. The second Run reconciles what is there now, whatever runs the two.
-func TestAFurtherRunReconcilesWhatIsThereNow(t *testing.T) {
+func TestASecondRunReconcilesTheCurrentObjects(t *testing.T) {
 	type run = func(ctx context.Context, c *client.Client, inf *informer.Informer[*page], ctl *controller.Controller[meta.Key]) error
 	for name, twice := range map[string]run{
 		"informer.Run": func(ctx context.Context, _ *client.Client, inf *informer.Informer[*page], ctl *controller.Controller[meta.Key]) error {

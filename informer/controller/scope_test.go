@@ -90,7 +90,7 @@ level=INFO msg=logr controller=c key=ns/a attempt=1
 	}
 }
 
-func TestTheLoggerElsewhere(t *testing.T) {
+func TestLoggerOutsideAReconcileIsThatOfTheContext(t *testing.T) {
 	handler, written := lines()
 	controller.Logger(logr.NewContext(t.Context(), logr.FromSlogHandler(handler).WithValues("of", "the context"))).Info("a")
 	var b bytes.Buffer

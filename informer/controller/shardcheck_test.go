@@ -212,7 +212,7 @@ func (expectant) Run(ctx context.Context, _ func(tagged), synced func()) error {
 }
 
 // With ranges by uid, the replica that has the owner hears of a child by a cache of all children.
-func TestOwnsOfAllChildrenNamesTheOwnersOfTheseRanges(t *testing.T) {
+func TestOwnsOverAllChildrenNamesTheOwnersInTheReplicasRanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owners, children, share := newPods(t), newPods(t), newShare(meta.ShardByUID)
 		got := &counting{}

@@ -297,7 +297,7 @@ func TestShardsNeedToKnowTheRangeOfAKey(t *testing.T) {
 }
 
 // A type of k8s.io/api has a uid of a type of its own. Its objects are divided all the same.
-func TestShardsOfObjectsWhoseUIDHasATypeOfItsOwn(t *testing.T) {
+func TestShardsDivideObjectsWithACustomUIDType(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*foreign]()
 		ctx, cancel := context.WithCancel(t.Context())

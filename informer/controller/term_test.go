@@ -65,7 +65,7 @@ func (d *done) take() string {
 
 // A follower collects the keys of all changes that the leader handles, and reconciles them when it leads: work that is done once for each
 // change was done twice. With StartAtTerm it begins with what exists then, also in a second term.
-func TestATermBeginsWithWhatExistsThen(t *testing.T) {
+func TestATermBeginsWithTheCurrentObjects(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		atTerm bool

@@ -34,7 +34,7 @@ func (w warnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _, te
 	w.got <- "in a context: " + text
 }
 
-func TestTheConfigOfTheProgramHolds(t *testing.T) {
+func TestTheCacheUsesTheSettingsOfTheConfig(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{Token: "secret"})
 		transport := w.http.Transport

@@ -84,7 +84,7 @@ func informerOf(t *testing.T, c cache.Cache, obj client.Object) cache.Informer {
 	return inf
 }
 
-func TestHandlersHearWhatClientGoWouldTellThem(t *testing.T) {
+func TestHandlersGetTheEventsOfClientGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})
 		w.create(pod("default", "a", "n1"))
@@ -219,7 +219,7 @@ func wait(t *testing.T, d time.Duration) {
 	synctest.Wait()
 }
 
-func TestAHandlerThatPanicsCostsNobodyElse(t *testing.T) {
+func TestAHandlerThatPanicsDoesNotStopTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})
 		w.create(pod("default", "a", "n1"), pod("default", "b", "n1"))

@@ -192,7 +192,7 @@ func TestANewInformerTakesItsTransformAndItsErrorHandler(t *testing.T) {
 }
 
 // An error that no handler takes goes to the logger of Run's context.
-func TestErrorsThatNobodyTakesAreLogged(t *testing.T) {
+func TestErrorsWithoutAHandlerAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return false, "not you" }})
 		shared, _ := ctrlcache.NewInformer(w.source(), informer.Options{}, 0)

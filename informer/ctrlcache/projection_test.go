@@ -122,7 +122,7 @@ func TestObjectsHaveTheFieldsThatAreNamed(t *testing.T) {
 	}
 }
 
-func TestOtherFormsAndKindsAreWhole(t *testing.T) {
+func TestOtherFormsAndKindsAreNotProjected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})
 		w.create(fullPod("a"), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}, Data: map[string][]byte{"k": {1}}})

@@ -139,7 +139,7 @@ func TestEachNamespaceHasItsConfiguration(t *testing.T) {
 	}
 }
 
-func TestTheInformersOfAnEntryAreOne(t *testing.T) {
+func TestTheInformersOfAnEntryActAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})
 		w.create(namespace("a"), namespace("b"), pod("a", "x", "n1"), pod("b", "y", "n1"))
@@ -235,7 +235,7 @@ func testTransforms(t *testing.T, lists clienttest.StreamingLists) {
 	})
 }
 
-func TestManagedFieldsAreKeptUnlessSomebodySaysOtherwise(t *testing.T) {
+func TestManagedFieldsAreKeptByDefault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})
 		w.create(pod("default", "a", "n1"))

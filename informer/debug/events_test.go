@@ -77,7 +77,7 @@ func TestACursorSeesEachEventOnceOrHowManyItMissed(t *testing.T) {
 	}
 }
 
-func TestACursorThatBeginsTooLateIsTold(t *testing.T) {
+func TestACursorReportsThatEventsAreMissing(t *testing.T) {
 	e := newEvents(2)
 	for range 5 {
 		e.add(event{Kind: ofWatch})

@@ -81,7 +81,7 @@ type blob struct {
 }
 
 // A value that refers to itself, also through others, is weighed once.
-func TestALoopIsWeighedOnce(t *testing.T) {
+func TestACyclicValueIsWeighedOnce(t *testing.T) {
 	b := &blob{Identity: meta.Identity{Name: "a"}}
 	b.Next, b.Loop = b, map[string]any{"b": b}
 	if got := debug.Weigh(infoOf([]*blob{b}), 1); got < 200 || got > 1500 {
@@ -89,7 +89,7 @@ func TestALoopIsWeighedOnce(t *testing.T) {
 	}
 }
 
-func TestTextsForPeople(t *testing.T) {
+func TestDurationsSizesAndNumbersAreReadable(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0 ns", 1500: "1 µs", 999_999_999: "999 ms", 1500 * time.Millisecond: "1.5 s", 59 * time.Second: "59 s",
 		200 * time.Second: "3 min 20 s", time.Hour: "1 h", 5*time.Hour + 10*time.Minute: "5 h 10 min", 76 * time.Hour: "3 d 4 h", -time.Minute: "-1 min",

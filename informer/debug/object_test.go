@@ -158,7 +158,7 @@ func TestTheSearchGoesThroughAllObjects(t *testing.T) {
 }
 
 // The page reads a cache before its first list, and is no early read, which would fail this test.
-func TestThePageIsNoEarlyRead(t *testing.T) {
+func TestThePageMayReadACacheBeforeItsFirstList(t *testing.T) {
 	bubble(t, debug.Options{Objects: true}, func(r *rig) {
 		r.server.Intercept(func(*http.Request) http.HandlerFunc { return http.NotFound })
 		r.run(informer.New(client.For(r.client, configMaps), informer.Options{OnError: func(error) {}}))

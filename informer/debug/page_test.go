@@ -291,7 +291,7 @@ func TestThePageShowsWhoLeads(t *testing.T) {
 }
 
 // A program that called Context twice saw everything twice. An informer and an election that run again are shown once.
-func TestThePageIsUsedTwice(t *testing.T) {
+func TestThePageShowsNothingTwice(t *testing.T) {
 	bubble(t, debug.Options{}, func(r *rig) {
 		ctx := r.page.Context(r.Context())
 		type mine struct{}

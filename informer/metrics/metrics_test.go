@@ -586,7 +586,7 @@ func TestMetricsOfShards(t *testing.T) {
 }
 
 // Informers of two clusters shared a series, so nobody could tell which of them was away.
-func TestInformersWithNamesHaveSeriesOfTheirOwn(t *testing.T) {
+func TestNamedInformersHaveSeparateSeries(t *testing.T) {
 	bubble(t, func(w *world) {
 		if _, err := client.For(w.client, configMaps).Create(w.ctx, &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}); err != nil {
 			w.Fatal(err)

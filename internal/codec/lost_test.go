@@ -91,7 +91,7 @@ func lostOf[T any](t *testing.T, doc string) (noted bool, lost []string) {
 	return lossy.Load(), lost
 }
 
-func TestDecodingNotesWhatATypeHasNoPlaceFor(t *testing.T) {
+func TestDecodingNotesFieldsThatATypeLacks(t *testing.T) {
 	const kept = `"kind":"Part","apiVersion":"v1","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1"}`
 	for _, test := range []struct {
 		name, doc string

@@ -23,7 +23,7 @@ func (s *scripted) UnmarshalJSON(b []byte) (err error) {
 
 // What a method made of a text was remembered whatever it was, so that a duration from now, or a time in a zone that the
 // type chooses, stayed what it had been for the first object. Only what the text alone says may be remembered.
-func TestOnlyTimesOfTheTextAreRemembered(t *testing.T) {
+func TestOnlyTimesThatTheTextDeterminesAreRemembered(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	zone := time.UTC
 	parse := func(text string) time.Time {

@@ -137,7 +137,7 @@ func sameAsPruned(t *testing.T, typ reflect.Type, p paths, raw []byte) (decoded 
 	return err == nil
 }
 
-func TestProjectionIsTheWholeWithoutTheRest(t *testing.T) {
+func TestProjectionEqualsTheObjectWithoutOtherMembers(t *testing.T) {
 	decoded := 0
 	one := func(r *rand.Rand, typ reflect.Type) {
 		p := randomPaths(r, typ, 0)
@@ -233,7 +233,7 @@ func sameToy(t *testing.T, b message, p paths) (decoded bool) {
 	return true
 }
 
-func TestJointProjectionIsTheWholeWithoutTheRest(t *testing.T) {
+func TestJointProjectionEqualsTheObjectWithoutOtherMembers(t *testing.T) {
 	decoded := 0
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 4))

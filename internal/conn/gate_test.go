@@ -93,7 +93,7 @@ func (c *closable) Close() error {
 func answer(http.ResponseWriter, *http.Request) {}
 
 // Net/http dialled for every request that found no connection with room: hundreds of times for a thousand watches.
-func TestRequestsShareWhatIsDialled(t *testing.T) {
+func TestRequestsShareDialledConnections(t *testing.T) {
 	var used sync.Map
 	s := newGated(t, 250, func(w http.ResponseWriter, r *http.Request) {
 		used.Store(r.RemoteAddr, true)
@@ -191,7 +191,7 @@ func hangs() (hook func(context.Context, int64) error, begun, letGo chan struct{
 	}, begun, letGo
 }
 
-func TestADialThatHangsHoldsUpNobodyForLong(t *testing.T) {
+func TestADialThatHangsDelaysNoRequestForLong(t *testing.T) {
 	hook, begun, letGo := hangs()
 	s := newGated(t, 250, answer, hook)
 	s.callGate.patience = time.Millisecond
@@ -523,7 +523,7 @@ func TestRoomIsForgottenWithTheDial(t *testing.T) {
 	}
 }
 
-func TestWithHTTP1NobodyWaits(t *testing.T) {
+func TestRequestsDoNotWaitWithHTTP1(t *testing.T) {
 	g, turns := newLine(t, 2)
 	g.leave(true)
 	if got := woken(turns); len(got) != 2 {

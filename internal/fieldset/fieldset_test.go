@@ -46,7 +46,7 @@ func TestASetIsWrittenAsTheServerWroteIt(t *testing.T) {
 	}
 }
 
-func TestKeysThatMeanTheSameAreTheSame(t *testing.T) {
+func TestEquivalentKeysAreEqual(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"k:{ \"b\": 1, \"a\": \"x\" }":{}}`:                 `{"k:{\"a\":\"x\",\"b\":1}":{}}`,
 		`{"k:{\"a\":1.0}":{},"k:{\"a\":1}":{"f:x":{}}}`:       `{"k:{\"a\":1}":{".":{},"f:x":{}}}`,
@@ -128,7 +128,7 @@ func TestSetsAreCombinedFieldByField(t *testing.T) {
 	}
 }
 
-func TestNoSetIsAnEmptySet(t *testing.T) {
+func TestANilSetIsEmpty(t *testing.T) {
 	var none *fieldset.Set
 	some := parse(t, `{"f:a":{}}`)
 	hollow := &fieldset.Set{Children: map[string]*fieldset.Set{"f:a": {Children: map[string]*fieldset.Set{"f:b": nil}}}}
@@ -224,7 +224,7 @@ func TestKeysAreMadeOfValues(t *testing.T) {
 	}
 }
 
-func TestMembersThatAreOwnedWholeAreKnownOfBuiltInKinds(t *testing.T) {
+func TestOwnedWholeKnowsTheMembersOfBuiltInKinds(t *testing.T) {
 	for of, want := range map[[2]string]bool{
 		{"apps/v1", "selector"}: true, {"v1", "secretKeyRef"}: true, {"networking.k8s.io/v1", "podSelector"}: true,
 		{"apps/v1", "template"}: false, {"example.com/v1", "selector"}: false, {"apps.example.com/v1", "selector"}: false, {"", "selector"}: true,

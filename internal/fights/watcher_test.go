@@ -75,7 +75,7 @@ func (r *ring) isEmpty() {
 	}
 }
 
-func TestObjectsThatAreWrittenOnceLeaveALittleForAWhile(t *testing.T) {
+func TestObjectsThatAreWrittenOnceAreForgottenAfterAWhile(t *testing.T) {
 	inRing(t, func(r *ring) {
 		for i := range 3 * maxWatched {
 			r.Wrote("k", new(Reconcile[string]), r.write(fmt.Sprint(i), nil))
@@ -141,7 +141,7 @@ func TestManyFightsOfOneKey(t *testing.T) {
 }
 
 // A read that fails, or finds another object, is no evidence.
-func TestNoEvidenceNoFight(t *testing.T) {
+func TestAFailedReadIsNotEvidence(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		before []byte
@@ -212,7 +212,7 @@ func TestQuietOrADeletionEndsAFight(t *testing.T) {
 }
 
 // A write of scale is compared with the object, which has the number of replicas where its resource says.
-func TestAScaleOfAnotherPlace(t *testing.T) {
+func TestAScaleIsComparedOnlyWithSpecReplicas(t *testing.T) {
 	inRing(t, func(r *ring) {
 		scaled := func() follow.Write {
 			w := r.write("u", []byte(`{"kind":"Scale","metadata":{"uid":"u"},"spec":{"replicas":3}}`))
@@ -295,7 +295,7 @@ func TestLateWritesAreNotNoted(t *testing.T) {
 }
 
 // A suspect that is not written to is read a few times only.
-func TestASuspectInPeaceIsForgotten(t *testing.T) {
+func TestASuspectThatNobodyWritesIsForgotten(t *testing.T) {
 	inRing(t, func(r *ring) {
 		r.before = object(`"n":1`, "me", one)
 		for r.busy.Load() == 0 {

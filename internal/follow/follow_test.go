@@ -46,7 +46,7 @@ func (a *asked) Value(key any) any {
 	return nil
 }
 
-func TestAContextKnowsWhenItIsAskedForItsWrites(t *testing.T) {
+func TestIsWritesRecognizesTheKeyOfWrites(t *testing.T) {
 	ctx := &asked{Context: t.Context()}
 	OnWrite(ctx)
 	OpenGate(ctx)

@@ -98,7 +98,7 @@ func (r *waitingRoom) isEmpty() {
 	}
 }
 
-func TestOnlyTheLastWriteOfAnObjectIsLookedOutFor(t *testing.T) {
+func TestAKeyWaitsOnlyForTheLastWriteOfAnObject(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		for n := range 50 {
 			r.writes("k", "a", fmt.Sprint(100+n))
@@ -142,7 +142,7 @@ func TestALateAnswerOfAnEarlierWrite(t *testing.T) {
 }
 
 // Other goroutines go on while a cache is told of a write.
-func TestACacheIsToldOfAWriteMeanwhile(t *testing.T) {
+func TestOtherCallsGoOnWhileACacheIsToldOfAWrite(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		r.s.during = func() {
 			r.admits("k", false)    // nobody knows yet whether the cache has seen it
@@ -189,7 +189,7 @@ func TestSeenWritesLeaveNothing(t *testing.T) {
 }
 
 // Something else may give a held key back; it waits for the rest of its time then, and no longer.
-func TestAKeyThatIsReleasedByOthersWaitsOn(t *testing.T) {
+func TestAKeyThatSomethingElseReleasesKeepsWaiting(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		r.writes("k", "a", "5")
 		r.admits("k", false)
@@ -249,7 +249,7 @@ func TestAWriteThatIsSeenBeforeItsKeyIsHeld(t *testing.T) {
 }
 
 // While a cache begins to look out for a deletion, a later write may replace it, or the run may end. Nobody else would end that wait.
-func TestADeletionThatIsReplacedBeforeItIsLookedOutFor(t *testing.T) {
+func TestADeletionMayBeReplacedBeforeItsWaitBegins(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		r.s.during = func() { r.writes("k", "a", "") }
 		r.writes("k", "a", "")
@@ -364,7 +364,7 @@ func TestADeletedObjectThatComesAgain(t *testing.T) {
 }
 
 // A deletion that a cache does not hold does not delay the key's next write, after which the cache is not to hold the object either.
-func TestAWriteAfterADeletionThatIsStillLookedOutFor(t *testing.T) {
+func TestAnUncachedDeletionDoesNotDelayALaterWrite(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		r.writes("other", "outside", "")
 		r.writes("k", "outside", "")

@@ -151,7 +151,7 @@ func TestIndexQuoteFindsTheFirstQuote(t *testing.T) {
 	}
 }
 
-func TestAnEscapeIsToldFromWhatIsBehindIt(t *testing.T) {
+func TestEscapeStartFindsTheBrokenEscape(t *testing.T) {
 	for _, c := range []struct {
 		text string // broken in the place of the %
 		want int

@@ -36,7 +36,7 @@ func connect(t *testing.T) (client, server *memnet.Conn) {
 }
 
 // Two servers in memory had one address, so that whatever tells servers apart by it took them for one.
-func TestEachListenerHasAnAddressOfItsOwn(t *testing.T) {
+func TestListenersHaveDifferentAddresses(t *testing.T) {
 	a, b := memnet.Listen(), memnet.Listen()
 	if a.Addr().String() == b.Addr().String() {
 		t.Errorf("both have the address %v", a.Addr())
@@ -259,7 +259,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-func TestAnEndingWakesThoseWhoWait(t *testing.T) {
+func TestAnEndingWakesWaitingCalls(t *testing.T) {
 	for name, end := range map[string]func(client, server *memnet.Conn){
 		"own close":    func(client, _ *memnet.Conn) { client.Close() },
 		"peer's close": func(_, server *memnet.Conn) { server.Close() },
@@ -288,7 +288,7 @@ func TestAnEndingWakesThoseWhoWait(t *testing.T) {
 	}
 }
 
-func TestResetReadsAsTheFieldKnowsIt(t *testing.T) {
+func TestAResetHasTheErrorTextOfTCP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := connect(t)
 		server.Reset()

@@ -62,7 +62,7 @@ type (
 	}
 )
 
-func TestACachedObjectProvesNoMoreThanItsTypeSays(t *testing.T) {
+func TestACachedObjectProvesNothingAboutFieldsThatItsTypeLacks(t *testing.T) {
 	var (
 		policies    = meta.GVK{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"}
 		deployments = meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}

@@ -37,7 +37,7 @@ func TestOverlayNamesWhatItChanges(t *testing.T) {
 	}
 }
 
-func TestAnOverlayTakesOutWhatIsToBeAbsent(t *testing.T) {
+func TestOverlayRemovesAbsentFields(t *testing.T) {
 	const live = `{"metadata":{"name":"a","labels":{"a/b":"1","c":"2"},"finalizers":["x/y","z"]},"spec":{"ports":[{"port":80,"protocol":"TCP"},{"port":80,"protocol":"UDP"},{"port":"a,b"}],"args":["-v","1",true,7],"null":null}}`
 	for _, test := range []struct{ path, want string }{
 		{"/metadata/labels/a~1b", strings.Replace(live, `"a/b":"1",`, ``, 1)},
@@ -93,7 +93,7 @@ func TestAnOverlayTakesOutWhatIsToBeAbsent(t *testing.T) {
 }
 
 // An element that was wanted once is told from one that an admission plugin added by who owns it.
-func TestOverlayTakesOutTheElementsThatAreTheManagersOwn(t *testing.T) {
+func TestOverlayRemovesOnlyElementsThatTheManagerOwns(t *testing.T) {
 	entry := func(manager, operation, sub string, names ...string) string {
 		var fields []string
 		for _, n := range names {
@@ -142,7 +142,7 @@ func TestOverlayTakesOutTheElementsThatAreTheManagersOwn(t *testing.T) {
 	}
 }
 
-func TestAnOverlayOfNothingIsWhatIsCreated(t *testing.T) {
+func TestAnOverlayOverNothingIsTheObjectToCreate(t *testing.T) {
 	want := map[string]any{"kind": "A", "metadata": map[string]any{"name": "a", "creationTimestamp": nil}, "status": map[string]any{"a": 1}, "spec": tagged{}}
 	got, changed, err := overlay.Apply(nil, want, overlay.Options{})
 	if err != nil || changed != nil || string(got) != `{"kind":"A","metadata":{"name":"a"},"spec":{"deep":{}}}` {
@@ -151,7 +151,7 @@ func TestAnOverlayOfNothingIsWhatIsCreated(t *testing.T) {
 }
 
 // The rule of Apply is that of Overlay: the zero of a struct that leaves zeros out was applied.
-func TestApplyWantsWhatIsWritten(t *testing.T) {
+func TestApplySendsTheFieldsThatJSONEncodes(t *testing.T) {
 	zero := 0
 	for _, test := range []struct {
 		v     any

@@ -17,7 +17,7 @@ import (
 )
 
 // pains 34
-func TestOverlayComparesWhatIsSaid(t *testing.T) {
+func TestOverlayComparesOnlyTheGivenFields(t *testing.T) {
 	for _, test := range []struct {
 		name             string
 		live, want, left string // left is empty where nothing changes
@@ -308,7 +308,7 @@ type (
 
 // What encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero. A zero was wanted or
 // not by what stood beside it: `{"n":0}` over `{"n":3}` was nothing, if it was all.
-func TestOverlayWantsWhatIsWritten(t *testing.T) {
+func TestOverlayWantsTheFieldsThatJSONEncodes(t *testing.T) {
 	zero := 0
 	for _, test := range []struct {
 		name string
@@ -411,7 +411,7 @@ func TestOverlayKeepsTheRestAsItIsWritten(t *testing.T) {
 }
 
 // A key that a user has chosen may look like a part of the place of a field, such as /type, where the server drops the zero.
-func TestOverlayTakesNoKeyForThePlaceOfAField(t *testing.T) {
+func TestOverlayTakesNoMapKeyForAFieldPath(t *testing.T) {
 	for _, want := range []string{`{"a":{"":{"type":""}}}`, `{"a":{"":{"reason":""}}}`, `{"a":{"addresses/hostname":""}}`, `{"a":{"Service:spec/type":""}}`} {
 		if got, _, err := overlay.Apply(raw(`{"a":{}}`), raw(want), overlay.Options{}); err != nil || string(got) != want {
 			t.Errorf("%s over an empty object gives %s, %v", want, got, err)

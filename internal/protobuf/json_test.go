@@ -72,7 +72,7 @@ func TestAMessageIsTheSameInBothForms(t *testing.T) {
 	}
 }
 
-func TestJSONThatIsNotTheMessagesIsRefused(t *testing.T) {
+func TestJSONThatDoesNotFitTheMessageIsRefused(t *testing.T) {
 	m := thing(t)
 	for text, want := range map[string]string{
 		``:                              `the text is not JSON at byte 0`,

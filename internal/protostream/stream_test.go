@@ -124,7 +124,7 @@ func TestListIsFramed(t *testing.T) {
 	}
 }
 
-func TestAListOfAPartOfTheObjectsSaysSo(t *testing.T) {
+func TestAListHasItsShardSelector(t *testing.T) {
 	info := fields(nil).int(7, 1).text(1, "the part")
 	m := fields(nil).bytes(1, fields(nil).bytes(5, info).text(2, "70")).bytes(2, object("a"))
 	body := protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: m}.Append(nil)
@@ -559,7 +559,7 @@ func TestATooLargeEventWithoutAnEnvelope(t *testing.T) {
 }
 
 // Only a watch has an end of its initial events.
-func TestAnObjectOfAListEndsNothing(t *testing.T) {
+func TestAListHasNoEndOfInitialEvents(t *testing.T) {
 	o := fields(nil).bytes(1, fields(nil).text(1, "a").bytes(12, fields(nil).text(1, "k8s.io/initial-events-end").text(2, "true")))
 	got, err := readList(bytes.NewReader(list("1", "", o)), jsonstream.Options{})
 	if err != nil || len(got) != 2 || strings.HasSuffix(got[1], " end") {
@@ -567,7 +567,7 @@ func TestAnObjectOfAListEndsNothing(t *testing.T) {
 	}
 }
 
-func TestAReaderThatIsWrongAboutItsBytes(t *testing.T) {
+func TestFillRefusesAWrongNumberOfBytes(t *testing.T) {
 	for _, wrong := range []func(room int) int{func(int) int { return -1 }, func(room int) int { return room + 1 }} {
 		for name, steps := range map[string]iter.Seq[*jsonstream.Step]{
 			"a list": protostream.NewList(jsonstream.Options{}).Steps(), "a watch": protostream.NewWatch(jsonstream.Options{}).Steps(),

@@ -57,7 +57,7 @@ func (l *lines) want(t *testing.T, want ...string) {
 
 var list = Topic{Key: "list", Fails: "pods in web: list fails", Works: "pods in web: list works again"}
 
-func TestAnErrorIsSaidAtOnceAndThenAtGrowingIntervals(t *testing.T) {
+func TestAnErrorIsLoggedAtOnceAndThenAtGrowingIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := newLines()
 		l := New(got.logger())
@@ -78,7 +78,7 @@ func TestAnErrorIsSaidAtOnceAndThenAtGrowingIntervals(t *testing.T) {
 	})
 }
 
-func TestAnotherErrorIsSaidAtOnce(t *testing.T) {
+func TestAnotherErrorIsLoggedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := newLines()
 		l := New(got.logger())
@@ -204,7 +204,7 @@ func TestALoggerMayCallBack(t *testing.T) {
 	})
 }
 
-func TestWhereErrorsAreSaid(t *testing.T) {
+func TestErrorsGoToTheGivenLoggerOrThatOfTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var none logr.Logger
 		given, carried := newLines(), newLines()
@@ -243,7 +243,7 @@ func TestWhereErrorsAreSaid(t *testing.T) {
 }
 
 // Nothing of a Log goes on after Stop, and a line that is being said is waited for.
-func TestStopWaitsForTheLineThatIsBeingSaid(t *testing.T) {
+func TestStopWaitsForTheLineThatIsBeingLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said := 0
 		l := New(funcr.New(func(_, args string) {
@@ -272,7 +272,7 @@ func TestStopWaitsForTheLineThatIsBeingSaid(t *testing.T) {
 }
 
 // A class that is due soon is not held up by one that is due late.
-func TestEachClassIsSaidWhenItIsDue(t *testing.T) {
+func TestEachClassIsLoggedWhenItIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := newLines()
 		l := New(got.logger())
@@ -358,7 +358,7 @@ func TestATopicThatWorksForLongGivesUpItsPlace(t *testing.T) {
 
 // Topics beyond the bound were one to a Log: the recovery of none of them was said, and where the last one that a line named
 // worked again, the failure of all others was over too.
-func TestTheRecoveryOfEachTopicThatWasNamedIsSaid(t *testing.T) {
+func TestTheRecoveryOfEachLoggedTopicIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := newLines()
 		l := New(got.logger())

@@ -29,7 +29,7 @@ type free func()
 
 func (free) Run(context.Context) error { return nil }
 
-func TestNeedsAreTransitiveAndEachIsThereOnce(t *testing.T) {
+func TestNeedsAreTransitiveAndUnique(t *testing.T) {
 	d := &part{name: "d"}
 	c := &part{name: "c", of: []runner{d, nil}}
 	d.of = []runner{c} // a circle ends

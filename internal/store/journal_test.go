@@ -144,7 +144,7 @@ func TestJournalAgainstModel(t *testing.T) {
 }
 
 // A goroutine slept although there was a change: Backlog had read it from the journal after the goroutine had looked.
-func TestNoSleepBesideAChange(t *testing.T) {
+func TestASubscriberDoesNotSleepBesideAChange(t *testing.T) {
 	s := New[meta.Identity]()
 	s.Writer("").Relist().Commit("1")
 	q := s.Subscribe(ignoring[meta.Identity]{}, nil).queue.(*subscriber[meta.Identity])

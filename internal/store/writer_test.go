@@ -281,7 +281,7 @@ func TestSyncedWithWriters(t *testing.T) {
 }
 
 // Subscribers are told what has gone with a writer, indexes and Namespace do not find it, and its memory is free.
-func TestDropTells(t *testing.T) {
+func TestDropNotifiesSubscribers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*thing]()
 		calls := &record{}

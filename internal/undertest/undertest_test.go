@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestOnlyATestThatIsNotOverFails(t *testing.T) {
+func TestMisuseFailsOnlyARunningTest(t *testing.T) {
 	var told []string
 	test := New(func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) })
 	test.Misused(errors.New("100% wrong"))

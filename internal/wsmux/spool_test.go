@@ -52,7 +52,7 @@ func TestASpoolIsBounded(t *testing.T) {
 	})
 }
 
-func TestADroppedSpoolHoldsUpNobody(t *testing.T) {
+func TestADroppedSpoolBlocksNoWriter(t *testing.T) {
 	for name, fails := range map[string]bool{"dropped": false, "the Writer fails": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -82,7 +82,7 @@ func TestOptionsOfLogsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestALogIsKeptAsByAKubelet(t *testing.T) {
+func TestLogsAreKeptAsAKubeletKeepsThem(t *testing.T) {
 	logs := new(containers.Logs)
 	c, web := newServer(t, &containers.Server{Logs: logs.Serve})
 	log := logs.Of(web, "app")

@@ -191,7 +191,7 @@ func TestEnsureOfACustomResource(t *testing.T) {
 }
 
 // What the server says of finalizers that are no good comes through, although it says the same of a test that fails.
-func TestTheServersWordOnAFinalizer(t *testing.T) {
+func TestFinalizersOfAnImmutableSecretCanBeChanged(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	obj := create(t, client.For(c, secrets), ns, `{"metadata":{"name":"a"},"immutable":true}`)

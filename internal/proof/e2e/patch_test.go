@@ -214,7 +214,7 @@ func (s *specimen) apply(t *testing.T, body []byte) ([]byte, error) {
 }
 
 // A three-way merge, sent to the server, does there what it does here, and it does what it is for. behaviours 320, 321, 322
-func TestThreeWayMergesAreTheServersOwn(t *testing.T) {
+func TestThreeWayMergesGiveTheServersResult(t *testing.T) {
 	t.Parallel()
 	eachSeed(t, func(t *testing.T, r chance, w *workshop, name string) bool {
 		original := w.make(r)
@@ -235,7 +235,7 @@ func TestThreeWayMergesAreTheServersOwn(t *testing.T) {
 }
 
 // The difference of two documents makes the one of the other, here and on the server. behaviours 321, 322
-func TestStrategicDifferencesAreTheServersOwn(t *testing.T) {
+func TestStrategicDifferencesGiveTheServersResult(t *testing.T) {
 	t.Parallel()
 	eachSeed(t, func(t *testing.T, r chance, w *workshop, name string) bool {
 		s := w.create(t, name, w.make(r))

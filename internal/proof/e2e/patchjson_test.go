@@ -20,7 +20,7 @@ import (
 
 // Random JSON patches do on the server what they do here, and fail there where they fail here. The objects are of a custom
 // resource, which may have anything in it. behaviours 307, 311, 312, 313
-func TestRandomJSONPatchesAreTheServersOwn(t *testing.T) {
+func TestRandomJSONPatchesGiveTheServersResult(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	w := &workshop{
@@ -91,7 +91,7 @@ func (r chance) plain(depth int) any {
 }
 
 // operations returns a JSON patch, and what it makes of live or why it does not fit. It has nothing of what
-// TestWhereTheServerIsNotTheRFC has.
+// TestTheServerDiffersFromTheRFC has.
 func (r chance) operations(t *testing.T, live []byte) (body, got []byte, err error) {
 	t.Helper()
 	var ops []patch.Op
@@ -145,7 +145,7 @@ func (r chance) operations(t *testing.T, live []byte) (body, got []byte, err err
 
 // What DiffJSON and DiffGuarded compute makes on the server what it was computed for, whatever letters are in it: a server
 // compares what it tests letter by letter, as they are written.
-func TestDifferencesInJSONPatchesAreTheServersOwn(t *testing.T) {
+func TestDifferencesInJSONPatchesGiveTheServersResult(t *testing.T) {
 	t.Parallel()
 	eachSeed(t, func(t *testing.T, r chance, w *workshop, name string) bool {
 		doc := w.make(r)
@@ -206,7 +206,7 @@ func at(v any, pointer string) (any, bool) {
 }
 
 // Random merge patches, and what Diff computes, do on the server what they do here. behaviours 315, 317
-func TestRandomMergePatchesAreTheServersOwn(t *testing.T) {
+func TestRandomMergePatchesGiveTheServersResult(t *testing.T) {
 	t.Parallel()
 	eachSeed(t, func(t *testing.T, r chance, w *workshop, name string) bool {
 		s := w.create(t, name, w.make(r))
@@ -247,7 +247,7 @@ func (r chance) partOf(live, other map[string]any) map[string]any {
 
 // What a server makes of a JSON patch or a merge patch that the RFC wants otherwise. Package patch does as the RFC says; its
 // documentation tells of these.
-func TestWhereTheServerIsNotTheRFC(t *testing.T) {
+func TestTheServerDiffersFromTheRFC(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	r := things(t, c, "rfc.e2e.bowline.example").In(ns)

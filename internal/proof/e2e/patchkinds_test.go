@@ -201,7 +201,7 @@ func changedReplicas(t *testing.T, obj object) object {
 
 // What the server says of a patch that would make the object another one, and that the client does not send what cannot be
 // right. The uid it does not know.
-func TestAPatchThatWouldMakeTheObjectAnother(t *testing.T) {
+func TestAPatchThatWouldChangeTheIdentity(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	w := deploymentsAt(t)

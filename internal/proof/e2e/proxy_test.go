@@ -178,7 +178,7 @@ func TestNothingIsPassedOnToLoopback(t *testing.T) {
 	}
 }
 
-func TestAPathThatIsNoResourcesIsRead(t *testing.T) {
+func TestAPathOutsideTheResourcesIsRead(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var seen []string

@@ -219,7 +219,7 @@ func TestTheServerSaysWhoMayDoWhat(t *testing.T) {
 }
 
 // Whatever is made of a handle acts for the same user.
-func TestHandlesThatComeOfOneActForTheSameUser(t *testing.T) {
+func TestDerivedHandlesActForTheSameUser(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	r := client.For(c, deployments)

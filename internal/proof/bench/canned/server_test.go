@@ -144,7 +144,7 @@ func TestAStreamingListEndsInItsBookmark(t *testing.T) {
 	}
 }
 
-func TestEventsHaveVersionsOfTheirOwn(t *testing.T) {
+func TestEveryEventHasANewVersion(t *testing.T) {
 	for name, rate := range map[string]int{"as fast as they are taken": 0, "at a rate": 10_000} {
 		t.Run(name, func(t *testing.T) {
 			s := serveTest(t)
@@ -188,7 +188,7 @@ func TestAnExpiredWatchEndsWith410AndTheListMovesOn(t *testing.T) {
 	}
 }
 
-func TestAResetWaitsForTheWatchAndForgetsWhatWas(t *testing.T) {
+func TestAResetWaitsForTheWatchAndForgetsTheHistory(t *testing.T) {
 	s := serveTest(t)
 	next, leave := watch(t, s, "sendInitialEvents=true")
 	next()

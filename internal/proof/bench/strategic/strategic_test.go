@@ -161,7 +161,7 @@ func (k kind) typed(t *testing.T, doc []byte) []byte {
 	return out
 }
 
-func TestTwoWayPatchesAreApimachinerys(t *testing.T) { // behaviour 321
+func TestTwoWayPatchesMatchThoseOfApimachinery(t *testing.T) { // behaviour 321
 	each(t, 2, func(t *testing.T, k kind, docs [][]byte) {
 		theirs, err := strategicpatch.CreateTwoWayMergePatch(docs[0], docs[1], k.empty)
 		if err != nil {
@@ -187,7 +187,7 @@ func TestTwoWayPatchesAreApimachinerys(t *testing.T) { // behaviour 321
 }
 
 // A patch that was made for another object meets lists and members that are not there, or are already as it wants them.
-func TestApplyingToAnotherObjectIsApimachinerys(t *testing.T) { // behaviour 321
+func TestApplyingToAnotherObjectMatchesApimachinery(t *testing.T) { // behaviour 321
 	refused := 0
 	each(t, 3, func(t *testing.T, k kind, docs [][]byte) {
 		p, err := patch.DiffStrategic(docs[0], docs[1], k.schema)
@@ -207,7 +207,7 @@ func TestApplyingToAnotherObjectIsApimachinerys(t *testing.T) { // behaviour 321
 	t.Logf("%d patches were refused that apimachinery applies in part", refused)
 }
 
-func TestThreeWayPatchesAreApimachinerys(t *testing.T) { // behaviours 320 and 324
+func TestThreeWayPatchesMatchThoseOfApimachinery(t *testing.T) { // behaviours 320 and 324
 	pruned, conflicts := 0, 0
 	each(t, 3, func(t *testing.T, k kind, docs [][]byte) {
 		original, modified, current := docs[0], docs[1], docs[2]

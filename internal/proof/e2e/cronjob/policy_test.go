@@ -92,7 +92,7 @@ func TestAJobThatIsTooLateIsSkipped(t *testing.T) {
 }
 
 // A schedule that nobody can read is reported and not tried again.
-func TestAScheduleThatIsNoneIsSaid(t *testing.T) {
+func TestAnInvalidScheduleIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []error
 		shift(t, newCronJob("tick", "each day"), time.Hour, controller.Options{OnError: func(err error) { got = append(got, err) }})

@@ -63,7 +63,7 @@ func ensure[T meta.Object](t *testing.T, r client.Resource[T], want T, outcome c
 }
 
 // Trap: a policy that is to hold for all pods, where one with labels is there. The empty selector is wanted, and so are only those labels.
-func TestASelectorOfAllReplacesOneOfSome(t *testing.T) {
+func TestAnEmptySelectorReplacesOneWithLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := client.For(connect(t, trapped(t), "me"), policies)
 		policy := func(selector metav1.LabelSelector) *networkingv1.NetworkPolicy {

@@ -99,7 +99,7 @@ var differences = map[string]string{
 	"a name with a colon":          "a server would take the part before the colon for the name",
 }
 
-func TestBothTakeTheSameKubeconfigs(t *testing.T) {
+func TestKubectlAndBowlineAcceptTheSameKubeconfigs(t *testing.T) {
 	seen := &recorder{}
 	secure, plain := httptest.NewTLSServer(seen), httptest.NewServer(seen)
 	defer secure.Close()

@@ -164,7 +164,7 @@ func TestADeploymentOfSomebodyElseIsLeftAlone(t *testing.T) {
 }
 
 // An hour in which nothing happens costs no write and no read of single objects, also across a restart of the controller.
-func TestRestSendsNothing(t *testing.T) {
+func TestAnIdleControllerSendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		for _, name := range []string{"a", "b", "c"} {
