@@ -300,12 +300,12 @@ func TestEnsureReadsAgainIfKnownIsOutOfDate(t *testing.T) {
 			want  string
 			sent  int64
 		}{
-			{"what the cache has", "2", live.UID, live, "Unchanged", 0},
-			{"what the cache does not have yet", "2", "", old, "Unchanged", 1},
+			{"a value that the cache has", "2", live.UID, live, "Unchanged", 0},
+			{"a value that the cache does not have yet", "2", "", old, "Unchanged", 1},
 			{"an object on its way out", "2", "", deleting, "Unchanged", 1},
 			{"an object without a version", "2", "", unversioned, "Unchanged", 1},
 			{"an object that was never read", "2", "", elsewhere, "Unchanged", 1},
-			{"what nobody has", "3", "", old, "Updated", 2},
+			{"a value that neither cache nor server has", "3", "", old, "Updated", 2},
 		} {
 			want := object(test.value)
 			want.UID = test.uid

@@ -107,9 +107,9 @@ func TestModifyReportsAStatusAsIgnoredOnlyIfItIsUnchanged(t *testing.T) {
 		{"something else", `{"turns":7}`, 200, false},
 		{"more", `{"turns":2,"more":[1]}`, 200, false},
 		{"the same", `{"turns":2}`, 200, false},
-		{"what was there", `{"turns":1,"phases":[],"zero":{"n":0,"b":false,"s":""}}`, 200, true},
-		{"what was there, where there is no such subresource", `{"turns":1}`, 404, false},
-		{"what was there, where nobody may ask", `{"turns":1}`, 403, true},
+		{"the status before", `{"turns":1,"phases":[],"zero":{"n":0,"b":false,"s":""}}`, 200, true},
+		{"the status before, without the subresource", `{"turns":1}`, 404, false},
+		{"the status before, if the subresource is forbidden", `{"turns":1}`, 403, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

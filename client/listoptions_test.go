@@ -101,11 +101,11 @@ func TestAListWhoseLeastVersionIsTooOldIsSentWithoutIt(t *testing.T) {
 		options client.ListOptions
 		again   string
 	}{
-		"a least version":          {client.ListOptions{ResourceVersion: "7", ResourceVersionMatch: client.NotOlderThan}, "?limit=500"},
-		"a version":                {client.ListOptions{ResourceVersion: "7", LabelSelector: "a"}, "?labelSelector=a&limit=500"},
-		"an exact version":         {client.ListOptions{ResourceVersion: "7", ResourceVersionMatch: client.Exact}, ""},
-		"whatever there is":        {client.ListOptions{ResourceVersion: "0"}, ""},
-		"what there is at present": {client.ListOptions{}, ""},
+		"a least version":     {client.ListOptions{ResourceVersion: "7", ResourceVersionMatch: client.NotOlderThan}, "?limit=500"},
+		"a version":           {client.ListOptions{ResourceVersion: "7", LabelSelector: "a"}, "?labelSelector=a&limit=500"},
+		"an exact version":    {client.ListOptions{ResourceVersion: "7", ResourceVersionMatch: client.Exact}, ""},
+		"any version":         {client.ListOptions{ResourceVersion: "0"}, ""},
+		"the present version": {client.ListOptions{}, ""},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			srv := answers(answer{code: 410, body: status(410, "Expired", "too old")}, answer{body: listOf("9", "", object("a", "1"))})

@@ -122,31 +122,31 @@ func TestUpdateReadsFirstOnlyIfItsTypeHasLostFields(t *testing.T) {
 		lost   string
 	}{
 		{
-			"of a T that has lost nothing", fmt.Sprintf(more, "", ""), fmt.Sprintf(more, "", ""), 0,
+			"a T that has lost nothing", fmt.Sprintf(more, "", ""), fmt.Sprintf(more, "", ""), 0,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.For(c, slims).Update(t.Context(), slim("1")))
 			}, "PUT", "",
 		},
 		{
-			"of a T that has lost something, elsewhere", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, `,"labels":null`, `,"binaryData":null`), 0,
+			"a T that has lost fields that the object no longer has", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, `,"labels":null`, `,"binaryData":null`), 0,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.For(c, slims).Update(t.Context(), slim("1")))
 			}, "GET, PUT", "",
 		},
 		{
-			"that is not pinned", fmt.Sprintf(more, labels, ""), fmt.Sprintf(more, labels, ""), 0,
+			"no resource version", fmt.Sprintf(more, labels, ""), fmt.Sprintf(more, labels, ""), 0,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.For(c, slims).Update(t.Context(), slim("")))
 			}, "GET", "/metadata/labels",
 		},
 		{
-			"that will be a conflict", fmt.Sprintf(more, labels, ""), fmt.Sprintf(more, labels, ""), 0,
+			"a resource version that will conflict", fmt.Sprintf(more, labels, ""), fmt.Sprintf(more, labels, ""), 0,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.For(c, slims).Update(t.Context(), slim("0")))
 			}, "GET, PUT", "",
 		},
 		{
-			"of what is gone", fmt.Sprintf(more, labels, ""), "", 0,
+			"an object that is gone", fmt.Sprintf(more, labels, ""), "", 0,
 			func(t *testing.T, c *client.Client) error {
 				err := drop(client.For(c, slims).Update(t.Context(), slim("1")))
 				if err != nil && strings.Contains(err.Error(), "update configmaps") { // the shelf answers nothing
@@ -156,28 +156,28 @@ func TestUpdateReadsFirstOnlyIfItsTypeHasLostFields(t *testing.T) {
 			}, "GET, PUT", "",
 		},
 		{
-			"with a T that has all of it", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, labels, binary), 0,
+			"a T that has every field", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, labels, binary), 0,
 			func(t *testing.T, c *client.Client) error {
 				r := client.For(c, client.Type[*meta.Unstructured]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
 				return drop(r.Update(t.Context(), must[*meta.Unstructured](t)(r.Get(t.Context(), web))))
 			}, "GET, PUT", "",
 		},
 		{
-			"with a map", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, labels, binary), 0,
+			"a map", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, labels, binary), 0,
 			func(t *testing.T, c *client.Client) error {
 				r := client.For(c, client.Type[mapped]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
 				return drop(r.Update(t.Context(), must[mapped](t)(r.Get(t.Context(), web))))
 			}, "GET, PUT", "",
 		},
 		{
-			"with raw JSON", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, labels, binary), 0,
+			"raw JSON", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, labels, binary), 0,
 			func(t *testing.T, c *client.Client) error {
 				r := client.For(c, client.Type[*meta.Raw]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
 				return drop(r.Update(t.Context(), must[*meta.Raw](t)(r.Get(t.Context(), web))))
 			}, "GET, PUT", "",
 		},
 		{
-			"of a name that cannot be", fmt.Sprintf(more, labels, ""), fmt.Sprintf(more, labels, ""), 0,
+			"an invalid name", fmt.Sprintf(more, labels, ""), fmt.Sprintf(more, labels, ""), 0,
 			func(t *testing.T, c *client.Client) error {
 				err := drop(client.For(c, slims).Update(t.Context(), &Slim{Identity: meta.Identity{Namespace: "web", Name: "a/b"}}))
 				is[*client.UsageError](t, err)
@@ -185,47 +185,47 @@ func TestUpdateReadsFirstOnlyIfItsTypeHasLostFields(t *testing.T) {
 			}, "", "",
 		},
 		{
-			"of an object whose status is a subresource", fmt.Sprintf(more, "", `,"status":{"s":1}`), fmt.Sprintf(more, "", `,"status":{"s":1}`), 200,
+			"an object with a status subresource", fmt.Sprintf(more, "", `,"status":{"s":1}`), fmt.Sprintf(more, "", `,"status":{"s":1}`), 200,
 			func(t *testing.T, c *client.Client) error {
 				first := drop(client.For(c, slims).Update(t.Context(), slim("1")))
 				return errors.Join(first, drop(client.For(c, slims).Update(t.Context(), slim("1"))))
 			}, "GET, GET status, PUT, GET, PUT", "",
 		},
 		{
-			"of an object whose status is none", fmt.Sprintf(more, "", `,"status":{"s":1}`), fmt.Sprintf(more, "", `,"status":{"s":1}`), 404,
+			"an object without a status subresource", fmt.Sprintf(more, "", `,"status":{"s":1}`), fmt.Sprintf(more, "", `,"status":{"s":1}`), 404,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.For(c, slims).Update(t.Context(), slim("1")))
 			}, "GET, GET status", "/status",
 		},
 		{
-			"of an object whose status nobody may read", fmt.Sprintf(more, labels, `,"status":{"s":1}`), fmt.Sprintf(more, labels, `,"status":{"s":1}`), 403,
+			"an object whose status is forbidden to read", fmt.Sprintf(more, labels, `,"status":{"s":1}`), fmt.Sprintf(more, labels, `,"status":{"s":1}`), 403,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.For(c, slims).Update(t.Context(), slim("1")))
 			},
 			"GET, GET status", "/metadata/labels /status",
 		},
 		{
-			"of a status, which can lose no spec", fmt.Sprintf(more, "", `,"spec":{"s":1}`), fmt.Sprintf(more, "", `,"spec":{"s":1}`), 200,
+			"a status, which cannot lose a spec", fmt.Sprintf(more, "", `,"spec":{"s":1}`), fmt.Sprintf(more, "", `,"spec":{"s":1}`), 200,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.For(c, slims).Status().Update(t.Context(), slim("1")))
 			},
 			"GET status, PUT status", "",
 		},
 		{
-			"of a status, with labels", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, labels, `,"status":{"s":1},"spec":{"s":1}`), 200,
+			"a status, with labels", fmt.Sprintf(more, labels, binary), fmt.Sprintf(more, labels, `,"status":{"s":1},"spec":{"s":1}`), 200,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.For(c, slims).Status().Update(t.Context(), slim("1")))
 			},
 			"GET status", "/metadata/labels /status",
 		},
 		{
-			"of a subresource that may not be readable", fmt.Sprintf(more, labels, ""), fmt.Sprintf(more, labels, `,"status":{"s":1}`), 200,
+			"a subresource that may not be readable", fmt.Sprintf(more, labels, ""), fmt.Sprintf(more, labels, `,"status":{"s":1}`), 200,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.For(c, slims).Sub("finalize").Update(t.Context(), slim("1")))
 			}, "GET", "/metadata/labels /status",
 		},
 		{
-			"of another kind", fmt.Sprintf(more, "", binary), fmt.Sprintf(more, "", binary), 200,
+			"a subresource of another kind", fmt.Sprintf(more, "", binary), fmt.Sprintf(more, "", binary), 200,
 			func(t *testing.T, c *client.Client) error {
 				return drop(client.SubOf[*Slim](client.For(c, slims), "scale").Update(t.Context(), slim("1")))
 			}, "GET scale", "/binaryData",

@@ -38,10 +38,10 @@ func TestABookmarkOfAnotherKindIsAnError(t *testing.T) {
 		name, kind string
 		bad        bool
 	}{
-		{"of the resource's kind", `"kind":"ConfigMap","apiVersion":"v1",`, false},
+		{"the resource's kind", `"kind":"ConfigMap","apiVersion":"v1",`, false},
 		{"without a kind (fault F13)", ``, false},
-		{"of another kind", `"kind":"Secret","apiVersion":"v1",`, true},
-		{"of another group", `"kind":"ConfigMap","apiVersion":"example.com/v1",`, true},
+		{"another kind", `"kind":"Secret","apiVersion":"v1",`, true},
+		{"another group", `"kind":"ConfigMap","apiVersion":"example.com/v1",`, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

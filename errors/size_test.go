@@ -41,7 +41,7 @@ func TestSizeErrorsOfTheStoreAreRequestEntityTooLarge(t *testing.T) {
 			"gRPC's server, more than an int", "PUT", 500, "",
 			code + "grpc: received message larger than max length allowed on current machine (9 vs. 8)", true,
 		},
-		{"what the store sends to a read", "GET", 500, "", code + receives, false},
+		{"a read that is too large for gRPC", "GET", 500, "", code + receives, false},
 		{"a full database", "PUT", 500, "", code + "etcdserver: mvcc: database space exceeded", false},
 		{"a full server", "PUT", 500, "", "etcdserver: too many requests", false},
 		{"a webhook's text", "PUT", 500, "InternalError", `Internal error occurred: failed calling webhook "x": ` + etcd, false},

@@ -192,15 +192,15 @@ func TestAfterWriteOfObjectsOutsideTheInformer(t *testing.T) {
 			want int
 		}{
 			{"the write", i, w, 0},
-			{"of another version of the API", i, otherVersion, 0},
-			{"of another resource", i, otherResource, 1},
-			{"of another group", i, otherGroup, 1},
-			{"of another server", i, otherServer, 1},
-			{"of another namespace", i, otherNamespace, 1},
+			{"another version of the API", i, otherVersion, 0},
+			{"another resource", i, otherResource, 1},
+			{"another group", i, otherGroup, 1},
+			{"another server", i, otherServer, 1},
+			{"another namespace", i, otherNamespace, 1},
 			{"an informer that does not run", idle, w, 1},
 			{"an informer that does not run, of a version without order", idle, unordered, 1},
 			{"an informer without a source", informer.New[*Thing](nil, informer.Options{}), w, 1},
-			{"of a source that does not name its server", run(r, plain{r.things}), otherServer, 0},
+			{"a source that does not name its server", run(r, plain{r.things}), otherServer, 0},
 		} {
 			if n := awaits(test.i, test.w); *n != test.want {
 				t.Errorf("%s: called %d times, want %d", test.name, *n, test.want)

@@ -69,7 +69,7 @@ func TestAConfigurationIsTheEncodedValue(t *testing.T) {
 			raw(`{"a":null,"metadata":{"creationTimestamp":null},"spec":{"template":{"metadata":{"creationTimestamp":null}},"strategy":{},"n":{"m":{"o":null}}}}`),
 			`{"spec":{"template":{"metadata":{}},"strategy":{},"n":{"m":{}}}}`,
 		},
-		"what only a server sets, empty": {
+		"empty fields that only a server sets": {
 			raw(`{"apiVersion":"","kind":"","metadata":{"name":"","namespace":"","uid":"","resourceVersion":"","generation":0,"managedFields":[],
 				"selfLink":"","deletionTimestamp":null,"labels":{}},"status":{"a":{},"b":{"c":{}}}}`), `{"metadata":{"labels":{}}}`,
 		},

@@ -206,7 +206,7 @@ func TestDiffRefusesInvalidArguments(t *testing.T) {
 		{"a list of JSON", raw(`[]`), object, "old is json.RawMessage, which does not encode to a JSON object"},
 		{"no JSON", object, raw(`{`), "new is not JSON: it ends too early"},
 		{"empty JSON", json.RawMessage(nil), object, "old is not JSON: it ends too early"},
-		{"what cannot be encoded", func() {}, object, "encode old: json: unsupported type: func()"},
+		{"a value that cannot be encoded", func() {}, object, "encode old: json: unsupported type: func()"},
 		{"too deep", object, raw(nested(10_001)), "new is too large: it nests deeper than 10000"},
 		{"another name", object, raw(`{"metadata":{"name":"s3cr3t","namespace":"b","uid":"c"}}`), "metadata.name is not the same in old and new, and no patch can change it"},
 		{"no namespace", object, raw(`{"metadata":{"name":"a","uid":"c"}}`), "metadata.namespace is not the same in old and new, and no patch can change it"},

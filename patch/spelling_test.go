@@ -15,7 +15,7 @@ func TestTheValueOfATestIsWrittenAsTheServerWritesIt(t *testing.T) {
 		{"letters of HTML, escaped", `"\u003C"`, `"\u003c"`},
 		{"line separators", "\"\u2028\\u2029\"", `"\u2028\u2029"`},
 		{"control characters", `"\u0008\u000c\u000a\u000D\t\u0000\u007f"`, "\"\\b\\f\\n\\r\\t\\u0000\x7f\""},
-		{"what is no Unicode", "\"\xff\\ud800\"", `"` + "\ufffd\ufffd" + `"`},
+		{"bytes that are not Unicode", "\"\xff\\ud800\"", `"` + "\ufffd\ufffd" + `"`},
 		{"a quote and a backslash", `"\"\\\u0022\\u003c<"`, `"\"\\\"\\u003c\u003c"`},
 		{"in an object and a list", `{"<":["é",1.0,{"a\/b":null}]}`, `{"\u003c":["é",1.0,{"a/b":null}]}`},
 		{"no string", `1.50`, `1.50`},

@@ -159,7 +159,7 @@ func TestAChangeKeepsTheRestOfTheFile(t *testing.T) {
 				"users:\n- name: me\n  user:\n    token: 12345678901234567890\n    x-refresh: [a, b]\n", "users: []\n",
 			).Replace(commented),
 		},
-		{name: "what is so already", before: commented + "\n\n\n", change: Change{Current: "dev"}, whole: commented + "\n\n\n"},
+		{name: "a change that is there already", before: commented + "\n\n\n", change: Change{Current: "dev"}, whole: commented + "\n\n\n"},
 		{name: "nothing", before: "a:    b\n", whole: "a:    b\n"},
 		{
 			name: "a file with carriage returns and a mark", change: Change{Current: "prod"},
@@ -378,7 +378,7 @@ func TestAnInvalidChangeIsNotWritten(t *testing.T) {
 		{"a comment behind a bracket", "x: [ # why\n  a, b]\n", Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$" + notSame},
 		{"a comment behind the end", "x: y\n... # why\n", Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$" + notSame},
 		{
-			"what would be too large once it is indented", "x:\n" + strings.Repeat("- "+strings.Repeat("? ", 9000)+"a\n", 10),
+			"a file that would be too large once it is indented", "x:\n" + strings.Repeat("- "+strings.Repeat("? ", 9000)+"a\n", 10),
 			Options{},
 			Change{Clusters: map[string]*Cluster{"c": good}},
 			"$is larger than 16 MiB",
@@ -386,7 +386,7 @@ func TestAnInvalidChangeIsNotWritten(t *testing.T) {
 		// behaviour 109, guarantee S7
 		{"an alias bomb", bomb(20), Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$has too many values in it, or aliases that expand to too many"},
 		{
-			"what would be too large", `{"x":"` + strings.Repeat("x", maxSize-10) + `"}`,
+			"a file that would be too large", `{"x":"` + strings.Repeat("x", maxSize-10) + `"}`,
 			Options{},
 			Change{Clusters: map[string]*Cluster{"c": good}},
 			"$is larger than 16 MiB",

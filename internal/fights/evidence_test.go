@@ -122,8 +122,8 @@ func TestRemovedFieldsAreEvidence(t *testing.T) {
 			follow.Write{Verb: "update"},
 			`"x" sets .l[n=1] and "me" removes it; "x" sets .labels.a and "me" removes it`,
 		},
-		{"what is ours", object(`"labels":{"a":"1"}`, "me", label), none, follow.Write{Verb: "update"}, ""},
-		{"what is still there", object(`"labels":{"a":"1"}`, "x", label), object(`"labels":{"a":"2"}`), follow.Write{Verb: "update"}, ""},
+		{"a field of ours", object(`"labels":{"a":"1"}`, "me", label), none, follow.Write{Verb: "update"}, ""},
+		{"a field that is still there", object(`"labels":{"a":"1"}`, "x", label), object(`"labels":{"a":"2"}`), follow.Write{Verb: "update"}, ""},
 		{"an apply", object(`"labels":{"a":"1"}`, "x", label), none, follow.Write{Verb: "apply"}, ""},
 		{
 			"an update of that version", object(`"labels":{"a":"1"}`, "x", label), none,
@@ -182,7 +182,7 @@ func TestWritesByAnotherWriterOfOurNameAreNotEvidence(t *testing.T) {
 		{"a patch of it", object(`"lock":1`, "me", lock), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"lock":2}`)}}, 1},
 		{"a patch of it, and then of something else", object(`"lock":1`, "me", lock), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"lock":2}`)}, {Sent: []byte(`{"x":1}`)}}, 1},
 		{"it was not there", object(`"x":1`), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"x":1}`)}}, 0},
-		{"of another name", object(`"lock":1`, "x", lock), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"x":1}`)}}, 1},
+		{"a writer of another name", object(`"lock":1`, "x", lock), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"x":1}`)}}, 1},
 		{
 			"two writes without another in between", object(`"lock":1`, "me", lock), object(`"lock":2`, "me", lock), []follow.Write{
 				{Sent: []byte(`{"metadata":{"resourceVersion":"7"}}`), ResourceVersion: "8"}, {Sent: []byte(`{"metadata":{"resourceVersion":"8"}}`), ResourceVersion: "9"},

@@ -125,7 +125,7 @@ func TestACachedObjectProvesNothingAboutFieldsThatItsTypeLacks(t *testing.T) {
 		{"a reference in a map", reflect.TypeFor[kindOf[podOf[map[string]any, bool]]](), pods, env, env, proved},
 		{"part of a selector of another kind", reflect.TypeFor[kindOf[custom[partSelector]]](), customs, `"spec":{"selector":{"matchLabels":{"a":"b"}}}`, `"spec":{"selector":{"matchLabels":{"a":"b"},"matchExpressions":[]}}`, unproved},
 		{"a whole selector of another kind", reflect.TypeFor[kindOf[custom[meta.LabelSelector]]](), customs, `"spec":{"selector":{"matchLabels":{"a":"b"}}}`, `"spec":{"selector":{"matchLabels":{"a":"b"}}}`, proved},
-		{"what a tag says to be replaced", reflect.TypeFor[kindOf[tagged]](), customs, `"spec":{"ref":{"name":"a"}}`, `"spec":{"ref":{"name":"a","more":1}}`, needed},
+		{"a field that a tag says to replace", reflect.TypeFor[kindOf[tagged]](), customs, `"spec":{"ref":{"name":"a"}}`, `"spec":{"ref":{"name":"a","more":1}}`, needed},
 		{"an element without a key", reflect.TypeFor[kindOf[portNumbers]](), meta.GVK{Version: "v1", Kind: "Service"}, `"spec":{"ports":[{"port":80}]}`, `"spec":{"ports":[{"port":80,"protocol":"UDP"}]}`, needed},
 		{"an element with its keys", reflect.TypeFor[kindOf[protocols]](), meta.GVK{Version: "v1", Kind: "Service"}, `"spec":{"ports":[{"port":80}]}`, `"spec":{"ports":[{"port":80,"protocol":"TCP"}]}`, proved},
 		{"false that is nothing", reflect.TypeFor[kindOf[struct {

@@ -123,7 +123,7 @@ func TestOverlayRemovesOnlyElementsThatTheManagerOwns(t *testing.T) {
 		{"without a manager", object("a old", entry("me", "Update", "", "a", "old")), overlay.Options{}, "[]"},
 		{"another's", object("a theirs", entry("me", "Update", "", "a"), entry("you", "Update", "", "theirs")), overlay.Options{Manager: "me"}, "[]"},
 		{"another's too", object("a both", entry("me", "Update", "", "a", "both"), entry("you", "Apply", "", "both")), overlay.Options{Manager: "me"}, "[]"},
-		{"what it has applied", object("a applied", entry("me", "Apply", "", "a", "applied")), overlay.Options{Manager: "me"}, "[]"},
+		{"an element that the manager has applied", object("a applied", entry("me", "Apply", "", "a", "applied")), overlay.Options{Manager: "me"}, "[]"},
 		{"through a subresource", object("a sub", entry("me", "Update", "x", "a", "sub")), overlay.Options{Manager: "me"}, "[]"},
 		{"managedFields that cannot be read", object("a old", entry("me", "Update", "", "old"), `{"fieldsV1":7}`), overlay.Options{Manager: "me"}, "[]"},
 		{"no managedFields", object("a old"), overlay.Options{Manager: "me"}, "[]"},

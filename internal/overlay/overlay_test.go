@@ -23,7 +23,7 @@ func TestOverlayComparesOnlyTheGivenFields(t *testing.T) {
 		live, want, left string // left is empty where nothing changes
 	}{
 		{"nothing", `{"a":1}`, `{}`, ""},
-		{"what is so", `{"a":1,"b":[1,{"x":2}],"c":"d"}`, `{"c":"d","b":[1,{"x":2.0}]}`, ""},
+		{"equal values", `{"a":1,"b":[1,{"x":2}],"c":"d"}`, `{"c":"d","b":[1,{"x":2.0}]}`, ""},
 		{"a member", `{"a":1,"b":2}`, `{"a":3}`, `{"a":3,"b":2}`},
 		{"a new member", `{"a":1}`, `{"b":{"c":null,"d":1}}`, `{"a":1,"b":{"d":1}}`},
 		{"null", `{"a":1}`, `{"a":null,"b":null}`, ""},
@@ -37,7 +37,7 @@ func TestOverlayComparesOnlyTheGivenFields(t *testing.T) {
 		{"an object over a scalar", `{"a":1}`, `{"a":{}}`, `{"a":{}}`},
 		{"an empty map where there is none", `{"spec":{"selector":{}}}`, `{"spec":{"selector":{"matchLabels":{}},"template":{"metadata":{"labels":{}}}}}`, `{"spec":{"selector":{},"template":{"metadata":{"labels":{}}}}}`},
 		{"labels", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{"b":"2"}}}`, `{"metadata":{"labels":{"a":"1","b":"2"}}}`},
-		{"what only a server sets", `{"metadata":{"generation":2}}`, `{"metadata":{"generation":1,"creationTimestamp":"2020-01-01T00:00:00Z","resourceVersion":"7","managedFields":[{}],"selfLink":"x","generateName":"y"}}`, ""},
+		{"fields that only a server sets", `{"metadata":{"generation":2}}`, `{"metadata":{"generation":1,"creationTimestamp":"2020-01-01T00:00:00Z","resourceVersion":"7","managedFields":[{}],"selfLink":"x","generateName":"y"}}`, ""},
 		{"status", `{"status":{"a":1}}`, `{"status":{"a":2}}`, ""},
 		{"zeros that the built-in kinds leave out", `{"spec":{}}`, `{"spec":{"hostNetwork":false,"minReadySeconds":0,"schedulerName":""}}`, ""},
 		{"zeros of the same names where somebody chose them", `{"data":{},"spec":{"selector":{}}}`, `{"data":{"group":"","tty":false},"spec":{"selector":{"key":""}}}`, `{"data":{"group":"","tty":false},"spec":{"selector":{"key":""}}}`},
@@ -72,7 +72,7 @@ func TestOverlayComparesOnlyTheGivenFields(t *testing.T) {
 		{"a container's port by its number", `{"containers":[{"name":"c","ports":[{"name":"a","containerPort":80,"hostPort":80}]}]}`, `{"containers":[{"name":"c","ports":[{"name":"b","containerPort":80}]}]}`, `{"containers":[{"name":"c","ports":[{"name":"b","containerPort":80,"hostPort":80}]}]}`},
 		{"a mount of the same volume", `{"volumeMounts":[{"name":"v","mountPath":"/a","readOnly":true}]}`, `{"volumeMounts":[{"name":"v","mountPath":"/b"}]}`, `{"volumeMounts":[{"name":"v","mountPath":"/a","readOnly":true},{"name":"v","mountPath":"/b"}]}`},
 		// What an admission plugin adds is not the caller's to take away: an injected container went with each Ensure, and came back.
-		{"what admission added to a list with keys", `{"spec":{"containers":[{"name":"first"},{"name":"a","image":"x"},{"name":"proxy"},{"name":"b"}]}}`, `{"spec":{"containers":[{"name":"a","image":"y"},{"name":"n"},{"name":"b"}]}}`, `{"spec":{"containers":[{"name":"first"},{"name":"a","image":"y"},{"name":"proxy"},{"name":"n"},{"name":"b"}]}}`},
+		{"elements that admission added to a list with keys", `{"spec":{"containers":[{"name":"first"},{"name":"a","image":"x"},{"name":"proxy"},{"name":"b"}]}}`, `{"spec":{"containers":[{"name":"a","image":"y"},{"name":"n"},{"name":"b"}]}}`, `{"spec":{"containers":[{"name":"first"},{"name":"a","image":"y"},{"name":"proxy"},{"name":"n"},{"name":"b"}]}}`},
 		{"a list with keys in another order", `{"spec":{"initContainers":[{"name":"a"},{"name":"proxy"},{"name":"b"}]}}`, `{"spec":{"initContainers":[{"name":"b"},{"name":"a"}]}}`, `{"spec":{"initContainers":[{"name":"b"},{"name":"a"},{"name":"proxy"}]}}`},
 		{"a list with keys without elements", `{"spec":{"volumes":[{"name":"a"}]}}`, `{"spec":{"volumes":[]}}`, ""},
 		{"a list with keys without a key", `{"spec":{"volumes":[{"name":"a"},{"x":1}]}}`, `{"spec":{"volumes":[{"name":"a"}]}}`, `{"spec":{"volumes":[{"name":"a"}]}}`},
@@ -82,11 +82,11 @@ func TestOverlayComparesOnlyTheGivenFields(t *testing.T) {
 		{"a selector with a label less", `{"spec":{"selector":{"matchLabels":{"a":"b","c":"d"}}}}`, `{"spec":{"selector":{"matchLabels":{"a":"b"}}}}`, `{"spec":{"selector":{"matchLabels":{"a":"b"}}}}`},
 		{"the selector of a service", `{"kind":"Service","spec":{"selector":{"a":"b","c":"d"}}}`, `{"spec":{"selector":{"a":"b"}}}`, `{"kind":"Service","spec":{"selector":{"a":"b"}}}`},
 		{"a reference", `{"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"a"}}}`, `{"spec":{"scaleTargetRef":{"kind":"Knot","name":"a"}}}`, `{"spec":{"scaleTargetRef":{"kind":"Knot","name":"a"}}}`},
-		{"what a server fills into a reference", `{"env":[{"name":"a","valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"x"}}}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"r"}}`, `{"env":[{"name":"a","valueFrom":{"fieldRef":{"fieldPath":"x"}}}],"roleRef":{"apiGroup":"","kind":"Role","name":"r"}}`, ""},
+		{"fields that a server fills into a reference", `{"env":[{"name":"a","valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"x"}}}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"r"}}`, `{"env":[{"name":"a","valueFrom":{"fieldRef":{"fieldPath":"x"}}}],"roleRef":{"apiGroup":"","kind":"Role","name":"r"}}`, ""},
 		{"a selector in a custom resource", `{"apiVersion":"example.com/v1","spec":{"pods":{"matchLabels":{"a":"b"}},"other":{"matchLabels":{"a":"b"},"x":1}}}`, `{"spec":{"pods":{},"other":{}}}`, `{"apiVersion":"example.com/v1","spec":{"pods":{},"other":{"matchLabels":{"a":"b"},"x":1}}}`},
 		{"a zero that a server replaces", `{"spec":{"strategy":{"type":"RollingUpdate"},"template":{"spec":{"schedulerName":"default-scheduler"}}}}`, `{"spec":{"strategy":{"type":""},"template":{"spec":{"schedulerName":""}}}}`, ""},
 		{"a zero over what is not its default", `{"spec":{"strategy":{"type":"Recreate"}}}`, `{"spec":{"strategy":{"type":""}}}`, `{"spec":{"strategy":{"type":""}}}`},
-		{"what a server allocates", `{"kind":"Service","spec":{"clusterIP":"10.0.0.1","ports":[{"port":80,"targetPort":80,"nodePort":30000}]}}`, `{"spec":{"clusterIP":"","ports":[{"port":80,"targetPort":0,"nodePort":0}]}}`, ""},
+		{"fields that a server allocates", `{"kind":"Service","spec":{"clusterIP":"10.0.0.1","ports":[{"port":80,"targetPort":80,"nodePort":30000}]}}`, `{"spec":{"clusterIP":"","ports":[{"port":80,"targetPort":0,"nodePort":0}]}}`, ""},
 		{"a mount by its path", `{"volumeMounts":[{"name":"v","mountPath":"/a","readOnly":true}]}`, `{"volumeMounts":[{"name":"w","mountPath":"/a"}]}`, `{"volumeMounts":[{"name":"w","mountPath":"/a","readOnly":true}]}`},
 		{"lists in lists", `{"l":[[{"a":1,"b":2}],[1]]}`, `{"l":[[{"a":1}],[1]]}`, ""},
 		{"null in a list", `{"l":[null,1]}`, `{"l":[null,1]}`, ""},
@@ -335,9 +335,9 @@ func TestOverlayWantsTheFieldsThatJSONEncodes(t *testing.T) {
 		{"in a map", `{"a":{"deep":{}}}`, map[string]tagged{"a": {}}, ""},
 		{"in a map by number", `{"7":{"deep":{}}}`, map[int]tagged{7: {}}, ""},
 		{"in a list", `{"l":[{"deep":{}}]}`, map[string]any{"l": []any{tagged{}}}, ""},
-		{"what a map says", `{"spec":{"flag":true}}`, map[string]any{"spec": map[string]any{"flag": false, "n": nil}}, `{"spec":{"flag":false}}`},
-		{"what JSON says", `{"inner":{"kind":"x"}}`, raw(`{"inner":{"kind":"","n":0},"n":null}`), `{"inner":{"kind":"","n":0}}`},
-		{"what encodes itself", `{"spec":{"when":"1"}}`, map[string]any{"spec": struct {
+		{"zero and null in a map", `{"spec":{"flag":true}}`, map[string]any{"spec": map[string]any{"flag": false, "n": nil}}, `{"spec":{"flag":false}}`},
+		{"zero and null in JSON", `{"inner":{"kind":"x"}}`, raw(`{"inner":{"kind":"","n":0},"n":null}`), `{"inner":{"kind":"","n":0}}`},
+		{"a type that encodes itself", `{"spec":{"when":"1"}}`, map[string]any{"spec": struct {
 			When plainTime `json:"when"`
 		}{}}, `{"spec":{"when":"never"}}`},
 		{"two embedded fields of one name", `{"Same":"x","B":{"kind":"","n":0}}`, twice{One: One{Same: "y"}}, ""},
