@@ -36,8 +36,8 @@ type door = clustering.Added
 // the controller takes over. Sources that need the same informer share its Run.
 //
 // If the workers have not started yet, they wait for the added source too; workers that run already go on. If the
-// source fails, or an informer that it needs, the Run of the controller ends with that error, as it does for a source
-// of New. Use [Controller.AddSourcesFor] for sources that may be away, or fail, without affecting the others.
+// source or an informer that it needs fails, the Run of the controller ends with that error, as it does for a source of
+// New. Use [Controller.AddSourcesFor] for sources that may be away, or fail, without affecting the others.
 //
 // AddSource returns an error, and adds nothing, if the source is nil or conflicts with Options.Shards; Run reports the
 // same conflict for the sources of New.

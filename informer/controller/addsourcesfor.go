@@ -20,10 +20,10 @@ import (
 //     Until then the key waits aside and occupies no worker. Other keys do not wait for these sources, neither at the
 //     start of Run nor later, and Options.SyncTimeout does not count for them. If an informer lacks some of several
 //     namespaces, keys of the other namespaces do not wait for those: see the documentation of the package.
-//   - If one of the sources fails, or an informer that it needs, Run goes on, and Options.OnError receives an error
-//     that names it. From then on the keys wait aside until the sources are removed, because changes would be missed.
-//     In the next Run the sources start anew. An informer does not fail because its server is away or refuses it: then
-//     it tries again.
+//   - If one of the sources or an informer that it needs fails, Run goes on, and Options.OnError receives an error that
+//     names the source. From then on the keys wait aside until the sources are removed, because changes would be
+//     missed. In the next Run the sources start anew. An informer does not fail because its server is away or refuses
+//     it: then it tries again.
 //
 // Status shows sources that have not delivered or have failed, and why. The controller runs the informers that the
 // sources need, also if informer.Run runs the controller.

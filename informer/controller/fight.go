@@ -28,9 +28,9 @@ type FightError struct {
 	Object   meta.Key
 	// UID is the uid of the object.
 	UID string
-	// Fields say which fields both writers write, as seen in the last of the writes that were undone: one text for each
-	// pair of writers, such as: "labeller" and "teams" both write .metadata.labels.team. The names are the field
-	// managers (client.WriteOptions.FieldManager), and the fields are written as the server writes them in conflicts.
+	// Fields say which fields both writers write, as the last undone write shows them: one text for each pair of
+	// writers, such as: "labeller" and "teams" both write .metadata.labels.team. The names are the field managers
+	// (client.WriteOptions.FieldManager), and the fields are written as the server writes them in conflicts.
 	Fields []string
 	// Count is how many undone writes were seen. Since and Last are when the first and the last of them were repeated.
 	Count       int

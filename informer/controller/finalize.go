@@ -88,8 +88,8 @@ type Finalizable[D meta.Timestamp, U ~string] interface {
 // Finalize needs the permissions get and patch for the resource. If an argument is nil, every reconcile fails with a
 // [*TerminalError].
 //
-// T must have the methods GetFinalizers, GetDeletionTimestamp and GetUID, as every struct has that embeds
-// meta.ObjectMeta, and the types of k8s.io/api.
+// T must have the methods GetFinalizers, GetDeletionTimestamp and GetUID, as every struct that embeds meta.ObjectMeta
+// has, and the types of k8s.io/api.
 func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 	server FinalizerWriter[T], cached cache.Reader[T], finalizer string, reconcile, cleanup func(ctx context.Context, obj T) (Result, error),
 	o FinalizeOptions,

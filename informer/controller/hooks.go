@@ -29,8 +29,8 @@ type Hooks struct {
 	Named func(ctx context.Context, n NamedInfo)
 	// Waited is called before a reconcile whose key has waited for caches; see [Fresh].
 	Waited func(ctx context.Context, w WaitInfo)
-	// Fight is called when a fight is noticed, and again when its end is noticed, which happens before the next
-	// reconcile of any key.
+	// Fight is called when a fight is noticed, and again when its end is noticed. The controller looks for ends before
+	// reconciles, of any key.
 	Fight func(ctx context.Context, f *FightError)
 }
 

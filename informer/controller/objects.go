@@ -25,7 +25,7 @@ type Subscriber[T meta.Object] interface {
 }
 
 // Watch names the key of every object of s when the object is added, changes, or is deleted. T must hold its name, and
-// its namespace if it has one, as every struct does that embeds meta.Identity or meta.ObjectMeta; an object without a
+// its namespace if it has one, as every struct that embeds meta.Identity or meta.ObjectMeta does; an object without a
 // name ends the controller with an error.
 func Watch[T meta.Object](s Subscriber[T]) Source[meta.Key] {
 	return &watched[T]{objects[meta.Key, T]{

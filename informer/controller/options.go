@@ -85,8 +85,9 @@ type Options struct {
 	MinBackoff time.Duration
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s.
 	MaxBackoff time.Duration
-	// RetryRate is the maximum number of retries a second, for all keys together. After a quiet time, those of one
-	// second, at least one, may happen at once. It does not delay keys that a source names, or a Result. 0 = no limit.
+	// RetryRate is the maximum number of retries a second, for all keys together. After a quiet time, as many retries
+	// as one second allows, at least one, may happen at once. It does not delay keys that a source names, or a Result.
+	// 0 = no limit.
 	RetryRate float64
 	// Ageing is how long a ready key waits until it counts as one priority higher; it bounds how long a key of low
 	// priority waits while others come. 0 = 500 ms: a key of the first list is overtaken by changes for 50 s at most.

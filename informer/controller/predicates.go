@@ -22,21 +22,21 @@ func GenerationChanged[T interface{ GetGeneration() int64 }](old, new T) bool {
 
 // LabelsChanged reports whether the labels differ, for [Changed].
 //
-// T must have a method GetLabels, as every struct has that embeds meta.ObjectMeta or meta.LabelMeta.
+// T must have a method GetLabels, as every struct that embeds meta.ObjectMeta or meta.LabelMeta has.
 func LabelsChanged[T meta.Labelled](old, new T) bool {
 	return !maps.Equal(old.GetLabels(), new.GetLabels())
 }
 
 // AnnotationsChanged reports whether the annotations differ, for [Changed].
 //
-// T must have a method GetAnnotations, as every struct has that embeds meta.ObjectMeta.
+// T must have a method GetAnnotations, as every struct that embeds meta.ObjectMeta has.
 func AnnotationsChanged[T interface{ GetAnnotations() map[string]string }](old, new T) bool {
 	return !maps.Equal(old.GetAnnotations(), new.GetAnnotations())
 }
 
 // FinalizersChanged reports whether the finalizers or their order differ, for [Changed].
 //
-// T must have a method GetFinalizers, as every struct has that embeds meta.ObjectMeta or meta.DeletionMeta.
+// T must have a method GetFinalizers, as every struct that embeds meta.ObjectMeta or meta.DeletionMeta has.
 func FinalizersChanged[T interface{ GetFinalizers() []string }](old, new T) bool {
 	return !slices.Equal(old.GetFinalizers(), new.GetFinalizers())
 }
@@ -44,7 +44,7 @@ func FinalizersChanged[T interface{ GetFinalizers() []string }](old, new T) bool
 // DeletionBegan reports whether deletion has been requested since the old state, for [Changed]. It is false for further
 // updates of an object that is being deleted. The disappearance of an object is not an update, and always passes.
 //
-// T must have a method GetDeletionTimestamp, as every struct has that embeds meta.ObjectMeta or meta.DeletionMeta.
+// T must have a method GetDeletionTimestamp, as every struct that embeds meta.ObjectMeta or meta.DeletionMeta has.
 func DeletionBegan[T meta.Deletable[D], D meta.Timestamp](old, new T) bool {
 	return meta.IsDeleting(new) && !meta.IsDeleting(old)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// The errors of all these checks begin with where, and the name of the field.
+// The error of each check below begins with the text of its parameter where, and the name of the field.
 const inOptions = "controller.Options: "
 
 // validateShards returns why the sources of a Run and Options.Shards do not fit together.
@@ -52,8 +52,8 @@ func (c *Controller[K]) checkAdded(where string, from []Source[K], forSome bool)
 	lookups := slices.Clone(from)
 	c.set.mu.Lock()
 	for _, f := range c.set.feeds {
-		// A source for some keys may know only those. Nobody can tell which keys a source with keys of another type
-		// knows.
+		// A source that was added for some keys may know only those. A source of MapKeys does not count either, because
+		// nothing tells which keys it knows.
 		if _, narrow := f.source.(interface{ narrow() }); !forSome || f.covers == nil && !narrow {
 			lookups = append(lookups, f.source)
 		}
