@@ -51,9 +51,10 @@ type member[V any] struct {
 	left chan struct{}
 }
 
-// New returns a controller without clusters, which calls fn for the keys that their sources name. The sources of New
-// name keys of any clusters; a key whose cluster is not there is dropped. The workers wait for these sources, and Run
-// ends with an error if one of them fails. Run, not New, reports invalid arguments.
+// New returns a controller without clusters. It calls fn for the keys that the sources of clusters name, and for those
+// that the sources in from name. The latter may name keys of any cluster; a key whose cluster has not been added is
+// dropped. The workers wait for the sources in from, and Run ends with an error if one of them fails. Run, not New,
+// reports invalid arguments.
 func New[V any](name string, o controller.Options, fn Func[V], from ...controller.Source[Key]) *Controller[V] {
 	c := &Controller[V]{fn: fn, members: make(map[string]*member[V])}
 	c.named = len(from) > 0
@@ -143,8 +144,8 @@ func noCluster(method, name string) error {
 	return fmt.Errorf("clusters.Controller: %s %q: there is no cluster of that name", method, name)
 }
 
-// take removes a cluster, and ends its reconciles except mine. It returns the keys of the cluster that may wait for
-// long in the queue; m is nil if there is no such cluster.
+// take removes a cluster, and cancels the contexts of its reconciles except mine. It returns the keys of the cluster
+// that may wait for long in the queue; m is nil if there is no such cluster.
 func (c *Controller[V]) take(name string, mine *work) (m *member[V], keys []Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,9 +221,10 @@ type Status struct {
 	Err error
 	// InProgress is how many of its keys are being reconciled.
 	InProgress int
-	// Away is nil, or the last errors of the informers that the sources need: their servers are away, or refuse. They
-	// may be away after the sources have delivered; their caches are then stale. Away is nil again when the server has
-	// sent something, which takes about a minute after it has come back.
+	// Away is nil, or has the last errors of the informers that the sources need: their servers are away or refuse, or
+	// a cache is stale (informer.Options.StaleAfter). A server may go away after the sources have delivered. When it
+	// comes back, its error is gone as soon as it has sent something or a watch has been open for a second. A stale
+	// cache stays stale until a list, an event or a bookmark renews it; servers send a bookmark about once a minute.
 	Away error
 	// Later is how many of its keys wait for a retry or for the time in a Result.
 	Later int

@@ -28,9 +28,9 @@
 //   - No cluster waits for another one. Run reconciles the keys of a cluster as soon as its sources have delivered,
 //     also if other clusters are unreachable, or answer 401 or 403. Keys of a cluster whose sources have not delivered
 //     wait aside, without a worker. When the cluster can be reached, they are reconciled automatically.
-//   - A source that fails, or an informer that it needs, stops its cluster and no other one: Options.OnError receives
-//     an error that names it, and the cluster's keys wait until the cluster is removed. An informer fails only if its
-//     options are invalid. No answer of a server makes it fail.
+//   - If a source or an informer that it needs fails, only its cluster stops: Options.OnError receives an error that
+//     names the source, and the cluster's keys wait until the cluster is removed. An informer fails only if its options
+//     are invalid. No answer of a server makes it fail.
 //   - The clusters share the workers fairly, as groups of package workqueue; see Fairness.
 //   - After [Controller.Remove] nothing of the cluster runs: no source, no informer that it alone needs, and no
 //     reconcile.
@@ -75,7 +75,8 @@
 // With Options.Shards by namespace, a namespace is in the same range in every cluster. With Shards by uid, the sources
 // of each cluster need a controller.Watch among them, whose cache says which uid a key has.
 //
-// Clusters need different client.Config.Server values, by which controller.Fresh distinguishes the writes to one from
-// those to another. Otherwise it waits for a write to the second in caches of the first, if both are sources of one
-// cluster. Each server of package clienttest has its own address.
+// Clusters need different client.Config.Server values, because controller.Fresh uses them to distinguish the writes to
+// one from those to another. If two had the same value, and informers of both were sources of one cluster, Fresh would
+// wait until caches of the first have seen a write to the second. Each server of package clienttest has its own
+// address.
 package clusters

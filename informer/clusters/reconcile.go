@@ -28,8 +28,9 @@ type work struct {
 	cancel context.CancelCauseFunc
 }
 
-// interrupted reports whether err is the error of the context, and the removal of the cluster is why that has ended. If
-// the context has ended for another reason, such as Options.Timeout, or has not ended, err is a failure like any other.
+// interrupted reports whether err is the error of the context, and the context has ended because the cluster was
+// removed. If the context has ended for another reason, such as Options.Timeout, or has not ended, err is a failure
+// like any other.
 func (w *work) interrupted(err error) bool {
 	var removed *RemovedError
 	cause := context.Cause(w)
@@ -104,8 +105,8 @@ func (c *Controller[V]) begin() {
 	}
 }
 
-// leave notes that a reconcile ends. later says that the key will come again without a source. leave returns false if
-// the cluster has been removed.
+// leave notes that a reconcile ends. later says that the key will come again even if no source names it. leave returns
+// false if the cluster has been removed.
 func (c *Controller[V]) leave(m *member[V], k Key, later bool) (stays bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
