@@ -30,8 +30,8 @@
 // members may change until version 1.
 //
 // The memory of a cache is estimated: the page measures 200 of its objects, and counts shared memory once. In tests the
-// estimate is within a quarter of the real size of the objects. It leaves out indexes, and longer texts that are kept
-// alive by a part of them.
+// estimate is within a quarter of the real size of the objects. It leaves out indexes, and the rest of a longer text
+// that a part of it keeps alive.
 //
 // # Who may see it
 //

@@ -92,8 +92,8 @@ func (e *events) add(v event) {
 // at returns the i-th of the kept events, from the oldest.
 func (r *ring) at(i int) event { return r.kept[(r.next+i)%len(r.kept)] }
 
-// since returns the kept events of some kinds after a sequence number, oldest first. It returns no more than the latest
-// most events.
+// since returns the kept events of some kinds after a sequence number, oldest first. If there are more than most, it
+// returns the latest ones.
 func (e *events) since(after uint64, of []kind, most int) (found []event, last uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -143,7 +143,8 @@ func (s *scale) below(v reflect.Value) (n int64) {
 		if v.IsNil() || !s.once(v.UnsafePointer()) {
 			return 0
 		}
-		// A map has groups of eight slots with a word of control bytes, of which seven eighths are used at most.
+		// A map has groups of eight slots, each group with a word of control bytes. At most seven eighths of the slots
+		// are used.
 		slot := int64(v.Type().Key().Size() + v.Type().Elem().Size())
 		n = 48 + (int64(v.Len())/7+1)*(8+8*slot)
 		for i := v.MapRange(); i.Next(); {

@@ -22,8 +22,8 @@ type registry[I, S any] struct {
 	all []*entry[I, S]
 }
 
-// entry is one thing. Its id is in addresses: the name, with a number if it is not the first of that name. All but id
-// and name is guarded by registry.mu.
+// entry is one thing. Its id is in addresses: the name, with a number if it is not the first of that name. registry.mu
+// guards all fields but id and name.
 type entry[I, S any] struct {
 	id, name string
 	nth      int

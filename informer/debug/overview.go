@@ -226,7 +226,7 @@ func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Tim
 		}
 	}
 	if s.Err != nil {
-		// A status keeps its error until something arrives, which may take long if nothing changes.
+		// A status keeps its error until something arrives, or a watch has been open for a second.
 		row.Err, row.ErrAt = clean(s.Err.Error()), at(s.Since)
 		row.shaky = e.running && s.Synced && s.State == informer.Watching && now.Sub(s.Since) < shakyFor
 	}
