@@ -40,7 +40,7 @@ func queueDesc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("workqueue_"+name, help, append([]string{"name", "controller"}, labels...), nil)
 }
 
-// workBuckets are the buckets of client-go and controller-runtime.
+// workBuckets are the buckets of controller-runtime.
 var workBuckets = prometheus.ExponentialBuckets(10e-9, 10, 12)
 
 func newQueues() *queues {

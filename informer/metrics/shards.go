@@ -93,7 +93,8 @@ func (g *groups) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// addMembers adds how evenly a group is divided, as its replicas report.
+// addMembers adds what the leases of the members say: how many replicas are live and silent, and the weight and the due
+// ranges of this replica.
 func addMembers(sum map[*prometheus.Desc]float64, members []shards.Member) {
 	live, silent := 0, 0
 	var self shards.Member // zero without a lease
