@@ -23,9 +23,9 @@
 //
 // # Differences on purpose
 //
-//   - A handler receives every state, but only until it is further behind than 16,384 changes and than there are
-//     objects in the cache. From then on the changes of an object are merged: the handler sees the latest state, and as
-//     the old state the one that it saw last.
+//   - A handler receives every state, but only while it is behind by at most 16,384 changes, or by at most as many
+//     changes as the cache has objects. From then on the changes of an object are merged: the handler sees the latest
+//     state, and as the old state the one that it saw last.
 //   - A deletion and a creation under the same name arrive as OnDelete and OnAdd, never as OnUpdate.
 //   - A relist calls handlers for real differences only, not for each object.
 //   - A handler that panics does not end the program. The panic is logged, or passed to Options.OnError, and the

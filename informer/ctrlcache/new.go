@@ -108,7 +108,7 @@ type Status struct {
 }
 
 // StatusOf returns the condition of each informer of a cache from [New], ordered by kind and form; false for any other
-// cache. If only some namespaces of a kind are configured, the kind has two informers.
+// cache. A kind has two informers if some namespaces have their own configuration and all others are cached too.
 func StatusOf(c cache.Cache) ([]Status, bool) {
 	ours, ok := c.(*caches)
 	if !ok {

@@ -114,9 +114,9 @@ func (r *registration[T]) resyncEvery(ending <-chan struct{}) {
 	}
 }
 
-// resync calls OnUpdate with each object as both its states. It does nothing and returns false if the handler has not
-// received all objects yet, or has not received all deletions: it must not get an update before the object is added, or
-// after it is deleted.
+// resync calls OnUpdate for each object, with the object as the old and the new state. It does nothing and returns
+// false if the handler has not received all objects yet, or has not received all deletions: it must not get an update
+// before the object is added, or after it is deleted.
 //
 // It holds mu from before it takes the objects, so no change is handled until it returns. If nothing is then pending,
 // the handler has received every change up to the moment of the objects, and none after it.

@@ -59,7 +59,7 @@ func (s *source) WatchEach(
 	})
 }
 
-// bare takes the kind from a typed object.
+// bare removes apiVersion and kind from a typed object.
 func (s *source) bare(obj object) object {
 	if s.typed {
 		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
