@@ -73,11 +73,12 @@ func (e *LogError) Unwrap() error { return e.err }
 // the caller leaves the loop or ctx ends. The client needs the permissions list and watch on pods, and get on pods/log.
 //
 // Tail yields each line once, and the lines of one container in their order. If the connection of a log is cut, Tail
-// requests the log again from the second of the last line, and skips the lines that it has already yielded: by their
-// timestamps, and for lines with the last timestamp by their number and content. After a restart Tail reads the rest of
-// the previous run and then the new run. If the log is cut before the pod's status shows the restart, Tail may begin
-// with the new run and yield the rest of the previous run later. A line is lost only if the node no longer has it when
-// Tail requests it: because the log was rotated, the container was restarted twice, or the pod was deleted.
+// requests the log again from the second in which the last line was written, and skips the lines that it has already
+// yielded: by their timestamps, and for lines with the last timestamp by their number and content. After a restart Tail
+// reads the rest of the previous run and then the new run. If the log is cut before the pod's status shows the restart,
+// Tail may begin with the new run and yield the rest of the previous run later. A line is lost only if the node no
+// longer has it when Tail requests it: because the log was rotated, the container was restarted twice, or the pod was
+// deleted.
 //
 // A container's log ends with the container, and continues if the container restarts. When a pod is deleted, or no
 // longer selected, Tail reads its open logs to the end while lines arrive, for at most five minutes, not counting the
