@@ -48,8 +48,10 @@
 //	404 of a record whose count is updated    the server has forgotten it, as it does after an hour: it is created again, with
 //	                                          its whole count
 //
-// While requests fail, one is sent at a time, so a server that comes back is not flooded. A failure of one record, such
-// as of a webhook for one namespace, does not delay the others.
+// While requests fail, one is sent at a time, so a server that comes back is not flooded. After a failure all records
+// wait: less than a second at first, up to 30 s while no request succeeds, or for the server's Retry-After, 5 minutes
+// at most. Then records that have not failed are sent first. So a record that always fails, such as by a webhook for
+// one namespace, delays the others only by these waits.
 //
 // # Permissions
 //

@@ -10,7 +10,8 @@ import (
 )
 
 // nameSource makes names of records. They sort by time for each object, which is the order in which kubectl lists them.
-// No two names are the same: within a recorder their times differ, and each recorder has its own random end.
+// Within a recorder no two names are the same, because their times differ. Names of two recorders about one object
+// differ in their random ends, even if the times are equal; two recorders are unlikely to have the same end.
 type nameSource struct {
 	last int64
 	end  uint16

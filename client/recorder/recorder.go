@@ -44,8 +44,8 @@ func (r *Recorder) String() string {
 // cut is counted in [Status] and reported to Options.OnError:
 //
 //   - A record without a reason, or about an object without a name, is dropped.
-//   - A text that is longer than the server allows is cut and ends in "...": a note after 1024 bytes, a reason and an
-//     action after 128.
+//   - A text that is longer than the server allows is cut and ends in "...". A note then has at most 1024 bytes, a
+//     reason and an action at most 128.
 //   - Before Run, records wait, up to 1000 new ones.
 //   - After Run has ended, records are dropped and only counted; the next Run, if there is one, reports them.
 func (r *Recorder) Record(rec Record) {

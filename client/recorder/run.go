@@ -37,7 +37,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	return nil
 }
 
-// begin checks that the recorder can be run, and marks it.
+// begin checks that the recorder can be run, and marks it as running.
 func (r *Recorder) begin() (instance string, err error) {
 	if r == nil || r.c == nil {
 		return "", errors.New("the client is nil")

@@ -14,8 +14,9 @@ import (
 const (
 	// quiet is the time without an occurrence after which a series ends.
 	quiet = 6 * time.Minute
-	// firstInterval is the time between the first update of a count and the second. Each further one takes three times
-	// as long, up to lastInterval. That is less than quiet, so the count of a series that has ended is always right.
+	// firstInterval is the time between the first update of a count and the second. Each further interval is three
+	// times as long, up to lastInterval. That is less than quiet, so the count of a series that has ended is always
+	// right.
 	firstInterval = 10 * time.Second
 	lastInterval  = 5 * time.Minute
 	// renewed is the maximum duration of a combined series: its note cannot change, and should not become too old.
