@@ -56,7 +56,7 @@ func (c Change) apply(docs []*document, context string) error {
 	return c.check(after)
 }
 
-// intact checks that a list still has its former entries, except the deleted ones, and the new ones, and no others.
+// intact checks that a list has its former entries without the deleted ones, the new entries, and no others.
 func intact[S any](d *document, before, after *merged, l list, changes map[string]*S) error {
 	want := maps.Clone(before.entriesOf(l))
 	for name, to := range changes {

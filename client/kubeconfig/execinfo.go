@@ -35,7 +35,7 @@ type clusterInfo struct {
 	Config             json.RawMessage `json:"config,omitempty"`
 }
 
-// tell sets the cluster that the plugin receives. The cluster records errors in it.
+// tell sets the cluster that the plugin receives. Errors are recorded in the stanza cluster.
 func (p *plugin) tell(cluster *stanza, ca []byte, caFile string) {
 	*p.cluster = clusterInfo{
 		Server: cluster.text("server"), ServerName: cluster.text("tls-server-name"),
