@@ -40,12 +40,13 @@ type Options struct {
 	// still stale; 0 means 10 s.
 	MissTTL time.Duration
 	// Dir is a folder that keeps answers for the next run of the program, for command-line tools. The first lookup of
-	// that run then costs only a confirmation that nothing has changed, or nothing within TTL. Empty means no folder.
+	// that run then only asks the server to confirm that nothing has changed, or, within TTL, sends no request. Empty
+	// means no folder.
 	//
-	// The folder is for one user, and for one server, identified by the same authorities and name. An answer of another
-	// server, or of the same one to a client that did not verify it, is not used, and is replaced. If the folder is
-	// missing it is created with mode 0700; files have mode 0600. A folder that others may write, or that another user
-	// owns, is not used.
+	// The folder is for one user and one server. An answer is used only if it came from the server with the same URL,
+	// verified by the same authorities and name. An answer of another server, or of the same one to a client that did
+	// not verify it, is replaced. If the folder is missing it is created with mode 0700; files have mode 0600. A folder
+	// that others may write, or that another user owns, is not used.
 	//
 	// A fault of the folder or of a file in it costs only a request. But a call waits for a folder that does not
 	// answer, as on a network mount whose server is gone: for 5 s or until the call's context ends. Until the folder
@@ -176,8 +177,9 @@ func failures(vs []served) []served {
 	return slices.DeleteFunc(slices.Clone(vs), func(v served) bool { return v.err == nil })
 }
 
-// scope restricts a search: to the groups, or to all if there is none; to the one version, or to all if it is empty.
-// With below, it means the groups whose names begin with one of groups, but not those themselves.
+// scope restricts a search to some groups and one version. Without groups it has every group, and without a version
+// every version. With below, it has the groups whose names begin with one of groups, but not those in groups
+// themselves.
 type scope struct {
 	groups  []string
 	below   bool
@@ -282,8 +284,8 @@ func (c *Catalog) resources(ctx context.Context, gv meta.GVK, maxAge time.Durati
 	return doc.value.([]Resource), nil
 }
 
-// prune forgets the group versions, or OpenAPI documents, that doc, the new listing, does not list. So the server's
-// content bounds the memory. c.mu is held.
+// prune forgets the group versions, or OpenAPI documents, that are missing in doc, the new listing or index. So the
+// server's content bounds the memory. c.mu is held.
 func (c *Catalog) prune(p page, doc *document) {
 	switch value := doc.value.(type) {
 	case *listing:

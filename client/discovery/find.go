@@ -133,8 +133,8 @@ func (c *Catalog) Has(ctx context.Context, gvk meta.GVK) (bool, error) {
 	return false, nil
 }
 
-// Find returns the resource that a name means to kubectl, ignoring case, and the resources of other groups, or of other
-// names, that match too, the best first: a tool may warn about them. The name is one of:
+// Find returns the resource that a name means to kubectl, ignoring case. others are further resources that match, of
+// other groups or by other names, the best first: a tool may warn about them. The name is one of:
 //
 //   - "deployments", "deployment", "Deployment" or "deploy" alone;
 //   - with a group, as in "deployments.apps";

@@ -64,7 +64,7 @@ type Resource struct {
 	Subresources []Subresource
 }
 
-// Subresource is one of a Resource.
+// Subresource is a subresource of a [Resource].
 type Subresource struct {
 	// Name is the subresource's name, such as "status".
 	Name string

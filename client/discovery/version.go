@@ -7,7 +7,7 @@ import (
 
 // ServerVersion is a server's description of its version.
 type ServerVersion struct {
-	// Major and Minor are digits, which some distributions follow by a plus sign, as in "27+".
+	// Major and Minor are digits. Some distributions append a plus sign, as in "27+".
 	Major string `json:"major"`
 	Minor string `json:"minor"`
 	// GitVersion is the full version, such as "v1.36.3".
