@@ -22,7 +22,7 @@ type Options struct {
 	// TLS serves https, with a certificate of a CA that is made for this server; Config carries the CA.
 	TLS bool
 
-	// HTTP2 serves HTTP/2 to clients that offer it in the TLS handshake, as client's do. It implies TLS.
+	// HTTP2 serves HTTP/2 to clients that offer it in the TLS handshake, as those of package client do. It implies TLS.
 	HTTP2 bool
 
 	// Replicas is the number of replicas of one store behind the address, which take connections in turn; 0 means one.

@@ -84,7 +84,7 @@ type nonResourceAttributes struct {
 	Verb string `json:"verb,omitempty"`
 }
 
-// reviewed returns a handler for reviews that complete completes.
+// reviewed returns a handler for reviews. complete fills in the status of a review.
 func reviewed(complete func(c *call, b *reviewBody) error) handler {
 	return func(c *call) error {
 		if _, err := c.writeOptions("CreateOptions"); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// OpenAPI is a document of version 2 about everything that a server serves. As in version 3, a path says only that a
-// patch supports fieldValidation.
+// OpenAPI is a document of version 2 about everything that a server serves. As in the documents of version 3, a path
+// has only its patch, with the parameter fieldValidation.
 type OpenAPI struct{ doc jsontree.Object }
 
 // NewOpenAPI joins documents of version 3 to one of version 2.

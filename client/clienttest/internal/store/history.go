@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 )
 
-// mark says that the version was reached by the end of the span of time that starts at since.
+// mark records the version that the store had at the end of a short span of time. The span starts at since.
 type mark struct {
 	since   time.Time
 	version uint64
