@@ -17,7 +17,7 @@ import (
 func UID[T Identified[U], U ~string](obj T) string { return string(obj.GetUID()) }
 
 // IsDeleting reports whether deletion of obj has been requested: its metadata has a deletionTimestamp. It is false for
-// a nil obj. T must have a method GetDeletionTimestamp, as every struct has that embeds [ObjectMeta] or [DeletionMeta].
+// a nil obj. T must have a method GetDeletionTimestamp, as every struct that embeds [ObjectMeta] or [DeletionMeta] has.
 func IsDeleting[T Deletable[D], D Timestamp](obj T) bool {
 	if isNil(obj) {
 		return false
@@ -31,7 +31,7 @@ func IsDeleting[T Deletable[D], D Timestamp](obj T) bool {
 }
 
 // Owners returns the references to the owners of obj, none for a nil obj. T must have a method GetOwnerReferences, as
-// every struct has that embeds [ObjectMeta] or [OwnerMeta]. R is the type of its references: [OwnerReference], or a
+// every struct that embeds [ObjectMeta] or [OwnerMeta] has. R is the type of its references: [OwnerReference], or a
 // struct whose json tags name the same fields, such as that of k8s.io/apimachinery.
 //
 // The result may be the object's own memory: treat it as read-only.

@@ -1,8 +1,8 @@
 // Package meta defines the basic types that every other package of Bowline shares: objects, keys, kinds, resource
 // versions, the metadata that the Kubernetes API puts on each object, and the selectors that choose objects by it.
 //
-// It imports the standard library only and does no I/O. Its types are plain values: none of them has a lock or a
-// goroutine, and the zero value of each is valid.
+// It imports only the standard library and one internal package of this module, which imports no more than that, and
+// does no I/O. Its types are plain values: none of them has a lock or a goroutine, and the zero value of each is valid.
 //
 // Any struct can be an object. It embeds [ObjectMeta], and names the other fields that the program uses:
 //

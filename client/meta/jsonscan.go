@@ -173,7 +173,7 @@ func decodeText(text []byte) (any, error) {
 	return parseNumber(json.Number(text)), nil
 }
 
-// The rest reads the types of metadata. Null makes each of them zero.
+// The functions below read the types of metadata. A null sets each of them to its zero value.
 
 func (s *jsonScan) isNull() bool { return s.peek() == 'n' }
 

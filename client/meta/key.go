@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Key names one object of a resource. Namespace is empty for objects of cluster-wide resources. A Key is comparable and
-// is the key of every cache and every queue.
+// Key names one object of a resource. Namespace is empty for objects of cluster-wide resources. A Key is comparable. It
+// is the key of every cache, and of most queues.
 type Key struct {
 	Namespace string
 	Name      string

@@ -50,8 +50,8 @@ func (s Scope) String() string {
 	return "Namespaced"
 }
 
-// TypeMeta has the two fields that name the kind of an object on the wire. Embed it as `json:",inline"` if a struct
-// needs them; nothing in this module does, because a resource's descriptor knows its kind.
+// TypeMeta has the two fields that name the kind of an object on the wire. Embed it as `json:",inline"` if the program
+// reads them. This module does not need them in a struct, because a resource's descriptor knows the kind.
 type TypeMeta struct {
 	Kind       string `json:"kind,omitempty"`
 	APIVersion string `json:"apiVersion,omitempty"`

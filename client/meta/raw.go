@@ -45,7 +45,7 @@ func (r *Raw) decode(b []byte) error {
 		}
 		return errors.New("it must be a JSON object")
 	}
-	// The members to keep are found first and copied then, so that the copy takes no more memory than it needs.
+	// First find the members to keep, then copy them, so that the copy takes no more memory than it needs.
 	var room [16][]byte
 	kept := room[:0] // names and values in turn
 	size, spaces := 0, 0
