@@ -19,15 +19,15 @@ const (
 	// The pause after a failed refresh; it doubles with each failure.
 	refreshPause    = 10 * time.Second
 	maxRefreshPause = 2 * time.Minute
-	// The same if no credential is in force. There is no pause after the first failure.
+	// These are the same pauses if no credential is in force. Then there is none after the first failure.
 	fetchPause    = 500 * time.Millisecond
 	maxFetchPause = 10 * time.Second
 )
 
 // Credentials gets credentials from a function, and keeps the one in force: the lease. At most one fetch is under way.
 //
-// The goroutine of a fetch ends when fetch returns. Its context ends when no request waits and no client wants the
-// result for later; Transport.Close then waits for the goroutine.
+// The goroutine of a fetch ends when fetch returns. The context of fetch ends after fetchTimeout, and when no request
+// waits and no client wants the result for later; Transport.Close then waits for the goroutine.
 type Credentials struct {
 	fetch func(context.Context) (Credential, error)
 	fail  func(err error) error // makes the error for a missing credential
@@ -109,7 +109,7 @@ func (c *Credentials) gone(l *lease) error {
 
 // lease returns the lease in force, and fetches one if there is none. Requests wait for a fetch if the lease has ended
 // since the last fetch, or if the server has refused it. They do not wait if the last fetch failed, or brought a lease
-// that had already ended (so the clocks differ): another fetch would only perhaps bring a better one.
+// that had already ended (so the clocks differ): another fetch might bring no better one.
 func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

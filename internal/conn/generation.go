@@ -17,15 +17,15 @@ import (
 // one for all other requests. So a watch that nobody reads, or many watches on one connection, delay no other request.
 //
 // A generation is retired when another takes its place. It then accepts no new requests, and those under way continue
-// to their end. After the last of them it closes all its connections, and a connection that is being dialled as soon as
-// that is established.
+// to their end. After the last of them it closes all its connections. A connection that is still being dialled is
+// closed as soon as it is established.
 type generation struct {
 	identity
 	calls *http.Transport
 	watch *http.Transport
-	// upgrade makes a connection for each request. An upgrade may start any action, so it must not be sent twice. If a
-	// connection that has been used before breaks, net/http sends a GET again. A request that must not be sent again
-	// fails if the server has just closed such a connection.
+	// upgrade makes a new connection for each request. An upgrade may start any action, so it must not be sent twice.
+	// But on a connection that has been used before, net/http sends a GET again if the connection breaks; and a request
+	// that must not be sent again would fail whenever the server has just closed such a connection.
 	upgrade *http.Transport
 
 	origin              *url.URL // of the requests that go through a gate

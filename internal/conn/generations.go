@@ -14,9 +14,9 @@ import (
 )
 
 // generations sends requests over the connections of the identity in force. Requests read the files: the first request,
-// then one every 30 s, and a request that fails as if a certificate had changed. So New does no I/O, and nothing runs
-// in the background. If a file is bad, or is not read in time, the identity in force stays, and Options.Stale is told
-// why. If none is in force, the request fails, and the next one reads again.
+// then one every 30 s, and a request whose failure may mean that a certificate has changed. So New does no I/O, and
+// nothing runs in the background. If a file is bad, or is not read in time, the identity in force stays, and
+// Options.Stale is told why. If none is in force, the request fails, and the next one reads again.
 type generations struct {
 	o      Options
 	holder *holder
@@ -139,7 +139,7 @@ func (t *generations) CloseIdleConnections() {
 	}
 }
 
-// begin returns the generation for a request, which it has counted there.
+// begin returns the generation for a request, and counts the request there.
 func (t *generations) begin(ctx context.Context) (*generation, error) {
 	var l *lease
 	if c := t.o.Credentials; c != nil {
@@ -163,8 +163,8 @@ func (t *generations) begin(ctx context.Context) (*generation, error) {
 	return g, err
 }
 
-// choose returns the generation for a request with the lease. If that is new, old is the one that it replaces. The
-// files have been read.
+// choose returns the generation for a request with the lease. If the generation is new, old is the one that it
+// replaces. The caller has read the files.
 func (t *generations) choose(l *lease) (g, old *generation, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,7 +192,8 @@ func (t *generations) look(ctx context.Context) error {
 	return err
 }
 
-// changedSince reads the files again, and reports whether they have changed since changes was that number.
+// changedSince reads the files again, and reports whether they have changed since t.files.changes had the value
+// changes.
 func (t *generations) changedSince(ctx context.Context, changes int64) bool {
 	if !t.o.inFiles() {
 		return false

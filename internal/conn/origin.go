@@ -20,8 +20,8 @@ import (
 // followed below the path of Config.Server, like the API server's. Registering such a server (an APIService) takes an
 // administrator's rights.
 
-// maxHost bounds how much of an origin that a server chose an error shows: more than the longest host name (RFC 1035,
-// section 2.3.4).
+// maxHost is how many bytes of an origin an error shows if a server chose that origin. It is more than the longest host
+// name (RFC 1035, section 2.3.4).
 const maxHost = 300
 
 // maxRedirects is how many redirects one request follows.

@@ -12,7 +12,7 @@ import (
 // the rest is for the network.
 const MaxHeaderWait = 75 * time.Second
 
-// stallBytes is how many bytes must arrive while a caller waits for Progress.Limit.
+// stallBytes is how many bytes must arrive in Reads that together wait for Progress.Limit.
 const stallBytes = 1 << 10
 
 // Progress is the body of an answer whose server must make progress while a Read waits. The time between two Reads does
@@ -67,9 +67,9 @@ func (p *Progress) stall() {
 
 // Close closes the body and cancels the request's context.
 func (p *Progress) Close() error {
-	// If net/http decompresses, its Close would wait for a Read that waits for the first bytes. With HTTP/1, Close of
-	// Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that
-	// HTTP/2 no longer counts the stream when Close returns.
+	// In two cases Cancel must come first. If net/http decompresses, its Close would wait for a Read that waits for the
+	// first bytes. With HTTP/1, Close of Go 1.27 leaves the connection open for a while, to read what is left.
+	// Otherwise, with HTTP/2, Cancel comes last, so that HTTP/2 no longer counts the stream when Close returns.
 	if p.CancelFirst {
 		p.Cancel()
 	}

@@ -103,7 +103,7 @@ func (o Options) inFiles() bool {
 	return o.CA.inFile() || o.certificateInFiles()
 }
 
-// certificateInFiles reports whether the client's certificate, or its key, may change.
+// certificateInFiles reports whether the client's certificate or its key is read from a file, so that it may change.
 func (o Options) certificateInFiles() bool {
 	return o.Cert.inFile() || o.Key.inFile()
 }
