@@ -13,7 +13,8 @@ type scratch struct {
 // largestScratch is how many bytes are kept for the next document.
 const largestScratch = 1 << 15
 
-// borrow takes the scratch of a plan. While it is in use, a type that contains itself gets new ones.
+// borrow takes the scratch of a plan. Until the scratch is given back, another borrow for the same plan, as for a type
+// that contains itself, makes a new one.
 func (d *decoder) borrow(p *plan) scratch {
 	at := d.scratchOf(p)
 	s := *at

@@ -76,7 +76,7 @@ func kindName(c byte) string {
 	return "number"
 }
 
-// reason adds the causes that are known not to quote the value.
+// reason returns the text of err for the end of a message, if err is known not to quote the value; otherwise nothing.
 func reason(err error) string {
 	var tag *tagError
 	var moment *timeError

@@ -18,7 +18,8 @@ type fault struct {
 	more *details
 }
 
-// details are the parts that most faults of a large map with wrong values do not have.
+// details are the parts of a fault that many faults do not have. They are separate, so that each fault of a large map
+// with many wrong values takes little memory.
 type details struct {
 	cause error
 	path  []step // the innermost first

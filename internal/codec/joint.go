@@ -35,7 +35,7 @@ type jointField struct {
 	isMap   bool
 }
 
-// jointShape is how often a field occurs.
+// jointShape says how often a field occurs, and where its values go.
 type jointShape uint8
 
 const (

@@ -62,7 +62,7 @@ func (j *Joint) Decode(to any, item jsonstream.Item, apiVersion, kind string, lo
 	return nil
 }
 
-// wireReason adds the causes that do not quote the value.
+// wireReason is reason for messages, whose errors it knows too.
 func wireReason(err error) string {
 	for _, known := range []error{
 		protobuf.ErrVarint, protobuf.ErrNumber, protobuf.ErrGroup, protobuf.ErrType, protobuf.ErrDouble, protobuf.ErrTime,

@@ -19,7 +19,7 @@ type moments [1 << momentBits]moment
 
 const momentBits = 6
 
-// moment is the time of a text in one type, and in the local time zone at that time.
+// moment is the time that one type made of a text. It counts only while local is the local time zone.
 type moment struct {
 	plan  *plan
 	local *time.Location

@@ -21,7 +21,7 @@ type plan struct {
 	empty  reflect.Value // a slice without elements
 	id     int           // of the scratch
 	text   hint          // of a document of this type
-	wrong  error         // why only null can be decoded, unless JSON just has no such value
+	wrong  error         // why only null can be decoded, although JSON has other values of the type
 	*structPlan
 }
 

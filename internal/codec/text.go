@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
-// text makes the strings of the objects that one decoder decodes. They are Unicode.
+// text makes the strings of the objects that one decoder decodes. They are valid UTF-8.
 //
 // A string that has been seen twice lately is taken from a table. So a string that repeats from object to object
 // (labels, images, phases, node names) is stored once, and costs no allocation. The table keeps only the hash of a new
