@@ -148,7 +148,7 @@ func walk(set, within *fieldset.Set, object any, path []string, visit func(path 
 	for _, key := range slices.Sorted(maps.Keys(set.Children)) {
 		value, ok := parts(key)
 		if !ok {
-			continue // that name owns it, but in another place of this form of the object
+			continue // the object has no such field: a write added or removed it, or only another API version has it
 		}
 		child, at := set.Children[key], append(slices.Clip(path), key)
 		switch others := within.Child(key); {

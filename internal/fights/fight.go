@@ -19,7 +19,7 @@ type Fight struct {
 	Kind     string
 	Object   meta.Key
 	UID      string
-	// Fields are the fields that both write, at most 16, in the last of the writes that were undone.
+	// Fields are the fields that both write, at most 16, as the last undone write shows them.
 	Fields []Field
 	// Count is how many undone writes were seen. Since and Last are when the first and the last of them were repeated.
 	Count       int
@@ -30,8 +30,8 @@ type Fight struct {
 	Over bool
 }
 
-// Field is a field that the reconciles and another writer write. Its path has the server's spelling in conflicts. Other
-// is empty if the server has recorded no other writer.
+// Field is a field that the reconciles and another writer write. Path is spelled as the server spells it in conflicts.
+// Other is empty if the server has recorded no other writer.
 type Field struct {
 	Path, Ours, Other         string
 	OursRemoves, OtherRemoves bool

@@ -15,12 +15,12 @@ const (
 	undoneWithin = 2 * time.Minute
 	// minDelay and maxDelay bound the delay of a key after a write that was undone.
 	minDelay, maxDelay = time.Second, time.Minute
-	// maxVainReads is how often a suspect is read without a write of ours.
+	// maxVainReads is how many reads without a write of ours end the suspicion of a target.
 	maxVainReads = 5
 	// checkEvery is how often the Watcher looks for fights that have ended.
 	checkEvery = 10 * time.Second
-	// minThreshold and maxThreshold bound the points that an object needs before it is read again after a read that has
-	// shown nothing.
+	// minThreshold and maxThreshold bound the points that make an object a suspect. The number doubles when reads have
+	// shown nothing. A repeated write that had an effect counts minThreshold.
 	minThreshold, maxThreshold = 4, 64
 	// maxManagers is how many of our field managers are distinguished for an object.
 	maxManagers = 4
@@ -231,7 +231,8 @@ func (w *Watcher[K]) addSuspect(at target[K], of *repeats, read func(ctx context
 	k.suspects[at] = of
 }
 
-// dropSuspect makes a target no suspect any more; it needs more points to become one again. The caller holds mu.
+// dropSuspect ends the suspicion of a target, which then needs twice as many points, but at most maxThreshold, to
+// become a suspect again. The caller holds mu.
 func (w *Watcher[K]) dropSuspect(at target[K], of *repeats) {
 	of.suspect, of.threshold = nil, min(2*of.threshold, maxThreshold)
 	k := w.keys[at.key]
@@ -246,7 +247,7 @@ func (w *Watcher[K]) dropSuspect(at target[K], of *repeats) {
 	}
 }
 
-// isOver reports whether the target is no longer a suspect, because nothing has happened for long.
+// isOver reports whether the suspicion is over: the object is gone, or nothing has happened for quietPeriod.
 func (s *suspect) isOver(now time.Time) bool {
 	at := s.last
 	if s.fight == nil {
@@ -255,7 +256,7 @@ func (s *suspect) isOver(now time.Time) bool {
 	return s.gone || now.Sub(at) >= quietPeriod
 }
 
-// Over ends the suspects that are over, and returns the fights among them.
+// Over drops the suspects of which isOver is true, and returns the fights among them.
 func (w *Watcher[K]) Over() (fights []Fight) {
 	if w.busy.Load() == 0 {
 		return nil

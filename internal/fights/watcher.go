@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// quietPeriod is how long no write may be undone before a fight is over. Objects that were not written for that
-	// long are forgotten.
+	// quietPeriod is how long no write may be undone before a fight is over. It is also the least time between two
+	// rotations: an object is forgotten if it is not written in the whole period between two of them.
 	quietPeriod = 10 * time.Minute
 	// maxWatched is how many objects are watched among those written since the last rotation. Those that were written
 	// in the period before are remembered as well.
@@ -23,9 +23,9 @@ const (
 	// maxReads and readWithin bound the reads before a reconcile.
 	maxReads   = 8
 	readWithin = 5 * time.Second
-	// examineEvery is the shortest time between two examinations of the writes of an object that is no suspect, because
-	// one costs about a tenth of a write. If the content differed each time, only one of several writes is examined: up
-	// to maxSkip are skipped in between.
+	// examineEvery is the shortest time between two examinations of the writes of an object that is not a suspect. An
+	// examination costs about a tenth of a write. While each examined write differs from the one before, more and more
+	// writes are skipped between two examinations, up to maxSkip.
 	examineEvery = time.Second
 	maxSkip      = 7
 	// readEvery is the shortest time between two reads of a suspect.
@@ -40,15 +40,15 @@ const (
 //  1. The first write leaves its version here, and for most objects nothing more happens. A later write with the same
 //     version changed nothing, and no other writer has written since.
 //  2. Later reconciles write the same again, although the version has changed. The object gets 4 points if the server
-//     says that such a write had an effect, and 1 otherwise, which is mostly a reconcile that always applies its
-//     fields, while others write other fields. With enough points the object is a suspect.
+//     says that such a write had an effect. Otherwise it gets 1: mostly the reconcile always applies its fields, and
+//     others write other fields. With enough points the object is a suspect.
 //  3. A suspect is read before the next reconcile of the key. If that reconcile writes the same again, and the read
-//     shows other values in these fields, another writer has undone the previous write. Five of these are a fight. If
-//     the read shows nothing, the next one needs twice as many points.
+//     shows other values in these fields, another writer has undone the previous write. Five undone writes are a fight.
+//     If the read shows nothing, the object is no longer a suspect, and needs twice as many points to become one again.
 //
 // The first two steps need no request, and the third needs one read before a reconcile.
 type Watcher[K comparable] struct {
-	// busy is how many keys have suspects. While it is 0, a reconcile does no further work.
+	// busy is how many keys have suspects. While it is 0, Delay, Look, Over and On return at once, without mu.
 	busy atomic.Int64
 
 	// mu guards the rest. It is never held while a function from outside this package is called.
@@ -218,7 +218,7 @@ func (w *Watcher[K]) Delay(k K) time.Duration {
 	return 0
 }
 
-// Look reads the suspects of k before the reconcile r of it.
+// Look reads the suspects of k before r, which is a reconcile of k.
 func (w *Watcher[K]) Look(ctx context.Context, k K, r *Reconcile[K]) {
 	if w.busy.Load() == 0 {
 		return
