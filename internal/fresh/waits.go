@@ -54,7 +54,7 @@ type Queue[K comparable] interface {
 	Release(k K)
 }
 
-// New returns Waits that last at most limit each. It holds keys in q while they wait.
+// New returns Waits in which a key waits at most limit at a time. They hold waiting keys in q.
 func New[K comparable](q Queue[K], limit time.Duration) *Waits[K] {
 	return &Waits[K]{queue: q, limit: limit, keys: make(map[K]*keyState)}
 }
@@ -82,8 +82,8 @@ type sighting struct {
 	sight *store.Sight // nil while AfterWrite has not returned
 }
 
-// leaving is a write that took its object out of the selector of a cache that did not hold it. The cache may never see
-// it.
+// leaving is a write after which the cache is right not to hold the object, and does not hold it; see
+// [store.Sight.Absent]. The cache may never see the write.
 type leaving[K comparable] struct {
 	key   K
 	at    place
@@ -126,8 +126,8 @@ func (u *Waits[K]) lookOut(k K, at place, s *sighting, w follow.Write) {
 	u.begun(k, at, s, s.cache.AfterWrite(w, func() { u.saw(k, at, s) }))
 }
 
-// expect adds a write, and returns the one that it replaces, if any. It returns false if the existing write is later:
-// the two were made at the same time.
+// expect adds a write, and returns the one that it replaces, if any. It returns false, and adds nothing, if the run has
+// ended, or if the existing write is later: then the two were made at the same time.
 func (u *Waits[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -184,9 +184,9 @@ func (u *Waits[K]) stop(s *sighting) {
 
 // saw notes that a cache has seen a write, and gives the key back to the queue if it waited for nothing else.
 //
-// A deletion has no version, unless the server has reported one. If its object has left the cache, it may have left the
-// selector, and may come back before the deletion arrives. So the cache watches for the deletion again, as for an
-// object that it does not hold.
+// A deletion has no version, unless the server has reported one. When its object leaves the cache, the reason may be
+// another write that took it out of the selector, and the object may come back before the deletion arrives. So the
+// cache then watches for the deletion again, as for an object that it does not hold.
 func (u *Waits[K]) saw(k K, at place, s *sighting) {
 	u.mu.Lock()
 	free := false
@@ -309,7 +309,8 @@ func (u *Waits[K]) waitsFor(k K) bool {
 	return of != nil && !of.since.IsZero()
 }
 
-// forget ends the waits for writes that no cache has shown within the limit, except those that a key waits for.
+// forget ends the watches for leaving writes that their caches have not seen within the limit, except for keys that
+// wait.
 func (u *Waits[K]) forget() {
 	u.mu.Lock()
 	var over []*sighting
