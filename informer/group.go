@@ -79,9 +79,9 @@ type Elector interface {
 // warm is a Runner that prepares itself before this process leads.
 type warm interface {
 	Runner
-	// RunLed is Run, except that it calls lead when it is prepared, and works only during the call of work by lead,
-	// with the context that lead passes to it. It returns the error of lead. A controller with Options.Shards returns
-	// an error at once.
+	// RunLed is Run, except that it calls lead when it is prepared, and works only while lead calls work, with the
+	// context that lead passes to work. It returns the error of lead. A controller with Options.Shards returns an error
+	// at once.
 	RunLed(ctx context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error) error
 }
 
@@ -238,7 +238,7 @@ func (g *Group) begin() (p phases, err error) {
 	return p, nil
 }
 
-// demand marks the parts that must be fresh: those that some need, and those in named.
+// demand marks the parts that must be fresh: those that the runners in some need, and those in named.
 func (p phases) demand(some, named []Runner) error {
 	all := slices.Concat(p.needed, p.named, p.services, p.runners)
 	for i, r := range named {

@@ -274,7 +274,7 @@ type effect struct {
 // shortWatch is the lifetime below which the end of a watch without an event counts as a refusal.
 const shortWatch = time.Second
 
-// settled is the lifetime of a watch that shows that a list was useful.
+// settled is how long a watch must be open to show that the list before it was useful.
 const settled = 10 * time.Second
 
 // patience is how many repeats in a row change the strategy: empty, broken or mute watches lead to a relist, broken

@@ -194,8 +194,8 @@ func (r *record) keepUndecodable(keep func(meta.Identity) bool) bool {
 	})
 }
 
-// gone is decodable for an event that says that an object is gone, although its key may already belong to another
-// object, or to a later state of the same object: a filter reports an object as gone whenever it leaves it out.
+// gone is decodable for an event that says that an object is gone. The key may already belong to another object, or to
+// a later state of the same object, because a filter reports an object as gone whenever it leaves the object out.
 func (r *record) gone(id meta.Identity) bool {
 	return r.forget(func(bad map[meta.Key]*client.DecodeError) {
 		u := bad[id.Key()]

@@ -102,7 +102,7 @@ func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 	return input{}
 }
 
-// advance passes in to the machine, and notes what that shows about the server.
+// advance gives the input in to the machine, and notes what that shows about the server.
 func (r *reflector[T]) advance(in input) effect {
 	in.streams, in.away = r.streams(), time.Since(r.worked)
 	was := r.s
@@ -266,7 +266,7 @@ func (r *reflector[T]) unversioned(ctx context.Context, g *staging[T]) input {
 	return in
 }
 
-// fail wraps an error that arose in this package in the operation that failed.
+// fail wraps an error of this package in a *client.OpError with the verb of the operation that failed.
 func (r *reflector[T]) fail(verb string, err error) error {
 	if err == nil {
 		return nil

@@ -25,7 +25,7 @@ type RunnerFunc func(ctx context.Context) error
 // Run calls f.
 func (f RunnerFunc) Run(ctx context.Context) error { return f(ctx) }
 
-// needy is a Runner that needs others to run.
+// needy is a Runner that needs other Runners to run too.
 type needy = runners.Needy[Runner]
 
 // Run runs all of rs at the same time and waits for all of them, as a [Group] of Runners does. When one returns an

@@ -28,7 +28,8 @@ const (
 	// doubtful is how long a streaming list may bring only objects that may be new before the informer asks the server
 	// for its version.
 	doubtful = noProgress / 3
-	// proofTime is how long a watch of a further Run may take to show that the cache is current. Then a list decides.
+	// proofTime is how long a watch of a further Run may take to show that the cache is current. After that a list
+	// decides.
 	proofTime = 2 * time.Second
 )
 
