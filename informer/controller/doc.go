@@ -14,9 +14,10 @@
 //
 //	Result{}, nil                 done, until a source names the key again
 //	Result{RequeueAfter: d}, nil  done, and requeued after d, or earlier if a source names the key
-//	Result{RequeueAt: t}, nil     done, and requeued at t, likewise; if t has passed (or d is below 0), at once, and if that repeats
-//	                              after a growing delay
-//	_, err                        retried, after a delay that doubles with each failure in a row; the Result does not count
+//	Result{RequeueAt: t}, nil     done, and requeued at t, or earlier likewise. If t has passed, or d is below 0, the
+//	                              key is requeued at once, and after a growing delay if that repeats
+//	_, err                        retried, after a delay that doubles with each failure in a row; the Result does not
+//	                              count
 //	_, a Conflict                 retried likewise, and reported only from the fifth failure in a row on
 //	_, Terminal(err)              failed, and not retried until a source names the key
 //	a panic                       as an error, a *cache.PanicError
@@ -57,10 +58,11 @@
 // listed. They always wait for the first one. Options.SyncTimeout counts only until the workers start. From then on a
 // key waits aside, and no worker with it, while a namespace that it needs is missing:
 //
-//	a meta.Key with a namespace, or a key with a method      its own namespace, of each informer that Watch, Map, Owns, Reads, Fresh or
-//	GetNamespace() string                                    EveryObject follow
-//	another key, or one without a namespace, such as         all namespaces of each informer, until they have been listed once in the
-//	that of a cluster-scoped owner                           Run, because it is unknown which it needs
+//	a meta.Key with a namespace, or a key with a method      its own namespace, of each informer that Watch, Map, Owns,
+//	GetNamespace() string                                    Reads, Fresh or EveryObject follow
+//	another key, or one without a namespace, such as         all namespaces of each informer, until they have been
+//	that of a cluster-scoped owner                           listed once in the Run, because it is unknown which it
+//	                                                         needs
 //	a key of a namespace that the informer does not follow   likewise, for Map, Reads and Fresh
 //	any key, from a source of your own that wraps these      all: the workers do not start before
 //

@@ -38,7 +38,8 @@ type Finalizable[D meta.Timestamp, U ~string] interface {
 // being deleted, before they disappear:
 //
 //	controller.New("sites", controller.Options{},
-//		controller.Finalize(sites, informer.Reader(), "example.com/unpublish", publish, unpublish, controller.FinalizeOptions{}),
+//		controller.Finalize(sites, informer.Reader(), "example.com/unpublish", publish, unpublish,
+//			controller.FinalizeOptions{}),
 //		controller.Watch(informer))
 //
 // The keys are those of objects in the cache; for other keys neither function is called. Both functions get the object

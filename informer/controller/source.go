@@ -52,7 +52,9 @@ type runner = cache.Runner
 // workers wait until each cache holds a complete list, and informer.Run runs the caches, as it runs those that are
 // watched.
 //
-//	controller.New("sites", controller.Options{}, reconcile, controller.Watch(sites), controller.Reads[meta.Key](certificates))
+//	controller.New("sites", controller.Options{}, reconcile,
+//		controller.Watch(sites),
+//		controller.Reads[meta.Key](certificates))
 //
 // An *informer.Informer is such a cache. Reads ends the controller with an error if a cache ends before it has a list.
 func Reads[K comparable](caches ...Cache) Source[K] {
