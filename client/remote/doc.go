@@ -59,10 +59,15 @@
 //
 // [CopyFrom] and [CopyTo] copy files and folders from and to containers, and [ReadFile] and [WriteFile] copy streams:
 //
-//	_, err := remote.CopyFrom(ctx, pods, key, "/app/report.txt", ".", remote.CopyOptions{OneFile: true}) // ./report.txt
-//	_, err = remote.CopyFrom(ctx, pods, key, "/var/log", ".", remote.CopyOptions{})                      // the folder ./log
-//	_, err = remote.CopyFrom(ctx, pods, key, "/var/log/", "logs", remote.CopyOptions{})                  // what is in it, in the folder logs
-//	_, err = remote.CopyFrom(ctx, pods, key, "/etc", ".", remote.CopyOptions{LeaveOut: true})            // all of it that may be copied
+//	// one file, to ./report.txt
+//	_, err := remote.CopyFrom(ctx, pods, key, "/app/report.txt", ".", remote.CopyOptions{OneFile: true})
+//	// a folder, to ./log
+//	_, err = remote.CopyFrom(ctx, pods, key, "/var/log", ".", remote.CopyOptions{})
+//	// what is in a folder, to the folder logs
+//	_, err = remote.CopyFrom(ctx, pods, key, "/var/log/", "logs", remote.CopyOptions{})
+//	// all of a folder that may be copied
+//	_, err = remote.CopyFrom(ctx, pods, key, "/etc", ".", remote.CopyOptions{LeaveOut: true})
+//	// what is in a local folder, to the folder /etc/app of the container
 //	_, err = remote.CopyTo(ctx, pods, key, os.DirFS("conf"), "/etc/app", remote.CopyOptions{Overwrite: true})
 //
 // They run tar in the container or, without tar, sh and a few more programs. They trust nothing that a container sends:
