@@ -42,11 +42,12 @@
 // # Failures
 //
 //	the network, 401, 408, 409, 429, 5xx      sent again after growing waits of up to a minute, for an hour
-//	403, except in a terminating namespace    sent again like those for half a minute, because a server that has just started may
-//	                                          not know the program's rights yet; then dropped, with the cause Refused
+//	403, except in a terminating namespace    sent again like those for half a minute, because a server that has just
+//	                                          started may not know the program's rights yet; then dropped, with the
+//	                                          cause Refused
 //	404 of a namespace, 422, other 4xx        dropped, with the cause Refused
-//	404 of a record whose count is updated    the server has forgotten it, as it does after an hour: it is created again, with
-//	                                          its whole count
+//	404 of a record whose count is updated    the server has forgotten it, as it does after an hour: it is created
+//	                                          again, with its whole count
 //
 // While requests fail, one is sent at a time, so a server that comes back is not flooded. After a failure all records
 // wait: less than a second at first, up to 30 s while no request succeeds, or for the server's Retry-After, 5 minutes
