@@ -135,9 +135,9 @@ func parseListing(contentType string, body []byte) (any, error) {
 		aggregatedKind, clip(is.Kind), clip(is.APIVersion))
 }
 
-// maxElements is how many elements a document may have, which bounds its size in memory: an element takes much more
-// memory than its text may be long. The documents of a cluster with 10,000 CustomResourceDefinitions have about a
-// quarter of that.
+// maxElements is how many elements a document may have. It bounds the memory of a decoded document, because every
+// element takes memory, however short its text is. A cluster with 10,000 CustomResourceDefinitions needs about a
+// quarter of it.
 const maxElements = 1 << 20
 
 // decode is json.Unmarshal for documents in which every element takes memory, however short it is.
