@@ -80,27 +80,31 @@
 //	verbs, dry run, preconditions       codes, reasons, messages and causes included
 //	metadata                            validation, finalizers, generation, managedFields
 //	patches, server-side apply          with conflicts, force, and fieldValidation
-//	built-in kinds                      names, scopes, subresources, first status, effects of each verb, printer columns and cells
+//	built-in kinds                      names, scopes, subresources, first status, effects of each verb, printer columns
+//	                                    and cells
 //	lists, watches                      paging, selectors, versions, bookmarks, streaming lists, Tables, shards
 //	deletion                            with orphan and foreground propagation, and with a grace period, as by a
 //	                                    kube-apiserver alone: see below
 //	negotiation                         by Accept and Content-Type: JSON, YAML and protobuf, Tables and metadata alone
 //	unknown members                     dropped, warned of or refused, by the schema
 //	types of fields of built-in kinds   checked
-//	events                              validated; those of the core and of events.k8s.io are the same objects, in two forms
+//	events                              validated; those of the core and of events.k8s.io are the same objects, in two
+//	                                    forms
 //	defaults of custom resources        filled in from Resource.Schema
 //
 //	IN PART
 //	discovery                           in JSON and YAML, not in protobuf
-//	namespaces                          deleted with their contents in one request; on a real server a controller does it later
+//	namespaces                          deleted with their contents in one request; on a real server a controller does
+//	                                    it later
 //	custom resource definitions         Server.Register and Unregister; one version of each resource, no conversion. A
 //	                                    CustomResourceDefinition is stored and has no effect, and so is an APIService
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
-//	objects of a new server             without those that describe the server: API services, roles and bindings, flow schemas,
-//	                                    priority levels, and its lease and config maps in kube-system
+//	objects of a new server             without those that describe the server: API services, roles and bindings, flow
+//	                                    schemas, priority levels, and its lease and config maps in kube-system
 //	access                              Options.Authorize decides; there are no roles, and rules cannot be listed
 //	admission                           refuses missing and ending namespaces; no other plugin, no webhook, no policy
-//	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs them
+//	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
+//	                                    them
 //	tokens                              not signed; they do not end with the object that they are bound to
 //	evictions                           no disruption budgets; Server.Intercept can answer as one, see client.Evict
 //	errors about selectors              the texts differ; the codes are the same
@@ -108,7 +112,8 @@
 //	strategic merge patches             the texts of errors differ, and a list of scalars to delete must be a list
 //	lists that must be current          answered from the store at once; a real server waits for its watch cache
 //	bookmarks                           sent by the clock, also if nothing has happened
-//	410                                 only from Server.Compact, Options.HistoryAge and after 10,000 changes of a resource
+//	410                                 only from Server.Compact, Options.HistoryAge and after 10,000 changes of a
+//	                                    resource
 //	sizes                               a request has 3 MiB at most; no kind has a limit of its own
 //
 //	NOT SUPPORTED

@@ -107,7 +107,8 @@ func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 		}
 		return
 	}
-	// The value is one field. If its type has changed, the fields of the former or the new object or list change too.
+	// The value is one field. If an object or a list has replaced a value of another type, or was replaced by one, its
+	// own fields have changed too.
 	switch {
 	case old == missing{}:
 		c.added.Insert(path...)
