@@ -134,8 +134,8 @@ func (e evidence) content(managers []string) (content, times uint64) {
 	return h.Sum64(), at.Sum64()
 }
 
-// present stands for the value of an object or a list that others partly own, and of an element that is found by its
-// key.
+// present takes the place of values of which only the presence counts: an object or a list that others partly own, and
+// an element that is found by its key.
 var present any = true
 
 // moment stands for every time: fields that say when something was written differ each time.
