@@ -16,7 +16,7 @@ type Cache interface {
 	AfterWrite(w follow.Write, f func()) *store.Sight
 }
 
-// Place is a cache, and a value that distinguishes it from other caches of the same controller.
+// Place is a cache. By and Index together distinguish it from other caches of the same controller.
 type Place struct {
 	Cache Cache
 	By    any
