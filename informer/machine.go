@@ -15,7 +15,8 @@ import "time"
 //	 │  ▼                                  ▼   │
 //	 └─ Waiting ◀──────────────────────────┘   │
 //	       └───────────────────────────────────┘
-//	        (to list, or to watch again at the same version; after an outage, the server is asked for its version before that)
+//	        (to list, or to watch again at the same version; after an outage, the server
+//	        is asked for its version before that)
 //
 // The results of a watch or a list, and the next step:
 //
@@ -31,8 +32,8 @@ import "time"
 //	absent: 404                                list, slowly              list, slowly
 //	forbidden: 403                             poll                      list, slowly; a streaming one: paged, at once
 //	refused: any other 4xx; 501                poll                      list, slowly; a streaming one: paged, at once
-//	inapplicable: not a valid event, or an     watch; the third: list    list; the third of streaming ones: paged, at once
-//	  in-stream 500
+//	inapplicable: not a valid event, or an     watch; the third: list    list; the third of streaming ones: paged,
+//	  in-stream 500                                                        at once
 //	silent: not even bookmarks                 watch; the third: list    -
 //	unended: a streaming list without its end  -                         paged, at once; of a server that is known to
 //	                                                                       serve them: list, the third: paged, at once

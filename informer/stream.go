@@ -336,7 +336,7 @@ func (w *open[T]) event(e client.Event[T]) error {
 	return nil
 }
 
-// shows stops the timer of give, if the watch has shown what it must.
+// shows stops the timer of give if the watch has shown that it works: for a further Run, that the cache is current.
 func (w *open[T]) shows() {
 	s := w.r.s
 	if w.given == nil || s.proof != "" && (w.version == "" || (state{seen: s.proof}).outdates(w.version)) {
