@@ -15,12 +15,12 @@
 //
 //	list, err := pods.List(ctx, client.ListOptions{Namespace: "web", LabelSelector: "app=a"}) // All streams instead
 //	pod, err := pods.Create(ctx, &Pod{...})
-//	pod, err := pods.Modify(ctx, key, func(p *Pod) error { ... }) // reads, changes and writes; starts again after a conflict
+//	pod, err := pods.Modify(ctx, key, func(p *Pod) error { ... }) // reads, changes and writes; again after a conflict
 //	pod, did, err := pods.Ensure(ctx, &Pod{...})                  // creates the object, or sets the fields that differ
 //	pod, err := pods.Patch(ctx, key, patch.Merge(...))            // sends the change without reading
 //	pod, err := pods.With(client.WriteOptions{FieldManager: "me"}).Apply(ctx, key, config, client.ApplyOptions{})
 //	pod, err := pods.AddFinalizer(ctx, key, "example.com/cleanup") // and RemoveFinalizer
-//	err := pods.Delete(ctx, key, client.DeleteOptions{})          // DeleteCollection deletes all that a selector matches
+//	err := pods.Delete(ctx, key, client.DeleteOptions{})          // DeleteCollection deletes what a selector matches
 //	for event, err := range pods.Watch(ctx, client.WatchOptions{Namespace: "web"}) { ... }
 //	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints; WatchTable goes on
 //	n, known, err := pods.Count(ctx, client.ListOptions{})
@@ -30,7 +30,10 @@
 // return the handle of one that has its own type:
 //
 //	pod, err := pods.Status().Modify(ctx, key, func(p *Pod) error { ... })
-//	scale, err := client.ScaleOf(deployments).Modify(ctx, key, func(s *client.Scale) error { s.Spec.Replicas = 3; return nil })
+//	scale, err := client.ScaleOf(deployments).Modify(ctx, key, func(s *client.Scale) error {
+//		s.Spec.Replicas = 3
+//		return nil
+//	})
 //	csr, err := requests.Sub("approval").Modify(ctx, key, func(r *Request) error { ... })
 //
 // Some methods return a changed handle and leave the original as it is. [Resource.In] binds a handle to a namespace,
@@ -53,7 +56,9 @@
 // For a resource that is known only when the program runs, use meta.Unstructured as T. Package client/discovery lists
 // the server's resources, and package client/kubeconfig finds the Config:
 //
-//	things := client.For(c, client.Type[*meta.Unstructured]{Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things"})
+//	things := client.For(c, client.Type[*meta.Unstructured]{
+//		Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things",
+//	})
 //
 // # Choosing a write
 //

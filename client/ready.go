@@ -31,7 +31,8 @@ import (
 //	Pod                      it is Ready or has Succeeded; an error when it has Failed
 //	PersistentVolumeClaim    it is Bound; an error when it is Lost
 //	Service                  of type LoadBalancer: it has an address; others at once
-//	Job                      it has started, is complete or is suspended; an error when it has failed; see [UntilComplete]
+//	Job                      it has started, is complete or is suspended; an error when it has failed; see
+//	                         [UntilComplete]
 //	PodDisruptionBudget      its controller has seen it
 //	CustomResourceDefinition it is established; an error when its names are not accepted
 //
