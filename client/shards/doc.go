@@ -62,17 +62,22 @@
 //	replica crashes                           others take its ranges after LeaseDuration
 //	replica is stopped, or its machine        it has lost all ranges when it continues, and joins again
 //	sleeps, for longer than RenewDeadline
-//	server away for longer than that          all replicas lose all ranges, and join again when it is back; LeaseDuration later if
-//	                                          it has forgotten its history (410)
+//	server away for longer than that          all replicas lose all ranges, and join again when it is back;
+//	                                          LeaseDuration later if it has forgotten its history (410)
 //	watch dead                                a new watch continues where it ended
-//	etcd restored from a backup               all replicas lose all ranges, and take them again after up to two LeaseDurations.
-//	                                          The server may forget renewals, so two may work on a range for RetryPeriod
-//	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have expired
-//	a lease edited by hand                    its replica writes it again; the others assume its last valid ranges, or all ranges if they have missed a renewal
+//	etcd restored from a backup               all replicas lose all ranges, and take them again after up to two
+//	                                          LeaseDurations. The server may forget renewals, so two may work on a range
+//	                                          for RetryPeriod
+//	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have
+//	                                          expired
+//	a lease edited by hand                    its replica writes it again; the others assume its last valid ranges, or
+//	                                          all ranges if they have missed a renewal
 //	another process with the same identity    Run returns leader.ErrShared
-//	replicas with another Options.By           replicas that join later get no work until the others have left; all of them report it
+//	replicas with another Options.By          replicas that join later get no work until the others have left; all of
+//	                                          them report it
 //	more replicas than ranges                 some replicas have no range
-//	a follower that never gets ready          its replica gets no range; after LeaseDuration it reports which follower that is
+//	a follower that never gets ready          its replica gets no range; after LeaseDuration it reports which follower
+//	                                          that is
 //
 // # Permissions
 //
