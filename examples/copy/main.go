@@ -1,6 +1,6 @@
 // Copy copies a folder from a container, and a file to one.
 //
-//	go run ./examples/copy                       # with nothing but Go: the API server is in the process, and its containers too
+//	go run ./examples/copy  # with nothing but Go: the API server is in the process, and its containers too
 //	go run ./examples/copy -kubeconfig FILE -pod NAME -from /var/log/ -to ./logs
 //	go run ./examples/copy -kubeconfig FILE -pod NAME -file ./app.conf -name /etc/app.conf
 package main

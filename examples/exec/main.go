@@ -1,6 +1,6 @@
 // Exec runs a command in a container, with this program's input and outputs, and ends with the command's exit code.
 //
-//	go run ./examples/exec                       # with nothing but Go: the API server is in the process, and its containers too
+//	go run ./examples/exec  # with nothing but Go: the API server is in the process, and its containers too
 //	echo hello | go run ./examples/exec -kubeconfig FILE -pod NAME -input -- tr a-z A-Z
 package main
 

@@ -1,7 +1,7 @@
 // Logs prints the logs of all containers of a selector's pods as they come, also of pods that come later, and over
 // restarts.
 //
-//	go run ./examples/logs                       # with nothing but Go: the API server is in the process, and its containers too
+//	go run ./examples/logs  # with nothing but Go: the API server is in the process, and its containers too
 //	go run ./examples/logs -kubeconfig FILE -selector app=web -tail 10
 package main
 

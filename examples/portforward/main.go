@@ -1,6 +1,6 @@
 // Portforward reads a page from a Service whose address is known in the cluster alone, or forwards a local port to it.
 //
-//	go run ./examples/portforward                       # with nothing but Go: the API server is in the process, and the pod's too
+//	go run ./examples/portforward  # with nothing but Go: the API server is in the process, and the pod's too
 //	go run ./examples/portforward -kubeconfig FILE -service NAME -port http -path /healthz
 //	go run ./examples/portforward -kubeconfig FILE -service NAME -port http -listen 127.0.0.1:8080
 package main

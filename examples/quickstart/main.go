@@ -2,7 +2,7 @@
 //
 //	go run ./examples/quickstart                       # with nothing but Go: the API server is in the process
 //	go run ./examples/quickstart -kubeconfig FILE      # the same against a real cluster, without injected faults
-//	go run ./examples/quickstart -debug 127.0.0.1:8080 # a page at http://127.0.0.1:8080 shows the storm; an interrupt ends it
+//	go run ./examples/quickstart -debug 127.0.0.1:8080 # a page at that address shows the storm; an interrupt ends it
 //
 // The controller is in mirror.go and its types are in configmap.go; the rest makes the work, the faults and the report.
 package main

@@ -1,7 +1,8 @@
 // Unstructured prints one field of the objects of any resource, and sets it, without a struct for them.
 //
 //	go run ./examples/unstructured               # with nothing but Go: the API server is in the process
-//	go run ./examples/unstructured -kubeconfig FILE -group apps -kind Deployment -resource deployments -path spec.replicas
+//	go run ./examples/unstructured -kubeconfig FILE -group apps -kind Deployment -resource deployments \
+//		-path spec.replicas
 //
 // Only with -set is anything written. Numbers stay what they are: an integer is an int64, and comes out as it went in.
 // Where the fields are known when a program is written, a struct with those fields is smaller, faster and safer: see
