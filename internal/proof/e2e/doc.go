@@ -27,7 +27,8 @@
 //	                                     else 400 with the parser's error      the object is looked up
 //	an apply that is not YAML            "error decoding YAML: error           "error encoding patch: yaml: ...", or
 //	                                     converting YAML to JSON: yaml: ..."   "error decoding patch: error converting
-//	                                                                           YAML to JSON: yaml: ..." if it begins with {
+//	                                                                           YAML to JSON: yaml: ..." if it begins
+//	                                                                           with {
 //	an apply that is not an object,      "error decoding YAML: ...",           "error decoding patch: ...",
 //	or repeats a key (Strict)            "error strict decoding YAML: ..."     "error strict decoding patch: ..."
 //	an owner reference without a kind    "metadata.ownerReferences.kind:       "metadata.ownerReferences[0].kind:
@@ -40,8 +41,8 @@
 //	                                     "spec.resourceAttributes: ..."        resourceAttributes must be specified"
 //	a certificate signing request,       "Approved and Denied conditions       "must specify at most one of: ..."
 //	approved and denied                  are mutually exclusive"
-//	the published schemas                without them                          attestations of a token request, modes and
-//	                                                                           users of files in volumes, and others
+//	the published schemas                without them                          attestations of a token request, modes
+//	                                                                           and users of files in volumes, and others
 //
 // Tests that kill the API server and start it again have servers of their own: informers through restarts and lost
 // history, contenders of package leader and of client-go for one lease, and two replicas of examples/operator, which

@@ -6,7 +6,7 @@
 //	go run ./internal/proof/mutants -n 1000 -seed 2          # other mutants, and more of them
 //	go run ./internal/proof/mutants -run 'store.go add'      # the mutants whose identity has these words
 //	go run ./internal/proof/mutants -again OUTPUT            # those that survived in the run that wrote the file OUTPUT
-//	go run ./internal/proof/mutants -tests -test.run=Oracle  # some of the tests alone, which need not notice all of them
+//	go run ./internal/proof/mutants -tests -test.run=Oracle  # some of the tests, which need not notice all of them
 //	go run ./internal/proof/mutants -list                    # the mutants of the campaign, and nothing is run
 //
 // A mutant is killed if the tests of its package, or of the packages above it that [targets] names, fail, crash or

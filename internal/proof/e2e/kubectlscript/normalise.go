@@ -36,8 +36,8 @@ var rewrites = []struct {
 // gap is the space between two columns of a table, which is as wide as the widest age.
 var gap = regexp.MustCompile(`(\S) {2,}`)
 
-// normalise replaces what differs between two servers with the same text: uids, times, ages, resource versions, the names
-// that a server generates, tokens, the address of the server and the working directory.
+// normalise replaces what differs between two servers with the same text: uids, times, ages, resource versions, the
+// names that a server generates, tokens, the address of the server and the working directory.
 func (s *Server) normalise(text string) string {
 	_, port, _ := strings.Cut(s.address, ":")
 	text = strings.NewReplacer(s.address, "SERVER", s.dir, "DIRECTORY", `"targetPort":`+port, `"targetPort":PORT`).Replace(text)
@@ -53,8 +53,8 @@ func (s *Server) normalise(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// sortReasons orders the reasons why an object is invalid, which kubectl prints one below the other: a server finds those of labels and
-// annotations in any order.
+// sortReasons orders the reasons why an object is invalid, which kubectl prints one below the other: a server finds those
+// of labels and annotations in any order.
 func sortReasons(lines []string) {
 	for i := 0; i < len(lines); i++ {
 		begin := i

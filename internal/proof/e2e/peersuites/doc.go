@@ -15,9 +15,10 @@
 //	-copy DIR      makes the copy there, and leaves it, to run single specs in it by hand
 //	-suite NAME    runs only one of the suites, and checks its exceptions alone
 //	-focus REGEXP  runs only the specs whose names match, and checks their exceptions alone
-//	-ctrlcache     runs the suites of the cache, the client, the builder and the controller with the cache of informer/ctrlcache, and
-//	               with a real etcd and kube-apiserver. The copy then differs in the constructor of the cache only: where a test
-//	               calls cache.New, and where managers take their default from. The exceptions are in exceptions-ctrlcache.txt
+//	-ctrlcache     runs the suites of the cache, the client, the builder and the controller with the cache of
+//	               informer/ctrlcache, and with a real etcd and kube-apiserver. The copy then differs in the constructor
+//	               of the cache only: where a test calls cache.New, and where managers take their default from. The
+//	               exceptions are in exceptions-ctrlcache.txt
 //
 // The first run compiles client-go and its modules, which takes minutes. .ci/nightly runs all suites in both ways.
 package main

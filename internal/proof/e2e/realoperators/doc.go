@@ -39,7 +39,8 @@
 //	-storm TIME     how long the faults last; 0 leaves this part out
 //	-rounds N       how often each build is measured; 0 leaves this part out
 //	-seed N         of the play and the storm. Which request meets which fault also depends on the operator
-//	-copy DIR       where to make the copies, builds, states and logs, which stay. DIR must not have any of an earlier run
+//	-copy DIR       where to make the copies, builds, states and logs, which stay. DIR must not have any of an earlier
+//	                run
 //
 // The first run compiles Kubernetes and both operators, which takes minutes. A run takes about half an hour. CI runs
 // none.

@@ -1,4 +1,5 @@
-// Lean is a program with a mistake: Foo has no more metadata than its identity, and is asked for the rest. It must not compile.
+// Lean is a program with a mistake: Foo has no more metadata than its identity, and is asked for the rest. It must not
+// compile.
 package main
 
 import (
