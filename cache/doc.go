@@ -35,7 +35,7 @@
 //   - The old object of an OnUpdate is the state that this handler received last for that key.
 //   - An object that comes and goes before its delivery is not delivered, although a Reader may have shown it. So do
 //     not use a handler of your own to find work that reads the cache. The sources of package controller receive every
-//     state.
+//     state, unless they are behind by more than 16,384 changes and by more changes than there are objects.
 //   - Calls for one key form cycles: OnAdd, any number of OnUpdate, OnDelete. Within a cycle the uid does not change:
 //     an object that was deleted and created again under its name arrives as OnDelete and OnAdd, whether the deletion
 //     was seen in a watch or in a relist.
@@ -54,8 +54,9 @@
 // The package runs goroutines only while the informer runs. A cache keeps about 130 bytes per object beside the object
 // and the strings of its identity. An index adds 14 bytes per object and value, and about 80 for each value. A
 // subscription keeps no copy of the objects' state: it remembers a key from the first undelivered change until its
-// delivery, and takes about 2 KB when nothing is pending. Changes wait in a journal that all subscriptions share, which
-// has at most a few times as many entries as there are distinct keys, and 4,000 more. It also has each change that a
-// source of a controller has not received yet, up to the number of objects or 16,384. Tables give back their memory when
-// most of their entries have gone.
+// delivery, and takes about 2 KB when nothing is pending. Changes wait in a journal that all subscriptions share. For
+// each subscription that is behind, it has at most a few times as many entries as there are distinct keys. It also has
+// the latest changes: up to 4,000 of them, or up to 16 relists if these changed more objects. And it has each change
+// that a source of a controller has not received yet, up to 16,384 or the number of objects, whichever is more. Tables
+// give back their memory when most of their entries have gone.
 package cache

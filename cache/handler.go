@@ -50,7 +50,7 @@ func (h HandlerFuncs[T]) OnDelete(obj T) {
 // also report that runtime.Goexit has ended the goroutine. Package controller recovers panics of reconciles and
 // sources.
 type PanicError struct {
-	// Value is the value of the panic, or an error that says that the handler has ended its goroutine.
+	// Value is the value of the panic, or an error that says that the call has ended its goroutine.
 	Value any
 	// Stack is the stack of the goroutine that panicked.
 	Stack []byte

@@ -54,8 +54,8 @@ func NewValueIndex[K comparable, T meta.Object](r Reader[T], by func(T) K) *Inde
 }
 
 // NewLabelIndex indexes the objects of r by their value of one label, as [NewIndex] does; an object without the label
-// has no value. [Select] uses it, unless r is a view. T must have a method GetLabels, as every struct has that embeds
-// [meta.ObjectMeta] or [meta.LabelMeta].
+// has no value. [Select] uses it, unless r is a view. T must have a method GetLabels; every struct that embeds
+// [meta.ObjectMeta] or [meta.LabelMeta] has one.
 func NewLabelIndex[T meta.Labelled](r Reader[T], label string) *Index[string, T] {
 	if r.view != nil {
 		return NewIndex(r, func(obj T) []string {
@@ -92,7 +92,7 @@ func (ix *Index[K, T]) Keys() iter.Seq[K] { return ix.index.Keys() }
 // Select looks only at the objects that the index finds. If there are several such labels, it uses the one with the
 // fewest objects. Otherwise it looks at all objects.
 //
-// T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or [meta.LabelMeta]. Select is a
+// T must have a method GetLabels; every struct that embeds [meta.ObjectMeta] or [meta.LabelMeta] has one. Select is a
 // function for this reason: a method could not refuse a type without labels, and would match nothing.
 func Select[T meta.Labelled](r Reader[T], sel meta.Selector) iter.Seq[T] {
 	return r.only(store.Select(r.Behind(), sel))

@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/internal/store"
 )
 
-// Reader is a cache that an informer fills, which programs pass around. Its objects are shared with every other reader
+// Reader reads a cache that an informer fills. Programs pass it around. Its objects are shared with every other reader
 // and handler, and must not be changed. Change a clone:
 //
 //	obj, found := reader.Get(key)
@@ -18,7 +18,7 @@ import (
 // A Reader reads all objects, or, as a view that [Reader.Where] makes, those that meet a condition.
 //
 // A Reader is a small value; copies read the same objects. All methods may be called from any goroutine, also from
-// handlers and from the body of a loop over the cache. The zero Reader is an empty cache that stays empty.
+// handlers and from the body of a loop over the cache. The zero Reader reads an empty cache, which stays empty.
 type Reader[T meta.Object] struct {
 	door[T]
 	view *view[T] // nil for all objects

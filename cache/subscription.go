@@ -34,7 +34,7 @@ func (s *Subscription) WaitSynced(ctx context.Context) error { return s.subscrip
 // run.
 func (s *Subscription) Backlog() (depth int, age time.Duration) { return s.subscription.Backlog() }
 
-// Close ends the subscription and drops its pending changes. After it has returned no further call of the handler
+// Close ends the subscription and drops its pending changes. After it has returned, no further call of the handler
 // begins. It does not wait for a call in progress, so that a handler may close its own subscription; Done says when
 // that call has returned. A second Close does nothing.
 //

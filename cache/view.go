@@ -10,8 +10,8 @@ import "iter"
 //   - Each read calls it, in the goroutine of the reader, for the objects that the read looks at. So an object leaves
 //     the view as soon as its new state is in the cache. A panic goes to the caller.
 //   - Each subscription calls it in its own goroutine before the handler is called: at most once for each state, and
-//     not for every state that was replaced before its delivery. It is called again only when the object changes. If it
-//     panics, the object does not match, and the panic is reported like that of a handler, with "match" as the
+//     perhaps never for a state that was replaced before its delivery. It is called again only when the object changes.
+//     If it panics, the object does not match, and the panic is reported like that of a handler, with "match" as the
 //     operation.
 //
 // The condition of a view of a view is that both match.
@@ -34,7 +34,7 @@ func (r Reader[T]) IsWhole() bool { return r.view == nil }
 
 func (r Reader[T]) has(obj T) bool { return r.view == nil || r.view.match(obj) }
 
-// only returns the objects of all that are in the view.
+// only returns the sequence all without the objects that are not in the view.
 func (r Reader[T]) only(all iter.Seq[T]) iter.Seq[T] {
 	if r.view == nil {
 		return all
