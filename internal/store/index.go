@@ -28,7 +28,7 @@ type Index[K comparable, T meta.Object] struct {
 	values []K
 }
 
-// move is an object's change of values, to values[a:b].
+// move is a change of the values that an object has: after it they are Index.values[a:b].
 type move[T any] struct {
 	old, now *entry[T]
 	a, b     int
@@ -130,7 +130,8 @@ func (ix *Index[K, T]) prepare(deltas []delta[T]) {
 	}
 }
 
-// add appends the values of e. It panics here, and not in commit, over a value that cannot be a map's key.
+// add appends the values of e, without those that are not equal to themselves. If a value cannot be a map's key, add
+// panics, so that commit does not.
 func (ix *Index[K, T]) add(e *entry[T]) {
 	had := len(ix.values)
 	ix.values = ix.by(e.obj, ix.values)

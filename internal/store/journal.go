@@ -16,12 +16,14 @@ import (
 // is in it or before it. A subscription that does not read must not make the journal grow with each change. So the
 // writer merges neighbouring segments that no subscription is in: the result has one step for each key, from the state
 // before both segments to the state after both. After merging, each segment is smaller than half of its predecessor,
-// except where a subscription is. So the journal has at most twice as many steps as there are distinct keys, plus one
-// short segment for each subscription.
+// unless one of the two has a subscription. So the merged segments between two subscriptions have at most twice as many
+// steps as there are distinct keys. Each subscription that stands still at another position thus makes the journal
+// longer.
 //
 // A subscription that takes every state (see EveryState) gets each step as it was written: the writer does not merge
-// what such a subscription has not read. It merges that too once the subscription is further behind than there are
-// objects in the store, and than mostBehind. So a handler that hangs costs no more memory than the store itself.
+// what such a subscription has not read. It merges that too once the subscription is behind by more changes than the
+// store has objects, and by more than mostBehind. So for a handler that hangs the journal keeps about as many steps as
+// the store has objects, or mostBehind if that is more.
 type journal[T meta.Object] struct {
 	// last is the number of the newest change. Guarded by Store.write.
 	last uint64
@@ -63,11 +65,12 @@ type step[T any] struct {
 // smallest and largest are the sizes of segments, except those of large changes and of merged segments.
 const smallest, largest = 8, 256
 
-// mostParts is the number of segments at which merging begins. So a subscription that is a little late costs the writer
-// nothing, and one that is further behind keeps at most 4,096 replaced states alive.
+// mostParts is how many segments the journal may have before the writer merges any. So a subscription that is a little
+// late costs the writer nothing. That many segments have at most 4,096 steps, besides those of large changes.
 const mostParts = 16
 
-// mostBehind is how many changes a subscription that takes every state may be behind, in a store with fewer objects.
+// mostBehind is how many changes a subscription that takes every state may be behind before they are merged, in a
+// store with fewer objects than that.
 const mostBehind = 1 << 14
 
 // follow merges d, which comes after the step. It returns true if nothing has changed in the end.
@@ -312,7 +315,8 @@ func (j *journal[T]) from(q *subscriber[T], f func(*step[T])) {
 	}
 }
 
-// sleep lets the next change wake q, unless there is something to read already. The caller holds q.mu.
+// sleep makes the next change wake q. If there is something to read already, it does not, and returns false. The
+// caller holds q.mu.
 func (j *journal[T]) sleep(q *subscriber[T]) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -22,7 +22,7 @@ type Mutation struct {
 // Without the check there is no cost.
 //
 // The store does not check a state whose clone differs from it from the start, because the DeepCopy of its type is not
-// faithful. The goroutine of the writer that found the mutation calls report after its write, with nothing locked.
+// faithful. The goroutine whose write or Sweep has found the mutation calls report afterwards, with nothing locked.
 func (s *Store[T]) CheckMutations(oneIn, most int, report func(*Mutation)) {
 	s.write.Lock()
 	defer s.unlock()

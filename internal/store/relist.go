@@ -20,13 +20,14 @@ type Relist[T meta.Object] struct {
 	ended  bool
 	of     func(meta.Identity) bool // see Writer.RelistOf; nil means every object
 	anew   bool                     // staged objects count as changed, whatever their version
-	seen   rowBits                  // the rows of listed objects, in this state or, if staged, in another
+	seen   rowBits                  // the rows of objects that are listed, in the state of the row or in a staged one
 	marked int                      // how many of them there are
 	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until then an entry's
 	// row is its position here.
 	staged []*entry[T]
-	// at finds staged objects by key. A list rarely has an object twice, so at leaves out those that replace an object
-	// of the store, whose rows are in changed. When one of them is searched for, at is completed.
+	// at finds staged objects by key. Until it is complete, it lacks those that replace an object of the store;
+	// changed has the rows of these. The first search for one of them completes at. That is rare, because a list rarely
+	// has an object twice.
 	at       keys[T]
 	complete bool
 	changed  rowBits
@@ -299,9 +300,10 @@ func (r *Relist[T]) index() {
 	}
 }
 
-// written follows a write to the store while r is being staged. A marked row loses its mark; if the list keeps its
-// object, Commit must then restore its state. After the first write a row may pass to another object, so at must be
-// complete.
+// written follows a write to the store while r is being staged. If the write replaces an object that is marked,
+// written takes the mark from the row, and stages the replaced state unless another is staged, so that Commit restores
+// what the list had. After the first write a row may pass to another object, so that changed is wrong; at must be
+// complete by then.
 func (r *Relist[T]) written(deltas []delta[T]) {
 	if !r.complete {
 		r.index()

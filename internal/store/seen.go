@@ -9,8 +9,8 @@ import (
 // Write is a write of an object of the cache that the server has stored, for [Store.AfterSeen].
 type Write struct {
 	// Identity has the object's key and uid, and the resource version that the write has made. Without a resource
-	// version the write is a deletion after which the object is gone. If the version of such a deletion is known, it is
-	// a write with that version and Outside.
+	// version, the write is a deletion after which the object is gone. If the server told the version of that deletion,
+	// set the version and Outside.
 	meta.Identity
 	// Outside says that the object does not belong in the cache after the write, for example because it no longer
 	// matches the selector.
@@ -30,8 +30,8 @@ type Write struct {
 //     deletion without a uid means the object that the cache holds; if it holds none, the cache has seen the deletion.
 //   - The write's version cannot be ordered.
 //
-// After a write that takes its object out of the cache, the cache is right not to hold the object. But no event may
-// show, soon or ever, that the cache has seen the write. See [Sight.Absent].
+// After a write that takes its object out of the cache, the cache is right not to hold the object. But an event that
+// shows that the cache has seen the write may come late, or never. See [Sight.Absent].
 //
 // With n waits in progress, a call costs O(log n), and so does each change that ends one.
 func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
@@ -52,7 +52,7 @@ func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
 }
 
 // expect adds a to the waiters, unless the store has seen w. leaves says that w takes an object out of the cache, and
-// that no wait for an earlier write of it with a version is in progress.
+// that no wait is in progress for an earlier write of the object that has a version.
 func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 	s.write.Lock()
 	defer s.unlock()
@@ -92,9 +92,9 @@ func (s *Sight) Stop() bool { return s.stop != nil && s.stop() }
 
 // Absent reports whether the write took its object out of the cache, and the cache does not hold it. Then there is
 // nothing to wait for now. But an older state of the object may still arrive, from another client's write that the
-// cache has not seen; from then on Absent returns false, until the function is called. Absent also returns false if a
-// wait for an earlier write of the object with a version was in progress when AfterSeen was called, because that state
-// will arrive.
+// cache has not seen; from then on Absent returns false, until the function is called. Absent also returns false if
+// AfterSeen was called during a wait for an earlier write of the object that has a version, because the state of that
+// write will arrive.
 func (s *Sight) Absent() bool { return s.absent != nil && s.absent() }
 
 // EndWaits calls the functions of [Store.AfterSeen] that wait for writes in the namespaces for which of returns true:

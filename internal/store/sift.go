@@ -21,9 +21,9 @@ func (q *subscriber[T]) sift(ctx context.Context, report func(*Panic)) {
 	}
 }
 
-// sifted records the result of match for the state of the next step, if that step is being sifted. It returns the first
-// step up to number to for which match must then be called, or nil. A key that is already in the backlog is matched
-// when it is delivered.
+// sifted records the result of match for the state of the next step, if that step is being sifted. It returns the next
+// step for which match must be called; nil if there is none up to the change number to. A key that is already in the
+// backlog is matched when it is delivered.
 func (q *subscriber[T]) sifted(matches bool, to uint64) *step[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -53,7 +53,7 @@ func (q *subscriber[T]) sifted(matches bool, to uint64) *step[T] {
 	return nil
 }
 
-// putBack leaves the step that sifted has returned to the next sift.
+// putBack makes the next sift begin with the step that sifted has returned.
 func (q *subscriber[T]) putBack() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

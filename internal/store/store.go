@@ -74,7 +74,7 @@ type entry[T any] struct {
 	tag, row uint32
 }
 
-// same reports whether id is this state of this object.
+// same reports whether e is the state of the object that uid and version name. An empty version names none.
 func (e *entry[T]) same(uid, version string) bool {
 	return version != "" && e.version == version && e.uid == uid
 }

@@ -97,8 +97,8 @@ type Handler[T any] interface {
 // reader finds an object that was just added, and the object is deleted before its delivery, only the call for the
 // deletion says that the reader has to look again.
 //
-// Changes are merged for such a handler too while it is further behind than 16,384 changes and than there are objects
-// in the store.
+// Changes are merged for such a handler too while it is behind by more than 16,384 changes and by more changes than
+// the store has objects.
 type EveryState interface{ TakeEveryState() }
 
 // Subscribe makes a subscription whose backlog is all existing objects. It holds write from before it reads the objects
@@ -304,8 +304,9 @@ func (q *subscriber[T]) arm() {
 	q.settle()
 }
 
-// settle closes synced when no change up to the last initial one is left. It looks at two changes only, because changes
-// are handled in the order of their numbers: a key's change keeps its number while later states are merged into it.
+// settle closes synced when no change up to the last initial one is left, and the channel of a mark when none up to
+// its number is. It looks at two changes only, because changes are handled in the order of their numbers: a key's
+// change keeps its number while later states are merged into it.
 func (q *subscriber[T]) settle() {
 	if q.closed {
 		return

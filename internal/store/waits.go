@@ -11,7 +11,7 @@ import (
 // looking at the others. Most stores have no waiters. Guarded by Store.write.
 type waits struct {
 	of map[meta.Key][]*waiter
-	// all and, by namespace, in hold the waiters that wait for a version, the oldest version first.
+	// all holds the waiters that wait for a version, the oldest version first, and in holds the same by namespace.
 	all versions
 	in  map[string]*versions
 }

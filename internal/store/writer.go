@@ -12,8 +12,7 @@ import (
 // Writers may overlap: the writer of everything covers each namespace, so one writer can take over from others. The
 // later of two writes to one object counts, and an object belongs to each writer that covers it.
 //
-// A writer lasts until [Writer.Drop]; after that its methods do nothing. Its methods may be called
-// from any goroutine.
+// A writer lasts until [Writer.Drop]; after that its methods do nothing. Its methods may be called from any goroutine.
 type Writer[T meta.Object] struct {
 	s         *Store[T]
 	namespace string // "" is all
@@ -129,9 +128,10 @@ func (p *Writer[T]) RelistOf(of func(meta.Identity) bool) *Relist[T] {
 	return r
 }
 
-// Expire makes subscriptions that are not synced wait for [Writer.Confirm], or for the next Commit of a full list. Use
-// it when the objects may no longer be those of the server. The objects stay, and so do subscriptions that are synced.
-// It does nothing before the first Commit.
+// Expire says that the objects may no longer be those of the server. A subscription that is made afterwards becomes
+// synced only after [Writer.Confirm], or the next Commit of a full list. The same holds for a subscription that still
+// waits for the first Commit of another writer. The objects stay, and Expire does not affect subscriptions that are
+// synced or only have to handle their initial objects. It does nothing before the first Commit.
 func (p *Writer[T]) Expire() {
 	p.s.write.Lock()
 	defer p.s.unlock()
