@@ -8,8 +8,8 @@ import "time"
 type entry[K comparable] struct {
 	key    K
 	streak *streak // nil unless the key has failed
-	// due is when the key becomes ready after AddAfter or Hold, or, if ready is set, when it became ready; otherwise it
-	// is never.
+	// due is when the key becomes ready after AddAfter or Hold. If the key is ready and not held, due is when it
+	// became ready. Otherwise due is never.
 	due time.Duration
 	// order and sequence are the entry's place in a heap. sequence also orders the keys that became ready at the same
 	// moment.

@@ -36,9 +36,9 @@ func (g *group[K]) active() bool { return g.running > 0 || g.ready.len > 0 }
 
 // fair shares the workers among groups. DESIGN.md has the rule and the proof of its bounds.
 //
-// A waiting group is in below or in above. A group in above had its share when first last checked it, and comes after
-// the groups in below; it goes back when first checks it again and it has less. first checks only the groups that can
-// be next.
+// A waiting group is in below or in above. A group in above had its share when the method first checked it last, and
+// comes after the groups in below. It goes back to below if it has less than its share when first checks it again.
+// first checks only the groups that can be next.
 type fair[K comparable] struct {
 	groups map[string]*group[K]
 	peak   int           // the most groups since the memory of an earlier peak was released
@@ -69,8 +69,8 @@ func earlier[K comparable](a, b *group[K]) bool {
 	return a.tag < b.tag || a.tag == b.tag && a.since < b.since
 }
 
-// first returns the key that comes next, nil if none is ready. workers is the number of those that have a key, and the
-// one that takes the next.
+// first returns the key that comes next, nil if none is ready. workers counts the workers that have a key, and the one
+// that takes the next key.
 func (f *fair[K]) first(workers int) *entry[K] {
 	for len(f.above.all) > 0 && f.lacks(f.above.all[0], workers) {
 		f.move(f.above.all[0], false)

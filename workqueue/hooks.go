@@ -11,7 +11,8 @@ import "time"
 // panic. Because no lock is held, two events of one key may arrive in a different order from the one in which they
 // happened.
 //
-// The metrics that dashboards of client-go and controller-runtime query, all but the last three with the priority:
+// Dashboards of client-go and controller-runtime query the following metrics. In controller-runtime, only depth has a
+// label for the priority:
 //
 //	adds_total                         calls of Add
 //	queue_duration_seconds             HookInfo.Duration of Start
@@ -28,7 +29,8 @@ type Hooks[K comparable] struct {
 	Start func(HookInfo[K])
 	// Done is called when a run has ended and its key is settled.
 	Done func(HookInfo[K])
-	// Retry is called when a failure was counted and its retry was scheduled, by a run that failed or AddRateLimited.
+	// Retry is called when a failure was counted and its retry was scheduled, because a run failed or AddRateLimited
+	// was called.
 	Retry func(HookInfo[K])
 }
 

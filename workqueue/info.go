@@ -17,13 +17,14 @@ type KeyInfo[K comparable] struct {
 	Group string
 	// Pending says whether the key has a pending run, and what that run waits for.
 	Pending Pending
-	// Due is since when the key is ready, or when it becomes ready if it is delayed or held. For a key that was added
-	// while it was in progress, it is the time of the request. Zero if no run is pending, or if the run waits for
-	// Options.RetryRate alone.
+	// Due is the time at which the key became ready, or will become ready if it is delayed or held. For a key that was
+	// added while it was in progress, it is the time of the request. It is zero if no run is pending, or if the run
+	// waits for Options.RetryRate alone.
 	Due time.Time
 	// Priority is the priority of the pending run.
 	Priority int
-	// Started is since when the key is in progress, zero if it is not. RunPriority is the priority of that run.
+	// Started is the time at which the run in progress began, zero if there is none. RunPriority is the priority of
+	// that run.
 	Started     time.Time
 	RunPriority int
 	// Failures is how often the key has failed in a row.

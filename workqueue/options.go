@@ -35,13 +35,13 @@ type Options[K comparable] struct {
 	Ageing time.Duration
 
 	// Group, if set, returns the group of a key, such as its namespace or its tenant. The groups share the workers
-	// fairly, as the package documentation says. Each call of Add, AddAfter, AddWith and AddRateLimited calls it, with
-	// no lock held. The result counts only if the key is not in the queue: a key stays in its group until it has left
-	// the queue. It must be quick and safe for use by several goroutines; a panic goes to the caller of Add, and no key
-	// is added.
+	// fairly, as the package documentation says. Each call of Add, AddAfter, AddWith, AddOverdue and AddRateLimited
+	// calls it, with no lock held. The result counts only if the key is not in the queue: a key stays in its group
+	// until it has left the queue. It must be quick and safe for use by several goroutines; a panic goes to the caller
+	// of Add, and no key is added.
 	Group func(k K) string
 	// Weight, if set, returns the weight of a group, from 1 to 100; a result outside counts as the nearer bound, so no
-	// group is excluded. It is called where Group is called. The result for the latest key that joined the group
+	// group is excluded. It is called after each call of Group. The result for the latest key that joined the group
 	// counts. nil = all groups have the same weight. It has no effect without Group.
 	Weight func(group string) int
 

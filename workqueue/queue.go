@@ -28,8 +28,8 @@ type Queue[K comparable] struct {
 	//     it is in both if it also has a plain delay;
 	//   - while a key is ready and a worker is parked, parked.waking is set: a worker was woken and is about to lock
 	//     mu. It takes a key, and wakes the next one if it leaves others;
-	//   - while a worker is parked that waits for delays, timer is due no later than the next moment that makes a key
-	//     ready. While none is, the timer is stopped.
+	//   - while a parked worker waits for delays, timer is due no later than the next moment at which a key becomes
+	//     ready. While no parked worker does, the timer is stopped.
 	mu        sync.Mutex
 	now       time.Duration // the latest moment that an operation recorded; it orders the keys as they become ready
 	store     store[K]
@@ -92,8 +92,8 @@ type AddOptions struct {
 // as AddWith does. If the next run calls it too, k waits for the backoff of a first failure, after that for the backoff
 // of a second one, and so on, so a time that stays in the past does not keep a worker busy. No failure is counted, and
 // Options.RetryRate does not apply. The row of such runs ends when a run succeeds without calling AddOverdue, or when
-// the key is cancelled; a run that fails does not end it. A request in the meantime has its usual meaning: the earlier
-// of the two times counts.
+// the key is cancelled and leaves the queue; a run that fails does not end it. A request in the meantime has its usual
+// meaning: the earlier of the two times counts.
 //
 // AddOverdue returns the length of the row, this run included; it counts up to 64. A second call in the same run counts
 // nothing. If k is not in progress, AddOverdue does the same as AddWith and returns 0.
@@ -137,8 +137,8 @@ func (q *Queue[K]) add(k K, d time.Duration, priority int8) {
 }
 
 // AddRateLimited counts a failure of k and makes k ready after its backoff, as if a run had failed. If k is ready or
-// waits for a retry already, nothing changes and nothing is counted: repeated calls do not increase the delay. The
-// priority is that of the run in progress, as it is for a run that fails, and 0 if none is.
+// waits for a retry already, nothing is counted, and k becomes ready no earlier or later: repeated calls do not
+// increase the delay. The priority is that of the run in progress, as it is for a run that fails, and 0 if none is.
 func (q *Queue[K]) AddRateLimited(k K) {
 	d := q.options.Backoff(k, q.Failures(k)+1) // not under the lock: it may be the caller's code
 	var m membership

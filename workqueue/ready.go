@@ -11,8 +11,8 @@ import (
 // became ready, less its priority times Options.Ageing.
 //
 // The keys of a priority are listed in the order in which they became ready, so only the first key of each list needs
-// to be compared with others. A key whose priority was raised stays in its list, so that the list still begins with the
-// key that has waited for longest, and is compared as well.
+// to be compared with others. A key whose priority was raised stays in its list, so that the list still begins with
+// the key that has waited for longest. The key is compared with the first keys of the lists too.
 type ready[K comparable] struct {
 	store  *store[K] // of the queue
 	ageing time.Duration

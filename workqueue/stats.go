@@ -58,8 +58,8 @@ func (q *Queue[K]) Len() int {
 	return n
 }
 
-// ReadyByPriority returns the number of ready keys of each priority that has any. Its cost grows with the
-// number of groups, not with that of keys.
+// ReadyByPriority returns the number of ready keys of each priority that has any. Its cost grows with the number of
+// groups, not with that of keys.
 func (q *Queue[K]) ReadyByPriority() map[int]int {
 	n := map[int]int{}
 	now := q.clock()
