@@ -6,7 +6,8 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// align returns which elements of a are also in b, in the same order: pairs of indices that both ascend.
+// align pairs elements of a with elements of b, and returns the pairs of indices, which both ascend. First it pairs
+// elements that are the same, and then those without a name that have the same place between two such pairs.
 func align(a, b []tree.Node, run *tree.TextRun) [][2]int {
 	x := aligner{itemsA: a, itemsB: b, run: run, pairs: make([][2]int, 0, min(len(a), len(b))+1)} // the caller adds one
 	start, endA, endB := 0, len(a), len(b)
@@ -60,7 +61,7 @@ func (x *aligner) most(start, endA, endB int) {
 	if n == 0 || m == 0 {
 		return
 	}
-	// longest[i*(m+1)+j] is the number of pairs among the elements from i and from j on.
+	// longest[i*(m+1)+j] is how many pairs the elements of a from start+i on and those of b from start+j on can have.
 	longest := make([]int32, (n+1)*(m+1))
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {

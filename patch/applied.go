@@ -102,7 +102,7 @@ func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, o
 		case !leaf:
 			return !s.Self && c.members(config, obj, s, others)
 		case config.Open().Len() == 0:
-			return tree.Same(config, obj) || obj.Kind() == '{' && hasParts(others) // then no part has an owner
+			return tree.Same(config, obj) || obj.Kind() == '{' && hasParts(others) // or others own its parts
 		default:
 			return fieldset.OwnedWhole(c.version, name) && tree.Same(config, obj)
 		}
@@ -138,9 +138,9 @@ func (c comparison) members(config, obj *tree.Node, s *fieldset.Set, others *fie
 		key := fieldset.Field(string(m.Name))
 		part := s.Child(key)
 		if at < 0 && c.last && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.Value) {
-			// The member is owned and absent, because the server does not write its zero value. The server first sees a
-			// change, and in the end only the new time in the manager's entry. It takes that back, unless it must move
-			// the entry behind a later one.
+			// The member is owned and absent, because the server does not write its zero value. To the server an apply
+			// looks like a change at first; in the end only the time in the manager's entry differs. The server then
+			// restores that time, unless it must move the entry behind that of a later apply.
 			continue
 		}
 		if at < 0 || !c.same(string(m.Name), &m.Value, &to.Members[at].Value, part, others.Child(key)) {

@@ -143,8 +143,8 @@ func (s selection) part(n *tree.Node) tree.Node {
 	return s.of(n)
 }
 
-// locate returns the value that the names lead to, or nil if it is not there. It returns an error if a name is not an
-// index.
+// locate returns the value that the names lead to, or nil if it is not there. It returns an error if a name in a list
+// is not the index of one of its elements.
 func locate(n *tree.Node, names []string) (*tree.Node, error) {
 	for _, name := range names {
 		b := n.Open()

@@ -21,8 +21,8 @@ import (
 // of a map would be lost. Two nulls have no meaning and are allowed there: the nil of a field of a Go struct, and the
 // null of a creationTimestamp.
 //
-// It is an error if old and new set different values for metadata.name, metadata.namespace or metadata.uid, because no
-// patch can change these.
+// It is an error if new's metadata lacks the name, the namespace or the uid of old's metadata, or has another one,
+// because no patch can change these.
 func Diff(old, new any) Patch {
 	return diff("patch.Diff", MergeType, old, new, func(from, to *tree.Node) ([]byte, bool, error) {
 		if err := checkNulls(from, to, govalue.Tags(new, to), ""); err != nil {
@@ -48,7 +48,8 @@ func diff(caller, mediaType string, old, new any, compute func(from, to *tree.No
 	return Patch{mediaType: mediaType, body: body, idle: !changes}
 }
 
-// checkNulls returns an error if a new object has a null member that does not come from a field of a Go struct.
+// checkNulls returns an error if an object that only new has contains a member that is null; [Diff] says which nulls
+// are allowed.
 func checkNulls(from, to *tree.Node, hints map[uint32]govalue.Tag, path string) error {
 	if to.Kind() != '{' || !bytes.Contains(to.Text(), []byte("null")) {
 		return nil

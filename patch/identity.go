@@ -60,8 +60,8 @@ func (p Patch) CheckKey(key meta.Key) error {
 	return nil
 }
 
-// checkPart checks the new value of a place in the object; null means none. If whole is set, the value replaces the
-// present one, so it must contain the name.
+// checkPart checks the new value of a place in the object; null means that the patch removes it. If whole is set, the
+// value replaces the present one, so it must contain the name.
 func checkPart(n *tree.Node, pointer string, key meta.Key, whole bool) error {
 	switch pointer {
 	case "", "/metadata":
@@ -106,7 +106,7 @@ func nameMustStay(key meta.Key) error {
 	return malformed("metadata.name must stay %s, which no patch can change", tree.Quote(key.Name))
 }
 
-// sameIdentity returns an error if the change sets another name, namespace or uid.
+// sameIdentity returns an error if the change sets another name, namespace or uid, or removes one and keeps metadata.
 func sameIdentity(a, b *tree.Node) error {
 	i, j := a.Open().Find("metadata"), b.Open().Find("metadata")
 	if i < 0 || j < 0 {

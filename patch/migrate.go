@@ -10,17 +10,17 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// MigrateFields returns a patch that transfers ownership of fields: to becomes, by apply, the owner of the fields that
-// the managers named in from own by updates. Client-side apply owns its fields in this way; kubectl's manager is called
-// kubectl-client-side-apply. Without the migration, a server-side apply removes none of these fields, because their old
-// owner still owns them. Send the patch with a handle's Patch, and apply next: the fields that the new configuration
-// leaves out are then removed. The patch changes only who owns which fields.
+// MigrateFields returns a patch that transfers the ownership of fields. The managers named in from own these fields by
+// updates; the manager to becomes their owner, as if it had applied them. Client-side apply owns its fields by
+// updates; kubectl's manager is called kubectl-client-side-apply. Without the migration, a server-side apply removes
+// none of these fields, because their old owner still owns them. Send the patch with a handle's Patch, and apply next:
+// the fields that the new configuration leaves out are then removed. The patch changes only who owns which fields.
 //
 // obj is the object as the server sent it, with its metadata.managedFields and its version. If the object has been
 // written since, the answer is a Conflict: read the object again and make another patch. The patch is empty
-// ([Patch.IsEmpty]) if none of the managers owns anything; so it is empty for an object that was already migrated.
-// Fields that from owns in an API version that differs from that of to's apply lose this owner. Fields that from owns
-// through a subresource that is not to's keep their owner.
+// ([Patch.IsEmpty]) if none of the managers owns anything; so it is empty for an object that was already migrated. If
+// a manager in from owns fields in another API version than that of to's apply, the fields lose this owner. Fields that
+// it owns through another subresource than to's keep their owner.
 //
 // Client-side apply keeps its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration. to
 // becomes the owner of the annotation too, so the first apply that leaves the annotation out removes it, and it cannot
@@ -89,6 +89,7 @@ func migrate(obj any, to FieldManager, from []string) ([]Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A failed test would be Invalid; a version that cannot be set is a Conflict.
+	// If the object has been written since, the server answers the second operation with a Conflict. It would answer a
+	// failed test with Invalid.
 	return []Op{Replace("/metadata/managedFields", json.RawMessage(value)), Replace("/metadata/resourceVersion", version)}, nil
 }

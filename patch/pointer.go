@@ -22,9 +22,9 @@ func Pointer(names ...string) string {
 
 var nameUnescapes = strings.NewReplacer("~0", "~", "~1", "/")
 
-// ParsePointer returns the names that a JSON pointer (RFC 6901) leads through, none for "", the whole document. The
-// error is [ErrMalformed] if the pointer does not start with a slash, has a ~ without 0 or 1 behind it, or is not
-// UTF-8.
+// ParsePointer returns the names that a JSON pointer (RFC 6901) leads through, and none for "", which is the whole
+// document. The error is [ErrMalformed] if the pointer does not start with a slash, has a ~ without 0 or 1 behind it,
+// or is not UTF-8.
 func ParsePointer(pointer string) ([]string, error) {
 	if err := checkPointer(pointer); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func SchemaOf[T any]() Schema {
 // /openapi/v3. In it, members have the extensions x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. For the
 // kinds of Kubernetes the result is the schema that [SchemaOf] reads from their Go types. It is an error if the
 // document does not have the kind, if a $ref leads nowhere or in a cycle, or if the document is larger than 64 MiB or
-// exceeds another bound, all far beyond any server's document.
+// exceeds another bound. All bounds are far above any server's document.
 func SchemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {
 	root, err := strategic.ShapeFromOpenAPI(doc, kind)
 	if err != nil {
