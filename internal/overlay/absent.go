@@ -151,7 +151,9 @@ type ownership struct {
 	unknown     bool // live's managedFields do not tell
 }
 
-// isOwn reports whether the manager has set the element of live at the place, by an update, and no other manager has.
+// isOwn reports whether the manager has set the element of live at the place by an update, and no other manager has
+// set it. If live comes from a cache and its managedFields do not tell, isOwn returns true, because the manager may
+// have set the element.
 func (o *overlay) isOwn(place *site) bool {
 	if o.manager == "" {
 		return false
@@ -169,7 +171,8 @@ func (o *overlay) isOwn(place *site) bool {
 	return own != nil && others == nil
 }
 
-// ownership reads live's managedFields. If one of them cannot be read, nobody owns anything.
+// ownership reads live's managedFields. If there are none, or an entry cannot be read or is of another API version,
+// the ownership is unknown and nobody owns anything.
 func (o *overlay) ownership() *ownership {
 	nobody, owned := &ownership{unknown: true}, &ownership{own: &fieldset.Set{}, others: &fieldset.Set{}}
 	metadata, ok := o.live.Lookup("metadata")

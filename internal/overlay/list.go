@@ -65,9 +65,9 @@ func (o *overlay) withoutAdded(live, want []tree.Node, at *site) (compared, adde
 	return compared, added
 }
 
-// addedAt returns a function that reports whether a server has added an element that is not wanted to the list at the
-// place, or nil if the server adds none there:
-//   - the tolerations of a pod, of which an update can remove none;
+// addedAt returns a function that reports whether a server has added an element to the list at the place, and the
+// element is not wanted. It returns nil if servers add no elements there. They add:
+//   - the tolerations of a pod, which no update can remove;
 //   - the taints of a node that Kubernetes itself sets to report its state;
 //   - the second IP family and the second IP of a service, which a change of its ipFamilyPolicy removes.
 func (o *overlay) addedAt(at *site) func(i int, live *tree.Node, want []tree.Node) bool {
@@ -95,8 +95,8 @@ func (o *overlay) addedAt(at *site) func(i int, live *tree.Node, want []tree.Nod
 	return nil
 }
 
-// sameElement reports whether two elements have the same texts as members, or are the same if no members are given. A
-// toleration without an operator has the operator Equal.
+// sameElement reports whether the given members have the same texts in two elements or, if no members are given,
+// whether the elements are the same. A toleration without an operator has the operator Equal.
 func sameElement(a, b *tree.Node, members []string) bool {
 	for _, name := range members {
 		x, y := text(a, name), text(b, name)
@@ -131,8 +131,8 @@ func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	return named
 }
 
-// pair returns, for each wanted element, the index of the element of live with the same keys, or -1. It is not ok if an
-// element lacks a key, or if two have the same.
+// pair returns, for each wanted element, the index of the element of live with the same keys, or -1. ok is false if an
+// element lacks a key, or if two elements of one list have the same keys.
 func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs []int, ok bool) {
 	places := make(map[string]int, len(live))
 	for j := range live {
@@ -178,7 +178,8 @@ func (o *overlay) identity(item *tree.Node, at *site, keys []string) (string, bo
 	return id.String(), true
 }
 
-// keyed merges a list by its keys. An unwanted element stays behind the element that it follows in live.
+// keyed merges a list by its keys. An unwanted element stays behind the element that it follows in live, unless isOwn
+// is true for it: then keyed removes the element.
 func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []int) (changed bool) {
 	had, wanted := live.Open().Items, want.Open().Items
 	paired := make([]bool, len(had))

@@ -19,9 +19,10 @@ type Options struct {
 	// "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is already empty is no error. It is
 	// an error if want has a value at such a place.
 	Absent []string
-	// Manager is the name of the field manager that writes the result. If it is set, Apply removes an element of a list
-	// with keys that want does not have, if live's metadata.managedFields say that this manager has set it, by an
-	// update, and no other manager has. If Manager is empty, Apply removes no element of such a list.
+	// Manager is the name of the field manager that writes the result. If it is set, Apply removes an element that
+	// want does not have from a list with keys, if live's metadata.managedFields say that this manager has set the
+	// element by an update and no other manager has set it. If Manager is empty, Apply removes no element of such a
+	// list.
 	Manager string
 	// Cached is the Go value whose JSON is live, if live comes from a cache. It is nil if the server has sent live. A
 	// cached object may lack managedFields, and its Go type may lack fields, so it proves less than it appears to.
@@ -254,7 +255,7 @@ func encodedNode(text []byte) tree.Node {
 	return tree.Literal(quoted)
 }
 
-// member puts a member over live's, if there is one. at is its place.
+// member puts a member over live's, or adds it if live has none. at is its place.
 func (o *overlay) member(live *tree.Branch, want *tree.Member, at *site) (changed bool) {
 	i := live.Find(string(want.Name))
 	if i < 0 {

@@ -104,7 +104,7 @@ const atomicObjects = " configMapKeyRef controllerExpandSecretRef controllerPubl
 	"nodeAffinity/required nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution resourceFieldRef roleRef scaleTargetRef " +
 	"allowedTopologies clusterRoleSelectors scopeSelector secretKeyRef secretRef selector Binding:/target targetRef Ingress:defaultBackend/resource Ingress:backend/resource "
 
-// membersOfWhole are the members of those objects, and of the objects in them, by the longest place that fits.
+// membersOfWhole are the members of the atomicObjects, and of the objects in them, by the longest place that fits.
 var membersOfWhole = map[string]string{
 	"labelSelector": "matchLabels matchExpressions", "namespaceSelector": "matchLabels matchExpressions",
 	"nodeTopology": "matchLabels matchExpressions", "objectSelector": "matchLabels matchExpressions",

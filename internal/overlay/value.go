@@ -233,7 +233,7 @@ var (
 	decimalSuffixes = []string{"n", "u", "m", "", "k", "M", "G", "T", "P", "E"}
 )
 
-// exponent reads an exponent of up to two digits after its zeros; quantities with more are not compared.
+// exponent reads an exponent of up to two digits after leading zeros; quantities with more are not compared.
 func exponent(text string) (power int64, ok bool) {
 	digits := strings.TrimPrefix(strings.TrimPrefix(text, "+"), "-")
 	if digits == "" || len(strings.TrimLeft(digits, "0")) > 2 || len(text)-len(digits) > 1 {
@@ -251,7 +251,7 @@ func exponent(text string) (power int64, ok bool) {
 	return power, true
 }
 
-// sameTime compares two times of RFC 3339. A server keeps only as many digits as it writes.
+// sameTime compares two times of RFC 3339. In a built-in kind, a server keeps only as many digits as it writes.
 func (o *overlay) sameTime(live, want string, at *site) bool {
 	was, err1 := time.Parse(time.RFC3339Nano, live)
 	is, err2 := time.Parse(time.RFC3339Nano, want)
