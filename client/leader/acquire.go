@@ -20,9 +20,9 @@ const (
 	stepLead              // this process holds the lease, and renewed it recently enough to lead
 )
 
-// step decides what to do next, and how long to wait, from the known state of the lease. It uses only the monotonic
-// clock: a contender that underestimates the elapsed time merely waits too long, but one that overestimates it takes
-// the lease of a living holder.
+// step decides what to do next, and how long to wait, from the known state of the lease. It measures another holder's
+// term by the monotonic clock only: if it underestimates the elapsed time, this process merely waits too long, but if
+// it overestimates that time, this process takes the lease of a living holder.
 func (l *lock) step() (do step, wait time.Duration, err error) {
 	now := l.e.clock.now()
 	free := func(r record) bool { return r.holder == "" || l.isOurs(r) }
@@ -148,7 +148,7 @@ const (
 	heardUnknown // an event that may be old
 )
 
-// listen waits for an event of the watch, for at most most.
+// listen waits for an event of the watch, no longer than most.
 func (l *lock) listen(ctx context.Context, w *watcher, most time.Duration) heard {
 	timer := time.NewTimer(most)
 	defer timer.Stop()

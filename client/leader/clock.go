@@ -19,7 +19,7 @@ type instant struct {
 // monotonic clock. That is safe for the beginning of a term; for its end, the next look notices it.
 func (c clock) now() instant { return instant{mono: c.Mono(), wall: c.Wall()} }
 
-// until returns the time from i to later by the clock that shows more of it. The holder of a lease uses it.
+// until returns the time from i to later by the clock that shows more. The holder of a lease uses it.
 func (i instant) until(later instant) time.Duration {
 	return max(later.mono-i.mono, later.wall.Sub(i.wall))
 }

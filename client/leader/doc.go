@@ -1,8 +1,8 @@
 // Package leader elects one of several processes, so that only one of them does the work. The election uses a Lease
 // object in the format of client-go, so contenders with client-go and contenders with this package exclude each other.
 //
-//	o := leader.Options{Namespace: "web", Name: "page-controller"}
-//	err := leader.Run(ctx, c, o, func(ctx context.Context) error {
+//	options := leader.Options{Namespace: "web", Name: "page-controller"}
+//	err := leader.Run(ctx, c, options, func(ctx context.Context) error {
 //		return informer.Run(ctx, pages, controller)
 //	})
 //
@@ -45,14 +45,14 @@
 //	answer to a write lost                    the lease is read again
 //	another process writes to other fields,   those changes are kept
 //	labels or annotations
-//	lease deleted                             the leader loses it at once. Contenders that have seen it held wait until
-//	                                          it would have run out
+//	lease deleted                             the leader loses it at once. Contenders that have seen a holder wait until
+//	                                          its lease would have run out
 //	holder removed with kubectl               the leader loses it at once: a way to force a failover
 //	machine sleeps, or its wall clock is      the leader loses the lease if that takes it past the deadline. Contenders
 //	set forward                               do not use the wall clock
 //	wall clock set back                       no effect
-//	etcd restored from a backup               the leader loses the lease; the one that takes it next has waited until it
-//	                                          would have run out
+//	etcd restored from a backup               the leader loses the lease; the process that takes it next has waited
+//	                                          until it would have run out
 //	another process with the same Identity    ErrShared, within a *LostError in the one that leads
 //	no duration in the lease                  Options.LeaseDuration counts
 //	spec.strategy set                         ErrCoordinated: the server chooses the holder of such a lease (KEP-4355)
@@ -62,12 +62,12 @@
 //
 // # Permissions
 //
-//	VERB      RESOURCE                    RESOURCE NAME       WITHOUT IT
-//	create    leases.coordination.k8s.io  cannot be limited   the lease must exist
-//	get       leases.coordination.k8s.io  Options.Name        nothing works
-//	update    leases.coordination.k8s.io  Options.Name        nothing works
-//	watch     leases.coordination.k8s.io  Options.Name        a failover takes RetryPeriod longer, and the refusal is
-//	                                                          reported
+//	VERB    RESOURCE                    RESOURCE NAME      WITHOUT IT
+//	create  leases.coordination.k8s.io  cannot be limited  the lease must exist
+//	get     leases.coordination.k8s.io  Options.Name       nothing works
+//	update  leases.coordination.k8s.io  Options.Name       nothing works
+//	watch   leases.coordination.k8s.io  Options.Name       a failover takes up to 1.75 RetryPeriod longer, and the
+//	                                                       refusal is reported
 //
 // Neither list, patch nor delete is used.
 package leader

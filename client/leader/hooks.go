@@ -22,12 +22,13 @@ type Hooks struct {
 	// Lost is called when this process has lost the lease, while lead may still run. err is the cause of the end of
 	// lead's context, unless that context had already ended.
 	Lost func(ctx context.Context, err *LostError)
-	// Released is called when this process has released the lease, or has failed to, after lead has returned.
+	// Released is called when this process has released the lease, or has failed to: after lead has returned, or if a
+	// Run ends that may hold the lease and has not called lead.
 	Released func(ctx context.Context, i ReleaseInfo)
 }
 
-// WithHooks returns a context in which the Electors that run with it call the functions of h, as well as those of
-// Options.Hooks and of outer contexts.
+// WithHooks returns a context. Electors that run with it call the functions of h, as well as those of Options.Hooks
+// and of outer contexts.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
 	return hooks.With(ctx, h, Hooks.and)
 }
@@ -88,7 +89,7 @@ type RenewalInfo struct {
 	Reread bool
 	// Duration is the time since the first attempt.
 	Duration time.Duration
-	// Left is how long this process would have led without this renewal.
+	// Left is how much longer this process would have led without this renewal.
 	Left time.Duration
 }
 

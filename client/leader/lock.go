@@ -226,7 +226,8 @@ func (l *lock) fill(lease *meta.Unstructured, r record) error {
 	return r.setIn(lease)
 }
 
-// isOurs reports whether this Elector wrote r, for work that has ended.
+// isOurs reports whether this Elector wrote r, in this Run or in an earlier one. Unless this Run leads, no work runs
+// under such a record.
 func (l *lock) isOurs(r record) bool { return r.is(l.held.record) || slices.ContainsFunc(l.ours, r.is) }
 
 // written returns the last records of this process that the server may have. Their number is bounded, because an

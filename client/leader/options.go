@@ -129,7 +129,7 @@ func (c Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// validateDurations checks that a lease with these durations can be held, and excludes.
+// validateDurations checks that a process can hold a lease with these durations, and that the lease excludes others.
 func (c Options) validateDurations(bad func(format string, args ...any)) {
 	switch {
 	case c.LeaseDuration <= 0 || c.LeaseDuration%time.Second != 0 || c.LeaseDuration/time.Second > math.MaxInt32:

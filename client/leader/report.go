@@ -20,7 +20,7 @@ const (
 	aboutDuration = "duration"
 )
 
-// failed reports an error that Run does not return. No lock is held.
+// failed reports an error that Run does not return. The caller holds no lock.
 func (e *Elector) failed(t report.Topic, err error) {
 	if e.config.OnError != nil {
 		e.config.OnError(err)

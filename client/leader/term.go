@@ -174,7 +174,7 @@ func (t *term) guard() {
 	}
 }
 
-// overdue returns how long the lease has been lost, by the longer clock; 0 or less if it is not lost.
+// overdue returns how long the lease has been lost, by the clock that shows more; 0 or less if it is not lost.
 func (t *term) overdue() time.Duration {
 	now := t.e.clock.now()
 	t.mu.Lock()
