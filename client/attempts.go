@@ -158,8 +158,8 @@ func (e *ModifyError) Error() string {
 // Unwrap returns the reason why the call gave up.
 func (e *ModifyError) Unwrap() error { return e.Err }
 
-// refused reports whether err proves that a write has not been made. The write was sent once, or its other attempts had
-// no effect.
+// refused reports whether err proves that a write has not been made. The caller has made sure that the write was sent
+// once, or that its earlier attempts had no effect.
 func refused(err error) bool {
 	if usage := (*UsageError)(nil); errors.As(err, &usage) {
 		return true

@@ -20,7 +20,7 @@ type Condition struct {
 	// without success. An error ends the wait: return one when further waiting is pointless.
 	Met func(obj *meta.Raw) (met bool, state string, err error)
 
-	// awaitResource makes the wait go on if the server does not know the resource, as before its
+	// awaitResource makes the wait go on if the server does not know the resource, such as before its
 	// CustomResourceDefinition exists.
 	awaitResource bool
 }
@@ -51,7 +51,7 @@ func UntilDeleted(uid string) Condition {
 }
 
 // UntilTrue is met when status.conditions has the condition, such as "Ready", and it is True and current. If the
-// condition has an observedGeneration, or else status has one, it must equal metadata.generation.
+// condition has an observedGeneration, or else status has one, it must not be lower than metadata.generation.
 // UntilTrue("Available") waits for a Deployment with enough pods, of the latest template or of the one before;
 // [UntilReady] waits for those of the latest.
 func UntilTrue(condition string) Condition {

@@ -269,7 +269,7 @@ func (c Config) stallTimeout() time.Duration {
 // Anonymous returns a configuration that reaches the same server in the same way, without anything that identifies the
 // client. It leaves out tokens, password, client certificate, Credentials, Impersonate, and Wrap, which might add any
 // of them. It keeps the authorities, the proxy and its password, Dial, limits, hooks and the logger. Use it to ask
-// questions that anybody may ask, and for requests with credentials of their own, such as a token to check.
+// questions that anybody may ask, and for requests that bring other credentials, such as a token to check.
 func (c Config) Anonymous() Config {
 	c.BearerToken, c.BearerTokenFile = "", ""
 	c.Username, c.Password = "", ""

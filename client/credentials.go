@@ -55,7 +55,7 @@ type Credentials struct {
 }
 
 // NewCredentials returns Credentials that call fetch for each new credential. fetch must not cache: it returns the
-// answer of the plugin, the file or the server. fetch runs on a goroutine of its own, once for all requests that wait,
+// answer of the plugin, the file or the server. fetch runs in a separate goroutine, once for all requests that wait,
 // and never concurrently with itself. Its context ends after 15 minutes, when no request waits for it any more, and
 // with [Client.Close]; fetch must return soon after that. The context has none of the values of the callers' contexts.
 // A panic in fetch becomes the error of the waiting requests. A credential that is empty, or has a token with a space

@@ -159,8 +159,8 @@ const (
 	// ForeignBody: the answer is not JSON, or not an object. The usual cause is a proxy or a captive portal that
 	// answers in the server's place. Got is the start of the body, without control characters.
 	ForeignBody AnswerReason = "ForeignBody"
-	// BrokenBody: from some byte on, the answer is not JSON or protobuf, or not what it should be. It is empty, or ends
-	// too early, although it is complete by the rules of HTTP.
+	// BrokenBody: from some byte on, the answer is not JSON or protobuf, or not what it should be. The reason is also
+	// BrokenBody if the answer is empty or ends too early, although it is complete by the rules of HTTP.
 	BrokenBody AnswerReason = "BrokenBody"
 	// WrongKind: the object is of another kind than the resource's descriptor says. Got and Want are apiVersion and
 	// kind, such as "apps/v1 Deployment". Got is empty if the object names no kind, and Want is empty if any kind would
@@ -170,8 +170,8 @@ const (
 	// Want are resource versions. Servers older than 1.19 ignore Exact if the list has no pages.
 	WrongVersion AnswerReason = "WrongVersion"
 	// TooLarge: an object, or another member of a list, has more than Config.MaxObject bytes. The client skips such an
-	// object of a list or a watch: the error is the [*DecodeError] of this object alone. An object of more than 32 MiB
-	// and 16 times MaxObject ends the list or the watch.
+	// object of a list or a watch: the error is the [*DecodeError] of this object alone. An object that is larger than
+	// 32 MiB, and also larger than 16 times MaxObject, ends the list or the watch.
 	TooLarge AnswerReason = "TooLarge"
 	// TooDeep: like TooLarge, for an object that nests deeper than a fixed number of levels.
 	TooDeep AnswerReason = "TooDeep"

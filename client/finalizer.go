@@ -23,10 +23,12 @@ import (
 // reads the object, so look at a cached object's finalizers first.
 //
 // AddFinalizer reads the object and sends a JSON patch that the server applies only if the object still has the uid and
-// the finalizers that it read. So it removes nobody else's finalizer, and other writes do not disturb it. If somebody
-// else changes the finalizers first, AddFinalizer pauses, longer with each attempt, and begins again, until ctx ends or
-// 50 attempts have failed; the error is then a [*ModifyError]. If the connection breaks, it sends the patch again and
-// reads the result. On a handle of [Metadata], both the read and the answer have only the metadata.
+// the finalizers that it read. So it removes nobody else's finalizer, and writes that leave the finalizers alone do
+// not disturb it. If the object has no finalizers yet, the patch also requires the resource version that AddFinalizer
+// read, because a patch cannot test that a list is absent; then any other write makes AddFinalizer begin again. If
+// somebody else changes the finalizers first, AddFinalizer pauses, longer with each attempt, and begins again, until
+// ctx ends or 50 attempts have failed; the error is then a [*ModifyError]. If the connection breaks, it sends the patch
+// again and reads the result. On a handle of [Metadata], both the read and the answer have only the metadata.
 //
 // name is a domain, a slash, and a name, such as "example.com/cleanup"; or one of the API's own, "orphan" and
 // "foregroundDeletion". Anything else is a [*UsageError].

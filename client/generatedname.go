@@ -25,12 +25,12 @@ func generatesName(method string, query url.Values, body []byte) bool {
 		obj.Metadata.Name == "" && obj.Metadata.GenerateName != ""
 }
 
-// madeNothing reports whether an answer with that code says that a create made no object, and might if it is repeated.
-// asked says that the server named a time to wait before a retry.
+// madeNothing reports whether an answer with that code says that a create made no object, but may make one if it is
+// repeated. asked says that the server named a time to wait before a retry.
 func madeNothing(code int, err error, asked bool) bool {
 	switch code {
 	case http.StatusConflict:
-		// Servers that know generateName name a time. The caller has checked that the object has no name of its own.
+		// Servers that know generateName name a time. The caller has checked that the object has no metadata.name.
 		return asked && errors.Is(err, apierrors.AlreadyExists)
 	case http.StatusGatewayTimeout:
 		// By the API conventions ("Idempotency") this means that no free name was found in time. A 500 of the same

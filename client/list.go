@@ -94,8 +94,8 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 // returns the metadata only after it has read the list to its end. The metadata's resource version is that of the first
 // page, so a watch from there misses nothing. Its ShardInfo is empty unless all pages have the same.
 //
-// ListEach asks for each page once: Config.Retry does not apply, because its callers usually have a recovery of their
-// own. [Resource.List] and [Resource.All] retry.
+// ListEach asks for each page once: Config.Retry does not apply, because its callers usually recover by themselves.
+// [Resource.List] and [Resource.All] retry.
 func (r Resource[T]) ListEach(
 	ctx context.Context, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {

@@ -16,8 +16,8 @@ import (
 // Modify changes one object safely. It reads the object from the server, calls mutate with it, and writes the result
 // with the resource version that it read. If somebody else wrote in between, the server answers Conflict. Modify then
 // pauses, longer with each attempt, and reads and calls mutate again, until ctx ends or 50 attempts have failed. So
-// Modify may call mutate several times, each time with a fresh object of its own; mutate must not depend on anything
-// that an earlier call did.
+// Modify may call mutate several times, each time with a newly read object; mutate must not depend on anything that an
+// earlier call did.
 //
 // If Modify returns nil, the change has been written once. If mutate changes nothing, Modify sends nothing. An error of
 // mutate, even a Conflict, ends Modify, and Modify's error wraps it. Modify returns a [*ModifyError] when it gives up;

@@ -43,7 +43,7 @@ type note struct {
 	// misplaced says why no object of the type has a name, and unnamed which field the server does not know; nil for
 	// correct types.
 	misplaced, unnamed error
-	// objects and metadata are about protobuf: of whole objects, and of their metadata alone.
+	// objects and metadata are the facts about protobuf: the first for whole objects, the second for metadata alone.
 	objects, metadata binary
 }
 

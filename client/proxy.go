@@ -36,9 +36,9 @@ type ProxyTarget struct {
 //
 // Every answer is returned, whatever its status, from the target and also from the API server itself. A 503 with a
 // Status may mean that a service has no endpoints, and a 403 that the client must not use the proxy. Bodies are
-// streamed both ways, without a limit. The transport does not retry, and leaves redirects to the http.Client. When the
-// target redirects to one of its own paths, or its HTML links to one, the API server writes its own path to the target
-// into it, without a host. The transport understands such a path, whatever the host.
+// streamed both ways, without a limit. The transport does not retry, and leaves redirects to the http.Client. If the
+// target's redirect or a link in its HTML leads to a path of the target, the API server replaces that path by its own
+// path to the target, without a host. The transport accepts such a path in a request's URL, whatever the host.
 //
 // The API server itself interprets headers that identify a user. So a request with such a header (Authorization,
 // Proxy-Authorization, Impersonate-..., X-Remote-...) is an error and is not sent, because it would change who the

@@ -393,8 +393,8 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 }
 
 // isWhole reports whether a body that has ended without an error is all that the server sent. That is not known if
-// nothing but the end of the connection ends it (RFC 9112, section 6.3, rule 8). A compressed body that has begun has
-// an end of its own.
+// nothing but the end of the connection ends it (RFC 9112, section 6.3, rule 8). A compressed body that has begun
+// marks its own end.
 func isWhole(resp *http.Response, size int64) bool {
 	return resp.ProtoMajor != 1 || resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.Uncompressed && size > 0
 }

@@ -176,9 +176,9 @@ func (r Resource[T]) accepted(ctx context.Context, q request) error {
 	return nil
 }
 
-// refusal returns the error that an object of the given kind reports within a successful answer. An API server sends
-// such a Status where the code of a subresource or of an aggregated server returns one: the refusal to evict a pod that
-// several disruption budgets cover comes with 201 Created.
+// refusal returns the error that an object of the given kind reports within a successful answer. The Go code behind a
+// subresource, or that of an aggregated server, may return such a Status as its result, and the API server then sends
+// it like any other object: the refusal to evict a pod that several disruption budgets cover comes with 201 Created.
 func refusal(object []byte, kind string) error {
 	var s meta.Status
 	if kind != "Status" || json.Unmarshal(object, &s) != nil || s.Kind != "Status" || s.Status != "Failure" {
@@ -187,7 +187,8 @@ func refusal(object []byte, kind string) error {
 	return apierrors.FromStatus(s)
 }
 
-// request returns a request about one object of the resource, or about the collection if key has no name.
+// request returns a request about the object at key. For a request about the collection, key has no name, and the
+// caller sets collection.
 func (r Resource[T]) request(verb string, key meta.Key) request {
 	q := request{
 		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, name: r.name, accept: r.accept(verb), as: r.as,

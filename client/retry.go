@@ -38,12 +38,12 @@ import (
 //     name that does not exist are exceptions: they seldom pass within one call.
 //   - A network timeout passed while a watch was being opened. The client retries no other call after a timeout.
 //
-// Each attempt sends the same bytes, and waits for Config.Limiter as the first did. A wait ends with the
-// caller's context, and does not begin if the context would end first. The error of a call that was sent more than once
-// has OpError.Before; the client also calls Hooks.Retry.
+// Each attempt sends the same bytes, and waits for Config.Limiter as the first did. A wait ends with the caller's
+// context, and does not begin if the context would end first. The error of a call that was sent more than once has
+// OpError.Before; the client also calls Hooks.Retry.
 //
-// [Resource.ListEach] and [Resource.WatchEach] make one attempt for each request: they are for callers that have a
-// recovery of their own.
+// [Resource.ListEach] and [Resource.WatchEach] make one attempt for each request: they are for callers that recover by
+// themselves.
 //
 // The zero Retry is the default.
 type Retry struct {

@@ -48,7 +48,7 @@ type tokenStatus struct {
 	ExpirationTimestamp meta.Time `json:"expirationTimestamp"`
 }
 
-// A TokenRequest has no identity of its own: its metadata is that of the service account.
+// A TokenRequest has no identity: its metadata is that of the service account.
 func (tokenBody) GetNamespace() string       { return "" }
 func (tokenBody) GetName() string            { return "" }
 func (tokenBody) GetResourceVersion() string { return "" }

@@ -12,8 +12,8 @@ import (
 // A Sub has the options of the Resource that it comes from. Like a Resource it is a small value, safe for use by
 // several goroutines at once.
 //
-// The server decides which methods a subresource supports: an approval has no Patch of its own kind, and only some have
-// Create.
+// The server decides which methods a subresource supports: the finalize of namespaces has only Update, for example,
+// and only some have Create.
 type Sub[T meta.Object] struct {
 	r    Resource[T]
 	name string
@@ -25,7 +25,7 @@ type Sub[T meta.Object] struct {
 // that says so.
 func (r Resource[T]) Status() Sub[T] { return r.Sub("status") }
 
-// Sub returns a subresource that takes and returns the object itself. Such are status, the ephemeralcontainers and
+// Sub returns a subresource that takes and returns the object itself. Examples are status, the ephemeralcontainers and
 // resize of pods, the approval of certificate signing requests and the finalize of namespaces. name is one segment of
 // the path.
 func (r Resource[T]) Sub(name string) Sub[T] {

@@ -41,7 +41,7 @@ func (e *deadlineError) Error() string   { return e.answer.Error() }
 func (e *deadlineError) Unwrap() []error { return []error{e.answer, context.DeadlineExceeded} }
 
 // ranOut returns err, so that it matches context.DeadlineExceeded if it is the server's answer to the parameter
-// timeout. A server has a limit of its own, and says the same when that passes; the client knows the difference by its
+// timeout. A server also has its own limit, and says the same when that passes; the client knows the difference by its
 // own clock, which may be a little slower than the server's.
 func ranOut(ctx context.Context, r outgoing, took time.Duration, err error) error {
 	deadline, ok := ctx.Deadline()

@@ -89,8 +89,7 @@ func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[
 // further goroutines decode for all lists and watches of the client, as [Resource.ListEach] says. WatchEach hands on
 // every event that has arrived before it waits for more. When it returns, none of its goroutines is running.
 //
-// WatchEach opens the watch once: Config.Retry does not apply, because its callers usually have a recovery of their
-// own.
+// WatchEach opens the watch once: Config.Retry does not apply, because its callers usually recover by themselves.
 func (r Resource[T]) WatchEach(
 	ctx context.Context, o WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
 ) error {
@@ -256,7 +255,8 @@ func (r Resource[T]) event(
 	}
 	kindless := f.APIVersion == "" && f.Kind == ""
 	// A bookmark may leave out its kind, and so may an object over a limit, whose kind may have been skipped. The kind
-	// is checked first, because an object of another kind lacks more than that.
+	// is checked before version and name, because an object of another kind may lack these too, and its kind is the
+	// actual fault.
 	if !kindless || e.Type != Bookmark && f.Limit == nil {
 		if err := r.checkKind(f.APIVersion, f.Kind); err != nil {
 			return unusable(err)

@@ -18,8 +18,8 @@ import (
 
 // Create creates obj, in its namespace, and returns it as the server stored it. If obj has no name, the server makes
 // one from metadata.generateName; if that name is taken, Create asks for another one, as [Retry] says. Create fails
-// with AlreadyExists if an object of obj's name exists, and refuses an obj that has a resource version, as if it had
-// been read.
+// with AlreadyExists if an object of obj's name exists. It returns a [*UsageError] if obj has a resource version, as an
+// object that was read has.
 func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	return r.sendObject(ctx, r.request("create", meta.Key{}), obj)
 }
