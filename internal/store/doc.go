@@ -7,8 +7,9 @@
 // writers may be used at the same time. Calls of one writer from several goroutines are safe, but their order is
 // undefined.
 //
-// Each writer has a resource version, and either has committed a list or has not. A subscription becomes synced when
-// all writers of the store have committed one; a writer that is added later does not undo that.
+// Each writer has a resource version, and either has committed a list or has not. Once all writers of the store have
+// committed one, a subscription becomes synced when its handler has received the objects of that moment, or those of
+// the moment at which it was made if that is later. A writer that is added later does not undo that.
 //
 // Goroutines run only during [Store.Deliver].
 package store

@@ -66,7 +66,7 @@ func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 			}
 			a.gone = present.uid
 		}
-		// The cache may not have seen the object yet.
+		// The cache may not have seen the object yet, so the wait is also for the latest of the earlier writes.
 		for _, other := range earlier {
 			if order, ok := meta.CompareVersions(other.version, a.version); ok && order > 0 || a.version == "" {
 				a.version = other.version
