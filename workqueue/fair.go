@@ -36,9 +36,9 @@ func (g *group[K]) active() bool { return g.running > 0 || g.ready.len > 0 }
 
 // fair shares the workers among groups. DESIGN.md has the rule and the proof of its bounds.
 //
-// A waiting group is in below or in above. A group in above had its share when the method first checked it last, and
-// comes after the groups in below. It goes back to below if it has less than its share when first checks it again.
-// first checks only the groups that can be next.
+// A waiting group is in below or in above. A group in above had its share when fair.first last looked at it, and comes
+// after the groups in below. It goes back to below if it has less than its share when fair.first looks again.
+// fair.first looks only at the groups that can be next.
 type fair[K comparable] struct {
 	groups map[string]*group[K]
 	peak   int           // the most groups since the memory of an earlier peak was released
