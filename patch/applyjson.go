@@ -232,7 +232,7 @@ func (a *applier) add(pointer string, value tree.Node) error {
 	return nil
 }
 
-// remove removes and returns the value of a pointer, which is not the whole document.
+// remove removes the value at a pointer, and returns it. The pointer must not be that of the whole document.
 func (a *applier) remove(pointer string) (tree.Node, error) {
 	b, above, name, err := a.parent(pointer)
 	if err != nil {

@@ -104,9 +104,10 @@ func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// ParseOps returns the operations of a JSON patch that is given as JSON, so that JSON(ops...) can send it. The error names
-// the operation if one is wrong: a member that it needs is missing or of the wrong type, a member that RFC 6902 defines
-// occurs twice, or [JSON] refuses the operation. Members that RFC 6902 does not define for the operation are ignored.
+// ParseOps returns the operations of a JSON patch that is given as JSON, so that JSON(ops...) can send it. The error
+// names the operation if one is wrong: a member that it needs is missing or of the wrong type, a member that RFC 6902
+// defines occurs twice, or [JSON] refuses the operation. Members that RFC 6902 does not define for the operation are
+// ignored.
 func ParseOps(jsonPatch []byte) ([]Op, error) {
 	s, err := tree.Read("the JSON patch", jsonPatch)
 	if err != nil {
