@@ -29,7 +29,8 @@ type Options struct {
 	// Apply then also changes values that are not proved to be as wanted:
 	//   - an element of a list with keys that Manager may have set, and an element whose type lacks one of the keys;
 	//   - a zero of a field that is neither a pointer nor left out when zero, because the field is zero too if the
-	//     server has nothing; except if the API treats nothing and zero alike, or the server always has a value there;
+	//     server has nothing. Apply does not change it if the API treats nothing and zero alike, or the server always
+	//     has a value there;
 	//   - an object that is replaced whole and whose type lacks one of its members. In kinds that are not built in,
 	//     Apply knows only the members of a label selector.
 	//
