@@ -110,7 +110,7 @@ func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 		case do == stepLead:
 			return true, nil
 		case do == stepClaim && late == 2:
-			// Another process may have a better connection.
+			// Free the lease, because another process may have a better connection.
 			late, read = 0, true
 			err := fmt.Errorf("claim lease %q: the server takes %v or more to answer, so the lease would run out before the next renewal", l.e.key, config.RenewDeadline/2)
 			if e := l.free(ctx, limit); e != nil {
