@@ -461,7 +461,7 @@ func controllerIn(object []byte) *meta.OwnerReference {
 	return nil
 }
 
-// ensured reports what a write has done. was is the object before it, and is the object after it.
+// ensured reports what a write has done, from the object before it (was) and after it (is).
 func (r Resource[T]) ensured(w *wish[T], was, is jsonstream.Item) (Ensured, error) {
 	done := Ensured{Outcome: r.outcome(was, is), New: was.Raw == nil}
 	done.Adopted = was.Raw != nil && w.owner != nil && controllerIn(was.Raw) == nil && controllerIn(is.Raw) != nil

@@ -238,7 +238,8 @@ func (e stallError) Error() string { return "server stalled: " + string(e) }
 // Timeout makes errors.NetworkOf report a timeout of the network.
 func (e stallError) Timeout() bool { return true }
 
-// stalled returns the error for an answer that sent received bytes within Config.StallTimeout.
+// stalled returns the error for an answer that has stalled: received is how many bytes came within
+// Config.StallTimeout.
 func (c *Client) stalled(received int) error {
 	return stallError(fmt.Sprintf("%d B of its answer came in %v", received, c.stall))
 }

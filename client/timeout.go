@@ -40,9 +40,9 @@ type deadlineError struct{ answer error }
 func (e *deadlineError) Error() string   { return e.answer.Error() }
 func (e *deadlineError) Unwrap() []error { return []error{e.answer, context.DeadlineExceeded} }
 
-// ranOut returns err, so that it matches context.DeadlineExceeded if it is the server's answer to the parameter
-// timeout. A server also has its own limit, and says the same when that passes; the client knows the difference by its
-// own clock, which may be a little slower than the server's.
+// ranOut returns err. If err is the server's answer to the parameter timeout, the result also matches
+// context.DeadlineExceeded. A server also has its own limit, and says the same when that passes; the client knows the
+// difference by its own clock, which may be a little slower than the server's.
 func ranOut(ctx context.Context, r outgoing, took time.Duration, err error) error {
 	deadline, ok := ctx.Deadline()
 	status := (*apierrors.StatusError)(nil)
