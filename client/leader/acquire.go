@@ -73,14 +73,18 @@ func (l *lock) excluded(wait time.Duration) {
 	}
 	helps := "remove spec.holderIdentity from the lease"
 	if l.lease == nil { // the holder may not know of the deletion yet, so the duration still counts
-		helps = "start this process again, as the lease is deleted"
+		helps = "restart this process: the lease is deleted"
 	}
 	err := fmt.Errorf("lead by lease %q: %q has not renewed it for %v, and its spec.leaseDurationSeconds keeps all others waiting for %v more; if the holder has ended, %s",
 		l.e.key, shown.Text(l.seen.holder), (term - wait).Round(time.Second), wait.Round(time.Second), helps)
 	l.e.waits(err)
 	if now := l.e.clock.Mono(); now-l.reported >= l.pause {
 		l.reported, l.pause = now, report.Next(l.pause)
-		l.e.failed(report.Topic{Key: aboutDuration, Fails: l.e.String() + " waits", Works: l.e.String() + ": the lease does not exclude for so long any more"}, err)
+		l.e.failed(report.Topic{
+			Key:   aboutDuration,
+			Fails: l.e.String() + ": the holder does not renew, and the lease keeps others waiting",
+			Works: l.e.String() + ": the lease no longer keeps others waiting",
+		}, err)
 	}
 }
 

@@ -99,7 +99,7 @@ func TestTheNumberOfATermNeverGoesBack(t *testing.T) {
 			if err := a.stop(); err != nil {
 				t.Error(err)
 			}
-			if text := "spec.leaseTransitions has no room for more"; strings.Count(said.String(), text) != 1 {
+			if text := "spec.leaseTransitions is at its maximum"; strings.Count(said.String(), text) != 1 {
 				t.Errorf("want %q once in the log:\n%s", text, said.String())
 			}
 		}
@@ -183,7 +183,7 @@ func TestALongLeaseThatIsRenewedLateIsReportedAgain(t *testing.T) {
 			if again := len(a.errors()) - before; again < 2 || a.Status().Err == nil {
 				t.Errorf("%d reports in the next silence, status has the error %v", again, a.Status().Err)
 			}
-			if got := strings.Count(said.String(), "does not exclude for so long any more"); got != n+1 {
+			if got := strings.Count(said.String(), "the lease no longer keeps others waiting"); got != n+1 {
 				t.Errorf("%d lines say that it is over, want %d:\n%s", got, n+1, said.String())
 			}
 		}
@@ -217,7 +217,7 @@ func TestALongLeaseThatIsDeletedIsReported(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.until(time.Minute)
-		if err := a.Status().Err; err == nil || !strings.Contains(err.Error(), "start this process again") {
+		if err := a.Status().Err; err == nil || !strings.Contains(err.Error(), "restart this process") {
 			t.Errorf("status has the error %v", err)
 		}
 		if err := a.stop(); err != nil || a.Status().Err != nil {

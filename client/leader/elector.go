@@ -127,7 +127,7 @@ func (e *Elector) begin(lead func(context.Context) error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.status.Running {
-		return fmt.Errorf("%v: it is running already", e)
+		return fmt.Errorf("%v: already running", e)
 	}
 	e.status.Running = true
 	return nil

@@ -211,7 +211,7 @@ func TestALeadThatHangsIsReported(t *testing.T) {
 				}
 				w.until(19*time.Second + 5*time.Minute)
 				var after []string
-				meanwhile := map[bool]string{true: "another process may lead meanwhile", false: "the lease is kept meanwhile"}[lost]
+				meanwhile := map[bool]string{true: "another process may lead", false: "this process keeps the lease"}[lost]
 				form := regexp.MustCompile(`^lead by lease "default/web": \S*contender\S* still runs (\S+) after its context has ended, and ` + meanwhile + `: `)
 				for _, err := range a.errors() {
 					hang := form.FindStringSubmatch(err.Error())
@@ -240,7 +240,7 @@ func TestAnElectorRunsOnce(t *testing.T) {
 		a := w.contend("a", nil, nil).run()
 		w.until(time.Second)
 		err := a.Run(quiet(t), func(context.Context) error { t.Error("lead was called"); return nil })
-		if err == nil || err.Error() != `leader election by lease "default/web": it is running already` {
+		if err == nil || err.Error() != `leader election by lease "default/web": already running` {
 			t.Errorf("the second Run returned %v", err)
 		}
 		if a.cause() != nil || !a.Status().Running {
@@ -390,8 +390,8 @@ func TestErrorsThatNoHookTakesAreLogged(t *testing.T) {
 			`"msg"="leader election by lease \"default/web\": this process leads" "identity"="a" "term"=0`,
 			`"msg"="leader election by lease \"default/web\" fails" "error"="update leases.coordination.k8s.io \"default/web\": context deadline exceeded"`,
 			`"msg"="leader election by lease \"default/web\" works again after`,
-			`"msg"="leader election by lease \"default/web\": lead hangs" "error"="lead by lease`,
-			`contender).lead-fm still runs 5s after its context has ended, and the lease is kept meanwhile: context canceled"`,
+			`"msg"="leader election by lease \"default/web\": lead does not return" "error"="lead by lease`,
+			`contender).lead-fm still runs 5s after its context has ended, and this process keeps the lease: context canceled"`,
 			`"msg"="leader election by lease \"default/web\": nobody leads"`,
 		} {
 			if !strings.Contains(lines.String(), want) {

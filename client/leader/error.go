@@ -68,7 +68,7 @@ var (
 )
 
 func (e *Elector) shared() error {
-	return fmt.Errorf("lead by lease %q as %q: %w; set Options.Identity to a text of its own for each process, or leave it empty",
+	return fmt.Errorf("lead by lease %q as %q: %w; give each process its own Options.Identity, or leave it empty",
 		e.key, shown.Text(e.config.Identity), ErrShared)
 }
 

@@ -148,7 +148,7 @@ func (k *keeper) once(stop context.Context, info *RenewalInfo) error {
 			return err
 		}
 		if err := retry.Sleep(ctx, conflicts.Next(0)); err != nil {
-			return fmt.Errorf("renew lease %q: others change it all the time: %w", k.e.key, err)
+			return fmt.Errorf("renew lease %q: other writers keep changing it: %w", k.e.key, err)
 		}
 	}
 }
@@ -166,11 +166,11 @@ func (k *keeper) owned() error {
 	case k.lease.GetUID() != k.term.UID:
 		return lost(Deleted, "somebody has deleted the lease and made it again", nil)
 	case k.rec.strategy != "":
-		return lost(Coordinated, "the server chooses the holder now", k.e.coordinated(k.rec.strategy))
+		return lost(Coordinated, "somebody has set spec.strategy in the lease", k.e.coordinated(k.rec.strategy))
 	case k.mine():
 		return nil
 	case k.rec.holder == k.e.config.Identity && k.restored:
-		return lost(Restored, "the server has an earlier state of the lease: it has been restored from a backup", nil)
+		return lost(Restored, "the server has an older state of the lease, probably restored from a backup", nil)
 	case k.rec.holder == k.e.config.Identity:
 		return lost(Shared, "another process has written the lease", k.e.shared())
 	case k.rec.holder == "":
@@ -199,15 +199,15 @@ func (k *keeper) lost(stop context.Context) {
 
 // hangs reports that lead still runs although its context has ended.
 func (k *keeper) hangs(since time.Duration, cause error) {
-	meanwhile := "the lease is kept meanwhile"
+	holds := "this process keeps the lease"
 	if k.term.open() != nil {
-		meanwhile = "another process may lead meanwhile"
+		holds = "another process may lead"
 	}
 	err := fmt.Errorf("lead by lease %q: %s still runs %v after its context has ended, and %s: %w",
-		k.e.key, k.name, since.Round(time.Millisecond), meanwhile, cause)
+		k.e.key, k.name, since.Round(time.Millisecond), holds, cause)
 	if k.e.config.OnError != nil {
 		k.e.config.OnError(err)
 		return
 	}
-	k.e.log.Logger().Error(err, k.e.String()+": lead hangs")
+	k.e.log.Logger().Error(err, k.e.String()+": lead does not return")
 }

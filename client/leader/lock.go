@@ -150,8 +150,8 @@ func (l *lock) claim(ctx context.Context) error {
 		return err
 	}
 	if l.held != c {
-		return fmt.Errorf("the server has stored another record than %q sent: holder %q, renewed at %v",
-			l.e.config.Identity, l.rec.holder, l.rec.renewed)
+		return fmt.Errorf("write lease %q as %q: server stored another record: holder %q, renewed at %v",
+			l.e.key, l.e.config.Identity, l.rec.holder, l.rec.renewed)
 	}
 	return nil
 }

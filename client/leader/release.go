@@ -18,7 +18,9 @@ func (l *lock) release(ctx context.Context, most time.Duration) {
 	defer cancel()
 	err := l.free(ctx, most/2)
 	if err != nil {
-		l.e.failed(report.Topic{Key: aboutRelease, Fails: l.e.String() + ": release fails, so the others may wait until the lease runs out"}, err)
+		l.e.failed(report.Topic{
+			Key: aboutRelease, Fails: l.e.String() + ": release fails, so another process may have to wait until the lease expires",
+		}, err)
 	}
 	tell(ctx, l.e.hooks(ctx).Released, ReleaseInfo{Lease: l.e.key, Err: err})
 }

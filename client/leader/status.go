@@ -86,7 +86,8 @@ func (e *Elector) saw(ctx context.Context, l *lock) {
 	case info.Self:
 		logger.Info(e.String()+": this process leads", "identity", info.Leader, "term", info.Term)
 		if info.Term >= maxTransitions {
-			logger.Info(e.String() + ": spec.leaseTransitions has no room for more, so the number of the next term will be the same; delete the lease to begin anew")
+			logger.Info(e.String() + ": spec.leaseTransitions is at its maximum, so the next term will have the same number; " +
+				"delete the lease to reset it")
 		}
 	case info.Leader != "":
 		logger.Info(e.String()+": another process leads", "identity", info.Leader, "term", info.Term)

@@ -72,7 +72,11 @@ func (w *watcher) run(ctx context.Context) {
 		}
 		floor := time.Duration(0)
 		if err != nil {
-			w.e.failed(report.Topic{Key: aboutWatch, Fails: w.e.String() + ": watch fails", Works: w.e.String() + ": watch works again"}, err)
+			w.e.failed(report.Topic{
+				Key:   aboutWatch,
+				Fails: w.e.String() + ": watch fails, so changes of the lease are noticed late",
+				Works: w.e.String() + ": watch works again",
+			}, err)
 			floor, _ = apierrors.RetryAfter(err)
 		} else {
 			w.e.works(aboutWatch)
