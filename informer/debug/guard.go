@@ -33,7 +33,7 @@ func (p *Page) admits(r *http.Request) error {
 	// but a stream would occupy a place.
 	site, mode := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Mode")
 	if (site == "cross-site" || site == "same-site") && mode != "navigate" {
-		return fmt.Errorf("another site asked for it (Sec-Fetch-Site: %s)", site)
+		return fmt.Errorf("the request comes from another site (Sec-Fetch-Site: %s)", site)
 	}
 	if p.o.Allow == nil {
 		return nil

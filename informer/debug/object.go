@@ -36,11 +36,11 @@ func (p *Page) objectView(id, key string) (view, error) {
 	}
 	e, ok := p.caches.find(id)
 	if !ok || !e.running {
-		return nil, fmt.Errorf("%w: no cache that runs is named %q", errNotFound, id)
+		return nil, fmt.Errorf("%w: no running cache is named %q", errNotFound, id)
 	}
 	k, ok := parseKey(key)
 	if !ok {
-		return nil, fmt.Errorf("%w: an object is named namespace/name, or /name, got %q", errNotFound, key)
+		return nil, fmt.Errorf("%w: object must be namespace/name or /name, got %q", errNotFound, key)
 	}
 	identity, obj, ok := object(e.info, k)
 	if !ok {
@@ -51,7 +51,7 @@ func (p *Page) objectView(id, key string) (view, error) {
 	}
 	var err error
 	if v.Object, v.Redacted, err = p.content(e.info.Resource, obj); err != nil {
-		return nil, fmt.Errorf("%w: the object %q does not encode as JSON: %v", errNotFound, objectName(k), err)
+		return nil, fmt.Errorf("%w: object %q does not encode as JSON: %v", errNotFound, objectName(k), err)
 	}
 	v.text = indented(v.Object)
 	if v.cut = max(0, len(v.text)-mostText); v.cut > 0 {

@@ -162,7 +162,7 @@ func TestThePageMayReadACacheBeforeItsFirstList(t *testing.T) {
 	bubble(t, debug.Options{Objects: true}, func(r *rig) {
 		r.server.Intercept(func(*http.Request) http.HandlerFunc { return http.NotFound })
 		r.run(informer.New(client.For(r.client, configMaps), informer.Options{OnError: func(error) {}}))
-		r.has("/", "there is no complete list yet")
+		r.has("/", "no complete list yet")
 		r.has("/?cache=configmaps.v1&q=a", "No object matches")
 		r.server.Intercept(nil)
 	})

@@ -242,7 +242,7 @@ func (p *Page) controllerHooks() controller.Hooks {
 				case again && after > 0:
 					v.Text = "again in " + short(after)
 				case again:
-					v.Text = "again: its time has passed"
+					v.Text = "again now: its time has passed"
 				}
 				if r.Attempt > 1 {
 					v.Text = fmt.Sprintf("attempt %d. %s", r.Attempt, v.Text)

@@ -59,7 +59,7 @@ func (o Options) withDefaults() (Options, error) {
 	hosts := make([]string, len(o.Hosts))
 	for i, h := range o.Hosts {
 		if err := validHost(h); err != nil {
-			return o, fmt.Errorf("debug.Options: Hosts[%d]: %w", i, err)
+			return o, fmt.Errorf("debug.Options: Hosts[%d] %w", i, err)
 		}
 		hosts[i] = strings.ToLower(h)
 	}
@@ -73,7 +73,7 @@ func (o Options) withDefaults() (Options, error) {
 func validHost(h string) error {
 	switch {
 	case h == "":
-		return errors.New("a host must not be empty")
+		return errors.New("must not be empty")
 	case net.ParseIP(h) != nil:
 		return nil
 	case strings.ContainsAny(h, ":/ []*"):

@@ -280,7 +280,7 @@ func (v overview) problems() []problem {
 	}
 	if h := v.Health; h != nil {
 		if h.Live != "" {
-			add(true, "", "program", "it should be started again: %s", h.Live)
+			add(true, "", "program", "it should be restarted: %s", h.Live)
 		}
 		if h.Ready != "" {
 			add(false, "", "program", "it is not ready: %s", h.Ready)
@@ -291,13 +291,13 @@ func (v overview) problems() []problem {
 		switch {
 		case !c.Running:
 		case !c.Synced && c.Err != "":
-			add(true, where, c.ID, "there is no complete list yet: %s", c.Err)
+			add(true, where, c.ID, "no complete list yet: %s", c.Err)
 		case !c.Synced:
-			add(false, where, c.ID, "there is no complete list yet: %s objects so far", grouped(c.Items))
+			add(false, where, c.ID, "no complete list yet: %s objects so far", grouped(c.Items))
 		case c.Err != "" && c.State != "watching":
 			add(true, where, c.ID, "%s", c.Err)
 		case c.shaky:
-			add(false, where, c.ID, "it watches again; before that: %s", c.Err)
+			add(false, where, c.ID, "it watches again; last error: %s", c.Err)
 		}
 		if c.Undecodable > 0 {
 			add(false, where, c.ID, "undecodable: %s", plural(c.Undecodable, "object"))
@@ -340,7 +340,7 @@ func (v overview) problems() []problem {
 		}
 	}
 	if v.Requests.Longest > longRequest {
-		add(false, "", "requests", "one has had no answer for %s", short(v.Requests.Longest))
+		add(false, "", "requests", "a request has had no answer for %s", short(v.Requests.Longest))
 	}
 	slices.SortStableFunc(all, func(a, b problem) int {
 		switch {

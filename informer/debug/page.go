@@ -75,7 +75,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		p.refuse(w, r, http.StatusBadRequest, fmt.Errorf("the query of the address is not well formed: %w", err))
+		p.refuse(w, r, http.StatusBadRequest, fmt.Errorf("parse the query of the address: %w", err))
 		return
 	}
 	switch {
@@ -94,7 +94,7 @@ type view interface {
 	body(m *markup)
 }
 
-var errNotFound = errors.New("there is nothing at this address")
+var errNotFound = errors.New("not found")
 
 func (p *Page) serveView(w http.ResponseWriter, r *http.Request, query url.Values) {
 	var v view

@@ -186,7 +186,7 @@ func TestThePageSaysWhatIsWrongWithACache(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		r.has("/", "it watches again; before that: ", `<li class="busy">`)
+		r.has("/", "it watches again; last error: ", `<li class="busy">`)
 		time.Sleep(2 * time.Minute)
 		if _, body := get(t, r.page, "/"); strings.Contains(body, "it watches again") {
 			t.Error("an old error is still a problem")
@@ -342,7 +342,7 @@ func TestThePageShowsRequests(t *testing.T) {
 		time.Sleep(45 * time.Second)
 		r.is("get", "/", "requests", "inFlight", 0, "verb")
 		r.is("default/slow", "/", "requests", "inFlight", 0, "key")
-		r.has("/", "In flight", "45 s", "one has had no answer for 45 s")
+		r.has("/", "In flight", "45 s", "a request has had no answer for 45 s")
 		close(hold)
 		<-done
 		r.is("[]", "/", "requests", "inFlight")

@@ -185,9 +185,9 @@ func (row shareRow) problems(now time.Time, add func(severe bool, link, what, fo
 	case row.State == "ended":
 		return
 	case row.State == "joining" && row.LeaseErr != "":
-		add(true, where, what, "it has no lease, so it works on nothing: %s", row.LeaseErr)
+		add(true, where, what, "it has no lease, so it has no ranges: %s", row.LeaseErr)
 	case row.State == "joining":
-		add(false, where, what, "it has no lease yet, so it works on nothing")
+		add(false, where, what, "it has no lease yet, so it has no ranges")
 	case row.LeaseErr != "":
 		add(false, where, what, "it cannot write its lease: %s", row.LeaseErr)
 	}

@@ -124,7 +124,7 @@ func TestThePageShowsShards(t *testing.T) {
 		r.is("joining", "/", "shards", 0, "state")
 		r.is(0, "/", "shards", 0, "ranges")
 		r.is(true, "/", "problems", 0, "severe")
-		r.has("/", "it has no lease, so it works on nothing: ", "TooManyRequests")
+		r.has("/", "it has no lease, so it has no ranges: ", "TooManyRequests")
 		r.server.Intercept(nil)
 		time.Sleep(time.Minute)
 

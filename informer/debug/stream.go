@@ -3,7 +3,6 @@ package debug
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -21,7 +20,7 @@ const (
 	streamQuiet = 15 * time.Second       // after which a comment shows that the stream is alive
 )
 
-var errStreams = errors.New("too many streams of events are open")
+var errStreams = fmt.Errorf("too many streams of events are open, at most %d are allowed", mostStreams)
 
 // serveStream sends events until the request's context ends or the client stops reading. The stream occupies one of
 // mostStreams places, and buffers no event: see events.
