@@ -260,4 +260,8 @@ func TestFieldsOfTheSameWritersAreOneText(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
+	got = Texts([]Field{{Path: ".a", Ours: "me", Other: "x", OtherRemoves: true}, {Path: ".b", Ours: "me", Other: "x", OtherRemoves: true}})
+	if want := []string{`"me" sets .a, .b and "x" removes them`}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

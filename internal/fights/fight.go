@@ -63,7 +63,10 @@ func (f Field) text(paths []string) string {
 		rest = fmt.Sprintf(" and %d more", len(paths)-most)
 		paths = paths[:most]
 	}
-	fields := strings.Join(paths, ", ") + rest
+	fields, them := strings.Join(paths, ", ")+rest, "it"
+	if len(paths) > 1 {
+		them = "them"
+	}
 	ours, other := strconv.Quote(f.Ours), "another writer"
 	if f.Ours == "" {
 		ours = "the controller"
@@ -76,9 +79,9 @@ func (f Field) text(paths []string) string {
 	}
 	switch {
 	case f.OursRemoves:
-		return fmt.Sprintf("%s sets %s and %s removes it", other, fields, ours)
+		return fmt.Sprintf("%s sets %s and %s removes %s", other, fields, ours, them)
 	case f.OtherRemoves:
-		return fmt.Sprintf("%s sets %s and %s removes it", ours, fields, other)
+		return fmt.Sprintf("%s sets %s and %s removes %s", ours, fields, other, them)
 	}
 	if f.Other != "" && f.Other < f.Ours {
 		return fmt.Sprintf("%s and %s both write %s", other, ours, fields)
