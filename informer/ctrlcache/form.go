@@ -78,7 +78,7 @@ func (k kind) goType(scheme *runtime.Scheme) (reflect.Type, error) {
 		return nil, err
 	}
 	if _, ok := obj.(object); !ok {
-		return nil, fmt.Errorf("the scheme has %T for %v, which is no client.Object", obj, k.gvk)
+		return nil, fmt.Errorf("scheme type %T of %v must implement client.Object", obj, k.gvk)
 	}
 	return reflect.TypeOf(obj), nil
 }

@@ -32,7 +32,7 @@ func newIndexer[T meta.Object](r cache.Reader[T]) *indexer[T] {
 	}
 }
 
-var errReadOnly = errors.New("the cache is read-only: it holds what the server has")
+var errReadOnly = errors.New("the indexer is read-only: its informer writes it")
 
 func (x *indexer[T]) Add(any) error               { return errReadOnly }
 func (x *indexer[T]) Update(any) error            { return errReadOnly }

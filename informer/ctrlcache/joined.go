@@ -98,7 +98,7 @@ func (j *joined) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler, o
 func (j *joined) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*joinedRegistration)
 	if !ok {
-		return errors.New("the registration is not one of this informer")
+		return errors.New("remove event handler: the registration belongs to another informer")
 	}
 	var errs []error
 	for i, p := range r.parts {

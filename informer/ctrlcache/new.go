@@ -66,14 +66,15 @@ type Options struct {
 //	manager.Options{NewCache: ctrlcache.Options{StripManagedFields: true}.New}
 func (o Options) New(cfg *rest.Config, opts cache.Options) (cache.Cache, error) {
 	if cfg == nil {
-		return nil, fmt.Errorf("ctrlcache: the rest.Config is nil")
+		return nil, fmt.Errorf("ctrlcache.New: cfg must not be nil")
 	}
 	if o.CheckMutations < 0 {
 		return nil, fmt.Errorf("ctrlcache.Options: CheckMutations must be 0 (off) or more, got %d", o.CheckMutations)
 	}
 	if opts.NewInformer != nil {
 		if len(o.Fields) > 0 {
-			return nil, fmt.Errorf("ctrlcache.Options: Fields: must be empty if cache.Options.NewInformer is set, which brings other informers")
+			return nil, fmt.Errorf("ctrlcache.Options: " +
+				"Fields must be empty if cache.Options.NewInformer is set, which makes other informers")
 		}
 		return cache.New(cfg, opts)
 	}

@@ -35,7 +35,7 @@ func newProjections(o Options, scheme *runtime.Scheme) (map[schema.GroupVersionK
 	for obj, paths := range o.Fields {
 		gvk, p, err := o.projectionOf(obj, paths, scheme)
 		if err == nil && all[gvk] != nil {
-			err = errors.New("there are two entries of the kind")
+			err = errors.New("the kind has two entries")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("ctrlcache.Options: Fields: %s: %w", keyOf(gvk, obj), err)
@@ -56,15 +56,16 @@ func keyOf(gvk schema.GroupVersionKind, obj object) string {
 func (o Options) projectionOf(obj object, paths []string, scheme *runtime.Scheme) (gvk schema.GroupVersionKind, p *projection, err error) {
 	switch {
 	case isNil(obj):
-		return gvk, nil, errors.New("the object that names the kind is nil")
+		return gvk, nil, errors.New("the key must not be nil")
 	case formOf(obj) != Typed:
-		return gvk, nil, errors.New("the object that names the kind must be of a Go type of the scheme, such as &corev1.Pod{}: only typed objects can lack fields")
+		return gvk, nil, errors.New("the key must be of a Go type of the scheme, such as &corev1.Pod{}: " +
+			"only typed objects can lack fields")
 	}
 	if gvk, err = apiutil.GVKForObject(obj, scheme); err != nil {
 		return gvk, nil, err
 	}
 	if len(paths) == 0 {
-		return gvk, nil, errors.New("there is no path: name what is read, or leave out the kind for whole objects")
+		return gvk, nil, errors.New("there must be a path; leave out the kind to cache whole objects")
 	}
 	goType, err := kind{Typed, gvk}.goType(scheme)
 	if err != nil {
@@ -75,7 +76,7 @@ func (o Options) projectionOf(obj object, paths []string, scheme *runtime.Scheme
 	for _, path := range p.paths {
 		switch first, _, _ := strings.Cut(path, "."); {
 		case path == managedFields && o.StripManagedFields:
-			return gvk, nil, fmt.Errorf("%q is named, and StripManagedFields leaves it out", path)
+			return gvk, nil, fmt.Errorf("%q and StripManagedFields exclude each other", path)
 		case path == managedFields && p.managedFields:
 			return gvk, nil, fmt.Errorf("%q is there twice", path)
 		case path == managedFields:

@@ -199,7 +199,7 @@ func TestFieldsThatCannotBeDecodedAloneAreRefused(t *testing.T) {
 			{pods("status.startTime.seconds"), pod + `"status.startTime.seconds" cannot be decoded by itself: v1.Time, the type of status.startTime, decodes itself, so name "status.startTime"`},
 			{pods("spec.nodeSelector.zone"), pod + `"spec.nodeSelector.zone" does not exist: spec.nodeSelector has strings only, so name "spec.nodeSelector"`},
 			{pods("spec.nodeName.x"), pod + `"spec.nodeName.x" does not exist: spec.nodeName has no members`},
-			{pods(), pod + "there is no path"},
+			{pods(), pod + "there must be a path"},
 			{pods(""), pod + "a path is empty"},
 			{pods("spec..nodeName"), pod + `"spec..nodeName" has an empty name between its dots`},
 			{pods("spec.nodeName", "spec.nodeName"), pod + `"spec.nodeName" is there twice`},
@@ -208,13 +208,13 @@ func TestFieldsThatCannotBeDecodedAloneAreRefused(t *testing.T) {
 			{pods("metadata.labels"), pod + `"metadata.labels" must not be named: kind, apiVersion and metadata are always there, except metadata.managedFields`},
 			{pods("metadata"), pod + `"metadata" must not be named`},
 			{pods("kind"), pod + `"kind" must not be named`},
-			{stripped, pod + `"metadata.managedFields" is named, and StripManagedFields leaves it out`},
+			{stripped, pod + `"metadata.managedFields" and StripManagedFields exclude each other`},
 			{ctrlcache.Options{Fields: map[client.Object][]string{&unknown{}: {"spec"}}}, "ctrlcache.Options: Fields: *ctrlcache_test.unknown: no kind is registered"},
 			{ctrlcache.Options{Fields: map[client.Object][]string{&unstructured.Unstructured{}: {"spec"}}}, "only typed objects can lack fields"},
 			{ctrlcache.Options{Fields: map[client.Object][]string{partial: {"spec"}}}, "only typed objects can lack fields"},
-			{ctrlcache.Options{Fields: map[client.Object][]string{nil: {"spec"}}}, "ctrlcache.Options: Fields: <nil>: the object that names the kind is nil"},
-			{ctrlcache.Options{Fields: map[client.Object][]string{(*corev1.Pod)(nil): {"spec"}}}, "the object that names the kind is nil"},
-			{ctrlcache.Options{Fields: map[client.Object][]string{&corev1.Pod{}: {"spec"}, &corev1.Pod{}: {"status"}}}, pod + "there are two entries of the kind"},
+			{ctrlcache.Options{Fields: map[client.Object][]string{nil: {"spec"}}}, "ctrlcache.Options: Fields: <nil>: the key must not be nil"},
+			{ctrlcache.Options{Fields: map[client.Object][]string{(*corev1.Pod)(nil): {"spec"}}}, "the key must not be nil"},
+			{ctrlcache.Options{Fields: map[client.Object][]string{&corev1.Pod{}: {"spec"}, &corev1.Pod{}: {"status"}}}, pod + "the kind has two entries"},
 		} {
 			if _, err := test.own.New(w.config, cache.Options{HTTPClient: w.http}); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
@@ -222,7 +222,7 @@ func TestFieldsThatCannotBeDecodedAloneAreRefused(t *testing.T) {
 		}
 		o := cache.Options{HTTPClient: w.http}
 		o.NewInformer = toolscache.NewSharedIndexInformer
-		if _, err := pods("spec").New(w.config, o); err == nil || !strings.Contains(err.Error(), "Fields: must be empty if cache.Options.NewInformer is set") {
+		if _, err := pods("spec").New(w.config, o); err == nil || !strings.Contains(err.Error(), "Fields must be empty if cache.Options.NewInformer is set") {
 			t.Errorf("with informers of somebody else: %v", err)
 		}
 	})

@@ -53,10 +53,11 @@ func newSettings(cfg *rest.Config, opts cache.Options) (*settings, error) {
 	for obj, by := range opts.ByObject {
 		namespaced, err := apiutil.IsObjectNamespaced(obj, s.scheme, s.mapper)
 		if err != nil {
-			return nil, fmt.Errorf("cache.Options: ByObject: find out whether %T is in namespaces: %w", obj, err)
+			return nil, fmt.Errorf("cache.Options: ByObject: find out whether %T is namespaced: %w", obj, err)
 		}
 		if !namespaced && by.Namespaces != nil {
-			return nil, fmt.Errorf("cache.Options: ByObject: %T is in no namespace, and its Namespaces must be nil", obj)
+			return nil, fmt.Errorf("cache.Options: ByObject: "+
+				"Namespaces of %T must be nil, because it is cluster-scoped", obj)
 		}
 		gvk, err := apiutil.GVKForObject(obj, s.scheme)
 		if err != nil {

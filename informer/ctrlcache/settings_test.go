@@ -284,7 +284,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 				"namespaces of a kind that is in none",
 				ctrlcache.Options{},
 				cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Node{}: {Namespaces: map[string]cache.Config{}}}},
-				"cache.Options: ByObject: *v1.Node is in no namespace",
+				"cache.Options: ByObject: Namespaces of *v1.Node must be nil",
 			},
 			{
 				"a type that the scheme does not know",

@@ -51,7 +51,7 @@ type hooks struct {
 	report    atomic.Pointer[func(error)]
 }
 
-var errRanBefore = errors.New("the informer has run already, and runs only once")
+var errRanBefore = errors.New("the informer has run before, and runs only once")
 
 // run runs the informer until ctx ends.
 func (s *shared[T]) run(ctx context.Context) error {
@@ -136,7 +136,7 @@ func (s *shared[T]) Run(stop <-chan struct{}) {
 // the other errors of the informer.
 func (s *shared[T]) RunWithContext(ctx context.Context) {
 	if err := s.run(ctx); err != nil {
-		loggerIn(ctx).Error(err, "the informer does not run", "informer", s.Informer.String())
+		loggerIn(ctx).Error(err, "the informer cannot run", "informer", s.Informer.String())
 	}
 }
 
@@ -156,14 +156,14 @@ func (s *shared[T]) AddEventHandlerWithOptions(
 	return s.AddEventHandlerWithResyncPeriod(h, period)
 }
 
-var errStopped = errors.New("the handler is not added, because the informer has stopped")
+var errStopped = errors.New("add event handler: the informer has stopped")
 
 // AddEventHandlerWithResyncPeriod implements SharedInformer.
 func (s *shared[T]) AddEventHandlerWithResyncPeriod(
 	h toolscache.ResourceEventHandler, period time.Duration,
 ) (toolscache.ResourceEventHandlerRegistration, error) {
 	if h == nil {
-		return nil, errors.New("the handler is nil")
+		return nil, errors.New("add event handler: the handler must not be nil")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +181,7 @@ func (s *shared[T]) AddEventHandlerWithResyncPeriod(
 func (s *shared[T]) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*registration[T])
 	if !ok {
-		return errors.New("the registration is not one of this informer")
+		return errors.New("remove event handler: the registration belongs to another informer")
 	}
 	r.sub.Close()
 	return nil
@@ -191,7 +191,7 @@ func (s *shared[T]) RemoveEventHandler(handle toolscache.ResourceEventHandlerReg
 // taken.
 func (s *shared[T]) AddIndexers(more toolscache.Indexers) error {
 	if s.IsStopped() {
-		return errors.New("the indexes are not added, because the informer has stopped")
+		return errors.New("add indexers: the informer has stopped")
 	}
 	return s.indexer.AddIndexers(more)
 }
@@ -241,7 +241,8 @@ func (s *shared[T]) set(change func()) error {
 	case s.started:
 		return errors.New("the informer has already started")
 	case s.hooks == nil:
-		return errors.New("the informer was made with its transform and its Options.OnError: use informer.Transform, or NewInformer")
+		return errors.New("the informer has its transform and its Options.OnError already: " +
+			"use informer.Transform, or NewInformer")
 	}
 	change()
 	return nil

@@ -98,7 +98,8 @@ func transformed[T meta.Object](f cache.TransformFunc, id meta.Identity, decoded
 	}
 	obj, ok := out.(T)
 	if !ok || isNil(obj) {
-		return none, &client.DecodeError{Identity: id, Err: fmt.Errorf("transform returned %T, which is no object that the cache can hold", out)}
+		err = fmt.Errorf("transform returned %T, want an object of the type that the cache holds", out)
+		return none, &client.DecodeError{Identity: id, Err: err}
 	}
 	return obj, nil
 }
