@@ -88,7 +88,7 @@ func run(ctx context.Context, c *client.Client, namespace string, out io.Writer)
 		fmt.Fprintf(out, "%s is owned by %s\n", conflict.Field, conflict.Manager)
 	}
 	if !errors.Is(err, apierrors.Conflict) {
-		return fmt.Errorf("an apply of the replicas, which are the autoscaler's: %w", err)
+		return fmt.Errorf("apply .spec.replicas, which the autoscaler owns: want a Conflict, got: %w", err)
 	}
 
 	// A configuration without the replicas has no conflict. ApplyOptions.Force would take the replicas back.

@@ -53,7 +53,7 @@ func sell(ctx context.Context, shows client.Resource[*Show], key meta.Key, clerk
 	// After a connection that broke at the wrong moment nobody knows whether the seat is sold. To sell another one
 	// could be one too many: that is for a person to see to.
 	if lost := (*client.ModifyError)(nil); errors.As(err, &lost) && lost.MayHaveWritten {
-		return "", fmt.Errorf("look whether %s has sold %s: %w", clerk, seat, err)
+		return "", fmt.Errorf("sell seat %s by %s: check whether it is sold: %w", seat, clerk, err)
 	}
 	return seat, err
 }

@@ -47,7 +47,7 @@ func TestASaleThatMayHaveHappenedIsNotMadeAgain(t *testing.T) {
 			}
 			return nil
 		})
-		if seat, err := sell(t.Context(), shows, key, "ann"); seat != "" || err == nil || !strings.HasPrefix(err.Error(), "look whether ann has sold 1a: ") {
+		if seat, err := sell(t.Context(), shows, key, "ann"); seat != "" || err == nil || !strings.HasPrefix(err.Error(), "sell seat 1a by ann: check whether it is sold: ") {
 			t.Errorf("sold %q, and the error is %v", seat, err)
 		}
 		server.Intercept(nil)

@@ -94,7 +94,7 @@ func late(ctx context.Context, last *summary, err error) (*summary, error) {
 	if last == nil || !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return nil, err
 	}
-	last.problems = append([]string{"not all was right within -timeout"}, last.problems...)
+	last.problems = append([]string{"not everything was in sync within -timeout"}, last.problems...)
 	return last, nil
 }
 

@@ -136,7 +136,7 @@ type leftError struct {
 }
 
 func (e *leftError) Error() string {
-	return fmt.Sprintf("the namespaces %s are left: %v", strings.Join(e.namespaces, ", "), e.err)
+	return fmt.Sprintf("remove namespaces %s: %v", strings.Join(e.namespaces, ", "), e.err)
 }
 
 func (e *leftError) Unwrap() error { return e.err }
