@@ -70,7 +70,7 @@ func (e *PanicError) Error() string {
 		who = "function"
 	}
 	if e.Value == guard.ErrExited {
-		return fmt.Sprintf("deliver %s of %q: %s: %v", e.Op, e.Key, who, e.Value)
+		return fmt.Sprintf("deliver %s of %q: %s %v", e.Op, e.Key, who, e.Value)
 	}
 	return fmt.Sprintf("deliver %s of %q: %s panicked: %v", e.Op, e.Key, who, e.Value)
 }

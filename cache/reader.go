@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"time"
 
@@ -110,5 +111,9 @@ func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
 // WaitFor also waits if the informer does not follow the key's namespace, because it may do so later. Index functions
 // must not call it; a handler may, but its subscription then waits too.
 func (r Reader[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) (waited time.Duration, err error) {
-	return r.Behind().WaitFor(ctx, key, resourceVersion)
+	waited, err = r.Behind().WaitFor(ctx, key, resourceVersion)
+	if err != nil {
+		err = fmt.Errorf("wait for version %q of %q: %w", resourceVersion, key, err)
+	}
+	return waited, err
 }

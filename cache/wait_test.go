@@ -38,12 +38,12 @@ func TestWaitFor(t *testing.T) {
 		{"nor is one where the cache's cannot be", func(s things) { s.Bookmark("x") }, "6", nil, 0, ""},
 		{
 			"not by an older one", func(s things) { set(s, "ns/a u@5") }, "6", func(s things) { s.Bookmark("3") }, time.Minute,
-			`wait for version 6 of "ns/a": the cache is at 3: context deadline exceeded`,
+			`wait for version "6" of "ns/a": the cache is at version 3: context deadline exceeded`,
 		},
 		{
 			"not by another namespace", func(s things) { s.Writer("ns").Bookmark("4") }, "6",
 			func(s things) { s.Writer("other").Bookmark("9") }, time.Minute,
-			`wait for version 6 of "ns/a": the cache is at 4: context deadline exceeded`,
+			`wait for version "6" of "ns/a": the cache is at version 4: context deadline exceeded`,
 		},
 		{
 			"by a writer that is restricted to its namespace", func(s things) { s.Writer("").Restrict(only("ns", "more")) }, "6",
@@ -60,15 +60,15 @@ func TestWaitFor(t *testing.T) {
 		{
 			"not by a writer that is restricted to others", func(s things) { s.Writer("").Restrict(only("other")) }, "6",
 			func(s things) { s.Bookmark("7") }, time.Minute,
-			`wait for version 6 of "ns/a": the cache is not filled yet: context deadline exceeded`,
+			`wait for version "6" of "ns/a": the cache is not filled yet: context deadline exceeded`,
 		},
 		{
 			"nor before the first list", func(s things) { s.Writer("ns") }, "6", nil, time.Minute,
-			`wait for version 6 of "ns/a": the cache is not filled yet: context deadline exceeded`,
+			`wait for version "6" of "ns/a": the cache is not filled yet: context deadline exceeded`,
 		},
 		{
 			"nor in a namespace that nobody writes", func(s things) { s.Writer("other") }, "6", nil, time.Minute, // behaviour 263
-			`wait for version 6 of "ns/a": the cache is not of its namespace: context deadline exceeded`,
+			`wait for version "6" of "ns/a": the cache does not cover namespace "ns": context deadline exceeded`,
 		},
 	} {
 		bubble(t, test.name, func(t *testing.T) {

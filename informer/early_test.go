@@ -75,7 +75,7 @@ func TestAReadBeforeTheFirstListIsReportedAndFailsTheTest(t *testing.T) {
 				t.Fatalf("reported %v, want the read once, with its place", reported)
 			}
 			r := &rig{T: t}
-			r.says(early, "read the cache of configmaps.v1 too early ("+test.name, "nobody has called its Run", "controller.Reads")
+			r.says(early, "read the cache of configmaps.v1 too early ("+test.name, "Run has not been called", "controller.Reads")
 			if len(failures) != 1 || failures[0] != early.Error() {
 				t.Errorf("the test fails with %q, want %q", failures, early)
 			}

@@ -252,7 +252,7 @@ func TestReadinessWantsFreshCaches(t *testing.T) {
 	}
 	bubble(t, func(r *rig) {
 		g := &informer.Group{MustBeFresh: []informer.Runner{informer.New(r.things, informer.Options{})}}
-		r.says(g.Run(r.Context()), "MustBeFresh[0] must be a part of the group, or what a part needs")
+		r.says(g.Run(r.Context()), "MustBeFresh[0] must be in Services or Runners, or a cache that one of them needs")
 	})
 }
 

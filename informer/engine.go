@@ -144,7 +144,7 @@ func (i *engine[T]) run(ctx context.Context) (err error) {
 		defer i.store.Sweep() // finds changes since the last sweep
 	}
 	if any(i.source) == nil {
-		return errors.New("run informer: the source is nil")
+		return errors.New("run informer: the source must not be nil")
 	}
 	if err := i.o.validate(); err != nil {
 		return fmt.Errorf("run %v: %w", i, err)

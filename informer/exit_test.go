@@ -21,7 +21,7 @@ func TestAFunctionThatEndsItsGoroutineEndsTheInformer(t *testing.T) {
 		})
 		ctx, cancel := timeout(r, time.Hour)
 		defer cancel()
-		r.says(inf.Run(ctx), "follow configmaps.v1 in default: it has ended its goroutine (runtime.Goexit)")
+		r.says(inf.Run(ctx), "follow configmaps.v1 in default: an index function, a Filter or OnError called runtime.Goexit instead of returning")
 	})
 }
 
@@ -30,6 +30,6 @@ func TestARunnerThatEndsItsGoroutineEndsTheOthers(t *testing.T) {
 		r.says(informer.Run(r.Context(), informer.New(r.things, informer.Options{}), informer.RunnerFunc(func(context.Context) error {
 			runtime.Goexit()
 			return nil
-		})), "informer_test.TestARunnerThatEndsItsGoroutineEndsTheOthers.func1.1: it has ended its goroutine (runtime.Goexit)")
+		})), "informer_test.TestARunnerThatEndsItsGoroutineEndsTheOthers.func1.1: called runtime.Goexit instead of returning")
 	})
 }

@@ -187,7 +187,7 @@ func TestUsersBeforeTheFactory(t *testing.T) {
 		u := informer.Share(s, r.things, informer.Options{})
 		ctx, cancel := timeout(r, time.Minute)
 		defer cancel()
-		r.says(u.WaitSynced(ctx), "sync configmaps", "deadline exceeded, before its Run")
+		r.says(u.WaitSynced(ctx), "sync configmaps", "deadline exceeded, before Run was called")
 		user := r.running(u)
 		ctx, cancel = timeout(r, time.Minute)
 		defer cancel()
@@ -195,15 +195,15 @@ func TestUsersBeforeTheFactory(t *testing.T) {
 		gone := r.running(informer.Share(s, r.things, informer.Options{Namespace: "default"}))
 		gone.stop()
 		shared := r.running(s)
-		r.says(s.Run(r.Context()), "run informer.Factory: it is running already")
-		r.says(u.Run(r.Context()), "run shared informer of configmaps", "it is running already")
+		r.says(s.Run(r.Context()), "run informer.Factory: already running")
+		r.says(u.Run(r.Context()), "run shared informer of configmaps", ": already running")
 		if err := u.WaitSynced(r.Context()); err != nil {
 			r.Error(err)
 		}
 		r.watches(1)
 		user.stop()
 		shared.stop()
-		r.says(u.WaitSynced(r.Context()), "its Run has ended")
+		r.says(u.WaitSynced(r.Context()), "the informer has been stopped")
 	})
 }
 
@@ -213,7 +213,7 @@ func TestUsersThatCannotRun(t *testing.T) {
 		s := &informer.Factory{}
 		shared := r.running(s)
 		r.says(informer.Share(s, r.things, informer.Options{LabelSelector: "!!"}).Run(r.Context()), `run shared informer "labels !!" of configmaps`, "LabelSelector")
-		r.says(informer.Share[*Thing](s, nil, informer.Options{}).Run(r.Context()), "the source is nil")
+		r.says(informer.Share[*Thing](s, nil, informer.Options{}).Run(r.Context()), "the source must not be nil")
 		r.says((&informer.Factory{Grace: -1}).Run(r.Context()), "Grace must be 0 or more")
 		nodes := client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
 		c, err := client.New(r.server.Config())

@@ -97,9 +97,9 @@ type StopError struct {
 
 // Error names the parts, and the error that ended the Group.
 func (e *StopError) Error() string {
-	s := fmt.Sprintf("stop: still running after %v: %s", e.After, strings.Join(e.Running, ", "))
+	s := fmt.Sprintf("stop informer.Group: still running after %v: %s", e.After, strings.Join(e.Running, ", "))
 	if e.Err != nil {
-		s += fmt.Sprintf("; the end began with: %v", e.Err)
+		s += fmt.Sprintf("; stopped because of: %v", e.Err)
 	}
 	return s
 }
@@ -179,7 +179,8 @@ func (g *Group) waitStopped(ctx context.Context, ended <-chan struct{}, log *rep
 		case <-late:
 			return false
 		case <-impatient.C:
-			log.Logger().Info("stopping, and still running: "+strings.Join(g.hanging(), ", "), "since", g.stopping, "cause", fmt.Sprint(context.Cause(ctx)))
+			log.Logger().Info("stop informer.Group: still running: "+strings.Join(g.hanging(), ", "),
+				"since", g.stopping, "cause", fmt.Sprint(context.Cause(ctx)))
 			pause = report.Next(pause)
 			impatient.Reset(pause)
 		}
@@ -225,7 +226,7 @@ func (g *Group) begin() (p phases, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.state == groupRunning || g.state == groupStopping {
-		return p, errors.New("it is running already")
+		return p, errors.New("already running")
 	}
 	if !runners.IsNil(g.Leader) {
 		p.elector = &part{name: runners.Name(g.Leader), what: g.Leader}
@@ -243,7 +244,7 @@ func (p phases) demand(some, named []Runner) error {
 	all := slices.Concat(p.needed, p.named, p.services, p.runners)
 	for i, r := range named {
 		if !slices.ContainsFunc(all, func(one *part) bool { return runners.Has([]Runner{r}, one.what.(Runner)) }) {
-			return fmt.Errorf("MustBeFresh[%d] must be a part of the group, or what a part needs", i)
+			return fmt.Errorf("MustBeFresh[%d] must be in Services or Runners, or a cache that one of them needs", i)
 		}
 	}
 	needed := needs(some)
@@ -272,7 +273,7 @@ func distinct(some ...[]*part) error {
 		switch {
 		case !controls || !named:
 		case names[p.name]:
-			return fmt.Errorf("two runners are named %s; each must have a name of its own", p.name)
+			return fmt.Errorf("two runners are named %s; names must be unique", p.name)
 		default:
 			names[p.name] = true
 		}

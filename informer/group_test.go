@@ -190,7 +190,7 @@ func TestAnInvalidGroupIsRefused(t *testing.T) {
 			{&informer.Group{Runners: []informer.Runner{fine, nil}}, "informer.Group: Runners[1] must not be nil"},
 			{&informer.Group{Runners: []informer.Runner{fine, informer.RunnerFunc(nil)}}, "informer.Group: Runners[1] must not be nil"},
 			{&informer.Group{Services: []informer.Runner{(*informer.Informer[*Thing])(nil)}}, "informer.Group: Services[0] must not be nil"},
-			{&informer.Group{Runners: []informer.Runner{named("a"), fine, named("b"), named("a")}}, `informer.Group: two runners are named controller "a"; each must have a name of its own`},
+			{&informer.Group{Runners: []informer.Runner{named("a"), fine, named("b"), named("a")}}, `informer.Group: two runners are named controller "a"; names must be unique`},
 			{&informer.Group{Runners: []informer.Runner{named("a")}, Services: []informer.Runner{fine, named("a")}}, `informer.Group: two runners are named controller "a"`},
 			{&informer.Group{Runners: []informer.Runner{fine}, StopTimeout: -1}, "informer.Group: StopTimeout must be 0 or more, got -1ns"},
 		} {
@@ -200,7 +200,7 @@ func TestAnInvalidGroupIsRefused(t *testing.T) {
 		g := &informer.Group{Runners: []informer.Runner{informer.RunnerFunc(func(ctx context.Context) error { <-ctx.Done(); return nil })}}
 		first := r.running(g)
 		synctest.Wait()
-		r.says(g.Run(r.Context()), "informer.Group: it is running already")
+		r.says(g.Run(r.Context()), "informer.Group: already running")
 		first.stop()
 		r.running(g).stop() // it may run again
 	})
@@ -235,10 +235,10 @@ func TestAGroupNamesWhatHangsAtTheEnd(t *testing.T) {
 		if !errors.As(err, &stop) || !slices.Equal(stop.Running, []string{`controller "stubborn"`}) || !errors.Is(err, errFirst) {
 			t.Fatalf("the error is %v", err)
 		}
-		if got, want := err.Error(), `stop: still running after 1m0s: controller "stubborn"; the end began with: first`; got != want {
+		if got, want := err.Error(), `stop informer.Group: still running after 1m0s: controller "stubborn"; stopped because of: first`; got != want {
 			t.Errorf("the error is %q, want %q", got, want)
 		}
-		if lines := logged.with(`stopping, and still running: controller "stubborn"`); len(lines) != 2 { // after 5 s and 20 s
+		if lines := logged.with(`stop informer.Group: still running: controller "stubborn"`); len(lines) != 2 { // after 5 s and 20 s
 			t.Errorf("it said %q", logged.with(""))
 		}
 		h.mu.Lock() // the service runs on

@@ -155,7 +155,7 @@ func (r *groupRun) startLed(ctx context.Context, working *sync.WaitGroup) {
 			outer := election.Lead(r.begins(elector, ctx), "a Runner of the Group")
 			return elector.what.(Elector).Run(outer, func(leading context.Context) error {
 				if leads != nil {
-					return errors.New("the Elector has called lead twice")
+					return errors.New("informer.Group: Leader called lead twice")
 				}
 				leads = leading
 				close(began)

@@ -110,9 +110,9 @@ func (g *Group) ready() (all []check) {
 	case groupIdle:
 		return []check{{"group", errors.New("Run has not been called")}}
 	case groupStopping:
-		return []check{{"group", fmt.Errorf("it stops since %v", time.Since(stopping).Round(time.Second))}}
+		return []check{{"group", fmt.Errorf("stopping for %v", time.Since(stopping).Round(time.Second))}}
 	case groupStopped:
-		return []check{{"group", errors.New("it has stopped")}}
+		return []check{{"group", errors.New("Run has ended")}}
 	}
 	for _, p := range parts {
 		one, checked := check{name: p.name}, true

@@ -77,7 +77,7 @@ func TestProbes(t *testing.T) {
 		check("a part is ill", "GET", "/readyz", 503, "[-] probed: not yet\n")
 		live, ready = nil, nil
 		run.stop()
-		check("stopped", "GET", "/readyz", 503, "[-] group: it has stopped")
+		check("stopped", "GET", "/readyz", 503, "[-] group: Run has ended")
 		check("stopped", "GET", "/livez", 200)
 	})
 }

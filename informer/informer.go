@@ -89,7 +89,8 @@ func (i *Informer[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion
 // Options.Namespaces, or if others may use it ([Share]). An empty slice, nil included, means no namespace.
 func (i *Informer[T]) SetNamespaces(namespaces []string) error {
 	if i.use != nil {
-		return fmt.Errorf("set namespaces of %v: others may use it: share one of the other namespaces", i)
+		return fmt.Errorf("set namespaces of %v: "+
+			"other users share its watch; call Share with the new namespaces instead", i)
 	}
 	return i.engine.setNamespaces(namespaces)
 }

@@ -177,8 +177,8 @@ func TestAnInvalidSourceIsNotTriedAgain(t *testing.T) {
 	t.Run("no source", func(t *testing.T) {
 		bubble(t, func(r *rig) {
 			i := informer.New[*Thing](nil, informer.Options{})
-			r.says(i.Run(r.Context()), "run informer: the source is nil")
-			r.says(i.WaitSynced(r.Context()), "the source is nil")
+			r.says(i.Run(r.Context()), "run informer: the source must not be nil")
+			r.says(i.WaitSynced(r.Context()), "the source must not be nil")
 			if i.String() != "informer of nothing" {
 				r.Errorf("it is called %s", i)
 			}
@@ -191,7 +191,7 @@ func TestASecondRunBesideTheFirstIsRefusedAndDoesNoHarm(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
 		i := r.start(informer.Options{})
-		r.says(i.Run(r.Context()), "it is running already")
+		r.says(i.Run(r.Context()), ": already running")
 		r.put("b")
 		i.current()
 		if err := i.WaitSynced(r.Context()); err != nil {

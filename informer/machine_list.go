@@ -27,10 +27,10 @@ const (
 	remembered = "server has not served a streaming list within the last hour"
 	// The server's error follows these.
 	unserved    = "server does not serve streaming lists: "
-	unpermitted = "a streaming list takes the permission to watch: "
+	unpermitted = "a streaming list needs permission to watch: "
 	failing     = "streaming lists have failed three times in a row: "
-	unwatched   = "server serves no watch: "
-	unbrought   = "watches have brought nothing, so only a list shows what they have missed"
+	unwatched   = "server does not serve watches: "
+	unbrought   = "watches have delivered nothing, so a complete list is needed"
 )
 
 // why returns why the list that begins is read in this way.

@@ -1002,7 +1002,7 @@ func TestTheMachineSaysWhyAListIsPagedOrStreaming(t *testing.T) {
 		{"a stream that is asked for", demandedStream, "Options.Mode asks for it"},
 		{"after a refusal", refusedBy(input{outcome: refused, said: "no"}), "server does not serve streaming lists: no"},
 		{"without an end", refusedBy(input{outcome: unended, said: "silence"}), "server does not serve streaming lists: silence"},
-		{"without the permission", refusedBy(input{outcome: forbidden, said: "no"}), "a streaming list takes the permission to watch: no"},
+		{"without the permission", refusedBy(input{outcome: forbidden, said: "no"}), "a streaming list needs permission to watch: no"},
 		{"a complete stream", complete(Auto), "server serves streaming lists"},
 		{"a complete stream that was asked for", complete(Streaming), "Options.Mode asks for it"},
 		{"a relist", relist, "server does not serve streaming lists: no such parameter"},

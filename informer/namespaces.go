@@ -29,9 +29,10 @@ type scope[T meta.Object] struct {
 // setNamespaces is [Informer.SetNamespaces].
 func (i *engine[T]) setNamespaces(namespaces []string) error {
 	if i.o.Namespaces == nil {
-		return fmt.Errorf("set namespaces of %v: informer.Options: Namespaces must not be nil (it may be empty) for this", i)
+		return fmt.Errorf("set namespaces of %v: "+
+			"informer.Options: Namespaces must not be nil; an empty slice is enough", i)
 	}
-	if err := validNamespaces("namespaces", namespaces); err != nil {
+	if err := validNamespaces("", "namespaces", namespaces); err != nil {
 		return fmt.Errorf("set namespaces of %v: %w", i, err)
 	}
 	want := slices.Sorted(slices.Values(namespaces))
@@ -315,7 +316,7 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 			}
 		}, func(value any) {
 			if value == nil {
-				p.err = fmt.Errorf("follow %s: %w", f.i.where(s.namespace), guard.ErrExited)
+				p.err = fmt.Errorf("follow %s: an index function, a Filter or OnError %w", f.i.where(s.namespace), guard.ErrExited)
 			} else {
 				p.panicked = &relayed{value, debug.Stack()}
 			}

@@ -226,7 +226,7 @@ func TestANamespaceThatIsRefused(t *testing.T) {
 		ctx, cancel := timeout(r, time.Minute)
 		defer cancel()
 		err := i.WaitSynced(ctx)
-		r.says(err, "sync configmaps", "context deadline exceeded; 1 namespaces have not been listed", `"kube-system" (Waiting, last error: `, "not you")
+		r.says(err, "sync configmaps", "context deadline exceeded; 1 of 2 namespaces not synced: ", `"kube-system" (Waiting, last error: `, "not you")
 		if !errors.Is(err, apierrors.Forbidden) || strings.Contains(err.Error(), `"default"`) {
 			r.Errorf("the error is %v", err)
 		}
@@ -296,7 +296,7 @@ func TestInvalidNamespacesAreRefused(t *testing.T) {
 		o    informer.Options
 		want string
 	}{
-		{"twice", informer.Options{Namespaces: []string{"a", "b", "a"}}, `Namespaces[2] must not be "a" again, as number 0 is`},
+		{"twice", informer.Options{Namespaces: []string{"a", "b", "a"}}, `Namespaces[2] duplicates Namespaces[0] ("a")`},
 		{"no name", informer.Options{Namespaces: []string{"a", ""}}, "Namespaces[1] must not be empty"},
 		{"a path", informer.Options{Namespaces: []string{"a/b"}}, "Namespaces[0] must be one path segment"},
 		{"both", informer.Options{Namespace: "a", Namespaces: []string{"b"}}, "Namespace and Namespaces exclude each other"},
@@ -311,7 +311,7 @@ func TestInvalidNamespacesAreRefused(t *testing.T) {
 	}
 	bubble(t, func(r *rig) {
 		i := r.start(informer.Options{Namespaces: []string{"default"}})
-		r.says(i.SetNamespaces([]string{"x", "x"}), "set namespaces of informer of configmaps", `namespaces[1] must not be "x" again`)
+		r.says(i.SetNamespaces([]string{"x", "x"}), "set namespaces of informer of configmaps", `: namespaces[1] duplicates namespaces[0] ("x")`)
 		r.says(i.SetNamespaces([]string{".."}), "namespaces[0] must not be")
 		if n := len(i.Status().Namespaces); n != 1 {
 			r.Errorf("%d namespaces", n)

@@ -158,7 +158,7 @@ func TestTheErrorOfSyncTimeoutHasTheReasonOfEachSource(t *testing.T) {
 		ctl := controller.New("c", controller.Options{SyncTimeout: time.Minute}, newReconciled().reconcile,
 			controller.Watch(missing), controller.Watch(refused))
 		err := informer.Run(r.Context(), ctl)
-		r.says(err, `run controller "c": sources have not delivered after 1m0s`, "sites.example.com", "NotFound (404)", "Forbidden (403)", "default", "kube-system")
+		r.says(err, `run controller "c": sources have not delivered within Options.SyncTimeout (1m0s)`, "sites.example.com", "NotFound (404)", "Forbidden (403)", "default", "kube-system")
 		if strings.Count(err.Error(), "Watch(") != 2 || !errors.Is(err, apierrors.NotFound) || !errors.Is(err, apierrors.Forbidden) {
 			r.Errorf("%v does not have the errors of the server in it", err)
 		}

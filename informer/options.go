@@ -119,7 +119,7 @@ func (o Options) validate() error {
 		if o.Namespace != "" {
 			return fmt.Errorf("informer.Options: Namespace and Namespaces exclude each other, got %q and %q", o.Namespace, o.Namespaces)
 		}
-		if err := validNamespaces("informer.Options: Namespaces", o.Namespaces); err != nil {
+		if err := validNamespaces("informer.Options: ", "Namespaces", o.Namespaces); err != nil {
 			return err
 		}
 	}
@@ -151,14 +151,14 @@ func (o Options) validate() error {
 	return nil
 }
 
-// validNamespaces checks that namespaces are valid and different.
-func validNamespaces(field string, namespaces []string) error {
+// validNamespaces checks that namespaces are valid and different. Errors begin with where and the name of the field.
+func validNamespaces(where, field string, namespaces []string) error {
 	for n, ns := range namespaces {
-		if err := meta.ValidSegment(fmt.Sprintf("%s[%d]", field, n), ns); err != nil {
+		if err := meta.ValidSegment(fmt.Sprintf("%s%s[%d]", where, field, n), ns); err != nil {
 			return err
 		}
 		if first := slices.Index(namespaces, ns); first != n {
-			return fmt.Errorf("%s[%d] must not be %q again, as number %d is", field, n, ns, first)
+			return fmt.Errorf("%s%s[%d] duplicates %s[%d] (%q)", where, field, n, field, first, ns)
 		}
 	}
 	return nil

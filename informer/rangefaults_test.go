@@ -426,7 +426,7 @@ func TestTheServersClaimToShardIsChecked(t *testing.T) {
 			s := newSpread(meta.ShardByUID, firstHalf)
 			var found []error
 			i := informer.New(&claiming{Source: r.things, honest: honest}, informer.Options{Shards: s, Mode: informer.Paged, OnError: func(err error) {
-				if strings.HasPrefix(err.Error(), "the server says that it applies a shard selector to ") {
+				if strings.HasPrefix(err.Error(), "follow configmaps.v1: server sent ") && strings.Contains(err.Error(), "the shard selector that it claims to apply leaves out") {
 					found = append(found, err)
 				}
 			}})
@@ -532,7 +532,7 @@ func TestTheInformerFiltersIfTheServersClaimToShardIsFalse(t *testing.T) {
 		i, s := r.halves(informer.Options{Mode: informer.Paged})
 		s.set(rangesOf(0, 200))
 		i.covers(s, rangesOf(0, 200))
-		if errs := i.reported(); len(errs) != 1 || !i.hasReported("says that it applies a shard selector") {
+		if errs := i.reported(); len(errs) != 1 || !i.hasReported("the shard selector that it claims to apply leaves out") {
 			r.Errorf("reported %v", errs)
 		}
 	})

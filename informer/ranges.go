@@ -274,7 +274,8 @@ func (p *excerpt[T]) judge(r *reflector[T]) {
 	}
 	if p.strayed && q.claim != "" && !q.lied {
 		q.lied = true
-		r.informer.report(fmt.Errorf("the server says that it applies a shard selector to %s, and sent %q, which it does not select (uid %s): %s",
+		r.informer.report(fmt.Errorf("follow %s: server sent %q (uid %s), "+
+			"which the shard selector that it claims to apply leaves out; the informer drops it: %s",
 			r.source.GVR(), p.outside.Key(), p.outside.UID, q.claim))
 	}
 }
@@ -289,7 +290,8 @@ func (r *reflector[T]) divides() {
 }
 
 func undivided(of meta.GVR) error {
-	return fmt.Errorf("objects of %s have no namespace, so by namespace one replica has all of them: use meta.ShardByUID", of)
+	return fmt.Errorf("objects of %s have no namespace, "+
+		"so ShardByNamespace gives all of them to one replica: use meta.ShardByUID", of)
 }
 
 // shares is what an informer knows about its ranges.

@@ -123,7 +123,7 @@ func TestObjectsWithoutNamespacesAreNotDividedByNamespace(t *testing.T) {
 	of := func(scope meta.Scope) client.Type[*Thing] {
 		return client.Type[*Thing]{Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: scope}
 	}
-	const want = "objects of namespaces.v1 have no namespace, so by namespace one replica has all of them: use meta.ShardByUID"
+	const want = "objects of namespaces.v1 have no namespace, so ShardByNamespace gives all of them to one replica: use meta.ShardByUID"
 	bubble(t, func(r *rig) {
 		c, err := client.New(r.server.Config())
 		if err != nil {

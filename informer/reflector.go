@@ -37,7 +37,7 @@ const (
 
 var (
 	errStalled  = &silence{fmt.Sprintf("server sent nothing for %v", stalled)}
-	errNoAnswer = &silence{fmt.Sprintf("server did not say its version within %v", answerTime)}
+	errNoAnswer = &silence{fmt.Sprintf("server did not report its resource version within %v", answerTime)}
 )
 
 // reflector keeps the store's content of a scope equal to the source. It is the loop around the machine: it performs

@@ -39,12 +39,13 @@ func (i *engine[T]) report(err error) {
 		t := report.Topic{Key: "handler", Fails: i.name() + ": handler fails"}
 		i.log.Failed(t, err, []string{panicked.Key.String()}, "stack", string(panicked.Stack))
 	case errors.As(err, &mutation):
-		t := report.Topic{Key: "mutation", Fails: i.name() + ": an object in the cache has been changed"}
+		t := report.Topic{Key: "mutation", Fails: i.name() + ": the program has changed an object in the cache"}
 		i.log.Failed(t, err, nil)
 	case errors.As(err, &early):
 		i.log.Failed(report.Topic{Key: "early", Fails: i.name() + ": the cache has been read too early"}, err, nil)
 	default:
-		i.log.Failed(report.Topic{Key: "informer", Fails: i.name() + ": error"}, err, nil)
+		t := report.Topic{Key: "informer", Fails: i.name() + ": Options.Shards does not work as configured"}
+		i.log.Failed(t, err, nil)
 	}
 }
 
@@ -104,7 +105,7 @@ func (r *reflector[T]) reports(was state, in input, todo effect) {
 	r.failedTo(verb, in.err)
 }
 
-var errDeaf = errors.New("a list has found changes that the watches before it did not bring")
+var errDeaf = errors.New("a list found changes that no watch had delivered")
 
 // pollsBecause reports that the collection is polled, because a watch has failed.
 func (r *reflector[T]) pollsBecause(err error) {
@@ -117,7 +118,7 @@ func (r *reflector[T]) pollsBecause(err error) {
 	where := r.informer.where(r.namespace)
 	r.informer.log.Failed(report.Topic{
 		Key: aboutPolling + r.namespace, Fails: where + ": watch fails, so the informer polls",
-		Works: where + ": watch works again, the informer polls no more",
+		Works: where + ": watch works again, polling ends",
 	}, err, verbs)
 }
 

@@ -176,7 +176,7 @@ func TestAWatchThatFailsIsLogged(t *testing.T) {
 		if lines := got.with("watch fails"); len(lines) < 3 || len(lines) > 7 || len(got.with("so the informer polls")) < 2 {
 			r.Errorf("logged %q", lines)
 		}
-		if lines := got.with("works again"); len(lines) != 1 || !strings.Contains(lines[0], "configmaps.v1: watch works again, the informer polls no more after ") {
+		if lines := got.with("works again"); len(lines) != 1 || !strings.Contains(lines[0], "configmaps.v1: watch works again, polling ends after ") {
 			r.Errorf("logged %q", got.lines)
 		}
 	})

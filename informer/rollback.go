@@ -10,5 +10,5 @@ type rollbackError struct {
 }
 
 func (e *rollbackError) Error() string {
-	return fmt.Sprintf("server is at resource version %s, and was at %s: it has been rolled back", e.is, e.was)
+	return fmt.Sprintf("server went back from resource version %s to %s, as after a restore from a backup", e.was, e.is)
 }

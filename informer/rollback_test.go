@@ -16,7 +16,7 @@ import (
 func (i *informed) rollback() (found error) {
 	i.r.Helper()
 	for _, err := range i.reported() {
-		if strings.HasSuffix(err.Error(), ": it has been rolled back") {
+		if strings.HasSuffix(err.Error(), ", as after a restore from a backup") {
 			if found != nil {
 				i.r.Errorf("two rollbacks were reported: %v and %v", found, err)
 			}
@@ -154,7 +154,7 @@ func TestABookmarkThatGoesBack(t *testing.T) {
 		r.on("watch", frames(true, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}`))
 		r.server.DropWatches()
 		r.within(5*time.Second, "relisted", func() bool { return i.Status().Relists[informer.Reset] == 1 })
-		if e := i.rollback(); e == nil || !strings.Contains(e.Error(), "server is at resource version 7, ") {
+		if e := i.rollback(); e == nil || !strings.Contains(e.Error(), "server went back from resource version 13 to 7, ") {
 			r.Errorf("it reported %v", e)
 		}
 		i.current()

@@ -102,7 +102,7 @@ func (u *use[T]) run(ctx context.Context) (err error) {
 	}
 	defer func() { u.end(err) }()
 	if any(u.engine.source) == nil {
-		return errors.New("run shared informer: the source is nil")
+		return errors.New("run shared informer: the source must not be nil")
 	}
 	if err := u.o.validate(); err != nil {
 		return fmt.Errorf("run %v: %w", u, err)
@@ -174,7 +174,7 @@ func (u *use[T]) end(err error) {
 	close(u.span.ended)
 }
 
-var errUserStopped = errors.New("its Run has ended")
+var errUserStopped = errors.New("the informer has been stopped")
 
 // waitSynced is [Informer.WaitSynced].
 func (u *use[T]) waitSynced(ctx context.Context) error {
@@ -193,7 +193,7 @@ func (u *use[T]) waitSynced(ctx context.Context) error {
 	case <-span.ended:
 		return fmt.Errorf("sync %s: %w", u.engine.name(), span.err)
 	case <-ctx.Done():
-		return fail(context.Cause(ctx), "before its Run")
+		return fail(context.Cause(ctx), "before Run was called")
 	}
 	u.mu.Lock()
 	l := u.life
@@ -203,7 +203,7 @@ func (u *use[T]) waitSynced(ctx context.Context) error {
 		case <-span.ended:
 			return fmt.Errorf("sync %s: %w", u.engine.name(), span.err)
 		case <-ctx.Done():
-			return fail(context.Cause(ctx), "while its Run ends")
+			return fail(context.Cause(ctx), "while Run ends")
 		}
 	}
 	select {
@@ -214,7 +214,7 @@ func (u *use[T]) waitSynced(ctx context.Context) error {
 		if !u.c.s.isRunning() {
 			return fail(context.Cause(ctx), "while its Factory does not run")
 		}
-		return fail(context.Cause(ctx), "while it is being started")
+		return fail(context.Cause(ctx), "while it starts")
 	}
 	return u.engine.waitSynced(ctx, span)
 }
@@ -228,12 +228,12 @@ func (u *use[T]) unsynced() error {
 	case !running:
 		select {
 		case <-span.ended:
-			return fmt.Errorf("its Run has ended: %w", span.err)
+			return fmt.Errorf("Run has ended: %w", span.err)
 		default:
 			return errNotRun
 		}
 	case l == nil:
-		return errors.New("its Run is about to begin")
+		return errors.New("Run is about to begin")
 	}
 	select {
 	case <-l.begun:
@@ -241,9 +241,9 @@ func (u *use[T]) unsynced() error {
 	default:
 	}
 	if !u.c.s.isRunning() {
-		return errors.New("its Factory does not run")
+		return errors.New("its Factory does not run: call Factory.Run")
 	}
-	return errors.New("it is being started")
+	return errors.New("the Factory is starting it")
 }
 
 // follows notes a subscription, which ends with the run.

@@ -215,7 +215,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	if s.stale {
 		o.ResourceVersion = "0"
 	}
-	w.expect(noProgress, fmt.Errorf("%w: nothing came for %v", errUnended, noProgress))
+	w.expect(noProgress, fmt.Errorf("%w: no progress for %v", errUnended, noProgress))
 	defer w.close()
 	g := r.stage(s)
 	synced, grown := false, ""
@@ -271,7 +271,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	case synced:
 		return w.end(ctx, err)
 	case err == nil:
-		err = r.fail("watch", fmt.Errorf("%w: it ended the watch", errUnended))
+		err = r.fail("watch", fmt.Errorf("%w: the watch ended", errUnended))
 	}
 	return g.failed(ctx, err)
 }

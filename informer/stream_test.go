@@ -43,11 +43,11 @@ func TestAutoFindsOutWhatTheServerServes(t *testing.T) {
 		{name: "it refuses them", lists: clienttest.StreamingRefused, mode: informer.Paged, why: "(422)", known: true},
 		{
 			name: "it does not know the parameters", lists: clienttest.StreamingIgnored, within: 31 * time.Second,
-			mode: informer.Paged, why: "nothing came for 30s", known: true,
+			mode: informer.Paged, why: "no progress for 30s", known: true,
 		},
 		{
 			name: "it never ends them", lists: clienttest.StreamingEndless, within: 31 * time.Second,
-			mode: informer.Paged, why: "nothing came for 30s", known: true,
+			mode: informer.Paged, why: "no progress for 30s", known: true,
 		},
 		{
 			name: "it says 400", answer: failure(400, "BadRequest", "what?"), lasts: time.Minute,
@@ -75,7 +75,7 @@ func TestAutoFindsOutWhatTheServerServes(t *testing.T) {
 		},
 		{
 			name: "it ends the watch", answer: frames(false, startObject), lasts: time.Second,
-			mode: informer.Paged, why: "it ended the watch", known: true,
+			mode: informer.Paged, why: ": the watch ended", known: true,
 		},
 		{
 			name: "it sends what is no event", answer: frames(false, startObject, unknownType), lasts: time.Minute,
@@ -91,7 +91,7 @@ func TestAutoFindsOutWhatTheServerServes(t *testing.T) {
 		},
 		{
 			name: "nor is 403, but a paged list may be allowed (fault F29)", answer: failure(403, "Forbidden", ""), lasts: time.Second,
-			mode: informer.Paged, why: "takes the permission to watch: watch configmaps: server said Forbidden (403)",
+			mode: informer.Paged, why: "needs permission to watch: watch configmaps: server said Forbidden (403)",
 		},
 		{
 			name: "nor 404", answer: failure(404, "NotFound", ""), lasts: time.Minute,
@@ -300,7 +300,7 @@ func TestAListThatDoesNotEndIsGivenUpWhateverChanges(t *testing.T) {
 			r.pass(time.Second)
 			r.put("a", "n", fmt.Sprint(n))
 		}
-		if s := i.Status(); !s.Synced || s.Mode != informer.Paged || !strings.Contains(s.Why, "nothing came for 30s") {
+		if s := i.Status(); !s.Synced || s.Mode != informer.Paged || !strings.Contains(s.Why, "no progress for 30s") {
 			r.Errorf("status is %v", s)
 		}
 		i.current()
@@ -429,8 +429,8 @@ func TestStreamingNeverFallsBack(t *testing.T) {
 		most  int
 	}{
 		{clienttest.StreamingRefused, "(422)", 100, 750},
-		{clienttest.StreamingIgnored, "nothing came for 30s", 50, 120},
-		{clienttest.StreamingEndless, "nothing came for 30s", 50, 120},
+		{clienttest.StreamingIgnored, "no progress for 30s", 50, 120},
+		{clienttest.StreamingEndless, "no progress for 30s", 50, 120},
 	} {
 		t.Run(test.err, func(t *testing.T) {
 			bubbleOf(t, clienttest.Options{StreamingLists: test.lists}, func(r *rig) {

@@ -93,7 +93,7 @@ func (i *engine[T]) unsynced() error {
 	if !running {
 		select {
 		case <-span.ended:
-			return fmt.Errorf("its Run has ended: %w", span.err)
+			return fmt.Errorf("Run has ended: %w", span.err)
 		default:
 			return errNotRun
 		}
@@ -105,10 +105,10 @@ func (i *engine[T]) unsynced() error {
 	if status.Err != nil {
 		return status.Err
 	}
-	return fmt.Errorf("it is %s, with %d objects so far", status.State, status.Listed)
+	return fmt.Errorf("not synced: %s, %d objects so far", status.State, status.Listed)
 }
 
-var errNotRun = errors.New("nobody has called its Run")
+var errNotRun = errors.New("Run has not been called")
 
 // named is the maximum number of namespaces that an error names.
 const named = 5
@@ -118,7 +118,7 @@ const named = 5
 func (i *engine[T]) missing() error {
 	i.mu.Lock()
 	var names []string
-	scopes := make(map[string]*scope[T])
+	wanted, scopes := len(i.want), make(map[string]*scope[T])
 	for _, ns := range i.want {
 		if i.isCurrent(ns) {
 			continue
@@ -130,21 +130,25 @@ func (i *engine[T]) missing() error {
 	if len(names) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%d namespaces have not been listed", len(names))
+	err := fmt.Errorf("%d of %d namespaces not synced", len(names), wanted)
 	for n, ns := range names {
+		before := ", "
+		if n == 0 {
+			before = ": "
+		}
 		if n == named {
 			return fmt.Errorf("%w, and %d more", err, len(names)-named)
 		}
 		s := scopes[ns]
 		if s == nil { // it has just been added
-			err = fmt.Errorf("%w, %q", err, ns)
+			err = fmt.Errorf("%w%s%q", err, before, ns)
 			continue
 		}
 		switch status := s.record.copy(); {
 		case status.Err != nil:
-			err = fmt.Errorf("%w, %q (%s, last error: %w)", err, ns, status.State, status.Err)
+			err = fmt.Errorf("%w%s%q (%s, last error: %w)", err, before, ns, status.State, status.Err)
 		default:
-			err = fmt.Errorf("%w, %q (%s)", err, ns, status.State)
+			err = fmt.Errorf("%w%s%q (%s)", err, before, ns, status.State)
 		}
 	}
 	return err
@@ -175,5 +179,5 @@ func (i *engine[T]) covers(key meta.Key) error {
 	case i.o.Namespaces == nil:
 		return fmt.Errorf("the informer covers namespace %q only", i.o.Namespace)
 	}
-	return fmt.Errorf("namespace %q is none of the %d that the informer covers", key.Namespace, len(i.want))
+	return fmt.Errorf("namespace %q is not among the %d that the informer covers", key.Namespace, len(i.want))
 }

@@ -10,7 +10,7 @@ import (
 func TestNoNamespaceIsMissingOnceAllAreListed(t *testing.T) {
 	i := newEngine[*meta.Unstructured](nil, Options{Namespaces: []string{"a", "b"}})
 	i.wasListed("a")
-	if err := i.missing(); err == nil || err.Error() != `1 namespaces have not been listed, "b" (Idle)` {
+	if err := i.missing(); err == nil || err.Error() != `1 of 2 namespaces not synced: "b" (Idle)` {
 		t.Errorf("with one to come: %v", err)
 	}
 	i.wasListed("b")

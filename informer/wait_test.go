@@ -113,7 +113,7 @@ func TestWaitForRefusesAKeyOutsideTheInformer(t *testing.T) {
 		one := informer.New(r.things, informer.Options{Namespace: "default"})
 		r.says(one.WaitFor(r.Context(), elsewhere, "1"), `"kube-public/x"`, `the informer covers namespace "default" only`)
 		some := informer.New(r.things, informer.Options{Namespaces: []string{"default"}})
-		r.says(some.WaitFor(r.Context(), elsewhere, "1"), `namespace "kube-public" is none of the 1 that the informer covers`)
+		r.says(some.WaitFor(r.Context(), elsewhere, "1"), `namespace "kube-public" is not among the 1 that the informer covers`)
 		s := &informer.Factory{}
 		u := informer.Share(s, r.things, informer.Options{Namespace: "default"})
 		r.says(u.WaitFor(r.Context(), elsewhere, "1"), "covers namespace")

@@ -22,7 +22,7 @@ const (
 
 var (
 	errSilent  = &silence{"server sent neither an event nor a bookmark"}
-	errEndless = &silence{"server sent nothing, and did not end the watch when it was to"}
+	errEndless = &silence{"server sent nothing and did not end the watch at its timeout"}
 )
 
 // silence says that a server sent nothing for too long. It is a network timeout, and never the end of a caller's

@@ -143,7 +143,7 @@ func TestTheSilenceOfAServerIsATimeout(t *testing.T) {
 			r.pass(time.Second)
 			r.server.Freeze()
 		}, 11 * time.Minute, "did not end the watch"},
-		{"of a streaming list", informer.Streaming, func(r *rig) { r.on("stream", frames(true, startObject)); r.lose() }, 40 * time.Second, "nothing came for 30s"},
+		{"of a streaming list", informer.Streaming, func(r *rig) { r.on("stream", frames(true, startObject)); r.lose() }, 40 * time.Second, "no progress for 30s"},
 		{"of a paged list", informer.Paged, func(r *rig) {
 			r.on("list", frames(true, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`))
 			r.lose()

@@ -84,7 +84,7 @@ func TestTheProgramSaysWhyItDoesNothing(t *testing.T) {
 					t.Error(err)
 				}
 				text := said.String()
-				for _, want := range append(test.want, "sites.example.com/v1: list fails", `workers wait for sources`) {
+				for _, want := range append(test.want, "sites.example.com/v1: list fails", `workers wait for sources, nothing is reconciled`) {
 					if !strings.Contains(text, want) {
 						t.Errorf("the log lacks %q:\n%s", want, text)
 					}

@@ -89,12 +89,12 @@ func TestInvalidCallsAreErrors(t *testing.T) {
 			want string
 		}{
 			{"no name", c.Add("", a), `Add: the name must not be empty`},
-			{"a name twice", c.Add("a", a, a.watch()), `Add "a": there is a cluster of that name`},
-			{"a nil source", c.Add("b", a, a.watch(), nil), `Add "b": source 1 must not be nil`},
-			{"no source", c.Add("b", a), `Add "b": there must be a source, here or in New`},
-			{"a line feed", c.Add("b\nc", a), `Add "b\nc": there must be a source`},
-			{"an unknown name", c.Remove(ended, "b"), `Remove "b": there is no cluster of that name`},
-			{"a wait for it", c.WaitSynced(ended, "b"), `WaitSynced "b": there is no cluster of that name`},
+			{"a name twice", c.Add("a", a, a.watch()), `Add "a": a cluster of this name exists`},
+			{"a nil source", c.Add("b", a, a.watch(), nil), `Add "b": from[1] must not be nil`},
+			{"no source", c.Add("b", a), `Add "b": from must have a source, unless New has one`},
+			{"a line feed", c.Add("b\nc", a), `Add "b\nc": from must have a source`},
+			{"an unknown name", c.Remove(ended, "b"), `Remove "b": no cluster has this name`},
+			{"a wait for it", c.WaitSynced(ended, "b"), `WaitSynced "b": no cluster has this name`},
 			{"a wait without Run", c.WaitSynced(ended, "a"), `controller "c" does not run`},
 			{"no function", clusters.New[*site]("c", controller.Options{}, nil).Run(t.Context()), `fn must not be nil`},
 		} {
@@ -263,7 +263,7 @@ func TestAClusterIsRemovedWhileItIsAway(t *testing.T) {
 		if took := time.Since(before); took > time.Second {
 			t.Errorf("it took %v", took)
 		}
-		if err := <-waited; err == nil || !strings.Contains(err.Error(), "it has been removed") {
+		if err := <-waited; err == nil || !strings.Contains(err.Error(), "the source has been removed") {
 			t.Errorf("the wait returned %v", err)
 		}
 		synctest.Wait()
@@ -302,7 +302,7 @@ func TestASourceThatFailsStopsItsClusterOnly(t *testing.T) {
 				a.create(t, "y")
 				b.create(t, "y")
 				did.want(t, "later", "a:y")
-				if len(told) != 1 || !strings.HasPrefix(told[0].Error(), "b: ") || !strings.Contains(told[0].Error(), " of controller ") {
+				if len(told) != 1 || !strings.HasPrefix(told[0].Error(), "run source b: ") || !strings.Contains(told[0].Error(), " of controller ") {
 					t.Errorf("told %v", told)
 				}
 				why := errors.Unwrap(told[0])
@@ -397,7 +397,7 @@ func TestRemoveDoesNotWaitForEver(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := c.Remove(ctx, "a")
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "2 reconciles still run") {
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "reconciles still run (2)") {
 			t.Errorf("the error is %v", err)
 		}
 		wantQuiet(t, a)

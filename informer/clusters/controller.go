@@ -81,16 +81,16 @@ func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[me
 	sources := make([]controller.Source[Key], len(from))
 	for i, s := range from {
 		if sources[i] = In(name, s); sources[i] == nil {
-			return fmt.Errorf("clusters.Controller: Add %q: source %d must not be nil", name, i)
+			return fmt.Errorf("clusters.Controller: Add %q: from[%d] must not be nil", name, i)
 		}
 	}
 	if len(from) == 0 && !c.named {
-		return fmt.Errorf("clusters.Controller: Add %q: there must be a source, here or in New", name)
+		return fmt.Errorf("clusters.Controller: Add %q: from must have a source, unless New has one", name)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.members[name] != nil {
-		return fmt.Errorf("clusters.Controller: Add %q: there is a cluster of that name; remove it first", name)
+		return fmt.Errorf("clusters.Controller: Add %q: a cluster of this name exists; remove it first", name)
 	}
 	added, err := c.AddSourcesFor(func(k Key) bool { return k.Cluster == name }, sources...)
 	if err != nil {
@@ -135,13 +135,14 @@ func (c *Controller[V]) Remove(ctx context.Context, name string) error {
 		select {
 		case <-left:
 		case <-ctx.Done():
-			return fmt.Errorf("clusters.Controller: Remove %q: %d reconciles still run: %w", name, missing, context.Cause(ctx))
+			return fmt.Errorf("clusters.Controller: Remove %q: reconciles still run (%d): %w",
+				name, missing, context.Cause(ctx))
 		}
 	}
 }
 
 func noCluster(method, name string) error {
-	return fmt.Errorf("clusters.Controller: %s %q: there is no cluster of that name", method, name)
+	return fmt.Errorf("clusters.Controller: %s %q: no cluster has this name", method, name)
 }
 
 // take removes a cluster, and cancels the contexts of its reconciles except mine. It returns the keys of the cluster

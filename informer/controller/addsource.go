@@ -179,11 +179,11 @@ func (c *Controller[K]) waitSource(ctx context.Context, f *feed[K]) error {
 		c.set.mu.Unlock()
 		switch {
 		case removed:
-			return fmt.Errorf("wait for %s: it has been removed", nameOf(f.source))
+			return fmt.Errorf("wait for %s: the source has been removed", nameOf(f.source))
 		case runs && !unsynced:
 			return nil
 		case runs && failed != nil:
-			return fmt.Errorf("wait for %s: it has failed: %w", nameOf(f.source), failed)
+			return fmt.Errorf("wait for %s: the source has failed: %w", nameOf(f.source), failed)
 		}
 		select {
 		case <-changed:
@@ -208,16 +208,16 @@ func (c *Controller[K]) whyUndelivered(f *feed[K]) error {
 	c.set.mu.Unlock()
 	switch why := failed; {
 	case removed:
-		return fmt.Errorf("%s: it has been removed", nameOf(f.source))
+		return fmt.Errorf("%s: the source has been removed", nameOf(f.source))
 	case !runs:
 		return fmt.Errorf("%s: %v does not run", nameOf(f.source), c)
 	case !unsynced:
 		return nil
 	case why != nil:
-		return fmt.Errorf("%s: it has failed: %w", nameOf(f.source), why)
+		return fmt.Errorf("%s: the source has failed: %w", nameOf(f.source), why)
 	}
 	if why := whyUnsynced(f.source); why != nil {
 		return fmt.Errorf("%s: %w", nameOf(f.source), why)
 	}
-	return fmt.Errorf("%s: it has not delivered what existed at its start", nameOf(f.source))
+	return fmt.Errorf("%s: the source has not delivered its initial keys yet", nameOf(f.source))
 }

@@ -164,7 +164,7 @@ func TestASourceIsAddedBeforeTheControllerRuns(t *testing.T) {
 			}
 		}
 		added.Remove()
-		if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "there must be a source") {
+		if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "from must have a source") {
 			t.Errorf("without a source Run returned %v", err)
 		}
 	})
@@ -298,7 +298,7 @@ func TestAnAddedSourceThatFailsEndsTheRun(t *testing.T) {
 		}, "LabelSelector"},
 		{"a runner that ends its goroutine", func(t *testing.T) controller.Source[meta.Key] {
 			return controller.Watch(newPods(t).ReaderOf(exiting{}))
-		}, "run controller_test.exiting: it has ended its goroutine (runtime.Goexit)"},
+		}, "run controller_test.exiting: called runtime.Goexit instead of returning"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -354,7 +354,7 @@ func TestWaitSyncedSaysWhyAnAddedSourceIsNotSynced(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		time.AfterFunc(time.Second, added.Remove)
-		if got, want := wait(), "wait for controller_test.keys: it has been removed"; got != want {
+		if got, want := wait(), "wait for controller_test.keys: the source has been removed"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		mustStop(t, stop)

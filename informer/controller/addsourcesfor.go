@@ -41,7 +41,7 @@ func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]
 	}
 	for i, s := range from {
 		if s == nil {
-			return nil, fmt.Errorf("controller.AddSourcesFor: source %d must not be nil", i)
+			return nil, fmt.Errorf("controller.AddSourcesFor: from[%d] must not be nil", i)
 		}
 	}
 	if err := c.checkAdded("controller.AddSourcesFor", from, true); err != nil {
@@ -185,8 +185,10 @@ func (c *Controller[K]) needFailed(in *intake[K], n *need, err error, fail conte
 func (c *Controller[K]) reportSource(f *feed[K], err error) {
 	name := nameOf(f.source)
 	if c.options.OnError != nil {
-		c.options.OnError(fmt.Errorf("%s of controller %q has failed, and its keys wait until it is removed: %w", name, c.name, err))
+		c.options.OnError(fmt.Errorf("run source %s of controller %q: its keys wait until it is removed: %w",
+			name, c.name, err))
 		return
 	}
-	c.log.Failed(report.Topic{Key: sourcing, Fails: c.String() + ": a source has failed"}, err, nil, "controller", c.name, "source", name)
+	topic := report.Topic{Key: sourcing, Fails: c.String() + ": a source has failed, its keys wait until it is removed"}
+	c.log.Failed(topic, err, nil, "controller", c.name, "source", name)
 }

@@ -80,7 +80,7 @@ func TestOnlyTheKeysThatNeedASourceWaitForIt(t *testing.T) {
 			if s.State != controller.Running || len(s.Unsynced) != 1 || s.Queue.Held != 4 || s.Queue.InProgress != 0 {
 				t.Errorf("the status is %v, %+v", s, s.Queue)
 			}
-			if err := a.Unsynced(); err == nil || !strings.Contains(err.Error(), "it has not delivered") {
+			if err := a.Unsynced(); err == nil || !strings.Contains(err.Error(), "the source has not delivered its initial keys yet") {
 				t.Errorf("the reason is %v", err)
 			}
 			sleep(time.Hour)
@@ -95,7 +95,7 @@ func TestOnlyTheKeysThatNeedASourceWaitForIt(t *testing.T) {
 			a.Remove()
 			a.Remove()
 			want(t, "keys of a source that is removed", got.take, "a1 a2 a3 a4")
-			if err := a.Unsynced(); err == nil || !strings.Contains(err.Error(), "it has been removed") {
+			if err := a.Unsynced(); err == nil || !strings.Contains(err.Error(), "the source has been removed") {
 				t.Errorf("the reason is %v", err)
 			}
 			mustStop(t, stop)
@@ -134,7 +134,7 @@ func TestASourceForSomeKeysThatFails(t *testing.T) {
 				}
 				sleep(time.Minute)
 				want(t, "after that", func() string { return strings.TrimPrefix(got.take(), "b ") }, "b")
-				const failed = `controller_test.sourceFunc of controller "c" has failed, and its keys wait until it is removed: `
+				const failed = `run source controller_test.sourceFunc of controller "c": its keys wait until it is removed: `
 				if len(told) != 1 || !strings.HasPrefix(told[0].Error(), failed) || !errors.Is(told[0], errFailed) {
 					t.Errorf("told %v", told)
 				}
@@ -231,7 +231,7 @@ func TestTheFailureOfASourceForSomeKeysIsLogged(t *testing.T) {
 		mustAddFor(t, c, of("a"), controller.Every[string](0))
 		stop := run(t, c)
 		sleep(time.Hour)
-		if text := said.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `a source has failed`) || !strings.Contains(text, `Every(0s)`) || !strings.Contains(text, "above 0") {
+		if text := said.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `a source has failed, its keys wait until it is removed`) || !strings.Contains(text, `Every(0s)`) || !strings.Contains(text, "above 0") {
 			t.Errorf("the log is %s", text)
 		}
 		mustStop(t, stop)
@@ -294,7 +294,7 @@ func TestSourcesForSomeKeysThatAreNil(t *testing.T) {
 	if _, err := c.AddSourcesFor(nil); err == nil || !strings.Contains(err.Error(), "covers must not be nil") {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := c.AddSourcesFor(of("a"), controller.Every(time.Hour, "a"), nil); err == nil || !strings.Contains(err.Error(), "source 1 must not be nil") {
+	if _, err := c.AddSourcesFor(of("a"), controller.Every(time.Hour, "a"), nil); err == nil || !strings.Contains(err.Error(), "from[1] must not be nil") {
 		t.Errorf("the error is %v", err)
 	}
 	if n := len(c.Status().Unsynced); n != 0 {

@@ -101,7 +101,7 @@ func TestChangedHasTheNameAndTheRunnersOfItsSource(t *testing.T) {
 	}
 	var none controller.Subscriber[*pod]
 	err := controller.Watch(controller.Changed(none, controller.GenerationChanged)).Run(t.Context(), func(meta.Key) {}, func() {})
-	if err == nil || !strings.Contains(err.Error(), "nothing to subscribe to") {
+	if err == nil || !strings.Contains(err.Error(), "s must not be nil") {
 		t.Errorf("of nothing: %v", err)
 	}
 	if r := s.Reader(); controller.Changed(r, nil) != controller.Subscriber[*pod](r) {
@@ -169,8 +169,8 @@ func TestEveryObjectRefusesInvalidArguments(t *testing.T) {
 			want   string
 		}{
 			{controller.EveryObject(s.Reader(), 0), "the period must be above 0, got 0s"},
-			{controller.EveryObject(s.Reader(), time.Minute), "an object has no name in *controller_test.pod"},
-			{controller.EveryObject(none, time.Minute), "there is nothing to read"},
+			{controller.EveryObject(s.Reader(), time.Minute), "object of type *controller_test.pod has no name"},
+			{controller.EveryObject(none, time.Minute), "r must not be the zero Reader"},
 		} {
 			err := test.source.Run(t.Context(), func(meta.Key) {}, func() {})
 			if err == nil || !strings.Contains(err.Error(), test.want) {

@@ -126,11 +126,11 @@ func (c *Controller[K]) validate() error {
 	}
 	sources := c.sources()
 	if len(sources) == 0 {
-		return errors.New("controller.New: there must be a source, or no key is ever reconciled")
+		return errors.New("controller.New: from must have a source, or no key is ever reconciled")
 	}
 	for i, s := range sources {
 		if s == nil {
-			return fmt.Errorf("controller.New: source %d must not be nil", i)
+			return fmt.Errorf("controller.New: from[%d] must not be nil", i)
 		}
 	}
 	if err := c.validateShards(); err != nil {
@@ -144,7 +144,7 @@ func (c *Controller[K]) begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.isIdle() {
-		return errors.New("it is running already")
+		return errors.New("already running")
 	}
 	c.status.State = Syncing
 	return nil

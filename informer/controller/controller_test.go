@@ -157,13 +157,13 @@ func TestRunSaysWhyItCouldNotGoOn(t *testing.T) {
 			"no source",
 			controller.Options{},
 			fn, nil,
-			"controller.New: there must be a source, or no key is ever reconciled",
+			"controller.New: from must have a source, or no key is ever reconciled",
 		},
 		{
 			"no second source",
 			controller.Options{},
 			fn, append(none, nil),
-			"controller.New: source 1 must not be nil",
+			"controller.New: from[1] must not be nil",
 		},
 		{"workers", controller.Options{Workers: -1}, fn, none, "controller.Options: Workers must be 0 or more, got -1"},
 		{"timeout", controller.Options{Timeout: -1}, fn, none, "controller.Options: Timeout must be 0 or more, got -1ns"},
@@ -206,7 +206,7 @@ func TestRunSaysWhyItCouldNotGoOn(t *testing.T) {
 			controller.Options{SyncTimeout: time.Minute},
 			fn,
 			[]controller.Source[string]{keys{after: time.Second}, keys{after: time.Hour}, controller.Every(time.Hour, "key")},
-			"sources have not delivered after 1m0s: controller_test.keys",
+			"sources have not delivered within Options.SyncTimeout (1m0s): controller_test.keys",
 		},
 		{
 			"a period that makes no sense",
@@ -280,7 +280,7 @@ func TestASecondRunIsRefusedWhileTheFirstIsInProgress(t *testing.T) {
 		}, keys{names: []string{"key"}})
 		stop := run(t, c)
 		err := c.Run(t.Context())
-		if want := `run controller "c": it is running already`; err == nil || err.Error() != want {
+		if want := `run controller "c": already running`; err == nil || err.Error() != want {
 			t.Errorf("the second Run returned %v, want %s", err, want)
 		}
 		if s := c.Status(); s.State != controller.Running {

@@ -26,7 +26,8 @@ func (c *Controller[K]) end(workers *sync.WaitGroup, e ending) {
 		close(done)
 	}()
 	if e.drain > 0 && elapsed(done, e.drain) {
-		c.log.Logger().V(1).Info("drained for as long as it may", "controller", c.name, "drain", e.drain)
+		c.log.Logger().V(1).Info("Options.Drain has passed, no further key is taken",
+			"controller", c.name, "drain", e.drain)
 	}
 	e.endDrain()
 	if e.grace > 0 {

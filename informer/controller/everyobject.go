@@ -72,7 +72,7 @@ func (e everyObject[T]) run(ctx context.Context, to sink[meta.Key]) error {
 		return fmt.Errorf("the period must be above 0, got %v", e.period)
 	}
 	if e.r.Behind() == nil {
-		return errors.New("there is nothing to read: it is the zero Reader")
+		return errors.New("r must not be the zero Reader")
 	}
 	sub := e.r.Subscribe(nil)
 	defer sub.Close()
@@ -119,5 +119,6 @@ func (e everyObject[T]) run(ctx context.Context, to sink[meta.Key]) error {
 
 // noName returns the error for an object that has no name, so it has no key.
 func noName[T meta.Object](obj T) error {
-	return fmt.Errorf("an object has no name in %T: embed meta.ObjectMeta or meta.Identity as its metadata, with the tag `json:\"metadata\"`", obj)
+	return fmt.Errorf("object of type %T has no name: "+
+		"embed meta.ObjectMeta or meta.Identity as its metadata, with the tag `json:\"metadata\"`", obj)
 }

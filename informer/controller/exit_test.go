@@ -40,7 +40,7 @@ func TestAReconcileThatEndsItsGoroutineKeepsTheWorker(t *testing.T) {
 				t.Fatalf("got %q", l.lines)
 			}
 			l.lines[3] = "retry " + l.lines[3][strings.LastIndex(l.lines[3], " ")+1:]
-			l.want(t, "0s a", `0s reconcile "a" in controller "x": it has ended its goroutine (runtime.Goexit)`, "1s b", "retry a")
+			l.want(t, "0s a", `0s reconcile "a" in controller "x": called runtime.Goexit instead of returning`, "1s b", "retry a")
 		})
 	}
 }
@@ -112,7 +112,7 @@ func TestASourceThatEndsItsGoroutineEndsTheController(t *testing.T) {
 		err := controller.New("x", controller.Options{}, func(context.Context, string) (controller.Result, error) {
 			return controller.Result{}, nil
 		}, exits{}).Run(ctx)
-		if want := `run controller "x": controller_test.exits: it has ended its goroutine (runtime.Goexit)`; err == nil || err.Error() != want {
+		if want := `run controller "x": controller_test.exits: called runtime.Goexit instead of returning`; err == nil || err.Error() != want {
 			t.Errorf("Run returned %v, want %s", err, want)
 		}
 	})

@@ -111,8 +111,8 @@ func (g *fightGate[K]) settle(ctx context.Context, v *visit[K]) {
 		}
 		topic := report.Topic{
 			Key:   fighting,
-			Fails: c.String() + ": a fight",
-			Works: c.String() + ": no more fights",
+			Fails: c.String() + ": fights with another writer over the same fields",
+			Works: c.String() + ": fights have ended",
 		}
 		c.log.Failed(topic, err, []string{fmt.Sprint(f.Key), f.Object.String()}, "controller", c.name, "key", f.Key)
 	}

@@ -362,8 +362,8 @@ func TestAFightIsLogged(t *testing.T) {
 		guarded.mu.Lock()
 		defer guarded.mu.Unlock()
 		got := strings.Split(strings.TrimSpace(written.String()), "\n")
-		if len(got) != 2 || !strings.Contains(got[0], `level=ERROR msg="controller \"mirror\": a fight" err="controller \"mirror\": fight over default/web (Deployment): `) ||
-			!strings.Contains(got[0], `controller=mirror key=default/web`) || !strings.Contains(got[1], `level=INFO msg="controller \"mirror\": no more fights`) {
+		if len(got) != 2 || !strings.Contains(got[0], `level=ERROR msg="controller \"mirror\": fights with another writer over the same fields" err="controller \"mirror\": fight over default/web (Deployment): `) ||
+			!strings.Contains(got[0], `controller=mirror key=default/web`) || !strings.Contains(got[1], `level=INFO msg="controller \"mirror\": fights have ended`) {
 			a.Errorf("got\n%s\n%v", written, ctl.Status())
 		}
 	})

@@ -119,7 +119,7 @@ func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 		}
 		if result.Priority != 0 {
 			return Result{}, fmt.Errorf("controller.Finalize: cleanup returned a Result with Priority %d and no time: "+
-				"the zero Result means that it has finished, and another one needs RequeueAfter or RequeueAt", result.Priority)
+				"return the zero Result when it has finished, otherwise set RequeueAfter or RequeueAt", result.Priority)
 		}
 		_, err = server.RemoveFinalizer(ctx, key, finalizer, meta.FinalizerOptions{UID: meta.UID(live)})
 		return result, err

@@ -68,7 +68,8 @@ func (f *freshReads[K]) Run(ctx context.Context, add func(K), synced func()) err
 func (f *freshReads[K]) run(ctx context.Context, to sink[K]) error {
 	for i, c := range f.caches {
 		if !runners.IsNil(c) && filler.Of(c) == nil {
-			return fmt.Errorf("cache %d must be an informer, because no other cache knows when it has seen a write; got %s", i, cacheName(c))
+			return fmt.Errorf("caches[%d] must be an informer, because no other cache knows when it has seen a write; got %s",
+				i, cacheName(c))
 		}
 	}
 	return f.reads.run(ctx, to)
@@ -125,6 +126,7 @@ func staleError(a fresh.Admission) error {
 	const most = 3
 	var text strings.Builder
 	fmt.Fprintf(&text, "caches are behind after %v", a.After)
+	before := ": "
 	for i, late := range a.Late {
 		if i == most {
 			fmt.Fprintf(&text, ", and %d more", len(a.Late)-i)
@@ -134,7 +136,9 @@ func staleError(a fresh.Admission) error {
 		if late.Write.ResourceVersion == "" {
 			what = "the deletion of"
 		}
-		fmt.Fprintf(&text, ", %s has not seen %s %s %q", runners.Name(late.Cache), what, late.Write.Resource.Resource, late.Write.Key)
+		fmt.Fprintf(&text, "%s%s has not seen %s %s %q",
+			before, runners.Name(late.Cache), what, late.Write.Resource.Resource, late.Write.Key)
+		before = ", "
 	}
 	return errors.New(text.String())
 }
@@ -186,7 +190,7 @@ func (c *Controller[K]) waited(ctx context.Context, w WaitInfo) {
 	case c.options.OnError == nil:
 		topic := report.Topic{
 			Key:   stale,
-			Fails: c.String() + ": a reconcile goes ahead before caches have seen what the last one wrote",
+			Fails: c.String() + ": a reconcile went ahead, although caches had not seen what the last one wrote",
 			Works: c.String() + ": caches see writes in time again",
 		}
 		c.log.Failed(topic, w.Err, []string{fmt.Sprint(w.Key)}, "controller", c.name, "key", w.Key)

@@ -362,7 +362,7 @@ func TestAKeyDoesNotWaitLongerThanTheLimit(t *testing.T) {
 				if n.Load() < 4 || len(waits) != 3 || waits[2].Err == nil || waits[2].Waited != want {
 					b.Fatalf("%d reconciles, waits %v", n.Load(), waits)
 				}
-				version, ok := strings.CutPrefix(waits[2].Err.Error(), fmt.Sprintf("caches are behind after %v, informer of configmaps.v1 has not seen version ", want))
+				version, ok := strings.CutPrefix(waits[2].Err.Error(), fmt.Sprintf("caches are behind after %v: informer of configmaps.v1 has not seen version ", want))
 				version, of, _ := strings.Cut(version, " of ")
 				if _, err := strconv.Atoi(version); !ok || err != nil || of != `configmaps "default/a"` {
 					b.Errorf("the error is %v", waits[2].Err)
@@ -383,7 +383,7 @@ func TestAKeyDoesNotWaitLongerThanTheLimit(t *testing.T) {
 					b.Errorf("waits %v", waits)
 				}
 				if len(l.lines) < 2 || !strings.HasPrefix(l.lines[0], (want+want/10).String()+" ") ||
-					!strings.Contains(l.lines[0], `controller \"c\": a reconcile goes ahead before caches have seen what the last one wrote`) ||
+					!strings.Contains(l.lines[0], `controller \"c\": a reconcile went ahead, although caches had not seen what the last one wrote`) ||
 					!strings.Contains(l.lines[0], "caches are behind") || !strings.Contains(l.lines[len(l.lines)-1], "caches see writes in time again") {
 					b.Errorf("%v later the log is %q", time.Since(began), l.lines)
 				}
@@ -611,7 +611,7 @@ func TestFreshIsASourceLikeOthers(t *testing.T) {
 		for _, wrong := range []struct {
 			cache controller.Cache
 			want  string
-		}{{none, "cache 0 must not be nil"}, {forgetful{}, "cache 0 must be an informer, because no other cache knows when it has seen a write; got controller_test.forgetful"}} {
+		}{{none, "caches[0] must not be nil"}, {forgetful{}, "caches[0] must be an informer, because no other cache knows when it has seen a write; got controller_test.forgetful"}} {
 			err := controller.New("c", controller.Options{}, func(context.Context, string) (controller.Result, error) {
 				return controller.Result{}, nil
 			}, controller.Fresh[string](wrong.cache)).Run(b.Context())

@@ -19,12 +19,12 @@ import (
 // This is a method and not an option, because [Options] do not know the type of keys.
 func (c *Controller[K]) GroupBy(group func(key K) string, weight func(group string) int) error {
 	if group == nil && weight != nil {
-		return errors.New("controller.GroupBy: weight without group")
+		return errors.New("controller.GroupBy: group must not be nil if weight is set")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.isIdle() {
-		return errors.New("controller.GroupBy: it must not be called while Run is in progress")
+		return errors.New("controller.GroupBy: must not be called during Run")
 	}
 	c.group, c.weight = group, weight
 	return nil

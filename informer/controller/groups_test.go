@@ -24,7 +24,7 @@ func TestGroupsOfKeysShareTheWorkers(t *testing.T) {
 			<-ctx.Done()
 			return controller.Result{}, nil
 		}, keys{names: names})
-		if err := c.GroupBy(nil, func(string) int { return 2 }); err == nil || err.Error() != "controller.GroupBy: weight without group" {
+		if err := c.GroupBy(nil, func(string) int { return 2 }); err == nil || err.Error() != "controller.GroupBy: group must not be nil if weight is set" {
 			t.Errorf("the error of a weight without a group is %v", err)
 		}
 		if err := c.GroupBy(func(k string) string { return k[:1] }, func(g string) int { return map[string]int{"a": 1, "b": 3}[g] }); err != nil {
@@ -39,7 +39,7 @@ func TestGroupsOfKeysShareTheWorkers(t *testing.T) {
 		if got := c.Groups(); !slices.Equal(got, want) {
 			t.Errorf("groups are %+v, want %+v", got, want)
 		}
-		if err := c.GroupBy(nil, nil); err == nil || err.Error() != "controller.GroupBy: it must not be called while Run is in progress" {
+		if err := c.GroupBy(nil, nil); err == nil || err.Error() != "controller.GroupBy: must not be called during Run" {
 			t.Errorf("the error of a change during Run is %v", err)
 		}
 		mustStop(t, stop)

@@ -51,7 +51,7 @@ func TestTheHookSeesHowEachReconcileBeginsAndEnds(t *testing.T) {
 			time.Sleep(time.Second)
 			runtime.Goexit()
 			return controller.Result{}, nil
-		}, "failed after 1s: it has ended its goroutine (runtime.Goexit)"},
+		}, "failed after 1s: called runtime.Goexit instead of returning"},
 		{"the end of the controller", func(ctx context.Context) (controller.Result, error) {
 			if _, ok := ctx.Deadline(); ok {
 				select {

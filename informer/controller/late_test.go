@@ -26,7 +26,7 @@ func TestTheErrorOfALateReconcileNamesAFewWrites(t *testing.T) {
 	}}}, 5)
 	late[1].Write.ResourceVersion = ""
 	err := staleError(fresh.Admission{After: time.Second, Late: late})
-	want := `caches are behind after 1s, informer has not seen version 7 of configmaps "default/a", informer has not seen the deletion of ` +
+	want := `caches are behind after 1s: informer has not seen version 7 of configmaps "default/a", informer has not seen the deletion of ` +
 		`configmaps "default/a", informer has not seen version 7 of configmaps "default/a", and 2 more`
 	if err.Error() != want {
 		t.Errorf("the error is\n%v\nwant\n%s", err, want)

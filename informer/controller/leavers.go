@@ -38,15 +38,15 @@ const (
 
 // leftError says that an object has left the cache of a [Finalize] and keeps the finalizer.
 func leftError(object meta.Key, finalizer, why string) error {
-	return fmt.Errorf("%s has left the cache (%s) and keeps the finalizer %s: when it is deleted, it stays until somebody removes that",
-		object, why, finalizer)
+	return fmt.Errorf("%s has left the cache (%s) and keeps the finalizer %s: "+
+		"once deleted, it stays until the finalizer is removed", object, why, finalizer)
 }
 
 // mayLeave returns why the object at key may have left the cache although it exists, or, for the zero Key, why any
 // object may leave. It is empty if none may.
 func mayLeave[T meta.Object](cached cache.Reader[T], key meta.Key) string {
 	if isView(cached) {
-		return "it is a view, by cache.Reader.Where"
+		return "cached is a view, by cache.Reader.Where"
 	}
 	if f := filler.Of(fillerOf(cached)); f != nil {
 		return f.Leaves(key)
@@ -68,7 +68,7 @@ func refuse[T meta.Object](cached cache.Reader[T], finalizer string) error {
 		return nil
 	}
 	err := fmt.Errorf("controller.Finalize: an object may leave the cache although it exists (%s), and would keep the finalizer %s for ever: "+
-		"say by FinalizeOptions.Leavers what happens to it", why, finalizer)
+		"set FinalizeOptions.Leavers to CleanUpLeavers or ReportLeavers", why, finalizer)
 	if f := filler.Of(fillerOf(cached)); f != nil {
 		f.Refuse(err)
 	}
@@ -85,8 +85,9 @@ func sourceMismatch[T meta.Object](ctx context.Context, cached cache.Reader[T], 
 	if !ok || filler == nil || isView(cached) || !c.followsOnlyViews(filler) {
 		return nil
 	}
-	return fmt.Errorf("controller.Finalize: the source is a view (cache.Reader.Where) and Finalize reads the whole cache: nothing names an "+
-		"object with the finalizer %s that has left the view and is deleted; pass the view to Finalize too", finalizer)
+	return fmt.Errorf("controller.Finalize: the source is a view (cache.Reader.Where) and Finalize reads the whole cache: "+
+		"an object that leaves the view and is deleted then keeps the finalizer %s for ever; "+
+		"pass the view to Finalize too", finalizer)
 }
 
 // followsOnlyViews reports whether the controller follows views of the cache that the runner of fills, and no source

@@ -124,7 +124,7 @@ func (r *rekeyed[K, J]) lookup(by meta.ShardBy) error {
 		return fmt.Errorf("%T does not look up objects", r.of)
 	}
 	if r.from == nil {
-		return errors.New("MapKeys was called without from")
+		return errors.New("controller.MapKeys: from must not be nil")
 	}
 	return p.lookup(by)
 }

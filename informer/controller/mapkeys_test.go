@@ -99,7 +99,7 @@ func TestMapKeysSaysWhyASourceIsNotSynced(t *testing.T) {
 			return controller.Result{}, nil
 		}, tag("left", controller.Watch(informer.New(maps, informer.Options{}))), tag("right", controller.Chan(make(chan meta.Key))))
 		stop := run(t, c) // and nobody runs the informer
-		if s := c.Status().Unsynced; len(s) != 1 || s[0].Error() != "left: Watch(informer of configmaps.v1): nobody has called its Run" {
+		if s := c.Status().Unsynced; len(s) != 1 || s[0].Error() != "left: Watch(informer of configmaps.v1): Run has not been called" {
 			t.Errorf("unsynced is %v", s)
 		}
 		mustStop(t, stop)
@@ -132,7 +132,7 @@ func TestMapKeysRefusesNilFunctions(t *testing.T) {
 func TestShardsByUIDNeedTheInverseOfMapKeys(t *testing.T) {
 	inf := storetest.New[*pod]().Reader()
 	for name, s := range map[string]controller.Source[tagged]{
-		"was called without from":  controller.MapKeys("", controller.Watch(inf), func(k meta.Key) tagged { return tagged{"", k} }, nil),
+		"from must not be nil":     controller.MapKeys("", controller.Watch(inf), func(k meta.Key) tagged { return tagged{"", k} }, nil),
 		"does not look up objects": tag("", controller.Every(time.Hour, meta.Key{Name: "a"})),
 	} {
 		c := controller.New("c", controller.Options{Shards: newShare(meta.ShardByUID)}, func(context.Context, tagged) (controller.Result, error) {

@@ -43,7 +43,7 @@ func (n *needs) start(ctx context.Context, fail func(one *need, err error)) {
 		go func() { // needs.release or needs.end waits for it
 			defer close(one.returned)
 			defer stop()
-			err := fmt.Errorf("run %T: %w", one.runner, guard.ErrExited) // remains if Run calls Goexit
+			err := fmt.Errorf("run %s: %w", runners.Name(one.runner), guard.ErrExited) // remains if Run calls Goexit
 			defer func() {
 				if err != nil && ctx.Err() == nil {
 					n.mu.Lock()

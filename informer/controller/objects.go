@@ -117,7 +117,8 @@ type OwnerType interface {
 // or meta.OwnerMeta. R is the type of its references.
 func Owns[T meta.Owned[R], R any](s Subscriber[T], owner OwnerType) Source[meta.Key] {
 	if owner == nil {
-		return &objects[meta.Key, T]{from: s, name: describe("Owns", subject(s)), wrong: errors.New("the owner's type is nil")}
+		wrong := errors.New("owner must not be nil")
+		return &objects[meta.Key, T]{from: s, name: describe("Owns", subject(s)), wrong: wrong}
 	}
 	kind, namespaced := owner.GVK(), owner.IsNamespaced()
 	return &objects[meta.Key, T]{
@@ -202,13 +203,13 @@ func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) err
 
 func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 	if o.from == nil {
-		return errors.New("there is nothing to subscribe to: it is nil")
+		return errors.New("s must not be nil")
 	}
 	if o.wrong != nil {
 		return o.wrong
 	}
 	if o.keys == nil {
-		return errors.New("there is no function to map by: it is nil")
+		return errors.New("by must not be nil")
 	}
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -229,7 +230,7 @@ func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 		case err = <-failed:
 		case <-working.Done():
 		case <-sub.Done(): // a shared informer closes its subscriptions when its Run ends
-			err = errors.New("its subscription has been closed, there is nothing more to hear")
+			err = errors.New("the cache closed the subscription, as a shared informer does when its Run ends")
 		}
 	}
 	switch {

@@ -315,20 +315,20 @@ func TestASourceThatCannotWorkEndsTheController(t *testing.T) {
 			s.Set(meta.Identity{Name: "a", UID: "1"}, &nameless{})
 			s.Set(meta.Identity{Name: "b", UID: "2"}, &nameless{})
 			return controller.Watch(s.Reader())
-		}, "Watch(*controller_test.nameless): an object has no name in *controller_test.nameless: " +
+		}, "Watch(*controller_test.nameless): object of type *controller_test.nameless has no name: " +
 			"embed meta.ObjectMeta or meta.Identity as its metadata, with the tag `json:\"metadata\"`"},
 		{"a cache that is none", func(*testing.T) controller.Source[meta.Key] {
 			return controller.Watch(cache.Reader[*pod]{})
 		}, "Watch(*controller_test.pod): wait for a subscription to sync: it is closed"},
 		{"nothing to subscribe to", func(*testing.T) controller.Source[meta.Key] {
 			return controller.Watch[*pod](nil)
-		}, "Watch(*controller_test.pod): there is nothing to subscribe to: it is nil"},
+		}, "Watch(*controller_test.pod): s must not be nil"},
 		{"no type of owners", func(t *testing.T) controller.Source[meta.Key] {
 			return controller.Owns(newPods(t).Reader(), nil)
-		}, "Owns(*controller_test.pod): the owner's type is nil"},
+		}, "Owns(*controller_test.pod): owner must not be nil"},
 		{"no function to map by", func(t *testing.T) controller.Source[meta.Key] {
 			return controller.Map[meta.Key, *pod](newPods(t).Reader(), nil)
-		}, "Map(*controller_test.pod): there is no function to map by: it is nil"},
+		}, "Map(*controller_test.pod): by must not be nil"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -357,7 +357,7 @@ func TestAnObjectThatLosesItsNameEndsTheController(t *testing.T) {
 		lost := newPod("ns", "a", "2")
 		lost.Name = ""
 		s.Set(meta.Identity{Namespace: "ns", Name: "a", UID: "uid-a", ResourceVersion: "2"}, lost)
-		if err := <-ended; err == nil || !strings.Contains(err.Error(), "an object has no name in *controller_test.pod") {
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "object of type *controller_test.pod has no name") {
 			t.Errorf("Run returned %v", err)
 		}
 	})
@@ -391,7 +391,7 @@ func TestTheEndOfASubscriptionEndsTheController(t *testing.T) {
 		go func() { ended <- ctl.Run(t.Context()) }()
 		synctest.Wait()
 		(<-from.subs).Close()
-		if err := <-ended; err == nil || !strings.Contains(err.Error(), "its subscription has been closed") {
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "the cache closed the subscription") {
 			t.Errorf("Run returned %v", err)
 		}
 	})
@@ -413,7 +413,7 @@ func TestSourcesAreNamedAfterWhatTheyFollow(t *testing.T) {
 			controller.Chan(make(chan meta.Key)),
 		)
 		err := c.Run(t.Context())
-		want := `run controller "c": sources have not delivered after 1m0s: Watch(*controller_test.pod); ` +
+		want := `run controller "c": sources have not delivered within Options.SyncTimeout (1m0s): Watch(*controller_test.pod); ` +
 			`Watch(informer of pods.v1); Map(*controller_test.pod); Owns(informer of pods.v1, Deployment.apps/v1)`
 		if err == nil || err.Error() != want {
 			t.Errorf("Run returned\n\t%v\nwant\n\t%s", err, want)

@@ -179,7 +179,7 @@ func TestOneMissingNamespaceKeepsBackItsOwnKeysOnly(t *testing.T) {
 				want(w.T, "after two minutes", w.take, "n0/m n1/m n3/m")
 				sleep(time.Hour)
 				s := c.Status()
-				if s.State != controller.Running || len(s.Unsynced) == 0 || !strings.Contains(s.Unsynced[0].Error(), `1 namespaces have not been listed, "n2"`) {
+				if s.State != controller.Running || len(s.Unsynced) == 0 || !strings.Contains(s.Unsynced[0].Error(), `1 of 4 namespaces not synced: "n2"`) {
 					w.Errorf("the status is %v", s)
 				}
 				if strings.Contains(w.take(), "n2") {
@@ -324,7 +324,7 @@ func TestAMissingNamespaceDoesNotKeepBackTheElection(t *testing.T) {
 				w.Errorf("run %d: Live = %v", run, err)
 			}
 			if !strings.Contains(log.take(), `their keys wait, and those of the others are reconciled" `+
-				`source="Watch(informer of configmaps.v1)" missing="1 namespaces have not been listed, \"n2\"`) {
+				`source="Watch(informer of configmaps.v1)" missing="1 of 4 namespaces not synced: \"n2\"`) {
 				w.Errorf("run %d: the log does not name the missing namespace", run)
 			}
 			stop()

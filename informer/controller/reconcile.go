@@ -111,8 +111,8 @@ func (e *epoch[K]) requeue(key K, result Result) {
 		return
 	}
 	if row := e.queue.AddOverdue(key, result.Priority); row > 1 && e.isNewlyOverdue(key) {
-		e.c.log.Logger().Info(e.c.String()+": a reconcile has asked for a time that has passed, again: its key waits as if it had failed. "+
-			"Return the zero Result if nothing is due", "controller", e.c.name, "key", key, "overdue", -d)
+		e.c.log.Logger().Info(e.c.String()+": a Result asks for a time in the past again, "+
+			"so the key waits as after a failure; return the zero Result if nothing is due", "controller", e.c.name, "key", key, "overdue", -d)
 	}
 }
 

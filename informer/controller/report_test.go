@@ -244,7 +244,7 @@ func TestTheLogNamesTheSourcesThatWorkersWaitFor(t *testing.T) {
 		time.Sleep(time.Hour)
 		mustStop(t, stop)
 		l.has(t,
-			`5s controller \"c\": workers wait for sources`,
+			`5s controller \"c\": workers wait for sources, nothing is reconciled`,
 			`20s "sources"="controller_test.keys; controller_test.excuse: the dog has eaten them"`,
 			`1m0s controller \"c\": sources have delivered after 1m0s`)
 	})

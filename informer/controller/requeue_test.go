@@ -106,7 +106,7 @@ func TestARequeueTimeInThePastRunsAtOnceAndThenBacksOff(t *testing.T) {
 				if reported != test.errors || status.Errors != test.errors || status.Failing != 0 {
 					t.Errorf("%d errors are reported, and the status is %v; want %d", reported, status, test.errors)
 				}
-				lines := slices.DeleteFunc(said.lines, func(l string) bool { return !strings.Contains(l, "has asked for a time that has passed") })
+				lines := slices.DeleteFunc(said.lines, func(l string) bool { return !strings.Contains(l, "a Result asks for a time in the past again") })
 				if len(lines) != test.lines {
 					t.Errorf("logged %q, want %d lines", lines, test.lines)
 				}

@@ -232,7 +232,7 @@ func TestRunLedReturnsTheErrorThatEndedIt(t *testing.T) {
 				synctest.Wait()
 				return work(ctx)
 			},
-			"work: it is working already",
+			"controller.RunLed: lead must not call work before the last call has returned",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestWorkIsRefusedAfterTheCallOfLead(t *testing.T) {
 			t.Error(err)
 		}
 		stop := run(t, c) // another run, to which it does not belong
-		if err := kept(t.Context()); err == nil || err.Error() != "work: the call of lead has returned" {
+		if err := kept(t.Context()); err == nil || err.Error() != "controller.RunLed: lead must not call work after it has returned" {
 			t.Errorf("work returned %v", err)
 		}
 		mustStop(t, stop)

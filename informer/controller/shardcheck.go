@@ -104,8 +104,8 @@ func (c *Controller[K]) checkSource(where string, src Source[K]) error {
 			return fmt.Errorf("%sShards is %s, but %s follows %s; both must be the same value",
 				where, shardsName(c.options.Shards), nameOf(src), shardsName(part))
 		case c.sharding.By() == meta.ShardByUID && ownsOf(src):
-			return fmt.Errorf("%sShards by uid cannot have %s: a child and its owner are usually in different ranges; use meta.ShardByNamespace, "+
-				"or an informer without Shards for the children", where, nameOf(src))
+			return fmt.Errorf("%sShards by uid exclude %s: a child and its owner are usually in different ranges; "+
+				"use meta.ShardByNamespace, or an informer without Shards for the children", where, nameOf(src))
 		}
 	}
 	return nil

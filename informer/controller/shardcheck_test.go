@@ -80,7 +80,7 @@ func TestTheShardsOfAControllerAndOfItsInformersAreTheSame(t *testing.T) {
 		{
 			"children in ranges by uid", uid,
 			[]controller.Source[meta.Key]{watch(with(uid)), controller.Owns(with(uid), ownedBy)},
-			"controller.Options: Shards by uid cannot have Owns(informer of configmaps.v1, Deployment.apps/v1): " +
+			"controller.Options: Shards by uid exclude Owns(informer of configmaps.v1, Deployment.apps/v1): " +
 				"a child and its owner are usually in different ranges; use meta.ShardByNamespace, or an informer without Shards for the children",
 		},
 		{"all children", uid, []controller.Source[meta.Key]{watch(with(uid)), controller.Owns(with(nil), ownedBy)}, ""},
@@ -96,7 +96,7 @@ func TestTheShardsOfAControllerAndOfItsInformersAreTheSame(t *testing.T) {
 	c := controller.New("c", controller.Options{Shards: uid}, func(context.Context, tagged) (controller.Result, error) {
 		return controller.Result{}, nil
 	}, tag("a", watch(with(uid))), tag("a", controller.Owns(with(uid), ownedBy)))
-	check(t, c.Run(ended(t)), "cannot have a: Owns(informer of configmaps.v1")
+	check(t, c.Run(ended(t)), "exclude a: Owns(informer of configmaps.v1")
 }
 
 // check fails unless err has that text, or is nil if there is none.

@@ -134,7 +134,7 @@ func (r *reads[K]) run(ctx context.Context, to sink[K]) error {
 	var all []supply
 	for i, c := range r.caches {
 		if runners.IsNil(c) {
-			return fmt.Errorf("cache %d must not be nil", i)
+			return fmt.Errorf("caches[%d] must not be nil", i)
 		}
 		all = append(all, supply{cache: c, whole: c.WaitSynced})
 	}

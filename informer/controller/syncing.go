@@ -29,11 +29,13 @@ func (c *Controller[K]) waitSynced(ctx context.Context, all <-chan struct{}, fai
 			}
 		case <-ctx.Done():
 		case <-late:
-			fail(fmt.Errorf("sources have not delivered after %v: %w", c.options.SyncTimeout, several(c.unsynced(false))))
+			fail(fmt.Errorf("sources have not delivered within Options.SyncTimeout (%v): %w",
+				c.options.SyncTimeout, several(c.unsynced(false))))
 		case <-impatient.C:
 			if c.options.OnError == nil {
 				said = true
-				c.log.Logger().Info(fmt.Sprintf("%v: workers wait for sources", c), "since", began, "sources", several(c.unsynced(false)).Error())
+				c.log.Logger().Info(fmt.Sprintf("%v: workers wait for sources, nothing is reconciled", c),
+					"since", began, "sources", several(c.unsynced(false)).Error())
 			}
 			pause = report.Next(pause)
 			impatient.Reset(pause)

@@ -247,7 +247,7 @@ func TestStartAtTermWithoutAnElectionAndWithErrors(t *testing.T) {
 			t.Errorf("Run returned %v, want the error of the source", err)
 		}
 		late := controller.New("c", controller.Options{StartAtTerm: true, SyncTimeout: time.Second}, fn, keys{after: time.Minute})
-		if err := late.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "sources have not delivered after 1s: ") {
+		if err := late.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "sources have not delivered within Options.SyncTimeout (1s): ") {
 			t.Errorf("Run returned %v, want that the sources have not delivered", err)
 		}
 	})

@@ -28,9 +28,9 @@ func (s *shift[K]) begin() error {
 	defer s.mu.Unlock()
 	switch {
 	case s.over:
-		return errors.New("work: the call of lead has returned")
+		return errors.New("controller.RunLed: lead must not call work after it has returned")
 	case s.working:
-		return errors.New("work: it is working already")
+		return errors.New("controller.RunLed: lead must not call work before the last call has returned")
 	}
 	s.working = true
 	s.finished.Add(1)

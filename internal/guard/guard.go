@@ -4,7 +4,7 @@ package guard
 import "errors"
 
 // ErrExited reports a call that ended its goroutine by runtime.Goexit, as t.FailNow of a test does.
-var ErrExited = errors.New("it has ended its goroutine (runtime.Goexit)")
+var ErrExited = errors.New("called runtime.Goexit instead of returning")
 
 // Call calls f. If f panics, Call passes the value to left and returns. If f calls runtime.Goexit, Call passes nil to
 // left, and the goroutine ends after that, because nothing can stop it.

@@ -57,7 +57,7 @@ type RunningError struct {
 	Ended <-chan struct{} // closed when the other Run has ended
 }
 
-func (e *RunningError) Error() string { return fmt.Sprintf("run %s: it is running already", e.What) }
+func (e *RunningError) Error() string { return fmt.Sprintf("run %s: already running", e.What) }
 
 // Join calls run. If that reports that another Run of the same thing is in progress, Join waits for its end and calls
 // run again. It returns nil if ctx ends first.

@@ -30,8 +30,7 @@ func (s *Store[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion st
 	if ready(seen) { // if both are ready, select picks any
 		return time.Since(began), nil
 	}
-	return time.Since(began), fmt.Errorf("wait for version %s of %q: the cache is %s: %w",
-		resourceVersion, key, s.whereabouts(key), context.Cause(ctx))
+	return time.Since(began), fmt.Errorf("%s: %w", s.whereabouts(key), context.Cause(ctx))
 }
 
 // await adds w to the waiters, unless the store has already seen its write: then it returns true.
@@ -48,18 +47,18 @@ func (s *Store[T]) await(w *waiter) (seen bool) {
 // whereabouts describes the version of the store that applies to key.
 func (s *Store[T]) whereabouts(key meta.Key) string {
 	if s == nil {
-		return "of no store"
+		return "the zero Reader has no cache"
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	at := "not of its namespace"
+	at := fmt.Sprintf("the cache does not cover namespace %q", key.Namespace)
 	for _, p := range s.writers {
 		switch {
 		case !p.covers(key.Namespace):
 		case p.version == "", !p.isAbout(key.Namespace):
-			at = "not filled yet"
+			at = "the cache is not filled yet"
 		default:
-			return "at " + p.version
+			return "the cache is at version " + p.version
 		}
 	}
 	return at
