@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/store/storetest"
 )
 
 // diary is what has happened, in order.
@@ -174,6 +175,28 @@ func TestAGroupBeginsInOrderAndEndsInReverse(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A source whose cache ends fails at the same moment as the runner of the cache. Whichever comes first, the runner's
+// error says why.
+func TestAGroupReturnsTheErrorOfTheCacheAndNotThatOfItsSource(t *testing.T) {
+	cause := errors.New("the cache is refused")
+	closed := storetest.New[*storetest.Thing]().Reader().Subscribe(nil)
+	closed.Close()
+	source := informer.RunnerFunc(closed.WaitSynced)
+	for name, ended := range map[string]informer.RunnerFunc{
+		"the source is first": func(ctx context.Context) error { <-ctx.Done(); return cause },
+		"the cache is first":  func(context.Context) error { return cause },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := informer.Run(t.Context(), source, ended); !errors.Is(err, cause) {
+				t.Errorf("Run returned %v, want that %v", err, cause)
+			}
+		})
+	}
+	if err := informer.Run(t.Context(), source); err == nil || !strings.Contains(err.Error(), "it is closed") {
+		t.Errorf("alone: Run returned %v", err)
 	}
 }
 

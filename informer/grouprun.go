@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/bowline-go/bowline/internal/guard"
-
 	"github.com/bowline-go/bowline/internal/election"
+	"github.com/bowline-go/bowline/internal/guard"
 	"github.com/bowline-go/bowline/internal/runners"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 // groupRun is one Run of a Group.
@@ -95,10 +95,12 @@ func (r *groupRun) after(p *part, run func() error) {
 	err = run()
 }
 
+// fail ends the run with err, if it is the first error. If a source fails because its cache has closed the subscription,
+// the cause is the error of the cache's runner, which may come later; that one is kept.
 func (r *groupRun) fail(err error) {
 	r.mu.Lock()
 	first := r.err == nil
-	if first {
+	if first || errors.Is(r.err, store.ErrClosed) && !errors.Is(err, store.ErrClosed) {
 		r.err = err
 	}
 	r.mu.Unlock()
@@ -107,7 +109,7 @@ func (r *groupRun) fail(err error) {
 	}
 }
 
-// failure returns the first error.
+// failure returns the error that has ended the run, or nil.
 func (r *groupRun) failure() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

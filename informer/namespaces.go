@@ -9,9 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bowline-go/bowline/internal/guard"
-
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/guard"
 	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/store"
 )

@@ -9,10 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/bowline-go/bowline/internal/guard"
-
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/guard"
 	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/workqueue"
 )

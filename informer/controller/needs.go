@@ -9,9 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bowline-go/bowline/internal/guard"
-
 	"github.com/bowline-go/bowline/internal/filler"
+	"github.com/bowline-go/bowline/internal/guard"
 	"github.com/bowline-go/bowline/internal/runners"
 )
 

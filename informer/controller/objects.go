@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/runners"
+	"github.com/bowline-go/bowline/internal/store"
 )
 
 // Subscriber supplies objects to follow: *informer.Informer[T], or a cache.Reader[T], which may be a view
@@ -230,7 +231,7 @@ func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 		case err = <-failed:
 		case <-working.Done():
 		case <-sub.Done(): // a shared informer closes its subscriptions when its Run ends
-			err = errors.New("the cache closed the subscription, as a shared informer does when its Run ends")
+			err = closedError{}
 		}
 	}
 	switch {
@@ -242,6 +243,15 @@ func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 		return err
 	}
 }
+
+// closedError says that a cache has closed the subscription of a source.
+type closedError struct{}
+
+func (closedError) Error() string {
+	return "the cache closed the subscription, as a shared informer does when its Run ends"
+}
+
+func (closedError) Is(target error) bool { return target == store.ErrClosed }
 
 // handler adds the keys of the objects that it receives. A cache calls it from one goroutine at a time.
 type handler[K comparable, T meta.Object] struct {

@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bowline-go/bowline/internal/guard"
-
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/internal/clustering"
+	"github.com/bowline-go/bowline/internal/guard"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/workqueue"
 )

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/internal/guard"
-
 	"github.com/bowline-go/bowline/internal/shown"
 )
 

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bowline-go/bowline/internal/guard"
-
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/guard"
 )
 
 // Deliver calls the handlers of all subscriptions until ctx ends, including subscriptions that are made while it runs.

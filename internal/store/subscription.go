@@ -61,7 +61,11 @@ func ready(signal <-chan struct{}) bool {
 	}
 }
 
-func errClosed() error { return errors.New("wait for a subscription to sync: it is closed") }
+// ErrClosed says that a subscription is closed. If somebody else has closed it, the error of what fills the store says
+// why.
+var ErrClosed = errors.New("it is closed")
+
+func errClosed() error { return fmt.Errorf("wait for a subscription to sync: %w", ErrClosed) }
 
 // Handled returns a channel that is closed when the handler has received all changes that the store has now. If the
 // subscription is closed first, the channel stays open.
