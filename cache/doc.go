@@ -56,7 +56,7 @@
 // subscription keeps no copy of the objects' state: it remembers a key from the first undelivered change until its
 // delivery, and takes about 2 KB when nothing is pending. Changes wait in a journal that all subscriptions share. For
 // each subscription that is behind, it has at most a few times as many entries as there are distinct keys. It also has
-// the latest changes: up to 4,000 of them, or up to 16 relists if these changed more objects. And it has each change
-// that a source of a controller has not received yet, up to 16,384 or the number of objects, whichever is more. Tables
-// give back their memory when most of their entries have gone.
+// the latest 4,000 changes or the latest relist, whichever is more. And it has each change that a source of a
+// controller has not received yet, up to 16,384 or the number of objects, whichever is more. Tables give back their
+// memory when most of their entries have gone.
 package cache

@@ -120,7 +120,7 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		conn.CloseBody(r)
 		return nil, q.fail(&UsageError{Err: err})
 	}
-	ctx := r.Context()
+	ctx, asked := r.Context(), time.Now()
 	if p.c.limiter != nil {
 		if err := p.c.limiter.Wait(ctx); err != nil {
 			conn.CloseBody(r)
@@ -130,7 +130,9 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	start := time.Now()
 	resp, err := p.c.http.Transport.RoundTrip(out) // not Do, which follows redirects
 	info := RequestInfo{
-		Verb: q.verb, Resource: q.resource, Key: q.key, Subresource: q.subresource, Method: strings.ToUpper(q.verb), Duration: time.Since(start),
+		Verb: q.verb, Resource: q.resource, Key: q.key, Subresource: q.subresource,
+		Method: strings.ToUpper(q.verb), Host: p.c.server.Host,
+		Attempt: 1, Waited: start.Sub(asked), Duration: time.Since(start),
 	}
 	if err != nil {
 		err = connectionError(ctx, err)

@@ -284,7 +284,8 @@ func TestTheProxyOfAServerThatIsGone(t *testing.T) {
 	if op := is[*client.OpError](t, err); op.Subresource != "proxy" || op.Verb != "put" || op.Key != web {
 		t.Errorf("error is %v", err)
 	}
-	if len(infos) != 1 || infos[0].Subresource != "proxy" || infos[0].Method != "PUT" || infos[0].Err == nil {
+	if len(infos) != 1 || infos[0].Subresource != "proxy" || infos[0].Method != "PUT" || infos[0].Err == nil ||
+		infos[0].Host != l.Addr().String() || infos[0].Attempt != 1 || infos[0].Waited < 0 {
 		t.Errorf("the hook was told %+v", infos)
 	}
 }

@@ -95,8 +95,8 @@ func (r *groupRun) after(p *part, run func() error) {
 	err = run()
 }
 
-// fail ends the run with err, if it is the first error. If a source fails because its cache has closed the subscription,
-// the cause is the error of the cache's runner, which may come later; that one is kept.
+// fail ends the run with err, if it is the first error. If a source fails because its cache has closed the
+// subscription, the cause is the error of the cache's runner, which may come later; that one is kept.
 func (r *groupRun) fail(err error) {
 	r.mu.Lock()
 	first := r.err == nil

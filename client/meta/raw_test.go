@@ -156,7 +156,7 @@ func TestNamesInRaw(t *testing.T) {
 	}
 }
 
-// behaviour 34: At is what Nested is on the decoded object, for every type and every path.
+// behaviour 34: Nested reads a Raw as it reads the decoded object, for every type and every path.
 func TestNestedReadsRawLikeADecodedObject(t *testing.T) {
 	r := rawOf(t, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"web","generation":3,
 		"labels":{"app":"web"},"creationTimestamp":"2026-01-02T03:04:05Z","finalizers":["x"]},

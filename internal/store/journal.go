@@ -65,9 +65,10 @@ type step[T any] struct {
 // smallest and largest are the sizes of segments, except those of large changes and of merged segments.
 const smallest, largest = 8, 256
 
-// mostParts is how many segments the journal may have before the writer merges any. So a subscription that is a little
-// late costs the writer nothing. That many segments have at most 4,096 steps, besides those of large changes.
-const mostParts = 16
+// mostUnmerged is how many changes the journal may have before the writer merges any. So a subscription that is a
+// little late costs the writer nothing, and one that is further behind keeps at most about so many replaced states
+// alive.
+const mostUnmerged = 1 << 12
 
 // mostBehind is how many changes a subscription that takes every state may be behind before they are merged, in a
 // store with fewer objects than that.
@@ -153,7 +154,7 @@ func (j *journal[T]) group() []*segment[T] {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.trim()
-	if len(j.parts) <= mostParts {
+	if j.held() <= mostUnmerged {
 		return nil
 	}
 	end, n := j.mergeable(), int64(0)
@@ -173,6 +174,14 @@ func (j *journal[T]) group() []*segment[T] {
 			end, n = i+1, j.parts[i].n.Load()
 		}
 	}
+}
+
+// held returns how many changes the journal has.
+func (j *journal[T]) held() (n int64) {
+	for _, part := range j.parts {
+		n += part.n.Load()
+	}
+	return n
 }
 
 // mergeable returns how many of the oldest segments may be merged: never the last one, which is being written, nor

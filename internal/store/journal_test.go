@@ -110,7 +110,7 @@ func TestJournalAgainstModel(t *testing.T) {
 					pinned += len(part.steps)
 				}
 			}
-			if most := 4*keys + (mostParts+1)*largest + 3*pinned; steps > most {
+			if most := 4*keys + mostUnmerged + largest + 3*pinned; steps > most {
 				t.Fatalf("seed %d: %d steps in %d segments, want %d or less for %d keys", seed, steps, len(j.parts), most, keys)
 			}
 		}
@@ -201,6 +201,26 @@ func TestTheJournalKeepsNoHandledStates(t *testing.T) {
 	})
 }
 
+// A subscription that stands still kept the changes of 15 relists: each is a segment, and merging began at 17.
+func TestTheJournalMergesWholeRelists(t *testing.T) {
+	const keys = 10_000
+	j := &journal[meta.Identity]{}
+	j.join(&subscriber[meta.Identity]{store: &Store[meta.Identity]{}})
+	now := make([]*entry[meta.Identity], keys)
+	for relist := range 20 {
+		deltas := make([]delta[meta.Identity], keys)
+		for i := range deltas {
+			e := &entry[meta.Identity]{key: meta.Key{Name: strconv.Itoa(i)}, uid: "u", version: strconv.Itoa(relist)}
+			deltas[i] = delta[meta.Identity]{old: now[i], now: e}
+			now[i] = e
+		}
+		j.add(deltas, time.Time{})
+		if held := j.held(); held > 2*keys {
+			t.Fatalf("after %d relists of %d objects the journal has %d changes", relist+1, keys, held)
+		}
+	}
+}
+
 // A reader that comes into a segment while the writer merges it finds all of its steps.
 func TestASegmentWithAReaderIsNotReplaced(t *testing.T) {
 	for _, enters := range []bool{false, true} {
@@ -208,7 +228,7 @@ func TestASegmentWithAReaderIsNotReplaced(t *testing.T) {
 		q := &subscriber[meta.Identity]{store: &Store[meta.Identity]{}}
 		j.join(q)
 		version := 0
-		for len(j.parts) <= mostParts {
+		for j.held() <= mostUnmerged {
 			version++
 			e := &entry[meta.Identity]{key: meta.Key{Name: strconv.Itoa(version)}, version: "1"}
 			j.write([]delta[meta.Identity]{{now: e}}, time.Time{})

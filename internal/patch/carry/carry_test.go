@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/internal/patch/carry"
+	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
 func TestCarry(t *testing.T) {
@@ -310,7 +311,7 @@ func decode(t *testing.T, b []byte) any {
 
 // For every document: what the program sees of the result is what it made, and where it changed nothing, nothing changes.
 func TestCarryHoldsForRandomDocuments(t *testing.T) {
-	for seed := range uint64(1_000) {
+	for seed := range histories.Seeds(1_000) {
 		r := random{rand.New(rand.NewPCG(seed, 0))}
 		before := r.object(3)
 		after, ok := r.mutate(before, 3).(map[string]any)
@@ -343,7 +344,7 @@ func TestCarryHoldsForRandomDocuments(t *testing.T) {
 
 // Elements that are told apart by name keep what is hidden in them through any order, addition and removal.
 func TestNamedElementsKeepWhatIsHidden(t *testing.T) {
-	for seed := range uint64(1_000) {
+	for seed := range histories.Seeds(1_000) {
 		r := random{rand.New(rand.NewPCG(seed, 1))}
 		var live, before, after []any
 		for i := range r.IntN(8) {

@@ -8,13 +8,13 @@
 // # Builds
 //
 // Each program is written once for each side. Hello loads a kubeconfig and lists pods. The controller keeps the
-// cluster's pods in a cache, and reconciles them from a queue with workers, reading the cache. The operator keeps a copy
-// of each ConfigMap with a label, with owner references and leader election. A test checks that Bowline's programs stay
-// within the limits that RESULTS.md promises. A binary is built
-// without symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are linked, including the
-// standard library and main; modules are all that are linked, including the library. A cold build starts with an empty
-// build cache, so it also compiles the standard library; the modules have been downloaded before. The CPU time is that
-// of all processes of the build, and depends less on the machine's other work.
+// cluster's pods in a cache, and reconciles them from a queue with workers, reading the cache. The operator keeps a
+// copy of each ConfigMap with a label, with owner references and leader election. A test checks that Bowline's programs
+// stay within the limits that RESULTS.md promises. A binary is built without symbols (-s -w), and with -trimpath if its
+// build is timed. Packages are all that are linked, including the standard library and main; modules are all that are
+// linked, including the library. A cold build starts with an empty build cache, so it also compiles the standard
+// library; the modules have been downloaded before. The CPU time is that of all processes of the build, and depends
+// less on the machine's other work.
 //
 // # Heap
 //
