@@ -284,14 +284,14 @@ func TestSourcesNeedRunnersOfAnyType(t *testing.T) {
 		c := clusters.New("c", controller.Options{}, did.note)
 		one, two := odd{[]error{errors.New("one")}}, odd{[]error{errors.New("two")}}
 		same := &odd{[]error{errors.New("same")}}
-		every := func(of ...informer.Runner) controller.Source[meta.Key] {
-			return needing{controller.Every(time.Hour, at("x")), of}
+		every := func(key string, of ...informer.Runner) controller.Source[meta.Key] {
+			return needing{controller.Every(time.Hour, at(key)), of}
 		}
-		if err := c.Add("a", nil, every(one, same, nil), every(two, same, one)); err != nil {
+		if err := c.Add("a", nil, every("x", one, same, nil), every("y", two, same, one)); err != nil {
 			t.Fatal(err)
 		}
 		stop := start(t, c)
-		did.want(t, "at the start", "a:x")
+		did.want(t, "at the start", "a:x, a:y")
 		var away []string
 		for line := range strings.Lines(c.Clusters()[0].Away.Error()) {
 			away = append(away, line[strings.LastIndex(line, " ")+1:])
