@@ -508,6 +508,42 @@ func TestTailDoesNotTakeACutForTheEnd(t *testing.T) {
 	})
 }
 
+// A gap makes Tail read the previous log by two requests: one from the last yielded line, and one for the gap. If the first response is
+// cut before that line, the second one alone does not show the end of the run.
+func TestTailDoesNotTakeAGapForTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, log, g := newTail(t, clienttest.Options{})
+		log.Add(entry(1, "a")) // after a gap from the beginning: "a" might be from a second run already
+		g.expect(t, time.Minute, "a")
+		var restarted atomic.Bool
+		early := 0
+		n.Intercept(func(r *http.Request) http.HandlerFunc {
+			switch q := r.URL.Query(); {
+			case q.Get("follow") == "true" && !restarted.Load():
+				n.setCut(func(meta.Key) (int, bool) { return 0, true })
+			case q.Get("previous") == "true" && q.Has("sinceTime") && early < 5:
+				early++
+				after := early // within the timestamp of "a", and each time at another byte
+				n.setCut(func(meta.Key) (int, bool) { return after, true })
+			default:
+				n.setCut(nil)
+			}
+			return nil
+		})
+		n.dropLogs()
+		g.expect(t, time.Minute)
+		log.Add(entry(2, "b"))
+		log.Start()
+		log.Add(entry(3, "c"))
+		restarted.Store(true)
+		n.report("a", "app", 1, true)
+		g.expect(t, time.Hour, "b", "c")
+		if errs := g.stop(t); len(errs) > 0 || early != 5 {
+			t.Errorf("%v; %d answers were cut early, want 5", errs, early)
+		}
+	})
+}
+
 func TestALineThatIsAloneDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, log, g := newTail(t, clienttest.Options{})

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,10 +188,10 @@ func (s *source) options() LogOptions {
 	return o
 }
 
-// runEnd counts the responses in a row that end with the same rest. Only the first of them may have new lines.
+// runEnd counts the readings in a row that end with the same rests. Only the first of them may have new lines.
 type runEnd struct {
-	rest Line
-	n    int
+	rest, after Line
+	n           int
 }
 
 // reached reports whether the log has been read to its end, if this response was requested after the end of the run.
@@ -198,10 +199,10 @@ func (e *runEnd) reached(r reading) bool {
 	switch {
 	case !r.whole:
 		*e = runEnd{}
-	case e.n > 0 && r.added == 0 && r.rest == e.rest:
+	case e.n > 0 && r.added == 0 && r.rest == e.rest && r.after == e.after:
 		e.n++
 	default:
-		*e = runEnd{r.rest, 1}
+		*e = runEnd{r.rest, r.after, 1}
 	}
 	// A response without the last yielded line may lack its beginning, so a third one is needed.
 	return e.n >= 3 || e.n == 2 && r.anchored || r.whole && r.said != ""
@@ -282,13 +283,15 @@ func (s *source) catchUp(ctx context.Context, previous string) bool {
 	}
 }
 
-// fill reads the lines of the previous log that are in gaps. r is the reading of the lines after the gaps.
+// fill reads the lines of the previous log that are in gaps. r is the reading of the lines after the gaps. It may lack
+// the last yielded line only because its response was cut, so the result says how both responses ended.
 func (s *source) fill(ctx context.Context, o LogOptions, r reading) reading {
 	if o.Since = (time.Time{}); s.gaps[0].from.any {
 		o.Since = s.gaps[0].from.time.Truncate(time.Second)
 	}
 	filled := s.read(ctx, o, &gapSkipper{gaps: s.gaps, skips: map[*gap]*skipper{}}, nil)
 	filled.added += r.added
+	filled.after, filled.said = r.rest, cmp.Or(filled.said, r.said)
 	return filled
 }
 
@@ -297,7 +300,7 @@ type filter interface {
 	seen(t time.Time, text string) bool
 }
 
-// reading is the result of one request for a log.
+// reading is the result of one request for a log, or of two: one for the lines in gaps and one for those after them.
 type reading struct {
 	began    bool // there was a response
 	whole    bool // the response ended cleanly
@@ -306,6 +309,7 @@ type reading struct {
 	added    int       // number of new lines
 	first    time.Time // time of the first new line
 	rest     Line      // a last line without "\n", which may be cut; not yielded yet
+	after    Line      // the rest of the response for the lines after the gaps
 	said     string    // the node's own error, at the end of the response
 	took     time.Duration
 }
