@@ -508,8 +508,8 @@ func TestTailDoesNotTakeACutForTheEnd(t *testing.T) {
 	})
 }
 
-// A gap makes Tail read the previous log by two requests: one from the last yielded line, and one for the gap. If the first response is
-// cut before that line, the second one alone does not show the end of the run.
+// A gap makes Tail read the previous log by two requests: one from the last yielded line, and one for the gap. If the
+// first response is cut before that line, the second one alone does not show the end of the run.
 func TestTailDoesNotTakeAGapForTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, log, g := newTail(t, clienttest.Options{})
@@ -540,6 +540,70 @@ func TestTailDoesNotTakeAGapForTheEnd(t *testing.T) {
 		g.expect(t, time.Hour, "b", "c")
 		if errs := g.stop(t); len(errs) > 0 || early != 5 {
 			t.Errorf("%v; %d answers were cut early, want 5", errs, early)
+		}
+	})
+}
+
+// Tail counts the answers in a row that end alike for each run: those from the first run say nothing about the second.
+func TestTailDoesNotTakeTheEndOfARunForThatOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, log, g := newTail(t, clienttest.Options{})
+		log.Add(entry(1, "a"))
+		g.expect(t, time.Minute, "a")
+		var restarted atomic.Bool
+		early := 0
+		n.Intercept(func(r *http.Request) http.HandlerFunc {
+			switch q := r.URL.Query(); {
+			case q.Get("follow") == "true" && !restarted.Load():
+				n.setCut(func(meta.Key) (int, bool) { return 0, true })
+			case q.Get("previous") == "true" && q.Has("sinceTime") && early < 2:
+				early++
+				n.setCut(func(meta.Key) (int, bool) { return 0, true })
+			default:
+				n.setCut(nil)
+			}
+			return nil
+		})
+		n.dropLogs()
+		g.expect(t, time.Minute)
+		log.Start() // the status does not show this restart
+		log.Add(entry(2, "b"))
+		log.Start()
+		log.Add(entry(3, "c"))
+		restarted.Store(true)
+		n.report("a", "app", 2, true)
+		g.expect(t, time.Hour, "b", "c")
+		if errs := g.stop(t); len(errs) > 0 || early != 2 {
+			t.Errorf("%v; %d answers were cut early, want 2", errs, early)
+		}
+	})
+}
+
+// Tail yields a last line without "\n" only at the end of its run. If it has yielded lines of the next run by then, it
+// resumes after those.
+func TestTailResumesAfterALateLineWithoutItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, log, g := newTail(t, clienttest.Options{})
+		log.Add(entry(1, "a"))
+		g.expect(t, time.Minute, "a")
+		cut := func(meta.Key) (int, bool) { return 0, true }
+		n.setCut(cut)
+		n.dropLogs()
+		g.expect(t, time.Minute)
+		log.Add(containers.Entry{Time: at(2), Text: "b", Partial: true})
+		log.Start()
+		log.Add(entry(3, "c"))
+		n.setCut(nil)
+		g.expect(t, time.Minute, "c")
+		n.setCut(cut)
+		n.dropLogs()
+		g.expect(t, time.Minute)
+		log.Add(entry(3, "d")) // in the nanosecond of the last line
+		n.setCut(nil)
+		n.report("a", "app", 1, true)
+		g.expect(t, time.Hour, "b", "d")
+		if errs := g.stop(t); len(errs) > 0 {
+			t.Error(errs)
 		}
 	})
 }

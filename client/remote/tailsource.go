@@ -212,7 +212,11 @@ func (e *runEnd) reached(r reading) bool {
 func (s *source) finish(ctx context.Context, r reading) {
 	s.ended, s.end = s.run, runEnd{}
 	if r.rest != (Line{}) {
-		_ = s.hand(ctx, r.rest, r.rest.Time, &s.at) // fails with ctx only
+		at := &s.at
+		if r.rest.Time.Before(s.at.time) { // lines of the next run have already been yielded
+			at = nil
+		}
+		_ = s.hand(ctx, r.rest, r.rest.Time, at) // fails with ctx only
 	}
 	if r.said != "" {
 		s.t.report(ctx, s.q, s.pod, s.container, r.reason())
@@ -260,6 +264,9 @@ func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) 
 
 // catchUp reads the log of the previous run to its end. It returns false if ctx ends or the previous run changes.
 func (s *source) catchUp(ctx context.Context, previous string) bool {
+	if s.run != previous {
+		s.end = runEnd{} // it is about the log of another run
+	}
 	for {
 		now, changed := s.state()
 		if ctx.Err() != nil || now.previous != previous {
