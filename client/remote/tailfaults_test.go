@@ -608,6 +608,52 @@ func TestTailResumesAfterALateLineWithoutItsEnd(t *testing.T) {
 	})
 }
 
+// A response may be from a second run before the status shows that run, and go on for hours. Tail reads the rest of the
+// first run before the end of that response, because another restart would lose that rest.
+func TestTailDoesNotReadTheRestOfARunTooLate(t *testing.T) {
+	for name, statusFirst := range map[string]bool{"the line comes before the status": false, "the status comes before the line": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n, log, g := newTail(t, clienttest.Options{})
+				log.Add(entry(1, "a"))
+				g.expect(t, time.Minute, "a")
+				n.setCut(func(meta.Key) (int, bool) { return 0, true })
+				n.dropLogs()
+				g.expect(t, time.Minute)
+				log.Add(entry(2, "last words"))
+				log.Start()
+				n.setCut(nil)
+				g.expect(t, time.Minute) // the response is open
+				var want []string
+				if statusFirst {
+					n.report("a", "app", 1, true)
+					log.Add(entry(3, "c"))
+					g.expect(t, 10*time.Second, "c", "last words")
+				} else {
+					log.Add(entry(3, "c"))
+					g.expect(t, time.Minute, "c")
+					n.report("a", "app", 1, true)
+					want = append(want, "last words")
+				}
+				for i := range 100 {
+					log.Add(entry(float64(4+i), "tick"))
+					want = append(want, "tick")
+					time.Sleep(time.Second)
+				}
+				synctest.Wait()
+				got := g.texts()
+				slices.Sort(got)
+				if !slices.Equal(got, want) {
+					t.Errorf("got %q, want %q in some order", got, want)
+				}
+				if errs := g.stop(t); len(errs) > 0 {
+					t.Error(errs)
+				}
+			})
+		})
+	}
+}
+
 func TestALineThatIsAloneDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, log, g := newTail(t, clienttest.Options{})

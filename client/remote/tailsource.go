@@ -55,6 +55,7 @@ type source struct {
 // answer is a response, a log that is being read.
 type answer struct {
 	run     string // the run; empty for the log of an earlier run
+	doubt   bool   // it lacks the last yielded line, so it may be from the run after
 	cancel  context.CancelCauseFunc
 	active  time.Time // when the last bytes arrived
 	blocked bool      // the caller of Tail is slow
@@ -72,7 +73,10 @@ const (
 	maxGoing = 5 * time.Minute
 )
 
-var errSilent = errors.New("nothing more comes")
+var (
+	errSilent    = errors.New("nothing more comes")
+	errRestarted = errors.New("the container has restarted")
+)
 
 func newSource(t *tailing, id meta.Identity, container string, old bool) *source {
 	return &source{
@@ -98,7 +102,24 @@ func (s *source) set(now runs) {
 		a.timer.Stop()
 		a.active = time.Now() // its last lines may still be under way
 		s.attend(a)
+		s.leave(a)
 	}
+}
+
+// leave ends a response that may be from the current run, if the run before has not been read to its end. Otherwise
+// the rest of that run would wait until the response ends, and the node may not have it by then. The caller holds mu.
+func (s *source) leave(a *answer) {
+	if a.doubt && s.now.current != "" && s.now.current != a.run {
+		a.cancel(errRestarted)
+	}
+}
+
+// doubt records that a response lacks the last yielded line.
+func (s *source) doubt(a *answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.doubt = true
+	s.leave(a)
 }
 
 // attend starts the timer that ends a silent response. The caller holds mu.
@@ -243,7 +264,7 @@ func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) 
 	switch {
 	case r.whole && r.said == "", r.added > 0:
 		s.failed, s.told = 0, false
-	case errors.Is(err, errSilent):
+	case errors.Is(err, errSilent), errors.Is(err, errRestarted):
 	case errors.Is(err, errGone): // the watch will report it
 	default:
 		s.failed++
@@ -387,6 +408,9 @@ func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor
 		}
 		if r.added++; r.added == 1 {
 			r.first = when
+			if last, ok := skip.(*skipper); ok && a.run != "" && last.c.any && !last.anchored {
+				s.doubt(a)
+			}
 		}
 	}
 }
