@@ -38,7 +38,7 @@ func TestConfigurationsThatCannotBeAppliedAreRefused(t *testing.T) {
 		{"another namespace", named, in("namespace", "b"), `metadata.namespace must be "web", as in the key, or be left out, got "b"`},
 		{
 			"a name that is none", named, in("name", 1),
-			"metadata.name must be of another JSON type: json: cannot unmarshal number into Go value of type string",
+			"metadata.name has the wrong JSON type: json: cannot unmarshal number into Go value of type string",
 		},
 		{
 			"metadata that are none", named,
@@ -47,18 +47,18 @@ func TestConfigurationsThatCannotBeAppliedAreRefused(t *testing.T) {
 		},
 		{
 			"managed fields", named, managed,
-			"patch.Apply: metadata.managedFields must be left out of a configuration that is applied: only the server sets it; " +
-				"of an object that was read, apply what patch.Extract returns, or name in the paths of patch.Apply what is meant",
+			"patch.Apply: metadata.managedFields must be left out of a configuration, because only the server sets it; " +
+				"to apply a part of an object that was read, use patch.Extract or the paths of patch.Apply",
 		},
 		{
 			"a patch of another kind", named, noChange,
-			"the configuration must not be a patch other than that of patch.Apply, got application/merge-patch+json",
+			"the patch must come from patch.Apply, got application/merge-patch+json",
 		},
 		{"a patch that could not be built", named, patch.Apply(map[string]any{}, "a"), `patch.Apply: pointer "a" must be empty or start with a slash`},
 		{
 			"a pointer to a patch", named, new(patch.Patch),
 			"patch.Apply: encode the configuration: json: error calling MarshalJSON for type *patch.Patch: " +
-				"a patch.Patch must be passed itself, not as a value or behind a pointer",
+				"a patch.Patch must be passed directly, not inside another value or behind a pointer",
 		},
 		{"a patch that is none", named, patch.Patch{}, "patch: the zero Patch changes nothing and has no media type; use patch.Merge"},
 	} {
@@ -219,8 +219,8 @@ func TestAnApplyThatIsKnownToChangeNothingIsNotSent(t *testing.T) {
 		want  string
 	}{
 		{&ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "b"}}, `the object must be "web/a", got "web/b"`},
-		{map[string]any{"kind": "Secret"}, `encode map[string]interface {}: its kind is "Secret", not "ConfigMap"`},
-		{"text", "encode string: it is a JSON string, not an object"},
+		{map[string]any{"kind": "Secret"}, `encode map[string]interface {}: its kind must be "ConfigMap" or empty, got "Secret"`},
+		{"text", "encode string: it must be a JSON object, got a JSON string"},
 	} {
 		err := drop(r.Apply(t.Context(), web, same, client.ApplyOptions{Known: test.known}))
 		is[*client.UsageError](t, err)

@@ -157,7 +157,7 @@ func locate(n *tree.Node, names []string) (*tree.Node, error) {
 				return nil, err
 			}
 			if i >= len(b.Items) {
-				return nil, notFound("index %s is behind the last of %d elements", tree.Quote(name), len(b.Items))
+				return nil, notFound("index %s is out of range: the list has length %d", tree.Quote(name), len(b.Items))
 			}
 			n = &b.Items[i]
 		default:
@@ -197,7 +197,7 @@ func complete(root *tree.Node, v reflect.Value, path string, names []string) err
 		}
 	}
 	if at.Kind() == 'n' {
-		return malformed("path %s leads to null, which says nothing; an empty object, list or string says that it is to be empty", tree.Quote(path))
+		return malformed("path %s is null, which applies nothing; to empty a field, use an empty object, list or string", tree.Quote(path))
 	}
 	return nil
 }
@@ -303,8 +303,8 @@ func tidy(root *tree.Node, paths []string) (status bool, err error) {
 		for _, name := range onlyServer {
 			dropIf(metadata, name, (*tree.Node).IsZero)
 			if metadata.Find(name) >= 0 {
-				return false, malformed("metadata.%s must be left out of a configuration that is applied: only the server sets it; "+
-					"of an object that was read, apply what patch.Extract returns, or name in the paths of patch.Apply what is meant", name)
+				return false, malformed("metadata.%s must be left out of a configuration, because only the server sets it; "+
+					"to apply a part of an object that was read, use patch.Extract or the paths of patch.Apply", name)
 			}
 		}
 		dropIf(object, "metadata", (*tree.Node).IsZero)

@@ -148,12 +148,12 @@ func decodeAny(t *testing.T, text string) string {
 func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	meta1 := func(field, value string) json.RawMessage { return raw(`{"metadata":{"` + field + `":` + value + `}}`) }
 	only := func(field string) string {
-		return "metadata." + field + " must be left out of a configuration that is applied: only the server sets it; " +
-			"of an object that was read, apply what patch.Extract returns, or name in the paths of patch.Apply what is meant"
+		return "metadata." + field + " must be left out of a configuration, because only the server sets it; " +
+			"to apply a part of an object that was read, use patch.Extract or the paths of patch.Apply"
 	}
 	value := func() string {
 		return "encode the configuration: json: error calling MarshalJSON for type *patch.Patch: " +
-			"a patch.Patch must be passed itself, not as a value or behind a pointer"
+			"a patch.Patch must be passed directly, not inside another value or behind a pointer"
 	}
 	for _, test := range []struct {
 		v     any
@@ -186,19 +186,19 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 		{&project{}, []string{"/spec/inner/depth"}, `path "/spec/inner/depth": the configuration does not have it`, patch.ErrNotFound},
 		{&project{}, []string{"/spec/moment/a"}, `path "/spec/moment/a": the configuration does not have it`, patch.ErrNotFound},
 		{&project{}, []string{"/spec/items/0"}, `path "/spec/items/0": the configuration does not have it`, patch.ErrNotFound},
-		{raw(`{"l":[1]}`), []string{"/l/1"}, `path "/l/1": index "1" is behind the last of 1 elements`, patch.ErrNotFound},
+		{raw(`{"l":[1]}`), []string{"/l/1"}, `path "/l/1": index "1" is out of range: the list has length 1`, patch.ErrNotFound},
 		{raw(`{"l":[1]}`), []string{"/l/a"}, `path "/l/a": "a" is not the index of an element`, patch.ErrNotFound},
 		{raw(`{"l":[1]}`), []string{"/l/-"}, `path "/l/-": "-" is not the index of an element`, patch.ErrNotFound},
 		{map[int]any{1: 1}, []string{"/2"}, `path "/2": the configuration does not have it`, patch.ErrNotFound},
 		{
 			&project{},
 			[]string{"/spec/limit"},
-			`path "/spec/limit" leads to null, which says nothing; an empty object, list or string says that it is to be empty`, patch.ErrMalformed,
+			`path "/spec/limit" is null, which applies nothing; to empty a field, use an empty object, list or string`, patch.ErrMalformed,
 		},
 		{
 			&project{},
 			[]string{"/spec/labels"},
-			`path "/spec/labels" leads to null, which says nothing; an empty object, list or string says that it is to be empty`, patch.ErrMalformed,
+			`path "/spec/labels" is null, which applies nothing; to empty a field, use an empty object, list or string`, patch.ErrMalformed,
 		},
 	} {
 		p := patch.Apply(test.v, test.paths...)

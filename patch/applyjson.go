@@ -145,7 +145,7 @@ func (a *applier) step(o *step) error {
 	return err
 }
 
-var errTest = tree.Errorf(ErrTestFailed, "the document has another value there")
+var errTest = tree.Errorf(ErrTestFailed, "the document has a different value there")
 
 // find returns the value that a pointer leads to. It is valid until the document changes.
 func (a *applier) find(pointer string) (*tree.Node, error) {
@@ -178,14 +178,14 @@ func (a *applier) find(pointer string) (*tree.Node, error) {
 
 func errScalar(pointer string, v tree.Node) error {
 	what := map[byte]string{'"': "a string", '0': "a number", 't': "a boolean", 'f': "a boolean", 'n': "null"}[v.Kind()]
-	return notFound("what is at %s is %s, not an object or a list", tree.Quote(pointer), what)
+	return notFound("the value at %s is %s, not an object or a list", tree.Quote(pointer), what)
 }
 
 // elementIndex returns the index that name stands for, which must be less than end, in the list b at pointer.
 func elementIndex(b *tree.Branch, name, pointer string, end int) (int, error) {
 	i, err := index(name)
 	if err == nil && i >= end {
-		err = notFound("index %s is out of range: the list has %d", tree.Clip(name), len(b.Items))
+		err = notFound("index %s is out of range: the list has length %d", tree.Clip(name), len(b.Items))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("in the list at %s: %w", tree.Quote(pointer), err)

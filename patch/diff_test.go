@@ -208,9 +208,9 @@ func TestDiffRefusesInvalidArguments(t *testing.T) {
 		{"empty JSON", json.RawMessage(nil), object, "old is not JSON: it ends too early"},
 		{"a value that cannot be encoded", func() {}, object, "encode old: json: unsupported type: func()"},
 		{"too deep", object, raw(nested(10_001)), "new is too large: it nests deeper than 10000"},
-		{"another name", object, raw(`{"metadata":{"name":"s3cr3t","namespace":"b","uid":"c"}}`), "metadata.name is not the same in old and new, and no patch can change it"},
-		{"no namespace", object, raw(`{"metadata":{"name":"a","uid":"c"}}`), "metadata.namespace is not the same in old and new, and no patch can change it"},
-		{"another uid", object, raw(`{"metadata":{"name":"a","namespace":"b","uid":null}}`), "metadata.uid is not the same in old and new, and no patch can change it"},
+		{"another name", object, raw(`{"metadata":{"name":"s3cr3t","namespace":"b","uid":"c"}}`), "metadata.name differs between old and new, but no patch can change it"},
+		{"no namespace", object, raw(`{"metadata":{"name":"a","uid":"c"}}`), "metadata.namespace differs between old and new, but no patch can change it"},
+		{"another uid", object, raw(`{"metadata":{"name":"a","namespace":"b","uid":null}}`), "metadata.uid differs between old and new, but no patch can change it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for name, diff := range map[string]func(old, changed any) patch.Patch{"Diff": patch.Diff, "DiffJSON": patch.DiffJSON, "DiffGuarded": patch.DiffGuarded} {

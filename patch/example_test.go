@@ -56,7 +56,7 @@ func ExampleApplyJSON() {
 	fmt.Println(errors.Is(err, patch.ErrTestFailed))
 	// Output:
 	// {"args":["serve","--verbose"],"replicas":3.0} <nil>
-	//  patch: operation 1 (test "/replicas"): the document has another value there
+	//  patch: operation 1 (test "/replicas"): the document has a different value there
 	// true
 }
 

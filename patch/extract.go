@@ -53,7 +53,7 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 		case err != nil:
 			return nil, err
 		case e.APIVersion != version:
-			return nil, fmt.Errorf("the manager has applied it as %s, and the object was read as %s; read it as it was applied",
+			return nil, fmt.Errorf("the manager applied the object as %s, but it was read as %s; read it in the applied version",
 				tree.Quote(e.APIVersion), tree.Quote(version))
 		default:
 			own.Add(s)

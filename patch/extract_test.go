@@ -117,7 +117,7 @@ func TestExtractTakesEachFieldAsItIsOwned(t *testing.T) {
 func TestExtractRefusesInvalidArguments(t *testing.T) {
 	m := patch.FieldManager{Name: "m"}
 	const entry = `{"apiVersion":"v2","metadata":{"managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{}}]}}`
-	const none = "the object has no metadata.managedFields: a cache drops them unless KeepManagedFields is set, and a struct must have them (meta.ObjectMeta)"
+	const none = "the object has no metadata.managedFields: a cache drops the field unless KeepManagedFields is set, and a struct must have it, as meta.ObjectMeta does"
 	for _, test := range []struct {
 		obj  any
 		m    patch.FieldManager
@@ -129,7 +129,7 @@ func TestExtractRefusesInvalidArguments(t *testing.T) {
 		{raw(`{"metadata":[]}`), m, `"managedFields" is not the index of an element`},
 		{raw(`{"metadata":{"managedFields":[]}}`), m, none},
 		{raw(`{"metadata":{"managedFields":{}}}`), m, "metadata.managedFields: json: cannot unmarshal object into Go value of type []meta.ManagedFields"},
-		{raw(entry), m, `the manager has applied it as "v1", and the object was read as "v2"; read it as it was applied`},
+		{raw(entry), m, `the manager applied the object as "v1", but it was read as "v2"; read it in the applied version`},
 		{managed(`"a":1`, `{"a":{}}`), m, `metadata.managedFields of "m": fieldset: key "a" must start with i:, k:, v: or f: and a name`},
 		{raw(strings.Replace(entry, "FieldsV1", "FieldsV2", 1)), m, `metadata.managedFields: fieldsType must be FieldsV1, got "FieldsV2"`},
 	} {

@@ -85,7 +85,7 @@ func checkPart(n *tree.Node, pointer string, key meta.Key, whole bool) error {
 		}
 	case "/metadata/uid":
 		if kind := n.Kind(); kind != '"' && kind != 'n' { // the server ignores null and restores the uid
-			return malformed("metadata.uid must stay what it is, a string, which no patch can change")
+			return malformed("metadata.uid must stay a string: no patch can change it")
 		}
 	case "/metadata/name":
 		if n.Kind() != '"' || string(n.Unquoted()) != key.Name {
@@ -126,7 +126,7 @@ func sameIdentity(a, b *tree.Node) error {
 			continue
 		}
 		if j < 0 || !tree.Same(&from, &is.Open().Members[j].Value) {
-			return malformed("metadata.%s is not the same in old and new, and no patch can change it", name)
+			return malformed("metadata.%s differs between old and new, but no patch can change it", name)
 		}
 	}
 	return nil

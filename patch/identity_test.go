@@ -13,7 +13,7 @@ import (
 func TestAPatchCannotChangeNameNamespaceOrUID(t *testing.T) {
 	const (
 		name      = `metadata.name must stay "web", which no patch can change`
-		uid       = `metadata.uid must stay what it is, a string, which no patch can change`
+		uid       = `metadata.uid must stay a string: no patch can change it`
 		namespace = `metadata.namespace must stay "shop", which no patch can change`
 	)
 	merge := func(text string) patch.Patch { return patch.Merge(raw(text)) }

@@ -54,10 +54,10 @@ func TestInvalidOperationsAreNotSent(t *testing.T) {
 		{patch.Op{}, `patch: operation 1: op must be add, remove, replace, move, copy or test, got ""`},
 		{patch.Replace("spec/replicas", 3), `patch: operation 1 (replace "spec/replicas"): pointer "spec/replicas" must be empty or start with a slash`},
 		{patch.Copy("a", "/b"), `patch: operation 1 (copy "a"): pointer "a" must be empty or start with a slash`},
-		{patch.Add("/a~b", 1), `patch: operation 1 (add "/a~b"): pointer "/a~b" must have 0 or 1 behind each ~`},
+		{patch.Add("/a~b", 1), `patch: operation 1 (add "/a~b"): pointer "/a~b" must have 0 or 1 after each ~`},
 		{patch.Remove(""), `patch: operation 1 (remove ""): the whole document cannot be removed`},
-		{patch.Move("/a", "/a/b"), `patch: operation 1 (move "/a/b"): what is at "/a" cannot be moved into itself`}, // behaviour 313
-		{patch.Move("", "/a"), `patch: operation 1 (move "/a"): what is at "" cannot be moved into itself`},
+		{patch.Move("/a", "/a/b"), `patch: operation 1 (move "/a/b"): the value at "/a" cannot be moved into itself`}, // behaviour 313
+		{patch.Move("", "/a"), `patch: operation 1 (move "/a"): the value at "" cannot be moved into itself`},
 	} {
 		p := patch.JSON(patch.Test("/a", 1), test.op)
 		body, err := p.Body()

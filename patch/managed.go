@@ -36,8 +36,8 @@ func (f FieldManager) check() error {
 	return nil
 }
 
-var errUnmanaged = errors.New("the object has no metadata.managedFields: a cache drops them unless KeepManagedFields is set, " +
-	"and a struct must have them (meta.ObjectMeta)")
+var errUnmanaged = errors.New("the object has no metadata.managedFields: a cache drops the field unless KeepManagedFields is set, " +
+	"and a struct must have it, as meta.ObjectMeta does")
 
 // readManaged reads an object and its managedFields.
 func readManaged(obj any) (*tree.Node, []meta.ManagedFields, error) {

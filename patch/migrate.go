@@ -49,7 +49,7 @@ func migrate(obj any, to FieldManager, from []string) ([]Op, error) {
 	}
 	version := textAt(root, "metadata", "resourceVersion")
 	if version == "" {
-		return nil, errors.New("metadata.resourceVersion must not be empty: without it nothing tells that nobody has written since")
+		return nil, errors.New("metadata.resourceVersion must not be empty: the patch needs it to detect other writes")
 	}
 	old := func(e meta.ManagedFields) bool {
 		return e.Operation == operationUpdate && e.Subresource == to.Subresource && slices.Contains(from, e.Manager)

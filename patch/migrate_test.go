@@ -173,13 +173,13 @@ func TestInvalidMigrationsAreRefused(t *testing.T) {
 			owners(),
 			mine,
 			[]string{"csa"},
-			"the object has no metadata.managedFields: a cache drops them unless KeepManagedFields is set, and a struct must have them (meta.ObjectMeta)",
+			"the object has no metadata.managedFields: a cache drops the field unless KeepManagedFields is set, and a struct must have it, as meta.ObjectMeta does",
 		},
 		{
 			raw(strings.Replace(string(owners(csa)), `"7"`, `""`, 1)),
 			mine,
 			[]string{"csa"},
-			"metadata.resourceVersion must not be empty: without it nothing tells that nobody has written since",
+			"metadata.resourceVersion must not be empty: the patch needs it to detect other writes",
 		},
 		{owners(owner("csa", "Update", "", "v1", `{"a":{}}`)), mine, []string{"csa"}, `metadata.managedFields of "csa": fieldset: key "a" must start with i:, k:, v: or f: and a name`},
 	} {

@@ -77,7 +77,7 @@ func (o Op) check(i int) error {
 	case o.hasValue() && gotype.Unnamed(reflect.TypeOf(o.value)) != nil:
 		return &opError{i, o.op, o.path, gotype.Unnamed(reflect.TypeOf(o.value))}
 	case o.op == "move" && leadsInto(o.path, o.from):
-		return &opError{i, o.op, o.path, malformed("what is at %s cannot be moved into itself", tree.Quote(o.from))}
+		return &opError{i, o.op, o.path, malformed("the value at %s cannot be moved into itself", tree.Quote(o.from))}
 	}
 	return nil
 }

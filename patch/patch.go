@@ -61,7 +61,7 @@ func (p Patch) GoString() string { return p.String() }
 // MarshalJSON returns an error. A Patch is sent; it is not a value to build another patch from. As such a value it
 // would be an empty object, and applying that removes everything that was applied before.
 func (p Patch) MarshalJSON() ([]byte, error) {
-	return nil, errors.New("a patch.Patch must be passed itself, not as a value or behind a pointer")
+	return nil, errors.New("a patch.Patch must be passed directly, not inside another value or behind a pointer")
 }
 
 // Merge returns the JSON merge patch (RFC 7386) that v encodes to. A member replaces the object's member of that name,

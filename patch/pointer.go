@@ -47,7 +47,7 @@ func checkPointer(pointer string) error {
 	}
 	for i := 0; i < len(pointer); i++ {
 		if pointer[i] == '~' && (i+1 == len(pointer) || pointer[i+1] != '0' && pointer[i+1] != '1') {
-			return malformed("pointer %s must have 0 or 1 behind each ~", tree.Quote(pointer))
+			return malformed("pointer %s must have 0 or 1 after each ~", tree.Quote(pointer))
 		}
 	}
 	if !utf8.ValidString(pointer) {

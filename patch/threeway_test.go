@@ -234,7 +234,7 @@ func TestDifferencesSayWhatIsWrongAndWhere(t *testing.T) { // behaviour 323
 		{"no merge key in the old one", `{"items":[{}]}`, `{"items":[]}`, patch.ErrMergeKey, `patch: the old document at /items/0: the item has no "name", which tells the items of this list apart`},
 		{"no merge key in the schema", `{"keyless":[{"name":"a"}]}`, `{"keyless":[]}`, patch.ErrMergedList, `patch: the new document at /keyless: the schema has no merge key for this list of objects`},
 		{"a list of two types", `{"marks":["a"]}`, `{"marks":["a",1]}`, patch.ErrMergedList, `patch: the new document at /marks/1: the items of a merged list must all be of one type`},
-		{"a list of another type", `{"marks":["a"]}`, `{"marks":[1]}`, patch.ErrMergedList, `patch: the new document at /marks: its items are not of the type that they have in the old document`},
+		{"a list of another type", `{"marks":["a"]}`, `{"marks":[1]}`, patch.ErrMergedList, `patch: the new document at /marks: its items have another type than in the old document`},
 		{"a directive", `{"plan":{"$patch":"delete"}}`, `{}`, patch.ErrDirective, `patch: the old document at /plan/$patch: no directive may stand here: this is a document, not a patch`},
 		{"a directive in the new one", `{}`, `{"$setElementOrder/items":[]}`, patch.ErrDirective, `patch: the new document at /$setElementOrder~1items: no directive may stand here: this is a document, not a patch`},
 		{"no object", `[]`, `{}`, nil, `patch: the old document is not a JSON object`},

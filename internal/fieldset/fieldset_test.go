@@ -87,7 +87,7 @@ func TestMalformedSetsAreRefused(t *testing.T) {
 		`{"i:a":{}}`:                    `key "i:a" must be i: and the index of an element`,
 		`{"i:-1":{}}`:                   `key "i:-1" must be i: and the index of an element`,
 		`{"v:":{}}`:                     `key "v:" must be v: and JSON: EOF`,
-		`{"v:1 2":{}}`:                  `key "v:1 2" must be v: and JSON: there is more than one value`,
+		`{"v:1 2":{}}`:                  `key "v:1 2" must be v: and JSON: found more than one value`,
 		`{"k:[]":{}}`:                   `key "k:[]" must be k: and a JSON object`,
 		`{"k:null":{}}`:                 `key "k:null" must be k: and a JSON object`,
 		`{"k:{}":{}}`:                   `key "k:{}" must be k: and a JSON object of scalars`,

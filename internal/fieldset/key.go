@@ -29,7 +29,7 @@ func Key(members map[string]any) (string, error) {
 		}
 		switch scalar.(type) {
 		case map[string]any, []any:
-			return "", fmt.Errorf("key of an element must have scalars, and its %q is none", name)
+			return "", fmt.Errorf("key of an element must have scalar members, but its %q is not one", name)
 		}
 		object[name] = scalar
 	}
@@ -121,7 +121,7 @@ func decode(text string) (any, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more than one value")
+		return nil, errors.New("found more than one value")
 	}
 	return v, nil
 }
@@ -158,7 +158,7 @@ func canonical(v any) (any, error) {
 		}
 		return object, nil
 	}
-	return nil, fmt.Errorf("a %T is no decoded JSON", v)
+	return nil, fmt.Errorf("a %T is not decoded JSON", v)
 }
 
 // number returns a number as a server reads and writes it: as the nearest floating point number, unless it is an

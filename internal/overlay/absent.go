@@ -32,7 +32,7 @@ func readAbsent(pointers []string, want *tree.Node) ([]absentPlace, error) {
 		case len(names) == 0:
 			return nil, malformed("an absent path must name a member of the object")
 		case slices.Contains([]string{"apiVersion", "kind", "status"}, names[0]), names[0] == "metadata" && (len(names) == 1 || serverOwned[names[1]]):
-			return nil, malformed("absent path %s must name what an update of the object can take away", tree.Quote(pointer))
+			return nil, malformed("absent path %s must name a field that an update of the object can remove", tree.Quote(pointer))
 		}
 		p := absentPlace{pointer, names}
 		said, err := p.find(want)
@@ -40,7 +40,7 @@ func readAbsent(pointers []string, want *tree.Node) ([]absentPlace, error) {
 		case err != nil:
 			return nil, err
 		case slices.ContainsFunc(said, func(at *tree.Node) bool { return at.Kind() != 'n' }):
-			return nil, malformed("absent path %s must not be wanted too", tree.Quote(pointer))
+			return nil, malformed("absent path %s must not have a value in the wanted object", tree.Quote(pointer))
 		}
 		places = append(places, p)
 	}

@@ -116,7 +116,7 @@ func (d differ) list(patch *tree.Branch, old *tree.Node, new *tree.Member, f Fie
 			return err
 		}
 		if k != 0 && k2 != k {
-			return at.fault(d.theNew, ErrMergedList, "its items are not of the type that they have in %s", d.theOld)
+			return at.fault(d.theNew, ErrMergedList, "its items have another type than in %s", d.theOld)
 		}
 		k = k2
 	}

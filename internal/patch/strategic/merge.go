@@ -28,7 +28,7 @@ func (m merger) object(object, patch *tree.Node, s *Shape, at *place) error {
 		out := patch.Open().Copied()
 		out.Remove(out.Find(directivePatch))
 		*object = tree.Node{Branch: out}
-		return refuseDirectives(thePatch, object, "the object around it replaces the whole one", at)
+		return refuseDirectives(thePatch, object, "the enclosing object is replaced whole", at)
 	}
 	doc, changes := object.Open(), patch.Open()
 	if err := m.retain(doc, changes, at); err != nil {
@@ -168,7 +168,7 @@ func (m merger) list(list, change *tree.Node, f Field, at *place) error {
 			return err
 		}
 		if k != 0 && k2 != k {
-			return at.fault(thePatch, ErrMergedList, "its items are not of the type of the list's in the document")
+			return at.fault(thePatch, ErrMergedList, "its items have another type than those in the document")
 		}
 		k = k2
 	}
@@ -214,7 +214,7 @@ func (m merger) items(live, changes []element, s *Shape, at *place) (tree.Node, 
 	if replaced {
 		for i := range plain {
 			e := &plain[i]
-			if err := refuseDirectives(thePatch, &e.value, "the list around it replaces the whole one", at.item(e.from)); err != nil {
+			if err := refuseDirectives(thePatch, &e.value, "the enclosing list is replaced whole", at.item(e.from)); err != nil {
 				return tree.Node{}, err
 			}
 			e.value = e.value.Written()
@@ -273,7 +273,7 @@ func refusePatch(v *tree.Node, at *place) error {
 		}
 	case '{':
 		if _, ok := v.Lookup(directivePatch); ok {
-			return at.member([]byte(directivePatch)).fault(thePatch, ErrDirective, "no directive may stand here: the item around it is not in the document's list")
+			return at.member([]byte(directivePatch)).fault(thePatch, ErrDirective, "no directive may stand here: the enclosing item is not in the document's list")
 		}
 		for m := range v.Open().Each {
 			if err := refusePatch(&m.Value, at.member(m.Name)); err != nil {
@@ -344,7 +344,7 @@ func (m merger) ordered(doc, changes *tree.Branch, order *tree.Member, of string
 		return nil
 	}
 	if isNothing && !m.join {
-		return orderAt.fault(thePatch, ErrElementOrder, "a server refuses it where the list has no items, neither in the document nor in the patch")
+		return orderAt.fault(thePatch, ErrElementOrder, "a server refuses it if neither the document nor the patch has items in the list")
 	}
 	items := merged.Open().Items
 	if _, err := sameType(theDocument, at, items); err != nil {
@@ -419,7 +419,7 @@ func matches(change, order []element, mergeKey string, at *place) error {
 		j++
 	}
 	if i < len(left) && j >= len(order) {
-		return at.fault(thePatch, ErrElementOrder, "it must have the items that the patch has for that list, in the same order; item %d of the patch's list is not where it should be", left[i].from)
+		return at.fault(thePatch, ErrElementOrder, "it must have the items that the patch has for that list, in the same order; item %d of the patch's list is out of order", left[i].from)
 	}
 	return nil
 }

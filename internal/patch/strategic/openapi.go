@@ -150,11 +150,11 @@ func (r *openAPIReader) follow(schema map[string]any, at string) (name string, _
 		name = strings.TrimPrefix(ref, schemaStart)
 		next, _ := r.schemas[name].(map[string]any)
 		if next == nil || name == ref {
-			return "", nil, fmt.Errorf("%s: $ref %q leads nowhere", at, ref)
+			return "", nil, fmt.Errorf("%s: $ref %q names no schema", at, ref)
 		}
 		schema = next
 	}
-	return "", nil, fmt.Errorf("%s: more than %d references lead to one another", at, maxRefs)
+	return "", nil, fmt.Errorf("%s: more than %d references in a chain", at, maxRefs)
 }
 
 // names returns the names of an object's members, sorted.

@@ -196,7 +196,7 @@ func TestApplyingToAnotherObjectMatchesApimachinery(t *testing.T) { // behaviour
 		got, err := patch.ApplyStrategic(docs[2], change, k.schema)
 		var wrong *strategic.Error
 		switch {
-		case errors.As(err, &wrong) && errors.Is(err, strategic.ErrDirective) && strings.Contains(wrong.Reason, "the item around it is not in the document's list"):
+		case errors.As(err, &wrong) && errors.Is(err, strategic.ErrDirective) && strings.Contains(wrong.Reason, "the enclosing item is not in the document's list"):
 			refused++
 		case (err == nil) != (theirErr == nil):
 			t.Errorf("of  %s\nand %s\nours %v\ntheirs %v", docs[2], change, err, theirErr)
