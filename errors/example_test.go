@@ -29,7 +29,7 @@ func ExampleFromResponse_proxy() {
 	fmt.Println(err)
 	fmt.Println(err.FromStatus, wait, ok, apierrors.SafeToRetry(err))
 	// Output:
-	// server said ServiceUnavailable (503): the answer is no Status but an HTML page titled "503 Service Unavailable"
+	// server said ServiceUnavailable (503): the answer is not a Status but an HTML page titled "503 Service Unavailable"
 	// false 7s true true
 }
 

@@ -74,21 +74,21 @@ func describe(contentType string, body []byte) (excerpt, message string) {
 	text := string(body[:min(len(body), maxRead+1)]) // one byte more shows Clean that the text goes on
 	if isHTML(contentType, text) {
 		if title := htmlTitle(text); title != "" {
-			return title, "the answer is no Status but an HTML page titled " + strconv.Quote(title)
+			return title, "the answer is not a Status but an HTML page titled " + strconv.Quote(title)
 		}
 		excerpt = shown.Clean(text, maxText)
-		return excerpt, "the answer is no Status but an HTML page: " + excerpt
+		return excerpt, "the answer is not a Status but an HTML page: " + excerpt
 	}
 	excerpt = shown.Clean(text, maxText)
 	switch {
 	case len(body) == 0:
 		return "", "the answer has no body"
 	case excerpt == "":
-		return "", "the answer is no Status and has no text"
+		return "", "the answer is not a Status and has no text"
 	case contentType == "":
-		return excerpt, "the answer is no Status: " + excerpt
+		return excerpt, "the answer is not a Status: " + excerpt
 	}
-	return excerpt, "the answer is no Status but " + shown.Clean(contentType, maxReason) + ": " + excerpt
+	return excerpt, "the answer is not a Status but " + shown.Clean(contentType, maxReason) + ": " + excerpt
 }
 
 // isHTML checks the content type, and how the body begins, because proxies send wrong content types.

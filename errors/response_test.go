@@ -57,17 +57,17 @@ func TestFromResponse(t *testing.T) {
 		{
 			"a Status without its kind", 403, jsonType, `{"status":"Failure","reason":"Forbidden"}`,
 			"GET", apierrors.Forbidden, 403, false,
-			`server said Forbidden (403): the answer is no Status but application/json: {"status":"Failure","reason":"Forbidden"}`,
+			`server said Forbidden (403): the answer is not a Status but application/json: {"status":"Failure","reason":"Forbidden"}`,
 		},
 		{
 			"a reason of something that is no Status", 400, jsonType, `{"status":"Failure","reason":"NotFound","code":404}`,
 			"GET", apierrors.BadRequest, 400, false,
-			`server said BadRequest (400): the answer is no Status but application/json: {"status":"Failure","reason":"NotFound","code":404}`,
+			`server said BadRequest (400): the answer is not a Status but application/json: {"status":"Failure","reason":"NotFound","code":404}`,
 		},
 		{
 			"a Status of another answer", 400, jsonType, `{"kind":"Status","status":"Success","reason":"NotFound","code":404}`,
 			"GET", apierrors.BadRequest, 400, false,
-			`server said BadRequest (400): the answer is no Status but application/json: ` +
+			`server said BadRequest (400): the answer is not a Status but application/json: ` +
 				`{"kind":"Status","status":"Success","reason":"NotFound","code":404}`,
 		},
 		{
@@ -77,7 +77,7 @@ func TestFromResponse(t *testing.T) {
 		{
 			"a Status that claims success", 404, jsonType, `{"kind":"Status","status":"Success","code":200}`,
 			"GET", apierrors.NotFound, 404, false,
-			`server said NotFound (404): the answer is no Status but application/json: {"kind":"Status","status":"Success","code":200}`,
+			`server said NotFound (404): the answer is not a Status but application/json: {"kind":"Status","status":"Success","code":200}`,
 		},
 		{
 			"a Status with a field of the wrong type", 404, jsonType,
@@ -99,52 +99,52 @@ func TestFromResponse(t *testing.T) {
 		{
 			"white space", 500, nil, " \n",
 			"GET", apierrors.InternalError, 500, false,
-			"server said InternalError (500): the answer is no Status and has no text",
+			"server said InternalError (500): the answer is not a Status and has no text",
 		},
 		{
 			"text", 404, header("Content-Type", "text/plain; charset=utf-8"), "404 page not found\n",
 			"GET", apierrors.NotFound, 404, false,
-			"server said NotFound (404): the answer is no Status but text/plain; charset=utf-8: 404 page not found",
+			"server said NotFound (404): the answer is not a Status but text/plain; charset=utf-8: 404 page not found",
 		},
 		{
 			"text of no type", 410, nil, "gone\x1b[31m\x00",
-			"GET", apierrors.Expired, 410, false, "server said Expired (410): the answer is no Status: gone",
+			"GET", apierrors.Expired, 410, false, "server said Expired (410): the answer is not a Status: gone",
 		},
 		{
 			"other JSON", 429, jsonType, `{"kind":"Error","message":"m"}`,
 			"GET", apierrors.TooManyRequests, 429, false,
-			`server said TooManyRequests (429): the answer is no Status but application/json: {"kind":"Error","message":"m"}`,
+			`server said TooManyRequests (429): the answer is not a Status but application/json: {"kind":"Error","message":"m"}`,
 		},
 		{
 			"an array", 422, jsonType, `[]`,
 			"GET", apierrors.Invalid, 422, false,
-			`server said Invalid (422): the answer is no Status but application/json: []`,
+			`server said Invalid (422): the answer is not a Status but application/json: []`,
 		},
 		{
 			"a Status that is cut off", 404, jsonType, `{"kind":"Status","mess`,
 			"GET", apierrors.NotFound, 404, false,
-			`server said NotFound (404): the answer is no Status but application/json: {"kind":"Status","mess`,
+			`server said NotFound (404): the answer is not a Status but application/json: {"kind":"Status","mess`,
 		},
 		{
 			"an HTML page with a title", 503, header("Content-Type", "text/html; charset=utf-8"),
 			"<html>\n<head><TITLE>503 Service\nUnavailable</TITLE></head><body>é</body></html>",
 			"GET", apierrors.ServiceUnavailable, 503, false,
-			`server said ServiceUnavailable (503): the answer is no Status but an HTML page titled "503 Service Unavailable"`,
+			`server said ServiceUnavailable (503): the answer is not a Status but an HTML page titled "503 Service Unavailable"`,
 		},
 		{
 			"an HTML page without a title", 504, header("Content-Type", "text/html"), "<p>slow</p>",
 			"GET", apierrors.Timeout, 504, false,
-			"server said Timeout (504): the answer is no Status but an HTML page: <p>slow</p>",
+			"server said Timeout (504): the answer is not a Status but an HTML page: <p>slow</p>",
 		},
 		{
 			"an HTML page under another content type", 502, jsonType,
 			"\ufeff \n<!DOCTYPE HTML><title>Bad \x1b[1mGateway</title>",
 			"GET", apierrors.InternalError, 502, false,
-			`server said InternalError (502): the answer is no Status but an HTML page titled "Bad Gateway"`,
+			`server said InternalError (502): the answer is not a Status but an HTML page titled "Bad Gateway"`,
 		},
 		{
 			"a code that stands for nothing", 418, nil, "I'm a teapot",
-			"GET", apierrors.Unknown, 418, false, "server said Unknown (418): the answer is no Status: I'm a teapot",
+			"GET", apierrors.Unknown, 418, false, "server said Unknown (418): the answer is not a Status: I'm a teapot",
 		},
 	}
 	for _, tt := range tests {
