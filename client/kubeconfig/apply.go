@@ -83,7 +83,7 @@ func intact[S any](d *document, before, after *merged, l list, changes map[strin
 func (c Change) namespace(docs []*document, before *merged, context string) error {
 	name := cmp.Or(context, c.Current, before.current)
 	if name == "" {
-		return errors.New("write a kubeconfig: Namespace needs a context: there is no current one, and Options names none")
+		return errors.New("write a kubeconfig: Namespace needs a context: set current-context, Change.Current or Options.Context")
 	}
 	if c.Contexts[name] != nil {
 		return fmt.Errorf("write a kubeconfig: Namespace and Contexts[%q] exclude each other", name)

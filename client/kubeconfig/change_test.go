@@ -247,9 +247,9 @@ func TestAnInvalidChangeIsNotWritten(t *testing.T) {
 		return string(b)
 	}
 	good := &Cluster{Server: "https://s"}
-	const references = "cannot be changed: anchors, aliases and merge keys of YAML are there, so that it may stand for " +
-		"something else too; change it by hand"
-	const notSame = "cannot be changed: it has something in it that would not stay as it is; change it by hand"
+	const references = "cannot be changed: it uses YAML anchors, aliases or merge keys, " +
+		"so a change could affect other parts; edit the file by hand"
+	const notSame = "cannot be changed without changing other parts of the file; edit it by hand"
 	for _, test := range []struct {
 		name, before string
 		o            Options
@@ -296,7 +296,7 @@ func TestAnInvalidChangeIsNotWritten(t *testing.T) {
 			"a token of two lines", "",
 			Options{},
 			Change{Users: map[string]*User{"u": {Token: "s3cr3t\n"}}},
-			`$users["u"]: token has a space or a control character in it`,
+			`$users["u"]: token must have no spaces or control characters`,
 		},
 		{"impersonation without a user", "", Options{}, Change{Users: map[string]*User{"u": {AsUID: "1"}}}, `$users["u"]: as-uid needs as: the user to act for`},
 		{"a context without a cluster", "", Options{}, Change{Contexts: map[string]*Context{"x": {}}}, `$contexts["x"]: cluster is not set`},
@@ -314,7 +314,7 @@ func TestAnInvalidChangeIsNotWritten(t *testing.T) {
 			"a namespace without a context", "",
 			Options{},
 			Change{Namespace: "n"},
-			"write a kubeconfig: Namespace needs a context: there is no current one, and Options names none",
+			"write a kubeconfig: Namespace needs a context: set current-context, Change.Current or Options.Context",
 		},
 		{
 			"two namespaces", simple("a"),
@@ -330,7 +330,7 @@ func TestAnInvalidChangeIsNotWritten(t *testing.T) {
 			"JSON with half of a pair", `{"a": "\ud800"}`,
 			Options{},
 			Change{Clusters: map[string]*Cluster{"c": good}},
-			"$cannot be changed: it has half of a surrogate pair in it, or the character that stands for one",
+			"$cannot be changed: it has an unpaired surrogate or the character U+FFFD",
 		},
 		{
 			"a stanza with an anchor", "users: [{name: a, user: &a {token: x}}, {name: b, user: *a}]",

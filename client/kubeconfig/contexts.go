@@ -81,7 +81,7 @@ func (m *merged) list(o Options) []Entry {
 		e := Entry{Name: name, File: s.src.name, Current: name == current}
 		e.Cluster, e.User, e.Namespace = s.text("cluster"), s.text("user"), s.text("namespace")
 		if budget -= weight(m.clusters[e.Cluster]) + weight(m.users[e.User]); budget < 0 {
-			s.fail("", errors.New("is not checked: those before it have too much in them"))
+			s.fail("", errors.New("is not checked, because the contexts before it are too large"))
 			e.Err = s.err
 		} else {
 			if cluster := m.clusters[e.Cluster].clone(); cluster != nil {

@@ -131,7 +131,7 @@ func TestAListDoesNotLookAtALargeUserForEachOfManyContexts(t *testing.T) {
 		t.Errorf("the first is %v, %v", first, first.Err)
 	}
 	last := list[len(list)-1]
-	want := "kubeconfig " + file + `: contexts["c999"]: is not checked: those before it have too much in them`
+	want := "kubeconfig " + file + `: contexts["c999"]: is not checked, because the contexts before it are too large`
 	if last.Err == nil || last.Err.Error() != want || last.Cluster != "c" || last.User != "u" {
 		t.Errorf("the last is %v, %v", last, last.Err)
 	}

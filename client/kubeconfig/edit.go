@@ -42,8 +42,8 @@ func (d *document) open() (err error) {
 func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 var (
-	errReferences = errors.New("cannot be changed: anchors, aliases and merge keys of YAML are there, so that it may stand for " +
-		"something else too; change it by hand")
+	errReferences = errors.New("cannot be changed: it uses YAML anchors, aliases or merge keys, " +
+		"so a change could affect other parts; edit the file by hand")
 	errEncoding = errors.New("cannot be changed: it is not in UTF-8; convert it first")
 )
 
@@ -303,4 +303,4 @@ func (d *document) encode() ([]byte, error) {
 	return out, nil
 }
 
-var errNotSame = errors.New("cannot be changed: it has something in it that would not stay as it is; change it by hand")
+var errNotSame = errors.New("cannot be changed without changing other parts of the file; edit it by hand")

@@ -163,7 +163,7 @@ func appendJSON(b *bytes.Buffer, n *yaml.Node) error {
 			return nil
 		}
 		if strings.ContainsRune(n.Value, '\ufffd') {
-			return errors.New("cannot be changed: it has half of a surrogate pair in it, or the character that stands for one")
+			return errors.New("cannot be changed: it has an unpaired surrogate or the character U+FFFD")
 		}
 		var s bytes.Buffer
 		e := json.NewEncoder(&s)

@@ -61,11 +61,11 @@ func (e *EmptyError) Error() string {
 	if e.err == nil {
 		return where(strings.Join(e.files, ", "), "") + ": is empty"
 	}
-	files := printable(strings.Join(e.files, ", "))
-	if files == "" {
-		files = "KUBECONFIG, which is not set, or in a home directory, which is not known"
+	none := "KUBECONFIG is not set, and the home directory is not known"
+	if files := printable(strings.Join(e.files, ", ")); files != "" {
+		none = "none in " + files
 	}
-	return fmt.Sprintf("find a kubeconfig: none in %s; %v", files, e.err)
+	return fmt.Sprintf("find a kubeconfig: %s; %v", none, e.err)
 }
 
 // Unwrap returns why the pod's service account was not usable; nil if it was not tried.

@@ -203,7 +203,7 @@ func (s *stanza) command() string {
 // isBare reports whether a command is a name without a folder.
 func isBare(command string) bool { return filepath.Base(command) == command }
 
-var errNUL = errors.New("has a NUL character in it")
+var errNUL = errors.New("must have no NUL character")
 
 func (s *stanza) arguments() []string {
 	var args []string
@@ -233,7 +233,7 @@ func (s *stanza) environment(o Plugins) []string {
 		case name == "":
 			entry.fail("name", errors.New("is not set"))
 		case strings.ContainsAny(name, "=\x00"):
-			entry.fail("name", errors.New("must not have = or a NUL character in it"))
+			entry.fail("name", errors.New("must have no = and no NUL character"))
 		case strings.ContainsRune(value, 0):
 			entry.fail("value", errNUL)
 		default:

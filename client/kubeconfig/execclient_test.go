@@ -215,7 +215,7 @@ func TestErrorsOfCallsNameTheirPlugin(t *testing.T) {
 		if err != nil {
 			t.Errorf("the server takes it, and the error is %v", err)
 		}
-		if len(stale) != 1 || !regexp.MustCompile(`credential from the plugin ".+" of kubeconfig .+: users\["u"\]\.exec has expired at 2020-01-02T03:04:05Z, and the time here is `).MatchString(stale[0].Error()) {
+		if len(stale) != 1 || !regexp.MustCompile(`credential from the plugin ".+" of kubeconfig .+: users\["u"\]\.exec expired at 2020-01-02T03:04:05Z, and the time here is `).MatchString(stale[0].Error()) {
 			t.Errorf("told %v", stale)
 		}
 	})

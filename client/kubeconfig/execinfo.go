@@ -105,7 +105,7 @@ func (s *stanza) extension(name string) json.RawMessage {
 // maxExtension bounds an extension, in bytes. An environment variable has 128 KiB on Linux.
 const maxExtension = 64 << 10
 
-var errNoJSON = errors.New("has a value in it that JSON has not")
+var errNoJSON = errors.New("has a value that JSON cannot express")
 
 // plain converts a node for encoding/json. budget bounds its size, because aliases may expand.
 func plain(n *yaml.Node, budget *int) (any, error) {

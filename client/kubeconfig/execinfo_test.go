@@ -108,11 +108,11 @@ func TestAnExtensionBecomesJSON(t *testing.T) {
 		},
 		{
 			"no number", `[{` + name + `, extension: [.inf]}]`,
-			stanza + `: extensions["client.authentication.k8s.io/exec"] has a value in it that JSON has not`,
+			stanza + `: extensions["client.authentication.k8s.io/exec"] has a value that JSON cannot express`,
 		},
 		{
 			"a key that is a list", `[{` + name + `, extension: {[a]: b}}]`,
-			stanza + `: extensions["client.authentication.k8s.io/exec"] has a value in it that JSON has not`,
+			stanza + `: extensions["client.authentication.k8s.io/exec"] has a value that JSON cannot express`,
 		},
 		{
 			"a key twice", `[{` + name + `, extension: {a: b, "a": c}}]`,

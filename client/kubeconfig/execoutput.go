@@ -75,12 +75,12 @@ func (s *stanza) credential() client.Credential {
 	case cert == "" && key != "":
 		s.fail("clientKeyData", errors.New("needs clientCertificateData"))
 	case conn.HasControl(c.Token):
-		s.fail("token", errors.New("has a space or a control character in it"))
+		s.fail("token", errors.New("must have no spaces or control characters"))
 	}
 	if expires != "" {
 		at, err := time.Parse(time.RFC3339, expires)
 		if err != nil {
-			s.fail("expirationTimestamp", errors.New("must be a time as RFC 3339 writes it"))
+			s.fail("expirationTimestamp", errors.New("must be an RFC 3339 time"))
 		}
 		c.Expires = at
 	}
@@ -114,7 +114,7 @@ func outputNode(printed []byte) (*yaml.Node, error) {
 		return decodeJSON(text)
 	}
 	if err := directive.Check(text); err != nil {
-		return nil, fmt.Errorf("printed what cannot be read: %w", err)
+		return nil, fmt.Errorf("printed a document that cannot be read: %w", err)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node
@@ -127,7 +127,7 @@ func outputNode(printed []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-var errNoDocument = errors.New("printed something else than one ExecCredential in JSON")
+var errNoDocument = errors.New("printed something other than one ExecCredential in JSON")
 
 // printedError describes an error in a field of the output.
 func printedError(err error) error {

@@ -103,7 +103,7 @@ func TestInvalidPluginOutputIsRefusedAndNotShown(t *testing.T) {
 	cert, key := keyPair(t, "admin")
 	_, other := keyPair(t, "other")
 	const unfit = "printed an ExecCredential that cannot be used: "
-	const noDocument = "printed something else than one ExecCredential in JSON"
+	const noDocument = "printed something other than one ExecCredential in JSON"
 	for _, test := range []struct {
 		name    string
 		printed []byte
@@ -125,7 +125,7 @@ func TestInvalidPluginOutputIsRefusedAndNotShown(t *testing.T) {
 		{"a bomb", []byte(bomb(9)), noDocument},
 		{
 			"many tag directives", []byte(tagDirectives(1 << 15)),
-			"printed what cannot be read: line 1 has a YAML directive other than %YAML, which is not allowed",
+			"printed a document that cannot be read: line 1 has a YAML directive other than %YAML, which is not allowed",
 		},
 		{
 			"no version", []byte(`{"kind":"ExecCredential","status":{"token":"` + secret + `"}}`),
@@ -161,15 +161,15 @@ func TestInvalidPluginOutputIsRefusedAndNotShown(t *testing.T) {
 		},
 		{
 			"a token with a line in it", printed(v1, status{"token": secret + "\r\nX-Other: a"}),
-			unfit + "status.token has a space or a control character in it",
+			unfit + "status.token must have no spaces or control characters",
 		},
 		{
 			"a token with a line at its end", printed(v1, status{"token": secret + "\n"}),
-			unfit + "status.token has a space or a control character in it",
+			unfit + "status.token must have no spaces or control characters",
 		},
 		{
 			"a token with NUL in it", printed(v1, status{"token": secret + "\x00"}),
-			unfit + "status.token has a space or a control character in it",
+			unfit + "status.token must have no spaces or control characters",
 		},
 		{
 			"a certificate without a key", printed(v1, status{"token": secret, "clientCertificateData": string(cert)}),
@@ -189,11 +189,11 @@ func TestInvalidPluginOutputIsRefusedAndNotShown(t *testing.T) {
 		},
 		{
 			"a time that is none", printed(v1, status{"token": secret, "expirationTimestamp": "s3cr3t"}),
-			unfit + "status.expirationTimestamp must be a time as RFC 3339 writes it",
+			unfit + "status.expirationTimestamp must be an RFC 3339 time",
 		},
 		{
 			"a time as a number", printed(v1, status{"token": secret, "expirationTimestamp": 1767323045}),
-			unfit + "status.expirationTimestamp must be a time as RFC 3339 writes it",
+			unfit + "status.expirationTimestamp must be an RFC 3339 time",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func (o Plugins) validate() error {
 			return bad("Allowed[%d] must be a name or an absolute path, got %q", i, entry)
 		case isBare(entry):
 		case !filepath.IsAbs(entry) || filepath.Clean(entry) != entry:
-			return bad("Allowed[%d] must be a name or an absolute path that is clean, got %q", i, entry)
+			return bad("Allowed[%d] must be a name or a clean absolute path, got %q", i, entry)
 		}
 	}
 	for i, name := range o.AllowedEnv {
@@ -117,4 +117,4 @@ func find(command string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-var errRelative = refused("is found in a relative folder of PATH or in the current directory, and is not run from there")
+var errRelative = refused("is in a relative folder of PATH or in the current directory, from which no plugin is run; use an absolute path")

@@ -34,12 +34,12 @@ func TestAnInvalidPolicyIsAnError(t *testing.T) {
 		{
 			"a relative path",
 			Plugins{Restricted: true, Allowed: []string{"bin/aws"}},
-			`Allowed[0] must be a name or an absolute path that is clean, got "bin/aws"`,
+			`Allowed[0] must be a name or a clean absolute path, got "bin/aws"`,
 		},
 		{
 			"a path that is not clean",
 			Plugins{Restricted: true, Allowed: []string{"/usr/bin/../bin/aws"}},
-			`Allowed[0] must be a name or an absolute path that is clean, got "/usr/bin/../bin/aws"`,
+			`Allowed[0] must be a name or a clean absolute path, got "/usr/bin/../bin/aws"`,
 		},
 		{
 			"variables without Restricted",

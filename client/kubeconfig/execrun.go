@@ -58,7 +58,7 @@ func (p *plugin) fetch(ctx context.Context) (client.Credential, error) {
 	return c, nil
 }
 
-var errBatch = errors.New(`is a batch file, which a shell runs: its arguments must not have one of "%!&|<>()^ or a line end in them`)
+var errBatch = errors.New(`is a batch file, which a shell runs: its arguments must have no line end and none of "%!&|<>()^`)
 
 // isBatch reports whether Windows runs the file of a path in its shell. Windows ignores dots and spaces at the end of a
 // name.
@@ -95,9 +95,9 @@ func (p *plugin) stdin() (*os.File, error) {
 	case p.mode == ifAvailable:
 		return nil, nil
 	case p.plugins.Unattended:
-		return nil, errors.New("needs somebody to answer (interactiveMode Always), and Options.Plugins.Unattended says that nobody is there")
+		return nil, errors.New("needs a user to answer (interactiveMode Always), but Options.Plugins.Unattended is set")
 	}
-	return nil, errors.New("needs a terminal (interactiveMode Always), and standard input is none")
+	return nil, errors.New("needs a terminal (interactiveMode Always), but standard input is not one")
 }
 
 // timeout returns how long a run may take.
@@ -193,7 +193,7 @@ var errTooMuch = fmt.Errorf("printed more than %d KiB", maxOutput>>10)
 type tooLong time.Duration
 
 func (t tooLong) Error() string {
-	return fmt.Sprintf("has not ended within %v, and was ended", time.Duration(t))
+	return fmt.Sprintf("did not end within %v and was killed", time.Duration(t))
 }
 
 func (t tooLong) Is(target error) bool { return target == os.ErrDeadlineExceeded }

@@ -104,7 +104,7 @@ func TestAPluginThatFailsSaysWhy(t *testing.T) {
 		{
 			"something else than a credential", self, "print",
 			[]string{"s3cr3t", "warning"},
-			`run "` + self + `": printed something else than one ExecCredential in JSON`, nil, -1,
+			`run "` + self + `": printed something other than one ExecCredential in JSON`, nil, -1,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestAPluginThatHangsIsEndedWithItsGroup(t *testing.T) {
 	t.Run("by its time", func(t *testing.T) {
 		p := pluginOf(t, someServer, stanzaOf(t, "wait", "", listener(t)), Plugins{Timeout: 50 * time.Millisecond})
 		_, err := p.fetch(t.Context())
-		if !errors.Is(err, os.ErrDeadlineExceeded) || !strings.HasSuffix(err.Error(), ": has not ended within 50ms, and was ended") {
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !strings.HasSuffix(err.Error(), ": did not end within 50ms and was killed") {
 			t.Errorf("error is %v", err)
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -293,8 +293,8 @@ func TestAPluginGetsATerminalByItsMode(t *testing.T) {
 	if isTerminal(null) || isTerminal(file) {
 		t.Error("the null device or a file is a terminal")
 	}
-	const noTerminal = "needs a terminal (interactiveMode Always), and standard input is none"
-	const nobody = "needs somebody to answer (interactiveMode Always), and Options.Plugins.Unattended says that nobody is there"
+	const noTerminal = "needs a terminal (interactiveMode Always), but standard input is not one"
+	const nobody = "needs a user to answer (interactiveMode Always), but Options.Plugins.Unattended is set"
 	for _, test := range []struct {
 		mode     string
 		terminal bool

@@ -45,7 +45,8 @@ func inCluster(account string) (Loaded, error) {
 		BearerTokenFile: filepath.Join(account, "token"),
 	}
 	if err := checkServer(l.Config.Server); err != nil {
-		return Loaded{}, fmt.Errorf("in-cluster: %s and %s name no server: the URL %w", hostVariable, portVariable, err)
+		return Loaded{}, fmt.Errorf("in-cluster: %s and %s must name a server: the URL %w",
+			hostVariable, portVariable, err)
 	}
 	if err := readable(l.Config.BearerTokenFile); err != nil {
 		return Loaded{}, fmt.Errorf("in-cluster: read the service account's token %s: %w", l.Config.BearerTokenFile, err)
@@ -55,7 +56,7 @@ func inCluster(account string) (Loaded, error) {
 	case err == nil:
 		l.Config.TLS.CAFile = ca
 	case errors.Is(err, fs.ErrNotExist):
-		l.Warnings = append(l.Warnings, fmt.Sprintf("in-cluster: there is no CA file %s: the system's certificates are trusted", ca))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("in-cluster: the CA file %s does not exist; the system's certificates are trusted instead", ca))
 	default:
 		return Loaded{}, fmt.Errorf("in-cluster: read the cluster's CA %s: %w", ca, err)
 	}

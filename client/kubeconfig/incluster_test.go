@@ -45,7 +45,7 @@ func TestAPodsServiceAccountIsAConfiguration(t *testing.T) {
 			ca := filepath.Join(dir, "ca.crt")
 			var warnings []string
 			if test.remove == "ca.crt" {
-				warnings = []string{"in-cluster: there is no CA file " + ca + ": the system's certificates are trusted"}
+				warnings = []string{"in-cluster: the CA file " + ca + " does not exist; the system's certificates are trusted instead"}
 				ca = ""
 			}
 			if !reflect.DeepEqual(l.Warnings, warnings) {
@@ -102,7 +102,7 @@ func TestABrokenServiceAccountIsAnErrorThatNamesTheFile(t *testing.T) {
 		}, "read the pod's namespace $namespace: ", nil},
 		{"a host that is none", func(t *testing.T, _ string) {
 			t.Setenv("KUBERNETES_SERVICE_HOST", "a b")
-		}, "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name no server: " +
+		}, "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must name a server: " +
 			`the URL must be an absolute http or https URL, got "https://a b:443"`, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 func TestInvalidValuesThatKubectlAcceptsAreWarnings(t *testing.T) {
 	const server = `clusters["c"]: server `
 	const noUser = server + "must have no user, query or fragment: "
-	const noTLS = ` needs a server with https, and clusters["c"] has none: it is not sent`
+	const noTLS = ` needs an https server, but clusters["c"] has none: it is not sent`
 	for _, test := range []struct {
 		cluster, user string
 		want          string // the server and the credential
@@ -36,10 +36,10 @@ func TestInvalidValuesThatKubectlAcceptsAreWarnings(t *testing.T) {
 		{`server: "https://a?token=s3cr3t"`, `token: t`, "https://a t", []string{noUser + "the query and the fragment are ignored"}},
 		{`server: "https://a/b?#"`, ``, "https://a/b", []string{noUser + "the query and the fragment are ignored"}},
 		{`server: "https://a/b#c"`, ``, "https://a/b", []string{noUser + "the query and the fragment are ignored"}},
-		{`server: " https://a "`, ``, "https://a", []string{server + "has space around it: it is ignored"}},
-		{`server: "https://a:1\n"`, ``, "https://a:1", []string{server + "has space around it: it is ignored"}},
-		{someServer, `token: "t\n"`, "https://s:6443 t", []string{`users["u"]: token has a space or a control character in it: the space around it is ignored`}},
-		{someServer, `token: " \n"`, "https://s:6443", []string{`users["u"]: token has a space or a control character in it: the space around it is ignored`}},
+		{`server: " https://a "`, ``, "https://a", []string{server + "must have no space around it: it is ignored"}},
+		{`server: "https://a:1\n"`, ``, "https://a:1", []string{server + "must have no space around it: it is ignored"}},
+		{someServer, `token: "t\n"`, "https://s:6443 t", []string{`users["u"]: token must have no spaces or control characters: the space around it is ignored`}},
+		{someServer, `token: " \n"`, "https://s:6443", []string{`users["u"]: token must have no spaces or control characters: the space around it is ignored`}},
 		{someServer, `token: t, client-key-data: czNjcjN0`, "https://s:6443 t", []string{`users["u"]: client-key needs client-certificate or client-certificate-data: it is ignored`}},
 		{someServer, `token: t, client-key: /gone`, "https://s:6443 t", []string{`users["u"]: client-key needs client-certificate or client-certificate-data: it is ignored`}},
 		{someServer, `password: s3cr3t`, "https://s:6443", []string{`users["u"]: password needs username: it is ignored`}},

@@ -44,7 +44,7 @@ func target(path string) (string, error) {
 		ahead = append(strings.Split(filepath.FromSlash(to), separator), ahead...)
 	}
 	if info != nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return "", errors.New("it is no regular file") // opening a pipe may block
+		return "", errors.New("it is not a regular file") // opening a pipe may block
 	}
 	return at, nil
 }

@@ -206,7 +206,7 @@ func TestTheErrorWithoutAConfigurationNamesTheSearchedPlaces(t *testing.T) {
 			"no home either", "",
 			Options{},
 			"",
-			"find a kubeconfig: none in KUBECONFIG, which is not set, or in a home directory, which is not known; " +
+			"find a kubeconfig: KUBECONFIG is not set, and the home directory is not known; " +
 				"not in a cluster: KUBERNETES_SERVICE_HOST is not set", 0, new(*NotInClusterError),
 		},
 		{

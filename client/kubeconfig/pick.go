@@ -108,7 +108,7 @@ func (m *merged) choose(name string, o Plugins, used *[]*stanza) (Loaded, error)
 	missing := &NotFoundError{What: "context", Name: name, file: strings.Join(m.files(), ", "), ignored: strings.Join(m.lost, "; ")}
 	if name == "" {
 		if m.current == "" {
-			err := errors.New("is not set, and no context was asked for")
+			err := errors.New("is not set, and Options.Context is empty")
 			return Loaded{}, &FieldError{file: missing.file, field: "current-context", err: err}
 		}
 		name = m.current
@@ -197,7 +197,7 @@ func (s *stanza) address() *url.URL {
 	u, err := parseServer(text)
 	if trimmed := strings.TrimSpace(text); err != nil && trimmed != text {
 		if u, err = parseServer(trimmed); err == nil {
-			s.unwise("server", errors.New("has space around it"), "it is ignored")
+			s.unwise("server", errors.New("must have no space around it"), "it is ignored")
 		}
 	}
 	if err != nil {
@@ -340,7 +340,7 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 	if unencrypted(c.Server) { // nothing else sends credentials in clear text either
 		for _, field := range credentialFields {
 			if s.has(field) {
-				s.unwise(field, fmt.Errorf("needs a server with https, and %s has none", cluster.path), "it is not sent")
+				s.unwise(field, fmt.Errorf("needs an https server, but %s has none", cluster.path), "it is not sent")
 			}
 		}
 		s.impersonation(c)
@@ -404,7 +404,7 @@ func (s *stanza) token(c *client.Config) {
 	s.unwise("tokenFile", fault.err, "the token is used")
 }
 
-var errToken = errors.New("has a space or a control character in it")
+var errToken = errors.New("must have no spaces or control characters")
 
 // password sets the name and the password of basic authentication (RFC 7617, section 2: no colon in the name, and no
 // control character in either).
@@ -428,7 +428,7 @@ func (s *stanza) checkPassword(c *client.Config, username, password string) {
 	}
 }
 
-var errNotText = errors.New("has a control character in it")
+var errNotText = errors.New("must have no control characters")
 
 // impersonation sets the user to act for. All its values are sent in HTTP headers, which end at a line end and lose
 // surrounding space: a value that is refused here would be a different one at the server. Programs may write as with an
@@ -448,7 +448,7 @@ func (s *stanza) impersonation(c *client.Config) {
 			case strings.ContainsFunc(text, unicode.IsControl):
 				s.fail(field, errNotText)
 			case strings.TrimSpace(text) != text:
-				s.fail(field, errors.New("has space around it"))
+				s.fail(field, errors.New("must have no space around it"))
 			}
 		}
 	}

@@ -263,7 +263,7 @@ func TestErrorsNameTheStanzaAndTheField(t *testing.T) {
 		{"a user that is a text", someServer, `token: [s3cr3t]`, `users["u"]: token must be a string`},
 		{
 			"a token of two lines", someServer, `token: "s3cr3t\nX"`,
-			`users["u"]: token has a space or a control character in it`,
+			`users["u"]: token must have no spaces or control characters`,
 		},
 		{"a token that YAML would decode", someServer, `token: !!binary czNjcjN0`, `users["u"]: token must be a string`},
 		{"a token that is set twice", someServer, `token: s3cr3t, token: s3cr3t2`, `users["u"]: token is set twice`},
@@ -303,11 +303,11 @@ func TestErrorsNameTheStanzaAndTheField(t *testing.T) {
 			`users["u"]: username must not have a colon in it`,
 		},
 		{
-			"a name of two lines", someServer, `username: "a\nb"`, `users["u"]: username has a control character in it`,
+			"a name of two lines", someServer, `username: "a\nb"`, `users["u"]: username must have no control characters`,
 		},
 		{
 			"a password of two lines", someServer, `username: a, password: "s3cr3t\r\nX: y"`,
-			`users["u"]: password has a control character in it`,
+			`users["u"]: password must have no control characters`,
 		},
 		// behaviour 100
 		{"a uid without a user", someServer, `as-uid: "1"`, `users["u"]: as-uid needs as: the user to act for`},
@@ -343,21 +343,21 @@ func TestErrorsNameTheStanzaAndTheField(t *testing.T) {
 		},
 		{
 			"a user with another header in it", someServer, `as: "a\r\nImpersonate-Group: system:masters"`,
-			`users["u"]: as has a control character in it`,
+			`users["u"]: as must have no control characters`,
 		},
-		{"a user with space around it", someServer, `as: " admin"`, `users["u"]: as has space around it`},
-		{"a uid with a control character", someServer, `as: a, as-uid: "\e[2J"`, `users["u"]: as-uid has a control character in it`},
+		{"a user with space around it", someServer, `as: " admin"`, `users["u"]: as must have no space around it`},
+		{"a uid with a control character", someServer, `as: a, as-uid: "\e[2J"`, `users["u"]: as-uid must have no control characters`},
 		{
 			"a group with a control character", someServer, `as: a, as-groups: [a, "b\n"]`,
-			`users["u"]: as-groups has a control character in it`,
+			`users["u"]: as-groups must have no control characters`,
 		},
 		{
 			"an extra field with a control character", someServer, `as: a, as-user-extra: {b: ["\0"]}`,
-			`users["u"]: as-user-extra has a control character in it`,
+			`users["u"]: as-user-extra must have no control characters`,
 		},
 		{
 			"a name of an extra field with a control character", someServer, `as: a, as-user-extra: {"b\x7f": [c]}`,
-			`users["u"]: as-user-extra has a control character in it`,
+			`users["u"]: as-user-extra must have no control characters`,
 		},
 		{
 			"compression that is a text", someServer + `disable-compression: maybe`, ``,
@@ -477,7 +477,7 @@ func TestAContextWithoutAClusterAndAFileWithoutACurrentContextAreErrors(t *testi
 		},
 		{
 			"no current context", "contexts: [{name: x}]",
-			`kubeconfig /c: current-context is not set, and no context was asked for`,
+			`kubeconfig /c: current-context is not set, and Options.Context is empty`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func TestAPipeInThePlaceOfAFileIsAnError(t *testing.T) {
 	}
 	refused := func(t *testing.T, err error, file string) {
 		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), "is no regular file") || !strings.Contains(err.Error(), file) {
+		if err == nil || !strings.Contains(err.Error(), "is not a regular file") || !strings.Contains(err.Error(), file) {
 			t.Errorf("error is %v, want one that names %s as a pipe", err, file)
 		}
 	}

@@ -11,7 +11,7 @@ func TestErrorsNameTheUnknownFields(t *testing.T) {
 	environment(t)
 	const lists = "contexts: [{name: x, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: https://s}}]\nusers: [{name: u, user: {token: t}}]\n"
 	for _, test := range []struct{ name, data, want string }{
-		{"a current context", "currentContext: x\n" + lists, ": current-context is not set, and no context was asked for (FILE: currentContext is not known, and was ignored)"},
+		{"a current context", "currentContext: x\n" + lists, ": current-context is not set, and Options.Context is empty (FILE: currentContext is not known, and was ignored)"},
 		{"a list", "current-context: x\n" + strings.Replace(lists, "clusters:", "Clusters:", 1), `: contexts["x"]: cluster "c" not found (FILE: Clusters is not known, and was ignored)`},
 		{"everything", "Contexts: []\nClusters: []\n", ": is empty (FILE: Contexts is not known, and was ignored; FILE: Clusters is not known, and was ignored)"},
 		{"beside a list that is none", "current_context: x\nclusters: {}\n", ": clusters must be a list (FILE: current_context is not known, and was ignored)"},

@@ -282,7 +282,7 @@ func TestWriteReplacesOnlyRegularFiles(t *testing.T) {
 		dir:  "cannot be changed: is a directory",
 		loop: "cannot be changed: too many symbolic links",
 		filepath.Join(write(t, filepath.Join(dir, "file"), ""), "config"): "cannot be changed: not a directory",
-		os.DevNull: "cannot be changed: it is no regular file",
+		os.DevNull: "cannot be changed: it is not a regular file",
 	} {
 		err := Write(t.Context(), Options{Path: file}, Change{Clusters: map[string]*Cluster{"c": {Server: "https://s"}}})
 		if err == nil || err.Error() != "kubeconfig "+file+": "+want {
