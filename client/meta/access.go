@@ -61,7 +61,7 @@ func Owners[T Owned[R], R any](obj T) []OwnerReference {
 // It returns an error, and does not change obj, if obj is nil, or if R lacks a field that is set in owners.
 func SetOwners[T Ownable[R], R any](obj T, owners []OwnerReference) error {
 	if isNil(obj) {
-		return errors.New("set the owners of an object that is nil")
+		return errors.New("set the owners: the object must not be nil")
 	}
 	owners = slices.Clone(owners)
 	for i := range owners {

@@ -143,7 +143,7 @@ func compileCondition(t reflect.Type) *conditionPlan {
 		transitionTime: field("lastTransitionTime", func(t reflect.Type) bool { return timeIn(t) != nil }),
 	}
 	if p.kind == nil || p.status == nil {
-		p.err = fmt.Errorf("%v has no fields type and status", t)
+		p.err = fmt.Errorf("%v must have the fields type and status, both strings", t)
 	}
 	if p.reason != nil {
 		_, options, _ := strings.Cut(t.FieldByIndex(p.reason).Tag.Get("json"), ",")

@@ -114,8 +114,8 @@ func TestSetConditionRefusesInvalidConditions(t *testing.T) {
 			`set a condition: the condition "Ready" must have a reason`,
 		},
 		{"no reason where it may be left out", meta.SetCondition(&old, 1, oldCondition{Type: "Ready", Status: "False"}), ""},
-		{"no condition", meta.SetCondition(&words, 1, "Ready"), "set a condition: string has no fields type and status"},
-		{"a pointer", meta.SetCondition(&pointers, 1, &meta.Condition{Type: "Ready", Status: "True"}), "set a condition: *meta.Condition has no fields type and status"},
+		{"no condition", meta.SetCondition(&words, 1, "Ready"), "set a condition: string must have the fields type and status, both strings"},
+		{"a pointer", meta.SetCondition(&pointers, 1, &meta.Condition{Type: "Ready", Status: "True"}), "set a condition: *meta.Condition must have the fields type and status, both strings"},
 	} {
 		got := ""
 		if test.err != nil {

@@ -64,7 +64,7 @@ func ExampleParseSelector() {
 	// Output:
 	// app=web,!legacy,tier notin (cache,db)
 	// true
-	// parse label selector "app in web": at byte 7: found "web", allowed is "("
+	// parse label selector "app in web": at byte 7: found "web", want "("
 }
 
 func ExampleNewSelector() {

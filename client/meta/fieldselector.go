@@ -133,7 +133,7 @@ func fieldSelectorOf(terms []FieldTerm) FieldSelector {
 func (t FieldTerm) valid() error {
 	if t.Field == "" || strings.ContainsAny(t.Field, `=!,\`) ||
 		strings.ContainsFunc(t.Field, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		return fmt.Errorf(`field must be a path such as metadata.name, without white space and any of = ! , \, got %q`,
+		return fmt.Errorf(`field must be a path such as metadata.name, without white space or any of = ! , \, got %q`,
 			clip(t.Field))
 	}
 	return nil
@@ -166,9 +166,9 @@ func (p *fieldParser) term() (FieldTerm, error) {
 	case strings.HasPrefix(rest, "="):
 		p.pos++
 	case rest == "":
-		return FieldTerm{}, p.fail(p.pos, "found the end, allowed is one of = == !=")
+		return FieldTerm{}, p.fail(p.pos, "found the end, want one of = == !=")
 	default:
-		return FieldTerm{}, p.fail(p.pos, fmt.Sprintf("found %q, allowed is one of = == !=", rest[:1]))
+		return FieldTerm{}, p.fail(p.pos, fmt.Sprintf("found %q, want one of = == !=", rest[:1]))
 	}
 	var err error
 	t.Value, err = p.value()
@@ -181,15 +181,15 @@ func (p *fieldParser) value() (string, error) {
 	for ; p.pos < len(p.text) && p.text[p.pos] != ','; p.pos++ {
 		switch c := p.text[p.pos]; c {
 		case '=':
-			return "", p.fail(p.pos, `found "=" in a value, where it is written "\="`)
+			return "", p.fail(p.pos, `found "=" in a value, which must be written "\="`)
 		case '\\':
 			p.pos++
 			if p.pos == len(p.text) {
-				return "", p.fail(p.pos, `found the end, allowed is one of \ , = behind a backslash`)
+				return "", p.fail(p.pos, `found the end, want one of \ , = after a backslash`)
 			}
 			escaped := p.text[p.pos]
 			if strings.IndexByte(fieldEscaped, escaped) < 0 {
-				return "", p.fail(p.pos, fmt.Sprintf(`found %q, allowed is one of \ , = behind a backslash`, string(rune(escaped))))
+				return "", p.fail(p.pos, fmt.Sprintf(`found %q, want one of \ , = after a backslash`, string(rune(escaped))))
 			}
 			b.WriteByte(escaped)
 		default:

@@ -96,16 +96,16 @@ func TestParseFieldSelectorNamesThePlaceAndWhatIsAllowed(t *testing.T) {
 		offset int
 		want   string
 	}{
-		{"a", 1, "found the end, allowed is one of = == !="},
-		{"a!", 1, `found "!", allowed is one of = == !=`},
-		{"x=1,a!b", 5, `found "!", allowed is one of = == !=`},
-		{`a\=b`, 1, `found "\\", allowed is one of = == !=`},
+		{"a", 1, "found the end, want one of = == !="},
+		{"a!", 1, `found "!", want one of = == !=`},
+		{"x=1,a!b", 5, `found "!", want one of = == !=`},
+		{`a\=b`, 1, `found "\\", want one of = == !=`},
 		{"=b", 0, "field must be a path"},
 		{"a =b", 0, "field must be a path"},
 		{"a=b=c", 3, `found "=" in a value`},
 		{"a===b", 3, `found "=" in a value`},
-		{`a=b\`, 4, `found the end, allowed is one of \ , =`},
-		{`a=b\n`, 4, `found "n", allowed is one of \ , =`},
+		{`a=b\`, 4, `found the end, want one of \ , =`},
+		{`a=b\n`, 4, `found "n", want one of \ , =`},
 		{"a in (b)", 0, "field must be a path"},
 	}
 	for _, tt := range tests {

@@ -21,7 +21,7 @@ func ValidLabelKey(key string) error {
 		name = rest
 		switch {
 		case prefix == "" || len(prefix) > labelPrefixMax || !isSubdomain(prefix):
-			return fmt.Errorf("label key %q: what is before the slash must be a DNS subdomain of 1 to %d lower-case "+
+			return fmt.Errorf("label key %q: the prefix must be a DNS subdomain of 1 to %d lower-case "+
 				"letters, digits, '-' and '.'", clip(key), labelPrefixMax)
 		case strings.Contains(rest, "/"):
 			return fmt.Errorf("label key %q must have at most one slash", clip(key))

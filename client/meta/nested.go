@@ -82,7 +82,7 @@ func SetNested[O ~map[string]any | *Unstructured](obj O, value any, path ...stri
 		at = map[string]any{}
 	}
 	if at == nil || len(path) == 0 {
-		return fmt.Errorf("set %s: the object must not be nil and the path not empty", pathString(path))
+		return fmt.Errorf("set %s: the object must not be nil, and the path must not be empty", pathString(path))
 	}
 	normal, err := normalize(value, 0)
 	if err != nil {
@@ -99,7 +99,8 @@ func SetNested[O ~map[string]any | *Unstructured](obj O, value any, path ...stri
 			}
 		case map[string]string:
 			if depth != len(path)-2 {
-				return fmt.Errorf("set %s: %s is an object of strings", pathString(path), pathString(path[:depth+1]))
+				return fmt.Errorf("set %s: %s is a map[string]string, which cannot hold an object",
+					pathString(path), pathString(path[:depth+1]))
 			}
 			wider := make(map[string]any, len(next)+1)
 			for k, v := range next {
@@ -250,7 +251,7 @@ func assign(dst reflect.Value, src any, depth int) error {
 		if s, ok := src.(string); ok && dst.Type().Elem().Kind() == reflect.Uint8 {
 			b, err := base64.StdEncoding.DecodeString(s)
 			if err != nil {
-				return fmt.Errorf("it is no base64: %w", err)
+				return fmt.Errorf("it is not base64: %w", err)
 			}
 			dst.SetBytes(b)
 			return nil
@@ -362,7 +363,7 @@ func normalize(v any, depth int) (any, error) {
 		return int64(v), nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%v has no JSON form", v)
+			return nil, fmt.Errorf("JSON has no number %v", v)
 		}
 		return v, nil
 	case map[string]any:
@@ -408,7 +409,7 @@ func decodeValue(raw []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("there is more behind the end of the JSON value")
+		return nil, errors.New("found data after the end of the JSON value")
 	}
 	return withNumbers(v), nil
 }

@@ -130,7 +130,7 @@ func TestNested(t *testing.T) {
 		{"an integer beyond int64", nested[int64]("spec", "huge"), int64(0), false, "does not fit int64"},
 		{"an integer beyond uint64", nested[uint64]("spec", "huge"), uint64(0), false, "does not fit uint64"},
 		{"a struct", nested[struct{ A string }]("spec", "labels"), struct{ A string }{}, false, "not struct"},
-		{"data that is no base64", nested[[]byte]("spec", "name"), []byte(nil), false, "no base64"},
+		{"data that is no base64", nested[[]byte]("spec", "name"), []byte(nil), false, "not base64"},
 		{"a time that is none", nested[meta.Time]("spec", "name"), meta.Time{}, false, "RFC 3339"},
 	}
 	for _, tt := range tests {
@@ -248,17 +248,17 @@ func TestSetNestedFailsWithoutAPanicAndWithoutAChange(t *testing.T) {
 		path  []string
 		want  string
 	}{
-		{"no path", 1, nil, "the path not empty"},
+		{"no path", 1, nil, "the path must not be empty"},
 		{"a string on the way", 1, []string{"spec", "name", "x"}, "spec.name is a string, not an object"},
 		{"a string early on the way", 1, []string{"spec", "name", "x", "y"}, "spec.name is a string, not an object"},
 		{"an array on the way", 1, []string{"spec", "args", "0"}, "spec.args is an array, not an object"},
 		{
 			"a map of strings early on the way", 1,
 			[]string{"spec", "goLabels", "b", "c"},
-			"spec.goLabels is an object of strings",
+			"spec.goLabels is a map[string]string, which cannot hold an object",
 		},
-		{"not a number", math.NaN(), []string{"spec", "x"}, "no JSON form"},
-		{"infinity inside a list", []any{math.Inf(1)}, []string{"spec", "x"}, "no JSON form"},
+		{"not a number", math.NaN(), []string{"spec", "x"}, "JSON has no number"},
+		{"infinity inside a list", []any{math.Inf(1)}, []string{"spec", "x"}, "JSON has no number"},
 		{"a function", func() {}, []string{"spec", "x"}, "set spec.x"},
 		{"a channel", make(chan int), []string{"spec", "x"}, "set spec.x"},
 		{"a complex number", 1i, []string{"spec", "x"}, "set spec.x"},

@@ -184,9 +184,9 @@ func (p *selectorParser) unexpected(allowed string) error {
 		found = p.text[start : start+1]
 	}
 	if start == len(p.text) {
-		return p.fail(start, "found the end, allowed is "+allowed)
+		return p.fail(start, "found the end, want "+allowed)
 	}
-	return p.fail(start, fmt.Sprintf("found %q, allowed is %s", clip(found), allowed))
+	return p.fail(start, fmt.Sprintf("found %q, want %s", clip(found), allowed))
 }
 
 func (p *selectorParser) fail(offset int, problem string) error {

@@ -102,8 +102,8 @@ func TestSetOwnersRefusesUnsuitableObjects(t *testing.T) {
 		set  func(owners []meta.OwnerReference) ([]meta.OwnerReference, error)
 		want string
 	}{
-		{"a nil pointer", writing((*foreignPod)(nil)), "set the owners of an object that is nil"},
-		{"a nil map", writing(mapPod(nil)), "set the owners of an object that is nil"},
+		{"a nil pointer", writing((*foreignPod)(nil)), "set the owners: the object must not be nil"},
+		{"a nil map", writing(mapPod(nil)), "set the owners: the object must not be nil"},
 		{"references that lack a field", writing(&shortPod{}), "set the owners of *meta_test.shortPod: its references have no field apiVersion"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

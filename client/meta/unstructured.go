@@ -233,7 +233,7 @@ func boolOf(v any) *bool {
 
 func parseTime(s string) (Time, error) {
 	if s == "" {
-		return Time{}, errors.New("there is no time")
+		return Time{}, errors.New("the time is empty")
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	return Time{t.Local()}, err
