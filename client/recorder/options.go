@@ -101,9 +101,9 @@ func (o Options) instance() (string, error) {
 	host, err := os.Hostname()
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("recorder.Options: Instance must be set, because this machine does not say its name: %w", err)
+		return "", fmt.Errorf("recorder.Options: Instance must be set, because the host name cannot be read: %w", err)
 	case host == "" || len(host) > maxInstance || !utf8.ValidString(host):
-		return "", fmt.Errorf("recorder.Options: Instance must be set, because the name of this machine is no instance of 1 to %d bytes: %q", maxInstance, host)
+		return "", fmt.Errorf("recorder.Options: Instance must be set, because the host name must have 1 to %d bytes of UTF-8, got %q", maxInstance, host)
 	}
 	return host, nil
 }

@@ -69,7 +69,7 @@ func (r Reference) validate() error {
 	case r.GVK.Kind == "" || r.GVK.Version == "":
 		return errors.New("must have a kind and a version; use recorder.ReferenceTo")
 	case id.Name == "":
-		return fmt.Errorf("must have a name, which this %s does not have, or it is nil", shown.Text(r.GVK.Kind))
+		return fmt.Errorf("must have a name; this %s has none, or is nil", shown.Text(r.GVK.Kind))
 	case r.Scope == meta.Cluster && id.Namespace != "":
 		return fmt.Errorf("must have no namespace, since %s is cluster-wide, got %q", shown.Text(r.GVK.Kind), shown.Text(id.Namespace))
 	case r.Scope == meta.Namespaced && id.Namespace == "":
@@ -108,7 +108,8 @@ func (r Record) fit() (Record, error) {
 	var cuts []error
 	fit := func(name string, text *string, limit int) {
 		if length := len(*text); length > limit {
-			cuts = append(cuts, fmt.Errorf("%s has %d bytes, of which the server takes %d", name, length, limit))
+			cuts = append(cuts, fmt.Errorf("%s has %d bytes, more than the %d that the server accepts",
+				name, length, limit))
 		}
 		*text = cut(*text, limit)
 	}

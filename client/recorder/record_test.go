@@ -64,8 +64,8 @@ func TestInvalidRecordsAreDroppedWithAReason(t *testing.T) {
 		record func(r *rig)
 		want   string
 	}{
-		{"a nil object", func(r *rig) { r.pages.Normal(nil, "A", "") }, "Regarding must have a name, which this Page does not have, or it is nil"},
-		{"no name", func(r *rig) { r.pages.Normal(&Page{}, "A", "") }, "Regarding must have a name, which this Page does not have, or it is nil"},
+		{"a nil object", func(r *rig) { r.pages.Normal(nil, "A", "") }, "Regarding must have a name; this Page has none, or is nil"},
+		{"no name", func(r *rig) { r.pages.Normal(&Page{}, "A", "") }, "Regarding must have a name; this Page has none, or is nil"},
 		{"no namespace", func(r *rig) { r.pages.Normal(&Page{meta.Identity{Name: "a"}}, "A", "") }, `Regarding must have a namespace, which Page "a" does not have`},
 		{"a namespace of something cluster-wide", func(r *rig) { recorder.For(r.recorder, Sites).Normal(page("a"), "A", "") }, `Regarding must have no namespace, since Site is cluster-wide, got "default"`},
 		{"a namespace that is a path", func(r *rig) { r.pages.Normal(&Page{meta.Identity{Namespace: "a/b", Name: "a"}}, "A", "") }, `Regarding namespace must be one path segment, without "/" and "%", got "a/b"`},
@@ -107,14 +107,14 @@ func TestLongTextsAreCut(t *testing.T) {
 		long := func(s string, n int) string { return strings.Repeat(s, n) }
 		for _, test := range []struct{ reason, note, wantReason, wantNote, err string }{
 			{"a", long("n", 1024), "a", long("n", 1024), ""},
-			{"b", long("n", 1025), "b", long("n", 1021) + "...", "Note has 1025 bytes, of which the server takes 1024"},
-			{"c", "n" + long("é", 600), "c", "n" + long("é", 510) + "...", "Note has 1201 bytes, of which the server takes 1024"},
-			{"d", long("é", 600), "d", long("é", 510) + "...", "Note has 1200 bytes, of which the server takes 1024"},
+			{"b", long("n", 1025), "b", long("n", 1021) + "...", "Note has 1025 bytes, more than the 1024 that the server accepts"},
+			{"c", "n" + long("é", 600), "c", "n" + long("é", 510) + "...", "Note has 1201 bytes, more than the 1024 that the server accepts"},
+			{"d", long("é", 600), "d", long("é", 510) + "...", "Note has 1200 bytes, more than the 1024 that the server accepts"},
 			{"e", "x\xffy\xff\xfez", "e", "x\ufffdy\ufffdz", ""},
 			{"f", long("n", 1021) + "\xff", "f", long("n", 1021) + "\ufffd", ""},
 			{"g", long("n\xff", 512), "g", long("n\ufffd", 255) + "n" + "...", ""}, // grows beyond the limit when it is mended
 			{long("r", 128), "", long("r", 128), "", ""},
-			{long("s", 129), "", long("s", 125) + "...", "", "Reason has 129 bytes, of which the server takes 128"},
+			{long("s", 129), "", long("s", 125) + "...", "", "Reason has 129 bytes, more than the 128 that the server accepts"},
 		} {
 			r.pages.Normal(page("a"), test.reason, test.note)
 			after(time.Minute)
