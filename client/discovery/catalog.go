@@ -232,7 +232,7 @@ func (c *Catalog) listing(ctx context.Context, path string, maxAge time.Duration
 		return &listing{}, nil
 	}
 	// The error does not match apierrors.NotFound, because it says nothing about the server's resources.
-	return nil, fmt.Errorf("there is no Kubernetes API at %s: is its path right? %v", strings.TrimPrefix(c.client.String(), "client of "), err)
+	return nil, fmt.Errorf("found no Kubernetes API at %s; check the URL's path: %v", strings.TrimPrefix(c.client.String(), "client of "), err)
 }
 
 // walk returns the group versions of a scope, each group's preferred version first, and at the end those with invalid

@@ -110,10 +110,10 @@ func (d disk) private() error {
 		return err
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o022 != 0 {
-		return fmt.Errorf("%q must not be writable by others, its mode is %o", d.dir, mode)
+		return fmt.Errorf("%q must not be writable by others, got mode %o", d.dir, mode)
 	}
 	if !regular.Owned(info) {
-		return fmt.Errorf("%q must not be another user's", d.dir)
+		return fmt.Errorf("%q must belong to this user", d.dir)
 	}
 	return nil
 }
@@ -176,18 +176,18 @@ func (d disk) load(p page) (file, error) {
 		return fail(err)
 	}
 	if !info.Mode().IsRegular() { // a symbolic link is refused
-		return fail(fmt.Errorf("%q is not a file", name))
+		return fail(fmt.Errorf("%q must be a regular file", name))
 	}
 	all, info, err := regular.Read(name, d.max+1<<20)
 	if err != nil {
 		return fail(err)
 	}
 	if mode := info.Mode(); runtime.GOOS != "windows" && mode.Perm()&0o022 != 0 || !regular.Owned(info) {
-		return fail(fmt.Errorf("%q must be a file of the user's own that others cannot write, its mode is %o", name, mode.Perm()))
+		return fail(fmt.Errorf("%q must belong to this user and not be writable by others, got mode %o", name, mode.Perm()))
 	}
 	sum, rest, _ := bytes.Cut(all, []byte("\n"))
 	if want := sha256.Sum256(rest); string(sum) != hex.EncodeToString(want[:]) {
-		return fail(fmt.Errorf("%q does not have its own checksum", name))
+		return fail(fmt.Errorf("%q is damaged: its checksum does not match", name))
 	}
 	f := file{at: info.ModTime()}
 	line, body, _ := bytes.Cut(rest, []byte("\n"))
@@ -195,7 +195,7 @@ func (d disk) load(p page) (file, error) {
 		return fail(fmt.Errorf("%q: %w", name, err))
 	}
 	if f.is.Path != p.path {
-		return fail(fmt.Errorf("%q is about %q, not %q", name, f.is.Path, p.path))
+		return fail(fmt.Errorf("%q has the answer for %q, not for %q", name, f.is.Path, p.path))
 	}
 	f.body = body
 	return f, nil

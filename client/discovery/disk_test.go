@@ -252,7 +252,7 @@ func TestAFolderThatOthersCanWriteIsNotUsed(t *testing.T) {
 		r := newRig(t, discovery.Options{Dir: dir, OnError: func(err error) { told = err.Error() }}, widgets("v1"))
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
 		r.wantRequests(t, "/apis")
-		if want := `must not be writable by others, its mode is 777`; !strings.HasSuffix(told, want) {
+		if want := `must not be writable by others, got mode 777`; !strings.HasSuffix(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
 		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
@@ -309,7 +309,7 @@ func TestAFileThatOthersCanWriteIsNotBelieved(t *testing.T) {
 	r.connect(t, o)
 	r.requests()
 	must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
-	if r.wantRequests(t, "/apis"); len(errs) != 1 || !strings.Contains(errs[0].Error(), "that others cannot write, its mode is 622") {
+	if r.wantRequests(t, "/apis"); len(errs) != 1 || !strings.Contains(errs[0].Error(), "must belong to this user and not be writable by others, got mode 622") {
 		t.Errorf("errors are %v", errs)
 	}
 }

@@ -199,7 +199,7 @@ func (s scope) searched() string {
 	case s.groups == nil:
 		return "every group"
 	case s.below:
-		return "those that begin with it"
+		return "the groups whose names begin with it"
 	case s.version != "":
 		return "group version " + meta.GVK{Group: s.groups[0], Version: s.version}.APIVersion()
 	case s.groups[0] == "":

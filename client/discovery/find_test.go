@@ -85,11 +85,11 @@ func TestErrorsOfMissingResourcesNameTheSearchedGroups(t *testing.T) {
 			},
 			{
 				func() error { _, _, err := r.catalog.Find(t.Context(), "gadgets.v1.example.dev"); return err },
-				`the server has no resource "gadgets.v1.example.dev": searched group version example.dev/v1, group "v1.example.dev", those that begin with it`,
+				`the server has no resource "gadgets.v1.example.dev": searched group version example.dev/v1, group "v1.example.dev", the groups whose names begin with it`,
 			},
 			{
 				func() error { _, _, err := r.catalog.Find(t.Context(), "gadgets.v1"); return err },
-				`the server has no resource "gadgets.v1": searched group version v1, group "v1", those that begin with it`,
+				`the server has no resource "gadgets.v1": searched group version v1, group "v1", the groups whose names begin with it`,
 			},
 			{
 				func() error { _, err := r.catalog.Resource(t.Context(), meta.GVK{Kind: "Gadget"}); return err },

@@ -32,7 +32,7 @@ func TestAServerWithoutAnAPIIsAnError(t *testing.T) {
 			check := func(what string, err error) {
 				t.Helper()
 				if err == nil || errors.Is(err, apierrors.NotFound) ||
-					!strings.HasPrefix(err.Error(), "there is no Kubernetes API at "+r.server.Config().Server+": is its path right? ") {
+					!strings.HasPrefix(err.Error(), "found no Kubernetes API at "+r.server.Config().Server+"; check the URL's path: ") {
 					t.Errorf("%s: error is %v", what, err)
 				}
 			}

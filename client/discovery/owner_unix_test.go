@@ -30,7 +30,7 @@ func TestAFolderOfAnotherUserIsNotUsed(t *testing.T) {
 		r := newRig(t, discovery.Options{Dir: dir, OnError: func(err error) { told = append(told, err.Error()) }}, widgets("v1"))
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
 		r.wantRequests(t, "/apis")
-		if len(told) == 0 || !strings.HasSuffix(told[0], `must not be another user's`) {
+		if len(told) == 0 || !strings.HasSuffix(told[0], `must belong to this user`) {
 			t.Errorf("told %q", told)
 		}
 		if files, err := filepath.Glob(filepath.Join(dir, "*apis*")); err != nil || len(files) > 0 {
@@ -59,7 +59,7 @@ func TestAPipeInTheCacheFolderIsReplaced(t *testing.T) {
 		r.connect(t, o) // it was replaced
 		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
 		r.wantRequests(t, "/apis, /apis")
-		if len(told) != 1 || !strings.HasSuffix(told[0].Error(), "is not a file") {
+		if len(told) != 1 || !strings.HasSuffix(told[0].Error(), "must be a regular file") {
 			t.Errorf("told %v", told)
 		}
 	})
