@@ -179,7 +179,7 @@ func chosenBy(obj *meta.Raw, port string) (portChoice, error) {
 	}
 	switch {
 	case i < 0:
-		return portChoice{}, fmt.Errorf("it has no port %s, but %s", port, listPorts(spec.Ports))
+		return portChoice{}, fmt.Errorf("it has no port %s; its ports: %s", port, listPorts(spec.Ports))
 	case !spec.Ports[i].isTCP():
 		return portChoice{}, fmt.Errorf("its port %s is of protocol %s; only TCP can be forwarded", port, shown.Text(spec.Ports[i].Protocol))
 	}

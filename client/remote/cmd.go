@@ -64,7 +64,7 @@ func Command[T meta.Object](pods client.Resource[T], key meta.Key, argv ...strin
 	c := newCmd(pods, key, "exec")
 	c.argv = argv
 	if len(argv) == 0 && c.refuse == nil {
-		c.refuse = errors.New("remote.Command: argv must have the program, got nothing")
+		c.refuse = errors.New("remote.Command: argv must not be empty; it is the program and its arguments")
 	}
 	return c
 }
@@ -180,7 +180,7 @@ func (c *Cmd) takes(rule string, free bool) error {
 	return nil
 }
 
-var errStarted = errors.New("remote.Cmd: it has been started already; make another one")
+var errStarted = errors.New("remote.Cmd: it was started already; make a new one for each run")
 
 // Start starts the command. It returns nil once the server has accepted it, or else the reason. After nil, the caller
 // must call Wait.

@@ -159,7 +159,7 @@ func TestRefusals(t *testing.T) {
 		{name: "no program", without: true, is: apierrors.InternalError, want: []string{"executable file not found"}},
 		{
 			name: "a page", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Welcome</html>") },
-			want: []string{"200", "upgrade to a WebSocket", "Welcome"},
+			want: []string{"200", "upgrading to a WebSocket", "Welcome"},
 		},
 		{name: "a proxy that refuses", answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, want: []string{"502"}},
 		{
@@ -262,7 +262,7 @@ func TestAnOldServerCannotEndAnInput(t *testing.T) {
 		if err := stty.Run(t.Context()); err != nil {
 			t.Errorf("a terminal ended with its input: %v", err)
 		}
-		if err == nil || !strings.Contains(err.Error(), "v4.channel.k8s.io, which cannot say that Stdin has ended") || string(out) != "x" {
+		if err == nil || !strings.Contains(err.Error(), "v4.channel.k8s.io, which cannot signal the end of Stdin") || string(out) != "x" {
 			t.Errorf("cat: %q, %v", out, err)
 		}
 	})
@@ -481,13 +481,13 @@ func TestAServerThatBreaksTheProtocol(t *testing.T) {
 	}{
 		{"an unknown channel", func(c *wsmux.Conn) { _ = c.Send(9, []byte("x")) }, "channel 9"},
 		{"no status", func(c *wsmux.Conn) { _ = c.Send(1, []byte("x")) }, "without saying how the command ended"},
-		{"a text for a status", func(c *wsmux.Conn) { _ = c.Send(3, []byte("it broke")) }, `no Status for the command's end but "it broke"`},
-		{"a status of another shape", func(c *wsmux.Conn) { _ = c.Send(3, []byte(`["it broke"]`)) }, "read the status"},
+		{"a text for a status", func(c *wsmux.Conn) { _ = c.Send(3, []byte("it broke")) }, `the server sent "it broke" instead of the command's final Status`},
+		{"a status of another shape", func(c *wsmux.Conn) { _ = c.Send(3, []byte(`["it broke"]`)) }, "read the command's final Status"},
 		{"two statuses", func(c *wsmux.Conn) {
 			for range 2 {
 				_ = c.Send(3, []byte(`{"status":"Success"}`))
 			}
-		}, "goes on after the status"},
+		}, "after the command's final Status"},
 		{"an exit code that is none", func(c *wsmux.Conn) {
 			_ = c.Send(3, []byte(`{"status":"Failure","reason":"NonZeroExitCode","message":"what","details":{"causes":[{"reason":"ExitCode","message":"x"}]}}`))
 		}, "what"},

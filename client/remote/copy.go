@@ -183,7 +183,7 @@ func (c *copying) validate(name, path string, perm bool) error {
 	case c.OneFile && name != "CopyFrom":
 		return fmt.Errorf("remote.CopyOptions: OneFile is for CopyFrom, and must be false for %s", name)
 	case c.Perm&^fs.ModePerm != 0:
-		return fmt.Errorf("remote.CopyOptions: Perm must have permissions alone, got %v", c.Perm)
+		return fmt.Errorf("remote.CopyOptions: Perm must have only permission bits, got %v", c.Perm)
 	case c.Perm != 0 && !perm:
 		return fmt.Errorf("remote.CopyOptions: Perm is for WriteFile, and must be 0 for %s, got %v", name, c.Perm)
 	}
@@ -248,7 +248,7 @@ func (c *copying) count(n *int) error {
 // room returns an error if a file of this size exceeds MaxBytes.
 func (c *copying) room(size int64) error {
 	if size < 0 {
-		return fmt.Errorf("its size is %d", size)
+		return fmt.Errorf("its size must not be negative, got %d", size)
 	}
 	if size > c.MaxBytes-c.result.Bytes {
 		return fmt.Errorf("the files have more than %d bytes (CopyOptions.MaxBytes)", c.MaxBytes)

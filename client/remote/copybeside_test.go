@@ -93,7 +93,7 @@ func TestAFolderStaysBelowItsNameWithoutTar(t *testing.T) {
 		home := t.TempDir()
 		_, err := remote.CopyFrom(t.Context(), r.pods, web, "/app/report.txt", home, remote.CopyOptions{OneFile: oneFile})
 		if want := []string{"report.txt", "report.txt/.bashrc"}; oneFile {
-			wantText(t, err, "asked for one file")
+			wantText(t, err, "other than the one file that was asked for")
 			has(t, home)
 		} else if has(t, home, want...); err != nil {
 			t.Error(err)
@@ -159,12 +159,12 @@ func TestThePlaceOfTheName(t *testing.T) {
 	}{
 		{"a file", "file", file, false, "Overwrite is not set"},
 		{"a file that may be replaced", "file", file, true, ""},
-		{"a file by a folder", "file", folder, true, "there is a file or link of its name"},
-		{"a folder by a file", "folder", file, true, "there is a folder of its name"},
+		{"a file by a folder", "file", folder, true, "a file or link of its name exists"},
+		{"a folder by a file", "folder", file, true, "a folder of its name exists"},
 		{"a folder by a folder", "folder", folder, false, ""},
 		{"a link", "link", file, false, "Overwrite is not set"},
 		{"a link that may be replaced", "link", file, true, ""},
-		{"a link by a folder", "link", folder, true, "there is a file or link of its name"},
+		{"a link by a folder", "link", folder, true, "a file or link of its name exists"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			parent, home := scene(t)

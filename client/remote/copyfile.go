@@ -81,7 +81,7 @@ func (m *marked) Read(p []byte) (int, error) {
 		case err == io.EOF && string(m.held) == m.nonce:
 			return 0, io.EOF
 		case err == io.EOF:
-			return 0, fmt.Errorf("the output has no end: %w", io.ErrUnexpectedEOF)
+			return 0, fmt.Errorf("the output is incomplete: %w", io.ErrUnexpectedEOF)
 		case err != nil:
 			return 0, err
 		}
@@ -112,7 +112,7 @@ func (c *copying) writeFile(ctx context.Context, name string, r io.Reader) error
 	}
 	parent, base := splitPath(name)
 	if base == "" {
-		return usage(fmt.Errorf("remote.WriteFile: the name must be one of a file, got %q", name))
+		return usage(fmt.Errorf("remote.WriteFile: the name must be that of a file, got %q", name))
 	}
 	if r == nil {
 		return usage(errors.New("remote.WriteFile: r must not be nil"))
@@ -170,7 +170,7 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 	in := bufio.NewReader(&said)
 	line, err := in.ReadString('\n')
 	if got, bad := strconv.ParseInt(strings.TrimSpace(line), 10, 64); err != nil || bad != nil || got != sent {
-		return fmt.Errorf("the container has got %q bytes of %d", strings.TrimSpace(line), sent)
+		return fmt.Errorf("the container received %q of %d bytes", strings.TrimSpace(line), sent)
 	}
 	if c.Verify {
 		file := sum{name: name}

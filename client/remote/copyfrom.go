@@ -78,7 +78,7 @@ func (c *copying) from(ctx context.Context, src, dir string) error {
 	t.below, t.isFile = name, c.OneFile
 	err = c.receive(ctx, t, src)
 	if err == nil && name != "" && len(t.made) == 0 {
-		err = fmt.Errorf("the container has sent nothing of it: %w", io.ErrUnexpectedEOF)
+		err = fmt.Errorf("the container sent none of it: %w", io.ErrUnexpectedEOF)
 	}
 	if err == nil && c.Verify {
 		err = c.verify(ctx, parent, t.sums)

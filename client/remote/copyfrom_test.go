@@ -93,7 +93,7 @@ func TestCopyFromTheKindsOfSources(t *testing.T) {
 					has(t, dst, path.Base(src))
 					continue
 				}
-				if err == nil || file || !strings.Contains(err.Error(), "asked for one file") {
+				if err == nil || file || !strings.Contains(err.Error(), "other than the one file that was asked for") {
 					t.Errorf("%q as one file: %v", src, err)
 				}
 				has(t, dst)
@@ -202,7 +202,7 @@ func TestATarThatFails(t *testing.T) {
 		{"cannot open", "tar: /x: Cannot open: No such file or directory\ntar: Error is not recoverable\n", nil, 2, false, "tar: exit code 2: tar: /x: Cannot open: No such file"},
 		{"fails late", "tar: ./b: Cannot open: Permission denied\n", whole, 2, true, "Permission denied"},
 		{"busybox fails late", "tar: can't open './b': Permission denied\n", whole, 1, true, "Permission denied"},
-		{"ends early in silence", "", whole[:1024], 0, true, "the archive has no end"},
+		{"ends early in silence", "", whole[:1024], 0, true, "the archive is incomplete"},
 		{"is killed", "", whole[:600], 137, true, "exit code 137"},
 		{"a change", "tar: ./a: file changed as we read it\n", whole, 1, false, "CopyOptions.AllowChanges is not set"},
 		{"a change that is allowed", "tar: ./a: file changed as we read it\n", whole, 1, true, ""},
@@ -268,7 +268,7 @@ func TestCopiesWithoutTheirPrograms(t *testing.T) {
 	has(t, here)
 	has(t, there, "a", "b", "b/a")
 	r, there = box{without: []string{"tar", "dd"}}.start(t)
-	if _, err := remote.CopyTo(t.Context(), r.pods, web, os.DirFS(here), there, o); err == nil || !strings.Contains(err.Error(), "dd: it must know") {
+	if _, err := remote.CopyTo(t.Context(), r.pods, web, os.DirFS(here), there, o); err == nil || !strings.Contains(err.Error(), "dd: it must support") {
 		t.Errorf("CopyTo without dd: %v", err)
 	}
 }
@@ -544,11 +544,11 @@ func TestStreamsThatAreCutOff(t *testing.T) {
 		}
 		return 0
 	}}, clienttest.Options{})
-	if _, err := remote.ReadFile(t.Context(), r.pods, web, "/x", io.Discard, remote.CopyOptions{}); err == nil || !strings.Contains(err.Error(), "has no end") {
+	if _, err := remote.ReadFile(t.Context(), r.pods, web, "/x", io.Discard, remote.CopyOptions{}); err == nil || !strings.Contains(err.Error(), "the output is incomplete") {
 		t.Errorf("ReadFile: %v", err)
 	}
 	if _, err := remote.WriteFile(t.Context(), r.pods, web, "/x", strings.NewReader("four"), remote.CopyOptions{}); err == nil ||
-		!strings.Contains(err.Error(), `has got "3" bytes of 4`) {
+		!strings.Contains(err.Error(), `received "3" of 4 bytes`) {
 		t.Errorf("WriteFile: %v", err)
 	}
 }
@@ -584,10 +584,10 @@ func TestWrongUseOfCopies(t *testing.T) {
 		"OneFile there":  {write("/x", strings.NewReader(""), remote.CopyOptions{OneFile: true}), "OneFile is for CopyFrom"},
 		"a long name":    {from("/"+strings.Repeat("x", 256), here, remote.CopyOptions{}), "more than 255"},
 		"Perm":           {from("/a", here, remote.CopyOptions{Perm: 0o600}), "Perm is for WriteFile"},
-		"setuid":         {from("/a", here, remote.CopyOptions{Perm: fs.ModeSetuid}), "permissions alone"},
+		"setuid":         {from("/a", here, remote.CopyOptions{Perm: fs.ModeSetuid}), "only permission bits"},
 		"no FS":          {to(nil, "/x"), "src must not be nil"},
 		"no destination": {to(os.DirFS(here), ""), "must not be empty"},
-		"no file name":   {write("/x/", strings.NewReader(""), remote.CopyOptions{}), "must be one of a file"},
+		"no file name":   {write("/x/", strings.NewReader(""), remote.CopyOptions{}), "must be that of a file"},
 		"no Reader":      {write("/x", nil, remote.CopyOptions{}), "r must not be nil"},
 		"no Writer":      {read, "w must not be nil"},
 		"zero handle":    {zero, "zero Resource"},

@@ -33,7 +33,7 @@ func TestALinkThroughAnExistingLink(t *testing.T) {
 		left    []string // out; the first one is the error without LeaveOut
 		why     string
 	}{
-		{"to it", []made{link("l", "out")}, []string{"l"}, `leads through "out", a link that was there before`},
+		{"to it", []made{link("l", "out")}, []string{"l"}, `leads through "out", a link that existed before`},
 		{"to what it leads to", []made{link("l", "out/secret")}, []string{"l"}, `leads through "out"`},
 		{"to what is not there yet", []made{link("l", "out/new")}, []string{"l"}, `leads through "out"`},
 		{"with a slash", []made{link("l", "./out/")}, []string{"l"}, `leads through "out"`},

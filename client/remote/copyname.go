@@ -23,7 +23,7 @@ func entryName(name string) (string, error) {
 	case len(name) > maxName:
 		return "", fmt.Errorf("its name has %d bytes, more than %d", len(name), maxName)
 	case name[0] == '/':
-		return "", errors.New("its name is an absolute one")
+		return "", errors.New("its name is absolute")
 	case strings.ContainsRune(name, 0):
 		return "", errors.New("its name has a zero byte")
 	}
@@ -70,7 +70,7 @@ func within(name, base string) (string, error) {
 func linkTarget(name, target string) error {
 	switch {
 	case target == "":
-		return errors.New("it is a link to nothing")
+		return errors.New("it is a link with an empty target")
 	case len(target) > maxName:
 		return fmt.Errorf("it is a link to a name of %d bytes, more than %d", len(target), maxName)
 	case strings.ContainsRune(target, 0):

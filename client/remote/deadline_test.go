@@ -125,7 +125,7 @@ func TestForwardToASlowPodOfAClientThatSendsNoMore(t *testing.T) {
 				if errs := f.end(t); (len(errs) == 0) != tc.arrives {
 					t.Errorf("the errors are %v", errs)
 				} else if !tc.arrives {
-					wantText(t, errs[0], "the pod takes nothing of what the client has sent")
+					wantText(t, errs[0], "the pod reads none of the client's data")
 				}
 				time.Sleep(time.Hour)
 			})

@@ -194,8 +194,8 @@ func TestAServerThatClosesItsOutputs(t *testing.T) {
 		{"and goes on", false, func(c *wsmux.Conn) {
 			_ = c.Send(255, []byte{1})
 			_ = c.Send(1, []byte("x"))
-		}, 0, "channel 1, which it has closed"},
-		{"without saying which", false, func(c *wsmux.Conn) { _ = c.Send(255, nil) }, 0, "does not say which"},
+		}, 0, "channel 1 after it closed it"},
+		{"without saying which", false, func(c *wsmux.Conn) { _ = c.Send(255, nil) }, 0, "closed a channel without naming it"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -41,17 +41,17 @@ const maxEnding = 1 << 20
 // add adds a part of the status. With v4 and v5 the status is a JSON Status; with v1 it is a text without an end mark.
 func (e *ending) add(c *Cmd, protocol string, part []byte) error {
 	if e.said {
-		return errors.New("the server goes on after the status of the command's end")
+		return errors.New("the server sent data after the command's final Status")
 	}
 	if e.text = append(e.text, part...); len(e.text) > maxEnding {
-		return fmt.Errorf("the status of the command's end has more than %d bytes", maxEnding)
+		return fmt.Errorf("the command's final Status has more than %d bytes", maxEnding)
 	}
 	if protocol == v1 || !json.Valid(e.text) {
 		return nil // the rest may still come
 	}
 	var s meta.Status
 	if err := json.Unmarshal(e.text, &s); err != nil {
-		return fmt.Errorf("read the status of the command's end: %w", err)
+		return fmt.Errorf("read the command's final Status: %w", err)
 	}
 	e.said, e.err = true, c.ended(s)
 	return nil
@@ -72,7 +72,7 @@ func (e *ending) result(protocol string, err error, cut bool) error {
 	case len(e.text) > 0 && protocol == v1:
 		return fmt.Errorf("the server says: %s", shown.Text(string(e.text)))
 	case len(e.text) > 0:
-		return fmt.Errorf("the server has sent no Status for the command's end but %q", shown.Text(string(bytes.TrimSpace(e.text))))
+		return fmt.Errorf("the server sent %q instead of the command's final Status", shown.Text(string(bytes.TrimSpace(e.text))))
 	case err != nil:
 		return fmt.Errorf("the connection broke before the server said how the command ended: %w", err)
 	case protocol == v1:

@@ -104,11 +104,11 @@ func (t *tree) add(e entry) error {
 	case name == "" && e.kind == aFolder: // the folder itself
 		return nil
 	case name == "", name == t.below && t.isFolder && e.kind != aFolder:
-		err = errors.New("it has the name of the folder, and is none")
+		err = errors.New("it has the name of the folder but is not a folder")
 	case t.isFile && (name != t.below || e.kind != aFile):
-		err = errors.New("the container was asked for one file, and sends something else")
+		err = errors.New("the container sent something other than the one file that was asked for")
 	case name == t.below && e.kind != aFolder && e.kind != aFile:
-		err = errors.New("the container was asked for a file or folder, and sends neither")
+		err = errors.New("the container sent neither a file nor a folder")
 	}
 	if err != nil {
 		return &entryError{e.name, err}
@@ -138,7 +138,7 @@ func (t *tree) named(name string, err error) error {
 
 func (t *tree) make(name string, e entry) error {
 	if had, ok := t.made[name]; ok && (had != anImplicitFolder || e.kind != aFolder) {
-		return errors.New("its name comes twice")
+		return errors.New("its name occurs twice")
 	}
 	if t.names += len(name) + len(e.target); t.names > maxNames {
 		return fmt.Errorf("the names have more than %d bytes", maxNames)
@@ -193,7 +193,7 @@ func (t *tree) parents(name string) error {
 			}
 			t.made[parent] = anImplicitFolder
 		default:
-			return fmt.Errorf("it is in %s, which is no folder", brief(parent))
+			return fmt.Errorf("it is in %s, which is not a folder", brief(parent))
 		}
 	}
 	return nil
@@ -228,11 +228,11 @@ func replaceable(info fs.FileInfo, folder, overwrite bool) error {
 	case folder && info.IsDir():
 		return nil
 	case folder:
-		return fmt.Errorf("it is a folder, and there is a file or link of its name: %w", fs.ErrExist)
+		return fmt.Errorf("it is a folder, but a file or link of its name exists: %w", fs.ErrExist)
 	case info.IsDir():
-		return fmt.Errorf("it is no folder, and there is a folder of its name: %w", fs.ErrExist)
+		return fmt.Errorf("it is not a folder, but a folder of its name exists: %w", fs.ErrExist)
 	case !overwrite:
-		return fmt.Errorf("there is one of its name, and CopyOptions.Overwrite is not set: %w", fs.ErrExist)
+		return fmt.Errorf("its name exists, and CopyOptions.Overwrite is not set: %w", fs.ErrExist)
 	}
 	return nil
 }
@@ -326,7 +326,7 @@ func (t *tree) hardLink(name string, e entry) error {
 	case aLink:
 		return t.link(name, entry{target: t.targets[first]})
 	default:
-		return fmt.Errorf("it is a hard link to %s, which is no file that came before it", brief(e.target))
+		return fmt.Errorf("it is a hard link to %s, which is not an earlier file", brief(e.target))
 	}
 	if err := t.c.count(&t.c.result.Files); err != nil {
 		return err
@@ -407,7 +407,7 @@ func (t *tree) passes(l entry) error {
 			return nil
 		}
 		if _, err := t.stage.Lstat(t.local(next)); err == nil && next != "." { // the file system treats "a" and "A" as one
-			return fmt.Errorf("it leads through %s, whose name is spelled in another way", brief(next))
+			return fmt.Errorf("its path leads through %s, whose name differs in spelling", brief(next))
 		}
 		switch info, err := t.root.Lstat(t.local(next)); {
 		case errors.Is(err, fs.ErrNotExist):
@@ -415,7 +415,7 @@ func (t *tree) passes(l entry) error {
 		case err != nil:
 			return err
 		case info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
-			return fmt.Errorf("it leads through %s, a link that was there before", brief(next))
+			return fmt.Errorf("its path leads through %s, a link that existed before", brief(next))
 		case !info.IsDir():
 			return nil
 		}

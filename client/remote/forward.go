@@ -93,7 +93,7 @@ func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) 
 	return err
 }
 
-var errUntaken = fmt.Errorf("the pod takes nothing of what the client has sent, and has been silent for %v", halfClosed)
+var errUntaken = fmt.Errorf("the pod reads none of the client's data and has sent nothing for %v", halfClosed)
 
 // forwarding is the state of a running Forward.
 type forwarding struct {

@@ -17,7 +17,7 @@ func checkHandle[T meta.Object](r client.Resource[T], resource string) error {
 		return fmt.Errorf("remote: the handle on %s is the zero Resource; make it with client.For", resource)
 	}
 	if gvr := r.GVR(); gvr.Group != "" || gvr.Resource != resource {
-		return fmt.Errorf("remote: the handle must be one on core v1 %s, got %s", resource, gvr)
+		return fmt.Errorf("remote: the handle must be for core v1 %s, got %s", resource, gvr)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func TestLogsAreRefused(t *testing.T) {
 		want string
 	}{
 		"zero handle":   {client.Resource[*pod]{}, web, remote.LogOptions{}, nil, "the handle on pods is the zero Resource; make it with client.For"},
-		"other objects": {client.For(r.client, client.Type[*pod]{Version: "v1", Kind: "Node", Resource: "nodes"}), web, remote.LogOptions{}, nil, "must be one on core v1 pods, got"},
+		"other objects": {client.For(r.client, client.Type[*pod]{Version: "v1", Kind: "Node", Resource: "nodes"}), web, remote.LogOptions{}, nil, "must be for core v1 pods, got"},
 		"no name":       {r.pods, meta.Key{Namespace: "default"}, remote.LogOptions{}, nil, "name"},
 		"a far year":    {r.pods, web, remote.LogOptions{Since: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, nil, "Since must be in a year from 1 to 9999, got 10000"},
 		"tail":          {r.pods, web, remote.LogOptions{Tail: -2}, nil, "Tail must be a number of lines, 0 for all or -1 for none, got -2"},

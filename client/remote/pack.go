@@ -15,7 +15,7 @@ import (
 	"github.com/bowline-go/bowline/internal/copyscript"
 )
 
-var errFraming = errors.New("what the container sends is out of step: a file has changed while it was read, or the output is broken")
+var errFraming = errors.New("the container's output does not match its headers: a file changed while it was read, or the output is damaged")
 
 // receivePacked copies src into t by a shell script instead of tar.
 func (c *copying) receivePacked(ctx context.Context, t *tree, src string) error {
@@ -97,7 +97,7 @@ func field(in *bufio.Reader, most int) (string, error) {
 		b, err := in.ReadByte()
 		switch {
 		case err == io.EOF:
-			return "", fmt.Errorf("the output has no end: %w", io.ErrUnexpectedEOF)
+			return "", fmt.Errorf("the output is incomplete: %w", io.ErrUnexpectedEOF)
 		case err != nil:
 			return "", err
 		case b == 0:

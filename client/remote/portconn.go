@@ -87,7 +87,7 @@ func (c *portConn) receive() {
 	case len(text) > 0: // it is the cause, even if the connection broke too
 		err = &PortError{Port: c.addr.Port, Message: string(text)}
 	case err == nil && !data.whole():
-		err = errors.New("the server has ended the connection before it said which port it is for")
+		err = errors.New("the server ended the connection before it named the port")
 	}
 	refuse := err
 	if err == nil {
@@ -118,7 +118,7 @@ func (c *portConn) readAll(data *portPrefix, said *portText) error {
 				c.ws.LimitSilence(portLinger, io.ErrUnexpectedEOF)
 			}
 		default:
-			err = fmt.Errorf("the server sends on channel %d, which is not for servers", channel)
+			err = fmt.Errorf("the server sent data on channel %d, which servers must not use", channel)
 		}
 		if err != io.EOF { // of the message
 			return err

@@ -201,7 +201,7 @@ func (s *session) take(channel byte, data io.Reader) (broken, err error) {
 	switch channel {
 	case stdoutChannel, stderrChannel:
 		if s.closed[channel-stdoutChannel] {
-			return fmt.Errorf("the server sends on channel %d, which it has closed", channel), nil
+			return fmt.Errorf("the server sent data on channel %d after it closed it", channel), nil
 		}
 		if s.taken(channel) {
 			return nil, s.outputs[channel-stdoutChannel].Fill(data)
@@ -226,7 +226,7 @@ func (s *session) take(channel byte, data io.Reader) (broken, err error) {
 	case closeChannel:
 		return s.close(data)
 	}
-	return fmt.Errorf("the server sends on channel %d, which is not for servers", channel), nil
+	return fmt.Errorf("the server sent data on channel %d, which servers must not use", channel), nil
 }
 
 // close records which channel the server has closed.
@@ -236,7 +236,7 @@ func (s *session) close(data io.Reader) (broken, err error) {
 	case err != nil:
 		return nil, err
 	case len(which) != 1:
-		return errors.New("the server closes a channel, and does not say which one"), nil
+		return errors.New("the server closed a channel without naming it"), nil
 	case which[0] == stdoutChannel || which[0] == stderrChannel:
 		s.closed[which[0]-stdoutChannel] = true
 	}
@@ -304,7 +304,7 @@ func (s *session) endInput() {
 type inputError struct{ protocol string }
 
 func (e *inputError) Error() string {
-	return "the server speaks " + e.protocol + ", which cannot say that Stdin has ended, and the command goes on; Kubernetes 1.30 and later can"
+	return "the server speaks " + e.protocol + ", which cannot signal the end of Stdin, and the command still runs; Kubernetes 1.30 and later can"
 }
 
 // sizes sends the sizes of the window.

@@ -236,7 +236,7 @@ func TestTailIsRefused(t *testing.T) {
 		want string
 	}{
 		"zero handle":   {client.Resource[*pod]{}, tailed, "the handle on pods is the zero Resource"},
-		"other objects": {client.For(n.client, client.Type[*pod]{Version: "v1", Kind: "Node", Resource: "nodes"}), tailed, "must be one on core v1 pods"},
+		"other objects": {client.For(n.client, client.Type[*pod]{Version: "v1", Kind: "Node", Resource: "nodes"}), tailed, "must be for core v1 pods"},
 		"window":        {n.pods, remote.TailOptions{Window: -1}, "remote.TailOptions: Window must be 0 or more, got -1ns"},
 		"tail":          {n.pods, remote.TailOptions{Tail: -2}, "Tail must be a number of lines"},
 		"a selector":    {n.pods, remote.TailOptions{LabelSelector: "=="}, "BadRequest"},

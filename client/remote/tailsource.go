@@ -250,7 +250,7 @@ func (s *source) last(ctx context.Context, r reading) {
 	case r.whole:
 		s.finish(ctx, r)
 	case r.began:
-		s.t.report(ctx, s.q, s.pod, s.container, fmt.Errorf("its log was cut when the pod had gone: %w", r.err))
+		s.t.report(ctx, s.q, s.pod, s.container, fmt.Errorf("its log was cut off after the pod was gone: %w", r.err))
 	}
 }
 

@@ -18,9 +18,9 @@ const blockSize = 512
 const maxPadding = 16 << 20
 
 var (
-	errNoEnd   = fmt.Errorf("the archive has no end: %w", io.ErrUnexpectedEOF)
+	errNoEnd   = fmt.Errorf("the archive is incomplete: %w", io.ErrUnexpectedEOF)
 	errHeader  = fmt.Errorf("an entry of the archive has a header of more than %d bytes", maxHeader)
-	errTrailer = errors.New("the archive goes on after its end")
+	errTrailer = errors.New("the archive has data after its end")
 )
 
 // readTar reads an archive to its end, and calls add for each entry. An archive without its end mark is an error,
@@ -54,9 +54,9 @@ func readTar(r io.Reader, add func(entry) error) error {
 		case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
 			e.kind = aDevice
 		case tar.TypeXGlobalHeader:
-			return &entryError{h.Name, errors.New("it is a header for all entries, which no tar writes that reads files")}
+			return &entryError{h.Name, errors.New("it is a global header, which no tar writes for files")}
 		default:
-			return &entryError{h.Name, fmt.Errorf("it is of the type %q, which is not known", h.Typeflag)}
+			return &entryError{h.Name, fmt.Errorf("its type %q is not known", h.Typeflag)}
 		}
 		if err := add(e); err != nil {
 			return err

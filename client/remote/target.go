@@ -96,9 +96,9 @@ func ToSelector[T meta.Object](pods client.Resource[T], namespace, selector, por
 	switch {
 	case t.refuse != nil:
 	case namespace == "":
-		t.refuse = errors.New("remote.ToSelector: namespace must be given, got nothing")
+		t.refuse = errors.New("remote.ToSelector: namespace must not be empty")
 	case strings.TrimSpace(selector) == "":
-		t.refuse = errors.New("remote.ToSelector: selector must be a label selector, got nothing")
+		t.refuse = errors.New("remote.ToSelector: selector must not be empty")
 	}
 	t.none = func(err error) error { return t.dialer.fail(meta.Key{Namespace: namespace}, err) }
 	t.look = func(ctx context.Context) ([]addr, error) {

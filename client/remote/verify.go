@@ -52,7 +52,7 @@ func (c *copying) verify(ctx context.Context, folder string, sums []sum) error {
 func sumLine(in *bufio.Reader) (string, error) {
 	line, err := in.ReadSlice('\n')
 	if err == io.EOF {
-		return "", fmt.Errorf("the output of sha256sum has no end: %w", io.ErrUnexpectedEOF)
+		return "", fmt.Errorf("the output of sha256sum is incomplete: %w", io.ErrUnexpectedEOF)
 	}
 	return string(line), err
 }
@@ -62,7 +62,7 @@ func (s *sum) check(line string) error {
 	text, _, _ := strings.Cut(line, " ")
 	got, err := hex.DecodeString(strings.TrimPrefix(text, `\`)) // GNU sha256sum marks a line with an escaped name by a backslash
 	if err != nil || len(got) != sha256.Size {
-		return errors.New("the container says no SHA-256 for it")
+		return errors.New("the container printed no SHA-256 for it")
 	}
 	if [sha256.Size]byte(got) != s.sum {
 		return fmt.Errorf("its SHA-256 is %x in the container, and %x here", got, s.sum)
@@ -74,7 +74,7 @@ func (s *sum) check(line string) error {
 func (c *copying) end(r io.Reader) error {
 	got := make([]byte, len(c.nonce))
 	if _, err := io.ReadFull(r, got); err != nil {
-		return fmt.Errorf("the output has no end: %w", io.ErrUnexpectedEOF)
+		return fmt.Errorf("the output is incomplete: %w", io.ErrUnexpectedEOF)
 	}
 	if string(got) != c.nonce {
 		return errFraming

@@ -7,7 +7,7 @@ while IFS= read -r n && [ -n "$n" ]; do
 	m=${n#?}
 	[ -e "$m" ] || [ -L "$m" ] || continue
 	case $n in
-	d*) { [ -d "$m" ] && [ ! -L "$m" ]; } || fail 81 "$m" 'it is no folder';;
+	d*) { [ -d "$m" ] && [ ! -L "$m" ]; } || fail 81 "$m" 'it is not a folder';;
 	*)
 		[ -L "$m" ] || [ ! -d "$m" ] || fail 81 "$m" 'it is a folder'
 		[ "$3" = 1 ] || fail 81 "$m" 'it exists'

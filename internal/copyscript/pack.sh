@@ -13,7 +13,7 @@ about() {
 }
 file() {
 	[ -r "$1" ] || fail "$1" 'it cannot be read'
-	a=$(about 644 "$1") || fail "$1" 'its size cannot be told'
+	a=$(about 644 "$1") || fail "$1" 'its size cannot be read'
 	printf '%s f %s\0%s\0' "$k" "$a" "$1"
 	# a file that grows is as long as it was; one that shrinks is found by who reads
 	if [ -n "$h" ]; then head -c "${a##* }" -- "$1"; else cat -- "$1"; fi || fail "$1" 'it cannot be read'
@@ -26,7 +26,7 @@ walk() (
 			t=$(readlink -- "$f" && echo x) || fail "$f" 'its target cannot be read'
 			printf '%s l 0 - 0\0%s\0%s\0' "$k" "$f" "${t%??}"
 		elif [ -d "$f" ]; then
-			a=$(about 755 "$f") || fail "$f" 'its mode cannot be told'
+			a=$(about 755 "$f") || fail "$f" 'its mode cannot be read'
 			printf '%s d %s\0%s\0' "$k" "$a" "$f"
 			walk "$f" || exit 1
 		elif [ -f "$f" ]; then
@@ -38,7 +38,7 @@ walk() (
 )
 if [ -d "$2" ]; then
 	cd -- "$2" || exit 1
-	a=$(about 755 .) || fail "$2" 'its mode cannot be told'
+	a=$(about 755 .) || fail "$2" 'its mode cannot be read'
 	printf '%s d %s\0.\0' "$k" "$a"
 	walk . || exit 1
 elif [ -f "$2" ]; then

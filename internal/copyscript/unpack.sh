@@ -2,7 +2,7 @@
 LC_ALL=C; export LC_ALL; unset CDPATH
 fail() { printf '%s\n' "$2" >&2; exit "$1"; }
 { mkdir -p -- "$2" && cd -- "$2"; } || exit 1
-[ "$(printf abcd | dd bs=2 count=3 iflag=fullblock,count_bytes 2>/dev/null)" = abc ] || fail 83 'dd: it must know iflag=fullblock,count_bytes'
+[ "$(printf abcd | dd bs=2 count=3 iflag=fullblock,count_bytes 2>/dev/null)" = abc ] || fail 83 'dd: it must support iflag=fullblock,count_bytes'
 t=./.bowline-$1
 trap 'rm -f "$t"' EXIT
 name() {

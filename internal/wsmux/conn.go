@@ -108,7 +108,7 @@ func (c *Conn) Next() (channel byte, data io.Reader, err error) {
 	}
 	c.within = true
 	if kind != websocket.BinaryMessage {
-		return 0, nil, c.broken("the other side sends text, where the protocol has binary messages")
+		return 0, nil, c.broken("the other side sent a text message; the protocol has only binary ones")
 	}
 	c.reading = message{c: c, r: data}
 	if _, err := io.ReadFull(data, c.reading.channel[:]); err == io.EOF {

@@ -110,7 +110,7 @@ func (h *handshake) Read(p []byte) (int, error) {
 		return h.answer.Read(p)
 	}
 	if h.stream == nil {
-		return 0, errors.New("wsmux: a read before the handshake")
+		return 0, errors.New("wsmux: read before the handshake")
 	}
 	defer h.reading.guard(h.stream)()
 	return h.stream.Read(p)

@@ -71,7 +71,7 @@ func TestFramesThatAreRefused(t *testing.T) {
 		handle func(*websocket.Conn)
 		want   string
 	}{
-		{"text", func(c *websocket.Conn) { _ = c.WriteMessage(websocket.TextMessage, []byte("\x01x")) }, "sends text"},
+		{"text", func(c *websocket.Conn) { _ = c.WriteMessage(websocket.TextMessage, []byte("\x01x")) }, "sent a text message"},
 		{"no channel", func(c *websocket.Conn) { _ = c.WriteMessage(websocket.BinaryMessage, nil) }, "without a channel"},
 		{"too long", func(c *websocket.Conn) {
 			_ = c.WriteMessage(websocket.BinaryMessage, make([]byte, 4<<20+1))

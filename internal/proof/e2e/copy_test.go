@@ -106,7 +106,7 @@ func TestCopy(t *testing.T) {
 			if res, err := remote.CopyFrom(t.Context(), r, key, there+"/stream", back, o); err != nil || res.Files != 1 {
 				t.Errorf("CopyFrom: %+v, %v", res, err)
 			}
-			if _, err := remote.CopyFrom(t.Context(), r, key, there+"/copy", back, o); err == nil || !strings.Contains(err.Error(), "asked for one file") {
+			if _, err := remote.CopyFrom(t.Context(), r, key, there+"/copy", back, o); err == nil || !strings.Contains(err.Error(), "other than the one file that was asked for") {
 				t.Errorf("CopyFrom of a folder as one file: %v", err)
 			}
 			if list, err := os.ReadDir(back); err != nil || len(list) != 2 {
