@@ -81,10 +81,10 @@ func (o Options) validate() error {
 		}
 	}
 	if o.StreamingLists < StreamingServed || o.StreamingLists > StreamingEndless {
-		errs = append(errs, fmt.Errorf("clienttest.Options: StreamingLists is %d, which is none of the constants", o.StreamingLists))
+		errs = append(errs, fmt.Errorf("clienttest.Options: StreamingLists must be one of its constants, got %d", o.StreamingLists))
 	}
 	if o.ShardedLists < ShardsIgnored || o.ShardedLists > ShardsClaimed {
-		errs = append(errs, fmt.Errorf("clienttest.Options: ShardedLists is %d, which is none of the constants", o.ShardedLists))
+		errs = append(errs, fmt.Errorf("clienttest.Options: ShardedLists must be one of its constants, got %d", o.ShardedLists))
 	}
 	return errors.Join(errs...)
 }

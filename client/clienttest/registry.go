@@ -72,7 +72,7 @@ func (g *registry) check(r *resource) error {
 		if old.Group != r.Group || old.Resource.Resource != r.Resource.Resource && old.Kind != r.Kind {
 			continue
 		}
-		why := "one version of a resource is served"
+		why := "only one version of a resource is served"
 		if old.Builtin {
 			why = "it is built in, so leave it out"
 		}

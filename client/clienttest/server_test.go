@@ -60,7 +60,7 @@ func TestRun(t *testing.T) {
 		err := s.Run(t.Context())
 		for _, want := range []string{
 			"HistoryAge must not be negative", "BookmarkEvery must not be negative", "Replicas must not be negative",
-			"StreamingLists is 9", `"pods": pods.v1 is registered already`, `Version must be one path segment`,
+			"StreamingLists must be one of its constants, got 9", `"pods": pods.v1 is registered already`, `Version must be one path segment`,
 			"Resource must not be empty", "SelectableFields must be paths outside of metadata",
 		} {
 			if err == nil || !strings.Contains(err.Error(), want) {

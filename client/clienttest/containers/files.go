@@ -125,7 +125,7 @@ func (f *Files) read(w io.Writer, name string) error {
 
 func (f *Files) mkdir(_ *Process, args []string) error {
 	if len(args) == 0 || args[0] != "-p" {
-		return errors.New("package containers knows mkdir -p alone")
+		return errors.New("package containers supports only mkdir -p")
 	}
 	for _, name := range cut(args[1:]) {
 		if err := f.Root.MkdirAll(f.in("", name), 0o777); err != nil {
@@ -137,7 +137,7 @@ func (f *Files) mkdir(_ *Process, args []string) error {
 
 func (f *Files) test(_ *Process, args []string) error {
 	if len(args) != 2 || args[0] != "-d" {
-		return &exitError{2, errors.New("package containers knows test -d alone")}
+		return &exitError{2, errors.New("package containers supports only test -d")}
 	}
 	info, err := f.Root.Stat(f.in("", args[1]))
 	if err == nil && !info.IsDir() {

@@ -20,7 +20,7 @@ import (
 // sh does what the scripts of package remote do.
 func (f *Files) sh(p *Process, args []string) error {
 	if len(args) < 3 || args[0] != "-c" {
-		return errors.New("package containers knows sh -c alone")
+		return errors.New("package containers supports only sh -c")
 	}
 	for text, run := range map[string]func(p *Process, args []string) error{
 		copyscript.Read(): f.scriptRead, copyscript.Write(): f.scriptWrite, copyscript.Commit(): f.scriptCommit, copyscript.Remove(): f.scriptRemove,
@@ -30,7 +30,7 @@ func (f *Files) sh(p *Process, args []string) error {
 			return run(p, append(args[3:], "", "", "", "")[:4]) // a missing argument is empty
 		}
 	}
-	return errors.New("package containers has no shell but for the scripts of package remote")
+	return errors.New("package containers runs only the shell scripts of package remote")
 }
 
 func (f *Files) scriptRead(p *Process, args []string) error {
@@ -48,7 +48,7 @@ func (f *Files) free(name string, folder bool, replace string) error {
 	case err != nil:
 		return nil
 	case folder && !info.IsDir():
-		return &exitError{copyscript.Exists, fmt.Errorf("%s: it is no folder", name)}
+		return &exitError{copyscript.Exists, fmt.Errorf("%s: it is not a folder", name)}
 	case !folder && info.IsDir():
 		return &exitError{copyscript.Exists, fmt.Errorf("%s: it is a folder", name)}
 	case !folder && replace != "1":

@@ -42,13 +42,13 @@ func (f *Files) tar(p *Process, args []string) error {
 			case 'p', 'o', 'm':
 			case 'f', 'C':
 				if i++; i == len(args) || letter == 'f' && args[i] != "-" {
-					return &exitError{2, errors.New("package containers knows archives on standard input and output alone")}
+					return &exitError{2, errors.New("package containers supports archives only on standard input and output")}
 				}
 				if letter == 'C' {
 					base = args[i]
 				}
 			default:
-				return &exitError{2, fmt.Errorf("package containers does not know the option %q", letter)}
+				return &exitError{2, fmt.Errorf("package containers does not support the option %q", letter)}
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func (f *Files) take(name string, h *tar.Header, body io.Reader) error {
 			return err
 		}
 	default:
-		return fmt.Errorf("%s: package containers does not know the type %q", h.Name, h.Typeflag)
+		return fmt.Errorf("%s: package containers does not support the type %q", h.Name, h.Typeflag)
 	}
 	if err := f.Root.Chmod(name, fs.FileMode(h.Mode)&fs.ModePerm); err != nil {
 		return err

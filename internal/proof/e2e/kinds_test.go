@@ -85,7 +85,7 @@ var notServed = map[string]string{
 	"bindings":                                "the subresource of pods does the same",
 	"componentstatuses":                       "nothing stores them",
 	"tokenreviews.authentication.k8s.io":      "nothing stores them",
-	"horizontalpodautoscalers.autoscaling/v1": "one version of a resource is served",
+	"horizontalpodautoscalers.autoscaling/v1": "only one version of a resource is served",
 	"nodes/proxy":                             "it is a connection",
 	"pods/attach":                             "it is a connection",
 	"pods/exec":                               "it is a connection",

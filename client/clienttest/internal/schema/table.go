@@ -99,7 +99,7 @@ func (t *Table) Document(v meta.GVR, write func() Document) Document {
 func (t *Table) Strategy(k meta.GVK) (patch.Schema, error) {
 	read := t.strategies[k]
 	if read == nil {
-		return patch.Schema{}, fmt.Errorf("clienttest: nothing is known of %v", k)
+		return patch.Schema{}, fmt.Errorf("clienttest: no schema is known for %v", k)
 	}
 	return read()
 }
