@@ -86,11 +86,11 @@ func (f *form) Decoder(kind meta.GVK, t reflect.Type, only *codec.Projection) (c
 		}
 		return joint, nil
 	case only != nil:
-		return nil, fmt.Errorf("none of the tables has %s, and a method Unmarshal cannot leave out members", kind)
+		return nil, fmt.Errorf("no table has %s, and a method Unmarshal cannot leave out members", kind)
 	case t.Kind() == reflect.Pointer && t.Implements(reflect.TypeFor[unmarshaler]()):
 		return own{t}, nil
 	}
-	return nil, fmt.Errorf("none of the tables has %s", kind)
+	return nil, fmt.Errorf("no table has %s", kind)
 }
 
 // unmarshaler is a type that decodes its own message, such as those of k8s.io/api.

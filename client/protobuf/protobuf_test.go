@@ -212,15 +212,15 @@ func TestResourcesWithoutProtobufComeAsJSON(t *testing.T) {
 		"a kind of a table": {informer.New(client.For(c, configMaps), o), asked + " -> " + binType, ""},
 		"a custom resource": {
 			informer.New(client.For(c, client.Type[*meta.Partial]{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets"}), o),
-			jsonOnly, "none of the tables has Widget.example.com/v1",
+			jsonOnly, "no table has Widget.example.com/v1",
 		},
 		"a kind of no table": {
 			informer.New(client.For(c, client.Type[*meta.Partial]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}), o),
-			jsonOnly, "none of the tables has Deployment.apps/v1",
+			jsonOnly, "no table has Deployment.apps/v1",
 		},
 		"a member of no table": {
 			informer.New(client.For(c, client.Type[*future]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}), o),
-			jsonOnly, "shape: the table of protobuf has no such member of ConfigMap",
+			jsonOnly, "shape: the protobuf table of ConfigMap has no such member",
 		},
 		"a map": {
 			informer.New(client.For(c, client.Type[*meta.Unstructured]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}), o),
@@ -520,7 +520,7 @@ func TestAHandleSaysWhyItsListsAreJSON(t *testing.T) {
 	used, err = r.Protobuf()
 	check("after a list", used, err, "the server has answered in JSON")
 	used, err = client.For(c, client.Type[*meta.Partial]{Group: "apps", Version: "v1", Kind: "StatefulSet", Resource: "statefulsets"}).Protobuf()
-	check("a kind of no table", used, err, "none of the tables has StatefulSet.apps/v1")
+	check("a kind of no table", used, err, "no table has StatefulSet.apps/v1")
 	used, err = client.For(open(nil), configMaps).Protobuf()
 	check("without Config.Protobuf", used, err, "Config.Protobuf is not set")
 	used, err = client.Resource[*meta.Partial]{}.Protobuf()

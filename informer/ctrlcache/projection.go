@@ -78,7 +78,7 @@ func (o Options) projectionOf(obj object, paths []string, scheme *runtime.Scheme
 		case path == managedFields && o.StripManagedFields:
 			return gvk, nil, fmt.Errorf("%q and StripManagedFields exclude each other", path)
 		case path == managedFields && p.managedFields:
-			return gvk, nil, fmt.Errorf("%q is there twice", path)
+			return gvk, nil, fmt.Errorf("%q is named twice", path)
 		case path == managedFields:
 			p.managedFields = true
 		case first == "metadata", first == "kind", first == "apiVersion":

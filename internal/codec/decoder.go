@@ -108,7 +108,7 @@ func decode[T any](raw []byte, r request) (v T, lossy bool, err error) {
 func decodeType(t reflect.Type, raw []byte, r request) (any, error) {
 	p := plans.of(t)
 	if p.shape != shapePointer {
-		return nil, &Error{Type: t, message: "a Go type that is no plain pointer"}
+		return nil, &Error{Type: t, message: "the Go type must be a plain pointer"}
 	}
 	to := newPlace(p.elem.typ)
 	if _, wrong := r.document(p.elem, to, raw); wrong != nil {

@@ -35,7 +35,7 @@ type typeField struct {
 func withTypeMeta(raw []byte, apiVersion, kind string) ([]byte, error) {
 	fields := [...]typeField{{name: "kind", want: kind}, {name: "apiVersion", want: apiVersion}}
 	if raw[0] != '{' {
-		return nil, fmt.Errorf("it is a JSON %s, not an object", kindName(raw[0]))
+		return nil, fmt.Errorf("it must be a JSON object, got a JSON %s", kindName(raw[0]))
 	}
 	s := skimmer{data: raw}
 	var kept []byte // the members that stay, each with a comma before it
@@ -109,11 +109,11 @@ func (f *typeField) check(value []byte) (empty bool, err error) {
 	case '"':
 		text := jsonlex.Unquote(value[1 : len(value)-1])
 		if text != "" && text != f.want {
-			return false, fmt.Errorf("its %s is %q, not %q", f.name, text, f.want)
+			return false, fmt.Errorf("its %s must be %q or empty, got %q", f.name, f.want, text)
 		}
 		f.found = f.found || text != ""
 		return text == "", nil
 	default:
-		return false, fmt.Errorf("its %s is a JSON %s, not a string", f.name, kindName(value[0]))
+		return false, fmt.Errorf("its %s must be a string, got a JSON %s", f.name, kindName(value[0]))
 	}
 }

@@ -100,23 +100,23 @@ func TestMarshalRefuses(t *testing.T) {
 	}{
 		{
 			"another kind", &foreign{Kind: "Service", APIVersion: "v1"},
-			`encode *codec_test.foreign: its kind is "Service", not "Pod"`,
+			`encode *codec_test.foreign: its kind must be "Pod" or empty, got "Service"`,
 		},
 		{
 			"another apiVersion", &foreign{Kind: "Pod", APIVersion: "v2"},
-			`encode *codec_test.foreign: its apiVersion is "v2", not "v1"`,
+			`encode *codec_test.foreign: its apiVersion must be "v1" or empty, got "v2"`,
 		},
-		{"a kind that is no string", odd{Kind: 5}, `encode codec_test.odd: its kind is a JSON number, not a string`},
+		{"a kind that is no string", odd{Kind: 5}, `encode codec_test.odd: its kind must be a string, got a JSON number`},
 		{
 			"two kinds", json.RawMessage(`{"kind":"Pod","kind":"Service"}`),
-			fmt.Sprintf(`encode %T: its kind is "Service", not "Pod"`, json.RawMessage{}), // an alias from Go 1.27 on
+			fmt.Sprintf(`encode %T: its kind must be "Pod" or empty, got "Service"`, json.RawMessage{}), // an alias from Go 1.27 on
 		},
-		{"nil", nil, `encode <nil>: it is a JSON null, not an object`},
-		{"a nil pointer", (*foreign)(nil), `encode *codec_test.foreign: it is a JSON null, not an object`},
-		{"a nil map", map[string]any(nil), `encode map[string]interface {}: it is a JSON null, not an object`},
-		{"a slice", []string{"a"}, `encode []string: it is a JSON array, not an object`},
-		{"a string", "a", `encode string: it is a JSON string, not an object`},
-		{"bytes, which would be base64", []byte("{}"), `encode []uint8: it is a JSON string, not an object`},
+		{"nil", nil, `encode <nil>: it must be a JSON object, got a JSON null`},
+		{"a nil pointer", (*foreign)(nil), `encode *codec_test.foreign: it must be a JSON object, got a JSON null`},
+		{"a nil map", map[string]any(nil), `encode map[string]interface {}: it must be a JSON object, got a JSON null`},
+		{"a slice", []string{"a"}, `encode []string: it must be a JSON object, got a JSON array`},
+		{"a string", "a", `encode string: it must be a JSON object, got a JSON string`},
+		{"bytes, which would be base64", []byte("{}"), `encode []uint8: it must be a JSON object, got a JSON string`},
 		{
 			"what JSON does not have",
 			map[string]any{"a": math.NaN()},

@@ -47,7 +47,7 @@ type failure struct {
 }
 
 // errUnknown is the cause of a fault about a member without a place.
-var errUnknown = errors.New("a member that the type has no place for")
+var errUnknown = errors.New("a member without a field in the type")
 
 func (f *fault) details() *details {
 	if f.more == nil {

@@ -139,7 +139,7 @@ func (j *joiner) message(p *plan, m *protobuf.Message, whole bool) (*joint, *not
 	}
 	for i, f := range p.fields {
 		if !found[i] && f.plan.shape != shapeNone && f.plan.shape != shapePassedOver && !(whole && (f.name == "kind" || f.name == "apiVersion")) {
-			return nil, &notJoined{f.name, "the table of protobuf has no such member of " + m.Name}
+			return nil, &notJoined{f.name, "the protobuf table of " + m.Name + " has no such member"}
 		}
 	}
 	return made, nil

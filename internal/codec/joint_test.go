@@ -283,7 +283,7 @@ func TestJointLetsTypesDecodeByThemselves(t *testing.T) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	apart := message(nil).text(10, "x").text(3, "").text(10, "y")
-	if _, err := decodeToy[*texts](t, apart); err == nil || !strings.Contains(err.Error(), "do not come in a row") {
+	if _, err := decodeToy[*texts](t, apart); err == nil || !strings.Contains(err.Error(), "are not contiguous") {
 		t.Errorf("of elements that do not come in a row: %v", err)
 	}
 }
@@ -307,7 +307,7 @@ func TestNotEveryTypeIsJoined(t *testing.T) {
 		Labels map[int]string `json:"labels"`
 	}
 	for want, typ := range map[string]reflect.Type{
-		"metadata.Name: the table of protobuf has no such member of ObjectMeta":                  reflect.TypeFor[*newer](),
+		"metadata.Name: the protobuf table of ObjectMeta has no such member":                     reflect.TypeFor[*newer](),
 		"spec: map[string]interface {} cannot be filled with a message of protobuf":              reflect.TypeFor[*loose](),
 		"names: map[string]string cannot be filled with an array of protobuf":                    reflect.TypeFor[*list](),
 		"labels: map[int]string cannot be filled with a map of protobuf":                         reflect.TypeFor[*keys](),

@@ -76,7 +76,7 @@ func wireReason(err error) string {
 }
 
 // errApart is the cause of an error that never occurs with messages that Kubernetes wrote.
-var errApart = errors.New("the parts of a list or a map do not come in a row")
+var errApart = errors.New("the parts of a list or a map are not contiguous")
 
 var errTooDeep = errors.New("messages that nest deeper than " + strconv.Itoa(maxMessageDepth) + " levels")
 
@@ -389,7 +389,7 @@ func (d *decoder) fromLeaf(p *plan, to place) bool {
 	return false
 }
 
-var errNotJSON = errors.New("a value that should be JSON and is not")
+var errNotJSON = errors.New("a value that is not JSON")
 
 // count returns how often a tag comes in a row, if its value at the start of b is the first.
 func (d *decoder) count(tag uint64, b []byte) (n int, err error) {

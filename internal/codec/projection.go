@@ -44,7 +44,7 @@ func Project(t reflect.Type, paths []string) (*Projection, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, errors.New("there is no path")
+		return nil, errors.New("the paths must not be empty")
 	}
 	for _, name := range [...]string{"kind", "apiVersion"} {
 		if p.elem.find([]byte(name)) >= 0 {
@@ -86,7 +86,7 @@ type wanted struct {
 
 func (w *wanted) add(path string) error {
 	if path == "" {
-		return errors.New("a path is empty")
+		return errors.New("a path must not be empty")
 	}
 	at := w
 	for rest := path; ; {
@@ -103,9 +103,9 @@ func (w *wanted) add(path string) error {
 			}
 			at.members[name] = next
 		case next.whole && !more:
-			return fmt.Errorf("%q is there twice", path)
+			return fmt.Errorf("%q is named twice", path)
 		case next.whole:
-			return fmt.Errorf("%q is there twice: %q includes it", path, strings.TrimSuffix(path, "."+after))
+			return fmt.Errorf("%q is named twice: %q includes it", path, strings.TrimSuffix(path, "."+after))
 		}
 		if !more {
 			next.whole = true

@@ -327,12 +327,12 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 		} `json:"spec"`
 	}
 	for want, all := range map[string][]string{
-		`there is no path`: {},
-		`a path is empty`:  {""},
+		`the paths must not be empty`:                                                                                   {},
+		`a path must not be empty`:                                                                                      {""},
 		`"spec." has an empty name between its dots`:                                                                    {"spec."},
 		`".spec" has an empty name between its dots`:                                                                    {".spec"},
-		`"spec" is there twice`:                                                                                         {"spec", "spec"},
-		`"spec.parts.name" is there twice: "spec" includes it`:                                                          {"spec.parts.name", "spec"},
+		`"spec" is named twice`:                                                                                         {"spec", "spec"},
+		`"spec.parts.name" is named twice: "spec" includes it`:                                                          {"spec.parts.name", "spec"},
 		`"sec.b" does not exist: the object has no sec, its members are spec`:                                           {"sec.c", "spec.at", "sec.b"},
 		`"spec.port" does not exist: spec has no port, its members are at, free, labels, names, parts`:                  {"spec.port", "spec.at"},
 		`"spec.parts.nam" does not exist: spec.parts has no nam, its members are name, size`:                            {"spec.parts.nam"},

@@ -23,7 +23,7 @@ type Envelope struct {
 }
 
 // ErrMagic means that something is not an envelope.
-var ErrMagic = errors.New("it does not begin with the four bytes of Kubernetes' protobuf")
+var ErrMagic = errors.New("it does not begin with the prefix of Kubernetes' protobuf")
 
 // Open reads an envelope.
 func Open(b []byte) (Envelope, error) {

@@ -19,7 +19,7 @@ const maxLevels = 250
 
 // Errors of a message that JSON cannot express.
 var (
-	ErrDepth = fmt.Errorf("more than %d messages in each other", maxLevels)
+	ErrDepth = fmt.Errorf("messages that nest deeper than %d levels", maxLevels)
 	ErrRaw   = errors.New("a field that should contain JSON does not")
 )
 

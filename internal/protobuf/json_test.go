@@ -81,8 +81,8 @@ func TestJSONThatDoesNotFitTheMessageIsRefused(t *testing.T) {
 		`{"name" "a"}`:                  `the text is not JSON at byte 8`,
 		`{1:2}`:                         `the text is not JSON at byte 1`,
 		`[]`:                            `want an object, got "[]"`,
-		`{"name":"a","name":"b"}`:       `name: the member is there twice`,
-		`{"disk":{},"disk":{}}`:         `disk: the member is there twice`,
+		`{"name":"a","name":"b"}`:       `name: the member occurs twice`,
+		`{"disk":{},"disk":{}}`:         `disk: the member occurs twice`,
 		`{"nome":1}`:                    `nome: there is no such field`,
 		`{"Name":"a"}`:                  `Name: there is no such field`,
 		`{"parts":[{},{"w":1}]}`:        `parts.1.w: there is no such field`,
@@ -118,7 +118,7 @@ func TestJSONThatDoesNotFitTheMessageIsRefused(t *testing.T) {
 		`{"a":1,`:                       `the text is not JSON at byte 7`,
 		strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001): `the text is not JSON at byte 10000`,
 		`{"either":1}`: `either: want a value of the right kind, got "1"`,
-		strings.Repeat(`{"next":`, 250) + `{}` + strings.Repeat("}", 250): strings.TrimSuffix(strings.Repeat("next.", 250), ".") + `: more than 250 messages in each other`,
+		strings.Repeat(`{"next":`, 250) + `{}` + strings.Repeat("}", 250): strings.TrimSuffix(strings.Repeat("next.", 250), ".") + `: messages that nest deeper than 250 levels`,
 	} {
 		if _, err := m.AppendProto(nil, []byte(text), nil); (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%.60s: got %v, want %s", text, err, want)
@@ -284,7 +284,7 @@ func TestMessagesThatAreWrongAreRefused(t *testing.T) {
 		{"a time after all", field(9, number(1, 1<<62)), `made: a time that RFC 3339 does not have`},
 		{"a time of the year 10000", field(9, number(1, 253402300800)), `made: a time that RFC 3339 does not have`},
 		{"a time with too many nanoseconds", field(10, number(2, 1e9)), `renewed: a time that RFC 3339 does not have`},
-		{"neither a number nor a string", field(13, number(1, 2)), `port: neither a number nor a string, but 2`},
+		{"neither a number nor a string", field(13, number(1, 2)), `port: an int-or-string of the unknown type 2`},
 		{"packed numbers that are cut", field(16, []byte{1, 0x80}), `numbers: unexpected EOF`},
 		{"an inlined message", field(20, field(1, number(1, 1))), `disk.x: a field with another wire type than its own`},
 		{"an inlined message that is cut", field(20, []byte{10, 5}), `unexpected EOF`},
@@ -313,7 +313,7 @@ func TestMessagesThatAreWrongAreRefused(t *testing.T) {
 		{"infinity", append(protobuf.AppendTag(nil, 7, protobuf.Fixed64), 0, 0, 0, 0, 0, 0, 0xf0, 0x7f), `ratio: a floating-point number that JSON does not have`},
 		{"the number 0", []byte{0, 0}, `a field with a number that is not allowed`},
 		{"a tag of 11 bytes", bytes.Repeat([]byte{0xff}, 11), `a number of more than 10 bytes`},
-		{"too many messages", deep, strings.TrimSuffix(strings.Repeat("next.", 250), ".") + `: more than 250 messages in each other`},
+		{"too many messages", deep, strings.TrimSuffix(strings.Repeat("next.", 250), ".") + `: messages that nest deeper than 250 levels`},
 	} {
 		if got, err := m.AppendJSON(nil, c.raw); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %s, %v\nwant %s", c.name, got, err, c.want)
@@ -358,7 +358,7 @@ func FuzzAppendJSON(f *testing.F) {
 		}
 		again, err := m.AppendProto(nil, text, nil)
 		if err != nil {
-			if strings.HasSuffix(err.Error(), "the member is there twice") {
+			if strings.HasSuffix(err.Error(), "the member occurs twice") {
 				return // entries of a map with the same name
 			}
 			t.Fatalf("%x is %s: %v", raw, text, err)
@@ -486,7 +486,7 @@ func TestElementsHaveTheDepthOfTheirMessage(t *testing.T) {
 
 func TestEnvelopesThatAreWrongAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"k8s":                             "it does not begin with the four bytes of Kubernetes' protobuf",
+		"k8s":                             "it does not begin with the prefix of Kubernetes' protobuf",
 		"k8s\x00\x80":                     "unexpected EOF",
 		"k8s\x00\x08\x01":                 "a field with another wire type than its own",
 		"k8s\x00\x12\x05":                 "unexpected EOF",

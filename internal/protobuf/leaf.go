@@ -177,7 +177,7 @@ func appendIntOrString(dst, raw []byte) ([]byte, error) {
 	case 1:
 		return jsonlex.AppendQuoted(dst, text), nil
 	}
-	return dst, fmt.Errorf("neither a number nor a string, but %d", of)
+	return dst, fmt.Errorf("an int-or-string of the unknown type %d", of)
 }
 
 // rawLevels is how deep encoding/json lets values nest.

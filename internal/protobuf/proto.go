@@ -92,7 +92,7 @@ func (w *writer) message(dst []byte, m *Message, at int32, levels int) ([]byte, 
 	return dst, w.report(missing)
 }
 
-var errTwice = errors.New("the member is there twice")
+var errTwice = errors.New("the member occurs twice")
 
 // report reports the members that the table does not have.
 func (w *writer) report(names []string) error {

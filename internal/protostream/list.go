@@ -153,7 +153,7 @@ func (l *List) typeMeta(size uint64) error {
 func (l *List) content(number, size uint64) error {
 	b, err := l.part(size, maxTypeMeta, "a type of the content")
 	if err == nil && len(b) > 0 && (number == 3 || string(b) != protobuf.MediaType) {
-		err = l.in.wrong("the content of the envelope has another form")
+		err = l.in.wrong("the content of the envelope is encoded or of another type than protobuf")
 	}
 	return err
 }
@@ -162,7 +162,7 @@ func (l *List) content(number, size uint64) error {
 func (l *List) list(size uint64, step *jsonstream.Step, yield func(*jsonstream.Step) bool) error {
 	in := &l.in
 	if size > math.MaxInt64/2 {
-		return in.wrong("a list of a length that cannot be")
+		return in.wrong("a list of an impossible length")
 	}
 	end := in.at() + int64(size)
 	for in.at() < end {

@@ -14,10 +14,10 @@ import (
 
 // notJoined are the kinds whose Go types have members that protobuf does not have, or that are one of several forms.
 var notJoined = map[string]string{
-	"apps/v1, Kind=StatefulSet":                              "spec.volumeClaimTemplates.apiVersion: the table of protobuf has no such member of PersistentVolumeClaim",
-	"apiextensions.k8s.io/v1, Kind=ConversionReview":         "response.result.apiVersion: the table of protobuf has no such member of Status",
+	"apps/v1, Kind=StatefulSet":                              "spec.volumeClaimTemplates.apiVersion: the protobuf table of PersistentVolumeClaim has no such member",
+	"apiextensions.k8s.io/v1, Kind=ConversionReview":         "response.result.apiVersion: the protobuf table of Status has no such member",
 	"apiextensions.k8s.io/v1, Kind=CustomResourceDefinition": "spec.versions.schema.openAPIV3Schema.items: v1.JSONSchemaPropsOrArray cannot be filled with one of several forms of protobuf",
-	"policy/v1, Kind=Eviction":                               "deleteOptions.apiVersion: the table of protobuf has no such member of DeleteOptions",
+	"policy/v1, Kind=Eviction":                               "deleteOptions.apiVersion: the protobuf table of DeleteOptions has no such member",
 }
 
 // Each kind, with random content, is decoded from the protobuf that its own type writes: into that type, and into a struct with
