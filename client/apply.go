@@ -88,7 +88,7 @@ func configuration(config any, subresource string) (patch.Patch, error) {
 		return p, err
 	}
 	if p.MediaType() != patch.ApplyType {
-		return p, fmt.Errorf("the configuration must not be a patch other than that of patch.Apply, got %s", p.MediaType())
+		return p, fmt.Errorf("the patch must come from patch.Apply, got %s", p.MediaType())
 	}
 	return p, p.CheckSubresource(subresource)
 }
@@ -146,7 +146,7 @@ func decodeMember(members map[string]json.RawMessage, name string, into any) err
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("%s must be of another JSON type: %w", name, err)
+		return fmt.Errorf("%s has the wrong JSON type: %w", name, err)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
 // another type than T, which may lack fields of T.
 func (r Resource[T]) knownAsT(key meta.Key, obj any) (jsonstream.Item, error) {
 	if t := reflect.TypeOf(obj); t != reflect.TypeFor[T]() && t.Kind() != reflect.Map && !gotype.EncodesItself(t) {
-		return jsonstream.Item{}, fmt.Errorf("it must be a %s, a map or JSON, got %s", reflect.TypeFor[T](), t)
+		return jsonstream.Item{}, fmt.Errorf("the object must be a %s, a map or JSON, got %s", reflect.TypeFor[T](), t)
 	}
 	return r.known(key, obj)
 }

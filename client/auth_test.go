@@ -69,8 +69,8 @@ func TestNothingIsSentWithoutAValidToken(t *testing.T) {
 	for _, test := range []struct{ name, content, want string }{
 		{"no file", "", "read Config.BearerTokenFile: open "},
 		{"an empty file", " \n", " is empty"},
-		{"two tokens in the file", "s3cr3t one\n", "has a space or a control character within the token"},
-		{"a header in the file", "s3cr3t\r\nX-Evil: 1", "has a space or a control character within the token"}, // guarantee S9
+		{"two tokens in the file", "s3cr3t one\n", "must have no spaces or control characters"},
+		{"a header in the file", "s3cr3t\r\nX-Evil: 1", "must have no spaces or control characters"}, // guarantee S9
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "token")

@@ -48,7 +48,7 @@ func TestACredentialThatHasEndedHereIsSent(t *testing.T) {
 		end   time.Time
 		dir   string
 	}
-	const ended = "has expired at 1999-12-31T23:00:00Z, and the time here is 2000-01-01T00:00:0"
+	const ended = "expired at 1999-12-31T23:00:00Z, and the time here is 2000-01-01T00:00:0"
 	for name, set := range map[string]func(*client.Config, ending, func(client.Credential) *client.Credentials){
 		"a token": func(c *client.Config, e ending, made func(client.Credential) *client.Credentials) {
 			c.Credentials = made(client.Credential{Token: "t", Expires: e.end})
@@ -131,7 +131,7 @@ func TestACredentialThatHasEndedHereIsLogged(t *testing.T) {
 		for range 10 {
 			get()
 		}
-		said.want(t, "a credential or an authority is out of date, and stays in use")
+		said.want(t, "a credential or a CA certificate is out of date and stays in use")
 		for range 3600 / 7 {
 			time.Sleep(7 * time.Second)
 			get()

@@ -40,9 +40,9 @@ func UntilDeleted(uid string) Condition {
 		case obj == nil:
 			return true, "", nil
 		case uid != "" && obj.UID != uid:
-			return true, fmt.Sprintf("there is another one, with uid %q", obj.UID), nil
+			return true, fmt.Sprintf("another object has the name, with uid %q", obj.UID), nil
 		case obj.DeletionTimestamp == nil:
-			return false, "it exists, and its deletion has not been asked for", nil
+			return false, "it exists and is not being deleted", nil
 		case len(obj.Finalizers) > 0:
 			return false, "it is being deleted, and waits for the finalizers " + strings.Join(obj.Finalizers, ", "), nil
 		}
@@ -205,7 +205,7 @@ func (s objectStatus) text(kind string) string {
 func withReason(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	if len(parts) == 0 {
-		return "it does not say why"
+		return "no reason given"
 	}
 	return shown.Text(strings.Join(parts, ": "))
 }

@@ -29,9 +29,9 @@ func TestConditions(t *testing.T) {
 
 		{"nothing is deleted", client.UntilDeleted(""), "", true, "", ""},
 		{"nothing is deleted, whatever the uid", client.UntilDeleted("u"), "", true, "", ""},
-		{"what exists is not deleted", client.UntilDeleted(""), exists, false, "it exists, and its deletion has not been asked for", ""},
-		{"nor with its uid", client.UntilDeleted("u"), exists, false, "it exists, and its deletion has not been asked for", ""},
-		{"another of its name takes its place", client.UntilDeleted("v"), exists, true, `there is another one, with uid "u"`, ""},
+		{"what exists is not deleted", client.UntilDeleted(""), exists, false, "it exists and is not being deleted", ""},
+		{"nor with its uid", client.UntilDeleted("u"), exists, false, "it exists and is not being deleted", ""},
+		{"another of its name takes its place", client.UntilDeleted("v"), exists, true, `another object has the name, with uid "u"`, ""},
 		{
 			"deletion is under way", client.UntilDeleted("u"), `{"metadata":{"name":"a","uid":"u","deletionTimestamp":"2026-01-02T03:04:05Z"}}`,
 			false, "it is being deleted", "",
@@ -109,7 +109,7 @@ func TestConditions(t *testing.T) {
 			"a job that has failed", client.UntilComplete(), conditions(`{"type":"Failed","status":"True","reason":"BackoffLimitExceeded","message":"too many"}`),
 			false, "no condition Complete", "the job has failed: BackoffLimitExceeded: too many",
 		},
-		{"a job that has failed without a reason", client.UntilComplete(), conditions(`{"type":"Failed","status":"True"}`), false, "no condition Complete", "the job has failed: it does not say why"},
+		{"a job that has failed without a reason", client.UntilComplete(), conditions(`{"type":"Failed","status":"True"}`), false, "no condition Complete", "the job has failed: no reason given"},
 
 		{"a function that likes it", client.Until("green", func(s *Slim) (bool, error) { return s.Data["color"] == "green", nil }), `{"metadata":{"name":"a"},"data":{"color":"green"}}`, true, "", ""},
 		{"a function that does not", client.Until("green", func(s *Slim) (bool, error) { return s.Data["color"] == "green", nil }), exists, false, "", ""},

@@ -169,7 +169,7 @@ func (c Config) validate() (*url.URL, error) {
 	hasCert := c.TLS.CertFile != "" || c.TLS.CertData != ""
 	hasKey := c.TLS.KeyFile != "" || c.TLS.KeyData != ""
 	if hasCert != hasKey {
-		bad("a client certificate needs both TLS.CertFile or TLS.CertData and TLS.KeyFile or TLS.KeyData")
+		bad("a client certificate needs TLS.CertFile or TLS.CertData, and TLS.KeyFile or TLS.KeyData")
 	}
 	for _, file := range []struct{ field, path string }{
 		{"TLS.CAFile", c.TLS.CAFile},
@@ -178,12 +178,12 @@ func (c Config) validate() (*url.URL, error) {
 		{"BearerTokenFile", c.BearerTokenFile},
 	} {
 		if conn.BreaksHeader(file.path) { // this may be a key instead of a path; opening it would put the key in the error
-			bad("%s must be a path, and has a control character in it", file.field)
+			bad("%s must be a path without control characters", file.field)
 		}
 	}
 	c.validateIdentity(bad)
 	if conn.BreaksHeader(c.UserAgent) {
-		bad("UserAgent has a control character in it")
+		bad("UserAgent must have no control characters")
 	}
 	if c.MaxObject < 0 {
 		bad("MaxObject must not be negative, got %d", c.MaxObject)
@@ -196,7 +196,7 @@ func (c Config) validate() (*url.URL, error) {
 func (c Config) validateIdentity(bad func(format string, args ...any)) {
 	token, basic := c.BearerToken != "" || c.BearerTokenFile != "", c.Username != "" || c.Password != ""
 	if conn.HasControl(c.BearerToken) {
-		bad("BearerToken has a space or a control character in it")
+		bad("BearerToken must have no spaces or control characters")
 	}
 	switch {
 	case basic && c.Username == "":
@@ -204,17 +204,17 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 	case strings.Contains(c.Username, ":"):
 		bad("Username must have no colon")
 	case conn.BreaksHeader(c.Username):
-		bad("Username has a control character in it")
+		bad("Username must have no control characters")
 	}
 	if conn.BreaksHeader(c.Password) {
-		bad("Password has a control character in it")
+		bad("Password must have no control characters")
 	}
 	if basic && token {
 		bad("Username and Password exclude BearerToken and BearerTokenFile")
 	}
 	if c.Credentials != nil {
 		if !c.Credentials.state.IsUsable() {
-			bad("Credentials has nothing to call; it must be made by NewCredentials with a function")
+			bad("Credentials must be made by NewCredentials with a function that is not nil")
 		}
 		if token || basic {
 			bad("Credentials excludes BearerToken, BearerTokenFile, Username and Password")

@@ -64,11 +64,11 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 			client.Config{Server: ok, TLS: client.TLS{Insecure: true, CAData: "x"}},
 			[]string{"TLS.Insecure excludes"},
 		},
-		{"a certificate without a key", client.Config{Server: ok, TLS: client.TLS{CertFile: "f"}}, []string{"needs both"}},
+		{"a certificate without a key", client.Config{Server: ok, TLS: client.TLS{CertFile: "f"}}, []string{"needs TLS.CertFile or TLS.CertData, and TLS.KeyFile or TLS.KeyData"}},
 		{
 			"a key without a certificate",
 			client.Config{Server: ok, TLS: client.TLS{KeyData: "x"}},
-			[]string{"needs both"},
+			[]string{"needs TLS.CertFile or TLS.CertData, and TLS.KeyFile or TLS.KeyData"},
 		},
 		{"a negative bound", client.Config{Server: ok, MaxObject: -1}, []string{"MaxObject must not be negative, got -1"}},
 		{
@@ -136,19 +136,19 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 		{
 			"Credentials that are not made by NewCredentials",
 			client.Config{Server: ok, Credentials: new(client.Credentials)},
-			[]string{"client.Config: Credentials has nothing to call; it must be made by NewCredentials with a function"},
+			[]string{"client.Config: Credentials must be made by NewCredentials with a function that is not nil"},
 		},
 		{
 			"Credentials of no function",
 			client.Config{Server: ok, Credentials: client.NewCredentials(nil)},
-			[]string{"client.Config: Credentials has nothing to call; it must be made by NewCredentials with a function"},
+			[]string{"client.Config: Credentials must be made by NewCredentials with a function that is not nil"},
 		},
 
 		// guarantee S2: the error of a file that cannot be opened has its name in it
 		{
 			"a key for a path",
 			client.Config{Server: ok, TLS: client.TLS{CertFile: "/c", KeyFile: "-----BEGIN PRIVATE KEY-----\nc2VjcmV0"}},
-			[]string{"client.Config: TLS.KeyFile must be a path, and has a control character in it"},
+			[]string{"client.Config: TLS.KeyFile must be a path without control characters"},
 		},
 		{
 			"line breaks in paths",
@@ -162,27 +162,27 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 		{
 			"a token with a line break",
 			client.Config{Server: ok, BearerToken: "a\r\nX: y"},
-			[]string{"BearerToken has a space or a control character"},
+			[]string{"BearerToken must have no spaces or control characters"},
 		},
 		{
 			"a token with a scheme before it",
 			client.Config{Server: ok, BearerToken: "Bearer abc"},
-			[]string{"BearerToken has a space"},
+			[]string{"BearerToken must have no spaces"},
 		},
 		{
 			"a password with a line break",
 			client.Config{Server: ok, Username: "u", Password: "s3cr3t\n"},
-			[]string{"client.Config: Password has a control character in it"},
+			[]string{"client.Config: Password must have no control characters"},
 		},
 		{
 			"a user name with a line break",
 			client.Config{Server: ok, Username: "u\n"},
-			[]string{"client.Config: Username has a control character in it"},
+			[]string{"client.Config: Username must have no control characters"},
 		},
 		{
 			"a user agent with a line break",
 			client.Config{Server: ok, UserAgent: "a\nX: y"},
-			[]string{"UserAgent has a control character"},
+			[]string{"UserAgent must have no control characters"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -216,8 +216,8 @@ func TestBadCertificateDataIsAnErrorAtConstruction(t *testing.T) {
 		tls  client.TLS
 		want string // empty: it can be used
 	}{
-		{"a CA that is not PEM", client.TLS{CAData: "nonsense"}, "TLS.CAData: no PEM certificate"},
-		{"a CA that is a key", client.TLS{CAData: client.Secret(key)}, "TLS.CAData: no PEM certificate"},
+		{"a CA that is not PEM", client.TLS{CAData: "nonsense"}, "TLS.CAData: found no PEM certificate"},
+		{"a CA that is a key", client.TLS{CAData: client.Secret(key)}, "TLS.CAData: found no PEM certificate"},
 		{
 			"a certificate and a key that are not PEM",
 			client.TLS{CertData: "a", KeyData: "b"},
@@ -227,12 +227,12 @@ func TestBadCertificateDataIsAnErrorAtConstruction(t *testing.T) {
 		{
 			"a certificate that is a key, beside a file",
 			client.TLS{CertData: client.Secret(key), KeyFile: "/none"},
-			"TLS.CertData: no PEM certificate",
+			"TLS.CertData must have a PEM certificate",
 		},
 		{
 			"a key that is a certificate, beside a file",
 			client.TLS{CertFile: "/none", KeyData: client.Secret(cert)},
-			"TLS.KeyData: no PEM private key",
+			"TLS.KeyData must have a PEM private key",
 		},
 		{"a key after something else", client.TLS{CertFile: "/none", KeyData: client.Secret(cert) + client.Secret(key)}, ""},
 		{"a pair", client.TLS{CAData: client.Secret(one.pem), CertData: client.Secret(cert), KeyData: client.Secret(key)}, ""},

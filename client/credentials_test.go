@@ -223,7 +223,7 @@ func TestARefreshThatFailsLeavesTheOldCredential(t *testing.T) {
 		start, before := time.Now(), m.count()
 		for range 60 {
 			_, err := r.Get(ctx, web)
-			wantErr(t, err, "get a credential: the vault is sealed; the server refuses the last one, which has expired at 2000-01-01T01:00:00Z")
+			wantErr(t, err, "get a credential: the vault is sealed; the last credential expired at 2000-01-01T01:00:00Z, and the server refuses it")
 			is[*client.CredentialError](t, err)
 			time.Sleep(time.Second)
 		}
@@ -433,7 +433,7 @@ func TestAFetchThatHangsIsAnError(t *testing.T) {
 		start := time.Now()
 		for range 2 { // the second finds the first one's fetch
 			_, err := r.Get(t.Context(), web)
-			wantErr(t, err, "get a credential: there was none within 15m0s")
+			wantErr(t, err, "get a credential: the fetch did not end within 15m0s")
 			if errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 15*time.Minute {
 				t.Errorf("after %v the error is %v", time.Since(start), err)
 			}
@@ -450,9 +450,9 @@ func TestABadCredentialIsAnError(t *testing.T) {
 		fetch func() (client.Credential, error)
 		want  string
 	}{
-		{"nothing", func() (client.Credential, error) { return client.Credential{}, nil }, "the credential is empty: it has neither Token nor Certificate"},
+		{"nothing", func() (client.Credential, error) { return client.Credential{}, nil }, "the credential must have a Token or a Certificate"},
 		// guarantee S9
-		{"a header", func() (client.Credential, error) { return client.Credential{Token: "s3cr3t\r\nX: y"}, nil }, "the credential's Token has a space or a control character in it"},
+		{"a header", func() (client.Credential, error) { return client.Credential{Token: "s3cr3t\r\nX: y"}, nil }, "the credential's Token must have no spaces or control characters"},
 		{"no certificate", func() (client.Credential, error) {
 			return client.Credential{Certificate: &tls.Certificate{}}, nil
 		}, "the credential's Certificate: it is empty"},

@@ -39,7 +39,7 @@ func TestInvalidDeletionsAreRefused(t *testing.T) {
 		},
 		{
 			"a collection with a uid", removeAll(everything, client.DeleteOptions{UID: "u"}),
-			all + "UID and ResourceVersion must be empty where a collection is deleted",
+			all + "UID and ResourceVersion must be empty for DeleteCollection",
 		},
 		{
 			"a collection by nothing", removeAll(client.Selection{Namespace: "web"}, client.DeleteOptions{}),
@@ -52,7 +52,7 @@ func TestInvalidDeletionsAreRefused(t *testing.T) {
 		},
 		{
 			"all namespaces", removeAll(client.Selection{Everything: true}, client.DeleteOptions{}),
-			"deletecollection configmaps: namespace is empty, and the resource is namespaced",
+			"deletecollection configmaps: namespace must not be empty for a namespaced resource",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

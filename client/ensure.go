@@ -195,7 +195,7 @@ func (r Resource[T]) wish(q request, want T, o EnsureOptions) (*wish[T], error) 
 		return nil, &UsageError{Err: err}
 	}
 	if q.key.Name == "" {
-		return nil, &UsageError{Err: errors.New("metadata.name must be set; use Create for a name that the server makes up")}
+		return nil, &UsageError{Err: errors.New("metadata.name must be set; use Create for a name that the server generates")}
 	}
 	if _, err := q.path(); err != nil {
 		return nil, &UsageError{Err: err}
@@ -297,9 +297,9 @@ func precondition(asked, live meta.Identity) error {
 		switch {
 		case f.want == "" || f.want == f.live:
 		case f.live == "":
-			return preconditionError(fmt.Sprintf("metadata.%s must be %q, and there is no such object", f.name, shown.Text(f.want)))
+			return preconditionError(fmt.Sprintf("metadata.%s must be %q, but the object does not exist", f.name, shown.Text(f.want)))
 		default:
-			return preconditionError(fmt.Sprintf("metadata.%s must be %q, and the object has %q", f.name, shown.Text(f.want), shown.Text(f.live)))
+			return preconditionError(fmt.Sprintf("metadata.%s must be %q, but the object has %q", f.name, shown.Text(f.want), shown.Text(f.live)))
 		}
 	}
 	return nil
@@ -467,7 +467,7 @@ func (r Resource[T]) ensured(w *wish[T], was, is jsonstream.Item) (Ensured, erro
 	done.Adopted = was.Raw != nil && w.owner != nil && controllerIn(was.Raw) == nil && controllerIn(is.Raw) != nil
 	_, missing, err := w.over(is)
 	if err != nil {
-		return done, fmt.Errorf("tell what the server has kept: %w", err)
+		return done, fmt.Errorf("compare the wanted object with the stored one: %w", err)
 	}
 	if len(missing) > 0 {
 		done.Outcome, done.NotKept = NotKept, missing
@@ -513,7 +513,7 @@ func (r Resource[T]) manager() string {
 	return name
 }
 
-var errStatus = errors.New("status must be empty, since Ensure does not write it: write it with Status().Modify or Status().Apply, and change an object that was read, or cloned from a cache, with Modify")
+var errStatus = errors.New("status must be empty, because Ensure does not write it: use Status().Modify or Status().Apply; to change an object that was read, or cloned from a cache, use Modify")
 
 // A Go type without a field for a place never has a value there. So its object does not prove that the server's object
 // has no value there either.

@@ -132,20 +132,20 @@ func TestEnsureRefusesInvalidObjects(t *testing.T) {
 		want string
 	}{
 		{"nil", drop3(r.Ensure(t.Context(), nil, client.EnsureOptions{})), `ensure configmaps: the object is nil`},
-		{"no name", call(meta.Key{Namespace: "web"}), `ensure configmaps in "web": metadata.name must be set; use Create for a name that the server makes up`},
-		{"no namespace", call(meta.Key{Name: "a"}), `ensure configmaps "a": namespace is empty, and the resource is namespaced`},
+		{"no name", call(meta.Key{Namespace: "web"}), `ensure configmaps in "web": metadata.name must be set; use Create for a name that the server generates`},
+		{"no namespace", call(meta.Key{Name: "a"}), `ensure configmaps "a": namespace must not be empty for a namespaced resource`},
 		{"a name that leads elsewhere", call(meta.Key{Namespace: "web", Name: "a/b"}), `ensure configmaps "web/a/b": name must be one path segment`},
 		{"another namespace", drop3(r.In("db").Ensure(t.Context(), &Slim{Identity: at(web)}, client.EnsureOptions{})), `namespace must be "db" or empty`},
 		{"metadata alone", drop3(client.Metadata(r).Ensure(t.Context(), &meta.Partial{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"}}, client.EnsureOptions{})), `cannot write whole objects`},
 		{"no client", drop3(client.Resource[*Slim]{}.Ensure(t.Context(), &Slim{Identity: at(web)}, client.EnsureOptions{})), `the zero client.Resource has no client`},
 		{"another kind", drop3(client.For(c, configMaps).Ensure(t.Context(), &ConfigMap{
 			TypeMeta: meta.TypeMeta{Kind: "Secret"}, ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"},
-		}, client.EnsureOptions{})), `encode *client_test.ConfigMap: its kind is "Secret", not "ConfigMap"`},
+		}, client.EnsureOptions{})), `encode *client_test.ConfigMap: its kind must be "ConfigMap" or empty, got "Secret"`},
 		{"a status", func() error {
 			s := &statused{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"}}
 			s.Status.Count = 1
 			return drop3(client.For(c, client.Type[*statused](client.Type[*statused]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})).Ensure(t.Context(), s, client.EnsureOptions{}))
-		}(), `ensure configmaps "web/a": status must be empty, since Ensure does not write it: write it with Status().Modify`},
+		}(), `ensure configmaps "web/a": status must be empty, because Ensure does not write it: use Status().Modify`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			wantErr(t, test.err, test.want)
@@ -199,10 +199,10 @@ func TestPreconditionsOfAnEnsure(t *testing.T) {
 		answer       answer
 		want         string
 	}{
-		{"another uid", "x", "", live, `ensure configmaps "web/a": metadata.uid must be "x", and the object has "u-a"`},
-		{"another version", "u-a", "8", live, `ensure configmaps "web/a": metadata.resourceVersion must be "8", and the object has "7"`},
-		{"a uid and no object", "x", "7", absent, `ensure configmaps "web/a": metadata.uid must be "x", and there is no such object`},
-		{"a version and no object", "", "7", absent, `ensure configmaps "web/a": metadata.resourceVersion must be "7", and there is no such object`},
+		{"another uid", "x", "", live, `ensure configmaps "web/a": metadata.uid must be "x", but the object has "u-a"`},
+		{"another version", "u-a", "8", live, `ensure configmaps "web/a": metadata.resourceVersion must be "8", but the object has "7"`},
+		{"a uid and no object", "x", "7", absent, `ensure configmaps "web/a": metadata.uid must be "x", but the object does not exist`},
+		{"a version and no object", "", "7", absent, `ensure configmaps "web/a": metadata.resourceVersion must be "7", but the object does not exist`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			srv := answers(test.answer)

@@ -70,7 +70,7 @@ func TestEnsureOfACloneSaysWhatToDo(t *testing.T) {
 	for _, o := range []client.EnsureOptions{{}, {Known: read}} {
 		_, _, err := sites.Ensure(t.Context(), want, o)
 		is[*client.UsageError](t, err)
-		wantErr(t, err, `ensure sites.example.com "web/a": status must be empty, since Ensure does not write it: write it with Status().Modify or Status().Apply, and change an object that was read, or cloned from a cache, with Modify`)
+		wantErr(t, err, `ensure sites.example.com "web/a": status must be empty, because Ensure does not write it: use Status().Modify or Status().Apply; to change an object that was read, or cloned from a cache, use Modify`)
 	}
 	if n := len(srv.all()); n != 1 {
 		t.Errorf("%d requests", n)
@@ -158,10 +158,10 @@ func TestEnsureOfOwnedObjectsAdoptsNothing(t *testing.T) {
 		for _, value := range []string{"v", "w"} {
 			_, done, err := maps.Ensure(ctx, object("users", value, owner("1")), o)
 			refused := is[*client.ControllerError](t, err)
-			if refused.Present.UID != "" || !strings.Contains(refused.Error(), `(uid "1") must not adopt it`) || done.Outcome != client.Unchanged {
+			if refused.Present.UID != "" || !strings.Contains(refused.Error(), `(uid "1") from adopting it`) || done.Outcome != client.Unchanged {
 				t.Errorf("got %v and %+v", done, refused)
 			}
-			wantErr(t, err, `ensure configmaps "default/users": "default/users" exists and has no controller, and Boss "b1" (uid "1") must not adopt it (EnsureOptions.Owned)`)
+			wantErr(t, err, `ensure configmaps "default/users": "default/users" exists without a controller, and EnsureOptions.Owned keeps Boss "b1" (uid "1") from adopting it`)
 		}
 	}
 	if live := must[*ConfigMap](t)(maps.Get(ctx, meta.KeyOf(made))); live.ResourceVersion != made.ResourceVersion {
@@ -201,7 +201,7 @@ func TestEnsureRefusesAnObjectOfAnotherController(t *testing.T) {
 				t.Errorf("of another's: %v, %v", done, err)
 			}
 		}
-		wantErr(t, err, `ensure configmaps "default/a": "default/a" is controlled by Boss "b1" (uid "1"), and not by Boss "b2" (uid "2")`)
+		wantErr(t, err, `ensure configmaps "default/a": "default/a" is controlled by Boss "b1" (uid "1"), not by Boss "b2" (uid "2")`)
 		got := must[*ConfigMap](t)(maps.Get(t.Context(), meta.KeyOf(made)))
 		if got.Data["k"] != "v" || len(got.OwnerReferences) != 1 {
 			t.Errorf("it became %+v", got)
@@ -219,7 +219,7 @@ func TestEnsureRefusesAnObjectOfAnotherController(t *testing.T) {
 				}
 			}
 		}
-		wantErr(t, err, `ensure configmaps "default/a": "default/a" is controlled by Boss "b1" (uid "1"), and the object that is wanted names no controller; use Modify or Apply to change a part of it`)
+		wantErr(t, err, `ensure configmaps "default/a": "default/a" is controlled by Boss "b1" (uid "1"), but the wanted object names no controller; use Modify or Apply to change a part of it`)
 		if now := must[*ConfigMap](t)(maps.Get(t.Context(), meta.KeyOf(made))); now.ResourceVersion != got.ResourceVersion {
 			t.Errorf("it became %+v", now)
 		}
@@ -390,7 +390,7 @@ func TestEnsureRemovesAbsentFields(t *testing.T) {
 		}
 		o.Absent = []string{"/data/k"}
 		_, _, err = maps.Ensure(t.Context(), want, o)
-		wantErr(t, err, `ensure configmaps "default/a": absent path "/data/k" must not be wanted too`)
+		wantErr(t, err, `ensure configmaps "default/a": absent path "/data/k" must not have a value in the wanted object`)
 		is[*client.UsageError](t, err)
 	})
 	// The answer is not kept.

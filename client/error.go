@@ -241,5 +241,5 @@ func (e stallError) Timeout() bool { return true }
 // stalled returns the error for an answer that has stalled: received is how many bytes came within
 // Config.StallTimeout.
 func (c *Client) stalled(received int) error {
-	return stallError(fmt.Sprintf("%d B of its answer came in %v", received, c.stall))
+	return stallError(fmt.Sprintf("%d B of its answer arrived in %v", received, c.stall))
 }

@@ -86,7 +86,7 @@ func ExampleSetController() {
 	fmt.Println(client.RemoveOwner(part, client.OwnerOf(AllSettings, other)), len(part.OwnerReferences))
 	// Output:
 	// ConfigMap web 0a1b
-	// client.SetController: "default/part" is controlled by ConfigMap "web" (uid "0a1b"), and not by ConfigMap "other" (uid "2c3d")
+	// client.SetController: "default/part" is controlled by ConfigMap "web" (uid "0a1b"), not by ConfigMap "other" (uid "2c3d")
 	// <nil> 2
 	// <nil> 1
 }

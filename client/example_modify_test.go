@@ -108,6 +108,6 @@ func ExampleUsageError() {
 		return err
 	})
 	// Output:
-	// modify websites.example.com "default/web": server has left out the change of status, which is written through Resource.Status
+	// modify websites.example.com "default/web": server ignored the change of status, which is written through Resource.Status
 	// Ready
 }

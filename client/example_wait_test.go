@@ -135,5 +135,5 @@ func ExampleClient_Raw() {
 	})
 	// Output:
 	// application/json true
-	// get "/nothing": server said NotFound (404): the answer is no Status but text/plain; charset=utf-8: 404 page not found
+	// get "/nothing": server said NotFound (404): the answer is not a Status but text/plain; charset=utf-8: 404 page not found
 }

@@ -28,10 +28,10 @@ func TestAPipeInThePlaceOfAFileIsAnError(t *testing.T) {
 		cfg.Retry = client.Retry{Attempts: 1}
 		change(&cfg)
 		_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
-		wantErr(t, err, name+": read "+pipe+": is no regular file but a pipe")
+		wantErr(t, err, name+": read "+pipe+": is not a regular file but a pipe")
 	}
 	_, err := kubeconfig.Load(kubeconfig.Options{Path: pipe})
-	if err == nil || !strings.HasSuffix(err.Error(), "pipe: cannot be read: is no regular file but a pipe") {
+	if err == nil || !strings.HasSuffix(err.Error(), "pipe: cannot be read: is not a regular file but a pipe") {
 		t.Errorf("Load: error is %v", err)
 	}
 }

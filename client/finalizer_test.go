@@ -233,7 +233,7 @@ func TestAFinalizerOfTheObjectWithAUID(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	_, err := r.AddFinalizer(ctx, key, "e.x/b", meta.FinalizerOptions{UID: old.UID})
-	wantErr(t, err, `add finalizer to configmaps "default/a": metadata.uid must be "`+old.UID+`", and the object has "`+made.UID+`"`)
+	wantErr(t, err, `add finalizer to configmaps "default/a": metadata.uid must be "`+old.UID+`", but the object has "`+made.UID+`"`)
 	isConflict(t, err)
 	if live := must[*ConfigMap](t)(r.Get(ctx, key)); live.ResourceVersion != made.ResourceVersion {
 		t.Errorf("the new object has changed: %+v", live)

@@ -231,7 +231,7 @@ func TestCertificateFilesAreReadAgain(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		get("third")
-		if len(stale) != 2 || !strings.HasPrefix(stale[0], "client certificate: ") || !strings.HasPrefix(stale[1], "read TLS.CertFile: open ") {
+		if len(stale) != 2 || !strings.HasPrefix(stale[0], "load the client certificate: ") || !strings.HasPrefix(stale[1], "read TLS.CertFile: open ") {
 			t.Errorf("told %q", stale)
 		}
 		if err := end(); err != nil {
@@ -304,7 +304,7 @@ func TestTheCAFileIsReadAgain(t *testing.T) {
 			if err := get(); err != nil {
 				t.Error(err)
 			}
-			if len(stale) != 4 || !strings.Contains(stale[0], "no PEM certificate in it") || !strings.Contains(stale[3], "read TLS.CAFile: open ") {
+			if len(stale) != 4 || !strings.Contains(stale[0], "found no PEM certificate") || !strings.Contains(stale[3], "read TLS.CAFile: open ") {
 				t.Errorf("told %q", stale)
 			}
 			// One that is trusted no longer is not trusted on new connections. The watch goes on.

@@ -16,11 +16,11 @@ func (e ignoredError) Error() string { return string(e) }
 // leftOut returns the error of a write from which the server has left out some fields, such as "status", "spec" or
 // "metadata.labels".
 func leftOut(fields []string, subresource string) error {
-	text := "server has left out the change of " + strings.Join(fields, ", ")
+	text := "server ignored the change of " + strings.Join(fields, ", ")
 	if subresource == "" {
 		text += ", which is written through Resource.Status"
 	} else {
-		text += ", which is not a part of " + subresource
+		text += ", which is not part of " + subresource
 	}
 	return &UsageError{Err: ignoredError(text)}
 }

@@ -55,13 +55,13 @@ func TestModifySaysWhatTheServerHasLeftOut(t *testing.T) {
 		want        string
 		turns       [2]int // spec's and status', afterwards
 	}{
-		{"both at once", true, false, both, `modify knots.example.com "default/a": server has left out the change of status, which is written through Resource.Status`, [2]int{2, 0}},
-		{"the status alone", true, false, func(k *Knot) error { k.Status.Turns = 3; return nil }, "server has left out the change of status", [2]int{1, 0}},
+		{"both at once", true, false, both, `modify knots.example.com "default/a": server ignored the change of status, which is written through Resource.Status`, [2]int{2, 0}},
+		{"the status alone", true, false, func(k *Knot) error { k.Status.Turns = 3; return nil }, "server ignored the change of status", [2]int{1, 0}},
 		{"the spec alone", true, false, func(k *Knot) error { k.Spec.Turns = 3; return nil }, "", [2]int{3, 0}},
 		{"both, where the status is no subresource", false, false, both, "", [2]int{2, 1}},
 		{
 			"both, through the status", true, true, both,
-			`modify knots.example.com/status "default/a": server has left out the change of metadata.labels, spec, which is not a part of status`,
+			`modify knots.example.com/status "default/a": server ignored the change of metadata.labels, spec, which is not part of status`,
 			[2]int{1, 1},
 		},
 		{"the status, through it", true, true, func(k *Knot) error { k.Status.Turns = 3; return nil }, "", [2]int{1, 3}},
@@ -83,7 +83,7 @@ func TestModifySaysWhatTheServerHasLeftOut(t *testing.T) {
 				} else {
 					wantErr(t, err, test.want)
 					is[*client.UsageError](t, err)
-					if got != nil || strings.Contains(err.Error(), "not a part of status") != test.subresource {
+					if got != nil || strings.Contains(err.Error(), "not part of status") != test.subresource {
 						t.Errorf("beside %v there is %+v", err, got)
 					}
 				}
@@ -130,7 +130,7 @@ func TestModifyReportsAStatusAsIgnoredOnlyIfItIsUnchanged(t *testing.T) {
 			}
 			if err != nil {
 				is[*client.UsageError](t, err)
-				wantErr(t, err, "server has left out the change of ")
+				wantErr(t, err, "server ignored the change of ")
 			}
 		})
 	}

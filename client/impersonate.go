@@ -58,23 +58,23 @@ func (i Subject) validate() (reasons []string) {
 	check := func(field, value string) {
 		switch {
 		case conn.BreaksHeader(value):
-			reasons = append(reasons, field+" has a control character in it")
+			reasons = append(reasons, field+" must have no control characters")
 		case strings.TrimSpace(value) != value:
-			reasons = append(reasons, field+" starts or ends with a space")
+			reasons = append(reasons, field+" must not start or end with a space")
 		}
 	}
 	check("User", i.User)
 	check("UID", i.UID)
 	for _, group := range i.Groups {
 		if group == "" {
-			reasons = append(reasons, "Groups has an empty name in it")
+			reasons = append(reasons, "Groups must not have an empty name")
 		}
 		check("Groups", group)
 	}
 	for _, key := range slices.Sorted(maps.Keys(i.Extra)) {
 		values := i.Extra[key]
 		if key == "" {
-			reasons = append(reasons, "Extra has an empty key in it")
+			reasons = append(reasons, "Extra must not have an empty key")
 		}
 		for _, value := range values {
 			check(fmt.Sprintf("Extra[%q]", key), value)

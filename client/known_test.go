@@ -163,10 +163,10 @@ func TestKnownMustHaveTheTypeOfTheHandle(t *testing.T) {
 	other := &kindOf[spec]{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a", UID: "u", ResourceVersion: "1"}}
 	_, _, err := r.Ensure(t.Context(), &site{Identity: at(web)}, client.EnsureOptions{Known: other})
 	is[*client.UsageError](t, err)
-	wantErr(t, err, `ensure sites.example.com "web/a": client.EnsureOptions: Known: it must be a *client_test.site, a map or JSON, got *client_test.kindOf[`)
+	wantErr(t, err, `ensure sites.example.com "web/a": client.EnsureOptions: Known: the object must be a *client_test.site, a map or JSON, got *client_test.kindOf[`)
 	_, err = r.ModifyWith(t.Context(), web, func(*site) error { return nil }, client.ModifyOptions{Known: other})
 	is[*client.UsageError](t, err)
-	wantErr(t, err, `modify sites.example.com "web/a": client.ModifyOptions: Known: it must be a *client_test.site, a map or JSON, got `)
+	wantErr(t, err, `modify sites.example.com "web/a": client.ModifyOptions: Known: the object must be a *client_test.site, a map or JSON, got `)
 	if n := len(srv.all()); n != 0 {
 		t.Errorf("%d requests", n)
 	}

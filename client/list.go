@@ -415,9 +415,9 @@ func (o ListOptions) validate() error {
 	case o.ResourceVersionMatch != NotOlderThan && o.ResourceVersionMatch != Exact:
 		return fmt.Errorf("client.ListOptions: ResourceVersionMatch must be NotOlderThan, Exact or empty, got %q", o.ResourceVersionMatch)
 	case o.ResourceVersion == "":
-		return fmt.Errorf("client.ListOptions: ResourceVersion must be set where ResourceVersionMatch is %s", o.ResourceVersionMatch)
+		return fmt.Errorf("client.ListOptions: ResourceVersion must be set if ResourceVersionMatch is %s", o.ResourceVersionMatch)
 	case o.ResourceVersionMatch == Exact && o.ResourceVersion == "0":
-		return errors.New(`client.ListOptions: ResourceVersion must be a version that a server has sent where ResourceVersionMatch is Exact, got "0"`)
+		return errors.New(`client.ListOptions: ResourceVersion must be a version from the server if ResourceVersionMatch is Exact, got "0"`)
 	}
 	return nil
 }

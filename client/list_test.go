@@ -142,8 +142,8 @@ func TestOneBadObjectDoesNotStopAll(t *testing.T) {
 	want := []string{
 		`list configmaps: decode "web/bad" (resource version "2"): `,
 		`list configmaps: decode "web/other" (resource version ""): server sent v1 Secret, want v1 ConfigMap`,
-		`list configmaps: decode "web/" (resource version ""): metadata.name is empty`,
-		`list configmaps: decode "" (resource version ""): metadata.name is empty`,
+		`list configmaps: decode "web/" (resource version ""): metadata.name must not be empty`,
+		`list configmaps: decode "" (resource version ""): metadata.name must not be empty`,
 	}
 	if len(bad) != len(want) {
 		t.Fatalf("got %d bad objects: %v", len(bad), bad)
@@ -217,20 +217,20 @@ func TestAListThatIsNotCompleteIsAnError(t *testing.T) {
 			"page 2 is a portal's",
 			[]answer{{body: page1}, {header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"}},
 			"a",
-			"something else", foreign,
+			"something other than the requested object", foreign,
 		},
 		{
 			"a portal's page",
 			[]answer{{header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"}},
 			"",
-			"something else", foreign,
+			"something other than the requested object", foreign,
 		},
-		{"a page that calls itself JSON", []answer{{body: "<html>"}}, "", "something else", foreign},
+		{"a page that calls itself JSON", []answer{{body: "<html>"}}, "", "something other than the requested object", foreign},
 		{
 			"a Status of success",
 			[]answer{{body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`}},
 			"",
-			"something else", foreign,
+			"something other than the requested object", foreign,
 		},
 		{
 			"another list",

@@ -14,8 +14,8 @@ import (
 // sent; for the rest the query says what is meant, also where the server would guess otherwise.
 func TestEveryCombinationOfTheListTable(t *testing.T) {
 	const (
-		noVersion = `list configmaps: client.ListOptions: ResourceVersion must be set where ResourceVersionMatch is `
-		zero      = `list configmaps: client.ListOptions: ResourceVersion must be a version that a server has sent where ` +
+		noVersion = `list configmaps: client.ListOptions: ResourceVersion must be set if ResourceVersionMatch is `
+		zero      = `list configmaps: client.ListOptions: ResourceVersion must be a version from the server if ` +
 			`ResourceVersionMatch is Exact, got "0"`
 	)
 	for _, test := range []struct {

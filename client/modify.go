@@ -174,7 +174,8 @@ func sameObject(was, is meta.Identity) error {
 		{"resourceVersion", was.ResourceVersion, is.ResourceVersion},
 	} {
 		if f.was != f.is {
-			return fmt.Errorf("the change sets metadata.%s from %q to %q, which no write can do", f.name, f.was, f.is)
+			return fmt.Errorf("the change sets metadata.%s from %q to %q, but no write can change it",
+				f.name, f.was, f.is)
 		}
 	}
 	return nil

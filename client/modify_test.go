@@ -203,7 +203,7 @@ func TestModifyDoesNotRetryPermanentErrors(t *testing.T) {
 		},
 		{
 			"another name", live, func(obj *Slim) error { obj.Name = "b"; return nil },
-			`modify configmaps "web/a": the change sets metadata.name from "a" to "b", which no write can do`, nil, 1,
+			`modify configmaps "web/a": the change sets metadata.name from "a" to "b", but no write can change it`, nil, 1,
 		},
 		{
 			"another namespace", live, func(obj *Slim) error { obj.Namespace = "b"; return nil },
@@ -348,7 +348,7 @@ func TestModifyRefusesWhatCannotBeEncoded(t *testing.T) {
 	srv := newRow(t, unknownFields)
 	r := client.For(connect(t, srv), configMaps)
 	_, err := r.Modify(t.Context(), web, func(obj *ConfigMap) error { obj.Kind = "Secret"; return nil })
-	wantErr(t, err, `modify configmaps "web/a": encode *client_test.ConfigMap: its kind is "Secret", not "ConfigMap"`)
+	wantErr(t, err, `modify configmaps "web/a": encode *client_test.ConfigMap: its kind must be "ConfigMap" or empty, got "Secret"`)
 	if len(srv.puts) != 0 {
 		t.Errorf("sent %v", srv.puts)
 	}

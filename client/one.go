@@ -29,7 +29,7 @@ func (r Resource[T]) One(key meta.Key) Resource[T] {
 	case r.t.Scope == meta.Cluster && key.Namespace != "":
 		r.err = fmt.Errorf("client.Resource.One: namespace must be empty for a cluster-wide resource, got %q", key.Namespace)
 	case r.t.Scope == meta.Namespaced && key.Namespace == "" && r.namespace == "":
-		r.err = errors.New("client.Resource.One: namespace is empty, and the resource is namespaced")
+		r.err = errors.New("client.Resource.One: namespace must not be empty for a namespaced resource")
 	case r.name != "" && r.name != key.Name:
 		r.err = fmt.Errorf("client.Resource.One: name must be %q, which this handle is bound to, got %q", r.name, key.Name)
 	default:

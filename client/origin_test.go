@@ -95,7 +95,7 @@ func TestASecondRedirectOfAProxiedTargetStaysBelowIt(t *testing.T) {
 		answer{body: "the Secret"},
 	)
 	_, err := connect(t, s).Raw(t.Context(), client.RawRequest{Path: "/"})
-	wantErr(t, err, `what the request was passed on to redirects to "/api/v1/namespaces/web/secrets/s", which is not below its own path "`+service+`"`)
+	wantErr(t, err, `the proxied server redirects to "/api/v1/namespaces/web/secrets/s", which is not below its own path "`+service+`"`)
 	if calls := s.all(); len(calls) != 2 {
 		t.Errorf("sent %v", calls)
 	}
@@ -109,7 +109,7 @@ func TestARedirectMustNotBringCredentials(t *testing.T) {
 	location := strings.Replace(cfg.Server, "http://", "http://somebody:else@", 1) + "/x"
 	s.answers = []answer{{code: 302, header: http.Header{"Location": {location}}}, {body: "there"}}
 	_, err := dial(t, cfg).Raw(t.Context(), client.RawRequest{Path: "/start"})
-	wantErr(t, err, "server redirects to a URL with a user in it, which would take the place of the client's credentials")
+	wantErr(t, err, "server redirects to a URL with a user, which would replace the client's credentials")
 	if strings.Contains(err.Error(), "else") {
 		t.Errorf("the error shows the password: %v", err)
 	}

@@ -129,7 +129,7 @@ func (o Owner) validate() error {
 	case o.Identity.Name == "":
 		return errors.New("the owner must have a name")
 	case o.Identity.UID == "":
-		return fmt.Errorf("the owner %s %q must have a uid: it must have been created, or read, and its type must have metadata.uid", o.GVK.Kind, shown.Text(o.Identity.Name))
+		return fmt.Errorf("the owner %s %q must have a uid: create or read it first, with a type that has metadata.uid", o.GVK.Kind, shown.Text(o.Identity.Name))
 	case o.Scope == meta.Cluster && o.Identity.Namespace != "":
 		return fmt.Errorf("the owner %s %q must have no namespace, since it is cluster-wide, got %q", o.GVK.Kind, shown.Text(o.Identity.Name), shown.Text(o.Identity.Namespace))
 	case o.Scope != meta.Cluster && o.Identity.Namespace == "":
@@ -154,10 +154,10 @@ func (e *ControllerError) Error() string {
 		return fmt.Sprintf("%s %q (uid %q)", shown.Text(o.Kind), shown.Text(o.Name), shown.Text(o.UID))
 	}
 	if e.Present == (meta.OwnerReference{}) {
-		return fmt.Sprintf("%q exists and has no controller, and %s must not adopt it (EnsureOptions.Owned)", shown.Text(e.child.String()), name(e.refused))
+		return fmt.Sprintf("%q exists without a controller, and EnsureOptions.Owned keeps %s from adopting it", shown.Text(e.child.String()), name(e.refused))
 	}
 	if e.refused.UID == "" {
-		return fmt.Sprintf("%q is controlled by %s, and the object that is wanted names no controller; use Modify or Apply to change a part of it", shown.Text(e.child.String()), name(e.Present))
+		return fmt.Sprintf("%q is controlled by %s, but the wanted object names no controller; use Modify or Apply to change a part of it", shown.Text(e.child.String()), name(e.Present))
 	}
-	return fmt.Sprintf("%q is controlled by %s, and not by %s", shown.Text(e.child.String()), name(e.Present), name(e.refused))
+	return fmt.Sprintf("%q is controlled by %s, not by %s", shown.Text(e.child.String()), name(e.Present), name(e.refused))
 }

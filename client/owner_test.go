@@ -93,12 +93,12 @@ func TestSetControllerRefusesInvalidOwners(t *testing.T) {
 		{"no child", (*ConfigMap)(nil), owner, `client.SetController: the child is nil`},
 		{"no owner", child("web"), client.Owner{}, `client.SetController: the owner must have a kind and a version; use client.OwnerOf`},
 		{"a nil owner", child("web"), client.OwnerOf(deployments, (*Slim)(nil)), `client.SetController: the owner must have a name`},
-		{"no uid", child("web"), client.OwnerOf(deployments, owning("web", "d", "")), `client.SetController: the owner Deployment "d" must have a uid: it must have been created, or read, and its type must have metadata.uid`},
+		{"no uid", child("web"), client.OwnerOf(deployments, owning("web", "d", "")), `client.SetController: the owner Deployment "d" must have a uid: create or read it first, with a type that has metadata.uid`},
 		{"another namespace", child("db"), owner, `client.SetController: the child's namespace must be "web", that of its owner, got "db"`},
 		{"a cluster-wide child", child(""), owner, `client.SetController: the child's namespace must be "web", that of its owner, got ""`},
 		{"a namespaced owner without a namespace", child("web"), client.OwnerOf(deployments, owning("", "d", "1")), `client.SetController: the owner Deployment "d" must have a namespace`},
 		{"a cluster-wide owner with one", child("web"), client.OwnerOf(nodes, owning("web", "n", "1")), `client.SetController: the owner Node "n" must have no namespace, since it is cluster-wide, got "web"`},
-		{"a second controller", taken, owner, `client.SetController: "web/c" is controlled by ReplicaSet "r" (uid "9"), and not by Deployment "d" (uid "1")`},
+		{"a second controller", taken, owner, `client.SetController: "web/c" is controlled by ReplicaSet "r" (uid "9"), not by Deployment "d" (uid "1")`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := client.SetController(test.child, test.owner)

@@ -111,7 +111,7 @@ func (r Resource[T]) keepsAll(ctx context.Context, q request, version string) er
 	}
 	lost, err := r.lost(ctx, q, live.Raw)
 	if err != nil {
-		return q.fail(fmt.Errorf("tell what %v would lose: %w", reflect.TypeFor[T](), err))
+		return q.fail(fmt.Errorf("compare the server's object with %v: %w", reflect.TypeFor[T](), err))
 	}
 	if len(lost) > 0 {
 		return q.fail(wouldLose(reflect.TypeFor[T](), lost))

@@ -189,7 +189,7 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 	case u == nil || u.Opaque != "":
 		return nil, errors.New("the URL has no path")
 	case strings.ContainsFunc(u.RawQuery, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return nil, errors.New("the query has a space or a control character in it, which must be escaped")
+		return nil, errors.New("the query must have no spaces or control characters; escape them")
 	}
 	out := *p.c.server
 	prefix := escapePath(p.prefix)

@@ -88,7 +88,7 @@ func TestInvalidProxyTargetsAndRequestsAreNotSent(t *testing.T) {
 		{"a tunnel", service, request(func(r *http.Request) { r.Method = "CONNECT" }), `connect services/proxy "web/a": CONNECT cannot be sent through the proxy of an API server`},
 		{"no URL", service, request(func(r *http.Request) { r.URL = nil }), `get services/proxy "web/a": the URL has no path`},
 		{"an opaque URL", service, request(func(r *http.Request) { r.URL.Opaque = "//other/x" }), `get services/proxy "web/a": the URL has no path`},
-		{"a query that ends the line", service, request(func(r *http.Request) { r.URL.RawQuery = "a HTTP/1.1\r\n" }), `get services/proxy "web/a": the query has a space or a control character in it, which must be escaped`},
+		{"a query that ends the line", service, request(func(r *http.Request) { r.URL.RawQuery = "a HTTP/1.1\r\n" }), `get services/proxy "web/a": the query must have no spaces or control characters; escape them`},
 		{"a way out", service, request(func(r *http.Request) { r.URL.Path = "/a/../../../b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/a/../../../b"`},
 		{"an escaped way out", service, request(func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/a/../b", "/a/%2e%2E/b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/a/%2e%2E/b"`},
 		{"an escaped slash", service, request(func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/a/../b", "/a%2f..%2fb" }), `get services/proxy "web/a": the path must not have a segment "..", got "/a%2f..%2fb"`},

@@ -124,13 +124,13 @@ func (r RawRequest) validate() error {
 	for name, values := range r.Header {
 		switch {
 		case !isToken(name):
-			errs = append(errs, fmt.Errorf("client.RawRequest: Header has the name %q, which is none", name))
+			errs = append(errs, fmt.Errorf("client.RawRequest: Header has the invalid name %q", name))
 		case slices.Contains(ownHeaders, name):
 			errs = append(errs, fmt.Errorf("client.RawRequest: Header must not have %s, which the client sets", name))
 		case conn.IsImpersonation(name):
 			errs = append(errs, fmt.Errorf("client.RawRequest: Header must not have %s; use As", name))
 		case slices.ContainsFunc(values, hasControlByte): // the value may be a secret
-			errs = append(errs, fmt.Errorf("client.RawRequest: the value of %s in Header has a control character in it", name))
+			errs = append(errs, fmt.Errorf("client.RawRequest: Header %s must have no control characters in its value", name))
 		}
 	}
 	if r.As != nil {

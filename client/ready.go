@@ -141,7 +141,7 @@ func (r readiness) statefulSet() (waits string) {
 	case ready < want:
 		return fmt.Sprintf("%d of %d replicas are ready", ready, want)
 	case all > want:
-		return fmt.Sprintf("%d replicas are to end", all-want)
+		return fmt.Sprintf("%d surplus replicas are left", all-want)
 	case updated < want-partition:
 		return fmt.Sprintf("%d of %d replicas are updated", updated, want-partition)
 	case partition == 0 && r.member("currentRevision") != r.member("updateRevision"):
@@ -182,7 +182,7 @@ func (r readiness) replicaSet() (waits string) {
 	case ready < want:
 		return fmt.Sprintf("%d of %d replicas are ready", ready, want)
 	case all > want:
-		return fmt.Sprintf("%d replicas are to end", all-want)
+		return fmt.Sprintf("%d surplus replicas are left", all-want)
 	}
 	return ""
 }

@@ -54,7 +54,7 @@ func TestUntilReadyByKind(t *testing.T) {
 		},
 		{"stalled before this generation", "example.com/v1 Site", ``, `"conditions":[{"type":"Stalled","status":"True","observedGeneration":2}]`, ""},
 		{"not stalled", "example.com/v1 Site", ``, `"conditions":[{"type":"Stalled","status":"False"}]`, ""},
-		{"stalled, of a kind with rules", "v1 Service", ``, `"conditions":[{"type":"Stalled","status":"True"}]`, "error: it is stalled: it does not say why"},
+		{"stalled, of a kind with rules", "v1 Service", ``, `"conditions":[{"type":"Stalled","status":"True"}]`, "error: it is stalled: no reason given"},
 		{
 			"conditions that are none", "example.com/v1 Site", ``, `"conditions":7`,
 			"its conditions cannot be read: read status.conditions: decode into []client.statusCondition: a JSON number does not fit (byte 0)",
@@ -95,7 +95,7 @@ func TestUntilReadyByKind(t *testing.T) {
 		{"a new one", "apps/v1 StatefulSet", `"replicas":0`, ``, "its controller has not seen it yet"},
 		{"on delete", "apps/v1 StatefulSet", `"updateStrategy":{"type":"OnDelete"}`, ``, ""},
 		{"not all ready", "apps/v1 StatefulSet", `"replicas":3`, seen + `,"replicas":3,"readyReplicas":2`, "2 of 3 replicas are ready"},
-		{"too many", "apps/v1 StatefulSet", `"replicas":1`, seen + `,"replicas":2,"readyReplicas":2`, "1 replicas are to end"},
+		{"too many", "apps/v1 StatefulSet", `"replicas":1`, seen + `,"replicas":2,"readyReplicas":2`, "1 surplus replicas are left"},
 		{
 			"not all updated", "apps/v1 StatefulSet", `"replicas":3,"updateStrategy":{"rollingUpdate":{"partition":0}}`,
 			seen + `,"replicas":3,"readyReplicas":3,"updatedReplicas":2`, "2 of 3 replicas are updated",
@@ -140,7 +140,7 @@ func TestUntilReadyByKind(t *testing.T) {
 		},
 		{"not available", "apps/v1 ReplicaSet", `"replicas":2`, seen + `,"replicas":2,"readyReplicas":2,"availableReplicas":1`, "1 of 2 replicas are available"},
 		{"not ready", "apps/v1 ReplicaSet", `"replicas":2`, seen + `,"replicas":2,"readyReplicas":1,"availableReplicas":2`, "1 of 2 replicas are ready"},
-		{"too many", "v1 ReplicationController", `"replicas":0`, seen + `,"replicas":1`, "1 replicas are to end"},
+		{"too many", "v1 ReplicationController", `"replicas":0`, seen + `,"replicas":1`, "1 surplus replicas are left"},
 		{"all of them", "apps/v1 ReplicaSet", `"replicas":2`, seen + `,"replicas":2,"readyReplicas":2,"availableReplicas":2`, ""},
 
 		{"a new one", "v1 Pod", ``, ``, "it has no phase yet"},

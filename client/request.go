@@ -117,7 +117,7 @@ func (r request) path() (string, error) {
 		}
 		b.WriteString("/namespaces/" + r.key.Namespace)
 	case r.scope == meta.Namespaced && !r.allNamespaces():
-		return "", errors.New("namespace is empty, and the resource is namespaced")
+		return "", errors.New("namespace must not be empty for a namespaced resource")
 	}
 	b.WriteString("/" + r.resource.Resource)
 	if !r.collection || r.key.Name != "" { // a creation may leave the name to the server
@@ -371,7 +371,7 @@ func checkAnswer(resp *http.Response, r outgoing) error {
 
 // foreignBody returns the error for a body that is not of the requested type.
 func foreignBody(resp *http.Response, excerpt string) error {
-	text := fmt.Sprintf("server sent something else than the object that was asked for, as %q", shown.Text(resp.Header.Get("Content-Type")))
+	text := fmt.Sprintf("server sent something other than the requested object, as %q", shown.Text(resp.Header.Get("Content-Type")))
 	if excerpt = shown.Text(excerpt); excerpt != "" {
 		text += ": " + excerpt
 	}

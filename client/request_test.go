@@ -33,9 +33,9 @@ func TestInvalidPathsAreRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no namespace", get(ns("", "a")), `get configmaps "a": namespace is empty, and the resource is namespaced`},
+		{"no namespace", get(ns("", "a")), `get configmaps "a": namespace must not be empty for a namespaced resource`},
 		{"no name", get(ns("web", "")), `get configmaps in "web": name must not be empty`},
-		{"nothing", get(ns("", "")), `get configmaps: namespace is empty`},
+		{"nothing", get(ns("", "")), `get configmaps: namespace must not be empty`},
 		{
 			"a namespace for a cluster-wide resource", drop(client.For(c, nodes).Get(t.Context(), ns("web", "a"))),
 			`namespace must be empty for a cluster-wide resource, got "web"`,
@@ -80,7 +80,7 @@ func TestInvalidPathsAreRefused(t *testing.T) {
 		},
 		{
 			"a create without a namespace", drop(client.For(c, slims).Create(t.Context(), &Slim{})),
-			`create configmaps: namespace is empty`,
+			`create configmaps: namespace must not be empty`,
 		},
 		{
 			"a create with a slash in the name", drop(client.For(c, slims).Create(t.Context(), &Slim{Identity: at(ns("web", "a/b"))})),

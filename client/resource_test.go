@@ -53,7 +53,7 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 	const page = "<!DOCTYPE html>\n<title>Sign\x1b[2J in</title>"
 	foreign := func(excerpt, contentType string) func(t *testing.T, err error) {
 		return func(t *testing.T, err error) {
-			if e := answered(t, err, client.ForeignBody); e.Got != excerpt || !strings.Contains(e.Error(), fmt.Sprintf("asked for, as %q", contentType)) {
+			if e := answered(t, err, client.ForeignBody); e.Got != excerpt || !strings.Contains(e.Error(), fmt.Sprintf("requested object, as %q", contentType)) {
 				t.Errorf("excerpt is %q of %v", e.Got, e)
 			}
 		}
@@ -101,19 +101,19 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 		{
 			"a portal's page",
 			answer{header: html, body: page},
-			"server sent something else",
+			"server sent something other than the requested object",
 			foreign("<!DOCTYPE html> <title>Sign in</title>", html.Get("Content-Type")),
 		},
 		{
 			"a page that calls itself JSON",
 			answer{body: page},
-			"server sent something else",
+			"server sent something other than the requested object",
 			foreign("<!DOCTYPE html> <title>Sign in</title>", "application/json"),
 		},
 		{
 			"a page that calls itself nothing",
 			answer{header: http.Header{"Content-Type": nil}, body: page},
-			"server sent something else", nil,
+			"server sent something other than the requested object", nil,
 		},
 		{
 			"a long page",
@@ -121,7 +121,7 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 			"",
 			foreign(strings.Repeat("x", 256), html.Get("Content-Type")),
 		},
-		{"a list of JSON", answer{body: "[1]"}, "server sent something else", foreign("[1]", "application/json")},
+		{"a list of JSON", answer{body: "[1]"}, "server sent something other than the requested object", foreign("[1]", "application/json")},
 		{
 			"protobuf",
 			answer{header: http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf"}}, body: "k8s\x00\x01"},

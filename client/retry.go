@@ -207,13 +207,14 @@ func (c *Client) stops(ctx context.Context, n int, floor, wait time.Duration) (w
 		return "", true
 	}
 	if floor > c.retry.MaxWait {
-		return fmt.Sprintf("the server asks to wait %v, and Config.Retry.MaxWait is %v", floor, c.retry.MaxWait), true
+		return fmt.Sprintf("the server asks to wait %v, longer than Config.Retry.MaxWait, %v",
+			floor, c.retry.MaxWait), true
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
 		return fmt.Sprintf("the context would end during a wait of %v", wait.Round(time.Millisecond)), true
 	}
 	if !c.budget.Take() {
-		return "too much has been sent again already; see Config.Retry.Burst", true
+		return "the budget for retries is used up; see Config.Retry.Burst", true
 	}
 	return "", false
 }

@@ -324,7 +324,7 @@ func TestErrorsNameTheAttemptsAndTheErrorsBefore(t *testing.T) {
 		o        []outcome
 		want     string
 	}{
-		{"one attempt only", 1, []outcome{busy(503, "1")}, `get configmaps "web/a": server said ServiceUnavailable (503): the answer is no Status but application/json: later`},
+		{"one attempt only", 1, []outcome{busy(503, "1")}, `get configmaps "web/a": server said ServiceUnavailable (503): the answer is not a Status but application/json: later`},
 		{"another after it", 2, []outcome{{err: reset}, gone}, `get configmaps "web/a": server said NotFound (404): gone (attempt 2; attempt 1: read tcp: read: connection reset by peer)`},
 		{"the same error is not repeated", 3, []outcome{{err: reset}}, `get configmaps "web/a": read tcp: read: connection reset by peer (attempt 3)`},
 		{"nor one of the same kind", 2, []outcome{{err: &net.OpError{Op: "write", Net: "tcp", Err: syscall.ECONNRESET}}, {err: reset}}, `get configmaps "web/a": read tcp: read: connection reset by peer (attempt 2)`},
@@ -343,8 +343,8 @@ func TestErrorsNameTheAttemptsAndTheErrorsBefore(t *testing.T) {
 		{
 			"a wait that is too long", 0,
 			[]outcome{busy(429, "31")},
-			`get configmaps "web/a": server said TooManyRequests (429): the answer is no Status but application/json: later ` +
-				`(attempt 1; not sent again: the server asks to wait 31s, and Config.Retry.MaxWait is 30s)`,
+			`get configmaps "web/a": server said TooManyRequests (429): the answer is not a Status but application/json: later ` +
+				`(attempt 1; not sent again: the server asks to wait 31s, longer than Config.Retry.MaxWait, 30s)`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -506,7 +506,7 @@ func TestTheRetryBudgetBoundsTheRequests(t *testing.T) {
 		if n := o.count(); n < 5+6 || n > 5+7 { // a part of one was left
 			t.Errorf("after a minute %d requests were sent for 5 calls, want 6 or 7 more", n)
 		}
-		wantErr(t, last, "not sent again: too much has been sent again already; see Config.Retry.Burst)")
+		wantErr(t, last, "not sent again: the budget for retries is used up; see Config.Retry.Burst)")
 
 		time.Sleep(time.Hour)
 		cfg.Retry.Burst = -1

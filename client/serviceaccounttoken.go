@@ -62,7 +62,7 @@ func (o TokenOptions) spec(namespace string) (tokenSpec, error) {
 	s := tokenSpec{Audiences: append([]string{}, o.Audiences...)}
 	switch {
 	case slices.Contains(o.Audiences, ""):
-		return s, errors.New("client.TokenOptions: Audiences must not have an empty one")
+		return s, errors.New("client.TokenOptions: Audiences must not contain an empty text")
 	case o.Lifetime != 0 && (o.Lifetime < minTokenLifetime || o.Lifetime%time.Second != 0):
 		return s, fmt.Errorf("client.TokenOptions: Lifetime must be whole seconds, at least %v, or 0, got %v", minTokenLifetime, o.Lifetime)
 	case o.Lifetime != 0:
@@ -72,7 +72,7 @@ func (o TokenOptions) spec(namespace string) (tokenSpec, error) {
 	if b := o.BoundTo; b != (Owner{}) {
 		switch in := b.Identity.Namespace; {
 		case b.GVK.Version == "" || b.GVK.Kind == "" || b.Identity.Name == "":
-			return s, fmt.Errorf("client.TokenOptions: BoundTo must have a version, a kind and a name, or nothing, got %+v", b)
+			return s, fmt.Errorf("client.TokenOptions: BoundTo must be empty, or have a version, a kind and a name, got %+v", b)
 		case in != "" && in != namespace:
 			return s, fmt.Errorf("client.TokenOptions: BoundTo must be in the namespace of the service account, %q, got %q", namespace, in)
 		}

@@ -65,11 +65,11 @@ func TestAnAnswerThatDripsIsGivenUp(t *testing.T) {
 		{"the headers of a get", "", ok, get, 75 * time.Second, `get configmaps "web/a": server stalled: no answer within 1m15s`, false},
 		{"the headers of a list", "", ok, all, 75 * time.Second, "list configmaps: server stalled: no answer within 1m15s", false},
 		{"the headers of a watch", "", ok, follow, 75 * time.Second, "watch configmaps: server stalled: no answer within 1m15s", false},
-		{"an object", ok, object("a", "1"), get, 30 * time.Second, "server stalled: 2 B of its answer came in 30s", false},
-		{"a list", ok, list, all, 30 * time.Second, "server stalled: 2 B of its answer came in 30s", false},
-		{"the rest of a list", ok + list[:300], list[300:], all, 30 * time.Second, "server stalled: 302 B of its answer came in 30s", false},
-		{"a raw answer", ok, list, raw, 30 * time.Second, "server stalled: 2 B of its answer came in 30s", false},
-		{"an error", failed, status(500, "InternalError", "oops"), get, 30 * time.Second, "(500): the answer is no Status but application/json: {", true},
+		{"an object", ok, object("a", "1"), get, 30 * time.Second, "server stalled: 2 B of its answer arrived in 30s", false},
+		{"a list", ok, list, all, 30 * time.Second, "server stalled: 2 B of its answer arrived in 30s", false},
+		{"the rest of a list", ok + list[:300], list[300:], all, 30 * time.Second, "server stalled: 302 B of its answer arrived in 30s", false},
+		{"a raw answer", ok, list, raw, 30 * time.Second, "server stalled: 2 B of its answer arrived in 30s", false},
+		{"an error", failed, status(500, "InternalError", "oops"), get, 30 * time.Second, "(500): the answer is not a Status but application/json: {", true},
 		{"an error of a watch", failed, status(500, "InternalError", "oops"), follow, 30 * time.Second, "(500): ", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestAnAnswerThatDripsIsGivenUp(t *testing.T) {
 					return
 				}
 				stalled(t, err)
-				if strings.Contains(err.Error(), "of its answer came in 30s") != (test.took == 30*time.Second) || apierrors.SafeToRetry(err) {
+				if strings.Contains(err.Error(), "of its answer arrived in 30s") != (test.took == 30*time.Second) || apierrors.SafeToRetry(err) {
 					t.Errorf("error is %v", err)
 				}
 			})

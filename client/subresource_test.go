@@ -141,7 +141,7 @@ func TestInvalidCallsOfSubresourcesAreRefused(t *testing.T) {
 		},
 		{
 			client.Bind(t.Context(), pods, meta.Key{Name: "a"}, "n1"),
-			`create pods/binding "a": namespace is empty, and the resource is namespaced`,
+			`create pods/binding "a": namespace must not be empty for a namespaced resource`,
 		},
 		{
 			drop(client.RequestToken(t.Context(), maps, web, client.TokenOptions{})),
@@ -157,11 +157,11 @@ func TestInvalidCallsOfSubresourcesAreRefused(t *testing.T) {
 		},
 		{
 			token(client.TokenOptions{Audiences: []string{"a", ""}}),
-			`create serviceaccounts/token "web/a": client.TokenOptions: Audiences must not have an empty one`,
+			`create serviceaccounts/token "web/a": client.TokenOptions: Audiences must not contain an empty text`,
 		},
 		{
 			token(client.TokenOptions{BoundTo: client.Owner{GVK: meta.GVK{Kind: "Pod"}, Identity: meta.Identity{Name: "a"}}}),
-			`create serviceaccounts/token "web/a": client.TokenOptions: BoundTo must have a version, a kind and a name, or nothing, got `,
+			`create serviceaccounts/token "web/a": client.TokenOptions: BoundTo must be empty, or have a version, a kind and a name, got `,
 		},
 		{
 			token(client.TokenOptions{BoundTo: client.Owner{GVK: meta.GVK{Version: "v1", Kind: "Pod"}, Identity: meta.Identity{Namespace: "other", Name: "a"}}}),

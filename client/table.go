@@ -156,7 +156,7 @@ func (c *tableCells) UnmarshalJSON(b []byte) error {
 	}
 	cells, ok := u.Object["cells"].([]any)
 	if !ok && u.Object["cells"] != nil {
-		return errors.New("cells are no array")
+		return errors.New("cells must be an array")
 	}
 	*c = cells
 	return nil
@@ -185,7 +185,7 @@ func (r Resource[T]) tablePage(ctx context.Context, q request, o TableOptions, m
 	first := t.Columns == nil
 	isTable := item.Kind == tableKind && item.APIVersion == tableAPIVersion
 	if !first && isTable == t.Plain {
-		return meta.ListMeta{}, errors.New("server sent some pages as tables and others not")
+		return meta.ListMeta{}, errors.New("server sent some pages as tables and others as lists")
 	}
 	from := len(t.Rows)
 	var m meta.ListMeta
@@ -210,7 +210,7 @@ func (t *Table) add(item jsonstream.Item, mayChange bool) (meta.ListMeta, error)
 	case t.Columns == nil, mayChange && len(body.Columns) > 0:
 		t.Columns = append([]Column{}, body.Columns...)
 	case len(body.Columns) > 0 && !slices.Equal(t.Columns, body.Columns):
-		return meta.ListMeta{}, errors.New("server sent other columns than those of the first page")
+		return meta.ListMeta{}, errors.New("server sent a page whose columns differ from those of the first page")
 	}
 	for _, row := range body.Rows {
 		cells := make([]any, len(t.Columns)) // a server may send rows with more cells

@@ -186,9 +186,9 @@ func TestATableThatFails(t *testing.T) {
 		{
 			"other columns",
 			[]answer{{body: first}, {body: tableOf("7", "", `{"name":"Up","type":"integer"},{"name":"Name","type":"string"}`, tableRow("b", `1,"b"`))}},
-			"list configmaps: page 2: server sent other columns than those of the first page", nil,
+			"list configmaps: page 2: server sent a page whose columns differ from those of the first page", nil,
 		},
-		{"now a table, now none", []answer{{body: first}, {body: listOf("7", "")}}, "list configmaps: page 2: server sent some pages as tables and others not", nil},
+		{"now a table, now none", []answer{{body: first}, {body: listOf("7", "")}}, "list configmaps: page 2: server sent some pages as tables and others as lists", nil},
 		{
 			"what is no table",
 			[]answer{{body: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"rows":7}`}},

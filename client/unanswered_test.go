@@ -70,8 +70,8 @@ func TestAPreconditionAndAWriteWithoutAnAnswer(t *testing.T) {
 		want string
 	}{
 		{"and was made", mine, ""},
-		{"and was undone, or not made", theirs, `ensure configmaps "web/a": gave up after attempt 1, lost against another write (resource version "3"), which may have been written: metadata.resourceVersion must be "1", and the object has "3"`},
-		{"and another object", replaced, `which may have been written: metadata.resourceVersion must be "1", and the object has "9"`},
+		{"and was undone, or not made", theirs, `ensure configmaps "web/a": gave up after attempt 1, lost against another write (resource version "3"), which may have been written: metadata.resourceVersion must be "1", but the object has "3"`},
+		{"and another object", replaced, `which may have been written: metadata.resourceVersion must be "1", but the object has "9"`},
 		{"and nothing to see", outcome{answer: answer{code: 403, body: status(403, "Forbidden", "no")}}, `gave up after attempt 1, which may have been written: get configmaps "web/a": server said Forbidden (403)`},
 		{"and a server that does not answer", outcome{err: refused}, `which may have been written: get configmaps "web/a": `},
 	} {

@@ -33,10 +33,10 @@ func checkUpgrade(resp *http.Response) error {
 		return nil
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		return errors.New("a RoundTripper of Config.Wrap has taken the connection out of the answer: it must return the body of a 101 as it is")
+		return errors.New("a RoundTripper of Config.Wrap must return the body of a 101 unchanged, because it is the connection")
 	}
 	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
-	return fmt.Errorf("the server, or a proxy before it, has answered %d in place of an upgrade to a WebSocket: %w",
+	return fmt.Errorf("the server, or a proxy before it, answered %d instead of upgrading to a WebSocket: %w",
 		resp.StatusCode, foreignBody(resp, string(excerpt)))
 }
 

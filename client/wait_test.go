@@ -656,7 +656,7 @@ func TestInvalidWaitsSendNothing(t *testing.T) {
 		{"no condition", maps, web, client.Condition{}, `wait for configmaps "web/a" to be : client.Condition: Met is nil`},
 		{"no name of it", maps, web, client.Condition{Met: created.Met}, `wait for configmaps "web/a" to be : client.Condition: Name is empty`},
 		{"no name", maps, meta.Key{Namespace: "web"}, created, `wait for configmaps in "web" to be created: name must not be empty`},
-		{"no namespace", maps, meta.Key{Name: "a"}, created, `wait for configmaps "a" to be created: namespace is empty, and the resource is namespaced`},
+		{"no namespace", maps, meta.Key{Name: "a"}, created, `wait for configmaps "a" to be created: namespace must not be empty for a namespaced resource`},
 		{"a namespace too many", client.For(c, nodes), web, created, `wait for nodes "web/a" to be created: namespace must be empty for a cluster-wide resource, got "web"`},
 		{"a name that leads elsewhere", maps, meta.Key{Namespace: "web", Name: "../x"}, created, `wait for configmaps "web/../x" to be created: name must be one path segment, without "/" and "%", got "../x"`},
 		{"the zero handle", client.Resource[*Slim]{}, web, created, `wait for  "web/a" to be created: the zero client.Resource has no client; use client.For`},

@@ -110,7 +110,7 @@ func (c *Client) logOne(ctx context.Context, class warningClass, message string,
 	line := c.logged.add(class)
 	switch {
 	case line.last:
-		c.warningLogger(ctx)("more warnings are left out in this minute", "server", c.server.Redacted())
+		c.warningLogger(ctx)("more warnings are not logged in this minute", "server", c.server.Redacted())
 	case line.said:
 		if line.more > 0 {
 			details = append(details, "repeated", line.more, "in", line.in.Round(time.Second))
@@ -126,7 +126,7 @@ func (c *Client) logOne(ctx context.Context, class warningClass, message string,
 // has logged an error like it.
 func (c *Client) logStale(ctx context.Context, err error) {
 	details := []any{"error", err.Error(), "server", c.server.Redacted()}
-	c.logOne(ctx, warningClass{text: folded(err.Error())}, "a credential or an authority is out of date, and stays in use", details)
+	c.logOne(ctx, warningClass{text: folded(err.Error())}, "a credential or a CA certificate is out of date and stays in use", details)
 }
 
 // warningLogger returns where warnings go: Config.Logger, or else the logger of ctx, or else slog.Default.

@@ -168,7 +168,7 @@ func TestAServerThatMakesUpWarningsFillsNoLog(t *testing.T) {
 		for range 100 {
 			must[*Slim](t)(r.Get(t.Context(), web))
 		}
-		if all := lines.take(); len(all) != 11 || !strings.Contains(all[10], "more warnings are left out in this minute") {
+		if all := lines.take(); len(all) != 11 || !strings.Contains(all[10], "more warnings are not logged in this minute") {
 			t.Fatalf("%d lines, and the last is %s", len(all), all[len(all)-1])
 		}
 		time.Sleep(time.Minute)

@@ -304,7 +304,7 @@ func (r Resource[T]) watchError(f jsonstream.Frame) error {
 		}
 	}
 	excerpt := f.Raw[:min(len(f.Raw), maxExcerpt)]
-	return &EventError{kind: errorEvent, Err: fmt.Errorf("its object is no Status: %s", shown.Text(string(excerpt)))}
+	return &EventError{kind: errorEvent, Err: fmt.Errorf("its object is not a Status: %s", shown.Text(string(excerpt)))}
 }
 
 // bareError returns the error of a watch that sent an object in place of an event. If the object is a Status, its error
@@ -319,7 +319,7 @@ func (r Resource[T]) bareError(bare *jsonstream.BareError, begun bool) error {
 	wantAPIVersion, wantKind := r.wireKind()
 	e := wrongKind(bare.APIVersion, bare.Kind, wantAPIVersion, wantKind)
 	if begun {
-		return &EventError{Err: fmt.Errorf("it is an object: %w", e)}
+		return &EventError{Err: fmt.Errorf("it is an object, not an event: %w", e)}
 	}
 	return fmt.Errorf("the answer is not a watch: %w", e)
 }
@@ -345,13 +345,13 @@ func lacks(object []byte, field string) error {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(object, &o) // a field that cannot be read is missing
 	if kind := kindOfJSON(o.Metadata); kind != "" && json.Unmarshal(o.Metadata, &fields) != nil {
-		return fmt.Errorf("metadata is %s, and must be an object", kind)
+		return fmt.Errorf("metadata must be an object, got %s", kind)
 	}
 	switch kind := kindOfJSON(fields[field]); kind {
 	case "", "a string":
-		return fmt.Errorf("metadata.%s is empty", field)
+		return fmt.Errorf("metadata.%s must not be empty", field)
 	default:
-		return fmt.Errorf("metadata.%s is %s, and must be a string", field, kind)
+		return fmt.Errorf("metadata.%s must be a string, got %s", field, kind)
 	}
 }
 

@@ -137,14 +137,14 @@ func TestAWatchDecodesEventsAndClassifiesErrors(t *testing.T) {
 		{"no type", answer{body: `{"object":` + object("a", "1") + `}`}, "", "the watch event has no type", unusable("")},
 		{"no object", answer{body: `{"type":"ADDED"}`}, "", "the watch event has no object", unusable("")},
 		{"an object that is null", answer{body: event("ADDED", "null")}, "", "not a JSON object", unusable("")},
-		{"no version", answer{body: event("ADDED", object("a", ""))}, "", "metadata.resourceVersion is empty", unusable("ADDED")},
+		{"no version", answer{body: event("ADDED", object("a", ""))}, "", "metadata.resourceVersion must not be empty", unusable("ADDED")},
 		{
 			"a bookmark without a version",
 			answer{body: event("BOOKMARK", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{}}`)},
 			"",
-			"metadata.resourceVersion is empty", unusable("BOOKMARK"),
+			"metadata.resourceVersion must not be empty", unusable("BOOKMARK"),
 		},
-		{"no name", answer{body: event("ADDED", object("", "1"))}, "", "metadata.name is empty", unusable("ADDED")},
+		{"no name", answer{body: event("ADDED", object("", "1"))}, "", "metadata.name must not be empty", unusable("ADDED")},
 		{"another kind", answer{body: event("ADDED", strings.Replace(object("a", "1"), "ConfigMap", "Secret", 1))}, "", "server sent v1 Secret, want v1 ConfigMap", func(t *testing.T, err error) {
 			answered(t, err, client.WrongKind)
 			unusable("ADDED")(t, err)
@@ -159,17 +159,17 @@ func TestAWatchDecodesEventsAndClassifiesErrors(t *testing.T) {
 		{
 			"a version that is a number",
 			answer{body: event("ADDED", strings.Replace(object("a", "1"), `"resourceVersion":"1"`, `"resourceVersion":1`, 1))},
-			"", `unusable event "ADDED" of "web/a": metadata.resourceVersion is a number, and must be a string`, unusable("ADDED"),
+			"", `unusable event "ADDED" of "web/a": metadata.resourceVersion must be a string, got a number`, unusable("ADDED"),
 		},
 		{
 			"a name that is an object",
 			answer{body: event("ADDED", strings.Replace(object("a", "1"), `"name":"a"`, `"name":{}`, 1))},
-			"", `metadata.name is an object, and must be a string`, unusable("ADDED"),
+			"", `metadata.name must be a string, got an object`, unusable("ADDED"),
 		},
 		{
 			"metadata that is an array",
 			answer{body: event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":["a"]}`)},
-			"", `metadata is an array, and must be an object`, unusable("ADDED"),
+			"", `metadata must be an object, got an array`, unusable("ADDED"),
 		},
 		{
 			"a table as an API server sends it, without a name",
@@ -206,7 +206,7 @@ func TestAWatchDecodesEventsAndClassifiesErrors(t *testing.T) {
 		{
 			"an object between events",
 			answer{body: added + object("b", "2")},
-			got, `unusable event: it is an object: server sent v1 ConfigMap`, unusable(""),
+			got, `unusable event: it is an object, not an event: server sent v1 ConfigMap`, unusable(""),
 		},
 		{ // guarantee S11
 			"an event larger than the bound, which costs no other",
@@ -233,7 +233,7 @@ func TestAWatchDecodesEventsAndClassifiesErrors(t *testing.T) {
 			answer{body: event("ADDED", strings.Replace(object("b", "2", strings.Repeat("x", 5000)), "ConfigMap", "Secret", 1))},
 			"", "server sent v1 Secret, want v1 ConfigMap", unusable("ADDED"),
 		},
-		{"a page that calls itself JSON", answer{body: "<html>"}, "", "server sent something else", foreign},
+		{"a page that calls itself JSON", answer{body: "<html>"}, "", "server sent something other than the requested object", foreign},
 		{
 			"a Status of success",
 			answer{body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`},
@@ -291,12 +291,12 @@ func TestAWatchDecodesEventsAndClassifiesErrors(t *testing.T) {
 			"an ERROR that is no Status",
 			answer{body: event("ERROR", object("a", "1"))},
 			"",
-			`unusable event "ERROR": its object is no Status: {"kind":"ConfigMap"`, unusable("ERROR"),
+			`unusable event "ERROR": its object is not a Status: {"kind":"ConfigMap"`, unusable("ERROR"),
 		},
 		{
 			"an ERROR that is a broken Status",
 			answer{body: event("ERROR", `{"kind":"Status","code":"x\u001b"}`)},
-			"", "its object is no Status", unusable("ERROR"),
+			"", "its object is not a Status", unusable("ERROR"),
 		},
 
 		// What it says instead of a stream.
@@ -327,7 +327,7 @@ func TestAWatchDecodesEventsAndClassifiesErrors(t *testing.T) {
 			"a portal's page",
 			answer{header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"},
 			"",
-			"something else", foreign,
+			"something other than the requested object", foreign,
 		},
 		// behaviour 39: what the server calls the stream is what counts.
 		{
@@ -340,7 +340,7 @@ func TestAWatchDecodesEventsAndClassifiesErrors(t *testing.T) {
 		{
 			"another encoding",
 			answer{header: http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf;stream=watch"}}, body: "\x00\x00"},
-			"", "something else", foreign,
+			"", "something other than the requested object", foreign,
 		},
 		{"no answer", answer{cut: true}, "", "", broken}, // behaviour 41
 	} {

@@ -122,7 +122,7 @@ func (r Resource[T]) DeleteCollection(ctx context.Context, s Selection, o Delete
 	q.collection, q.query = true, s.query()
 	err := s.validate()
 	if err == nil && (o.UID != "" || o.ResourceVersion != "") {
-		err = errors.New("client.DeleteOptions: UID and ResourceVersion must be empty where a collection is deleted")
+		err = errors.New("client.DeleteOptions: UID and ResourceVersion must be empty for DeleteCollection")
 	}
 	if err != nil {
 		return q.fail(&UsageError{Err: err})

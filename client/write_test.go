@@ -61,7 +61,7 @@ func TestObjectsThatCannotBeSent(t *testing.T) {
 		},
 		{
 			"one of another kind", drop(r.Update(t.Context(), other)),
-			`update configmaps "web/a": encode *client_test.ConfigMap: its kind is "Secret", not "ConfigMap"`,
+			`update configmaps "web/a": encode *client_test.ConfigMap: its kind must be "ConfigMap" or empty, got "Secret"`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -105,7 +105,7 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		},
 		{
 			name: "an event without a resource version", fault: frames(true, noVersion),
-			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "metadata.resourceVersion is empty",
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "metadata.resourceVersion must not be empty",
 		},
 		{
 			name: "an event of an unknown type (behaviour 45, fault F20)", fault: frames(true, unknownType),
@@ -133,7 +133,7 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		},
 		{
 			name: "an error event without a Status (behaviour 337)", fault: frames(true, `{"type":"ERROR","object":{"kind":"Pod"}}`),
-			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "no Status",
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "not a Status",
 		},
 		{
 			name: "an event that the server cannot read (behaviour 182)", fault: frames(false, errorEvent(500, "StorageReadError", "")),

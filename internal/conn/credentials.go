@@ -103,7 +103,7 @@ func (c *Credentials) gone(l *lease) error {
 	if ended := (*endedError)(nil); c.err == nil || errors.As(c.err, &ended) || !l.expired(time.Now()) {
 		return nil
 	}
-	return c.fail(fmt.Errorf("%w; the server refuses the last one, which has expired at %s", c.err, stamp(l.Expires)))
+	return c.fail(fmt.Errorf("%w; the last credential expired at %s, and the server refuses it", c.err, stamp(l.Expires)))
 }
 
 // lease returns the lease in force, and fetches one if there is none. Requests wait for a fetch if the lease has ended
@@ -182,7 +182,7 @@ func (f *flight) wait(ctx context.Context) error {
 	}
 }
 
-var errTimeout = fmt.Errorf("there was none within %v", fetchTimeout)
+var errTimeout = fmt.Errorf("the fetch did not end within %v", fetchTimeout)
 
 // hold begins a fetch for a client, or keeps the present one going, whether a request waits for it or not. The caller
 // holds mu.

@@ -82,7 +82,7 @@ func (g *gate) enter(ctx context.Context) (seeks bool, err error) {
 			return false, nil
 		case <-ctx.Done():
 			g.giveUp(turn)
-			return false, fmt.Errorf("waiting for a connection that another request dials: %w", ContextError(ctx))
+			return false, fmt.Errorf("wait for a connection that another request dials: %w", ContextError(ctx))
 		}
 	}
 }

@@ -33,9 +33,9 @@ type lease struct {
 func newLease(c Credential, now time.Time) (*lease, error) {
 	switch {
 	case c.Token == "" && c.Certificate == nil:
-		return nil, errors.New("the credential is empty: it has neither Token nor Certificate")
+		return nil, errors.New("the credential must have a Token or a Certificate")
 	case HasControl(c.Token):
-		return nil, errors.New("the credential's Token has a space or a control character in it")
+		return nil, errors.New("the credential's Token must have no spaces or control characters")
 	}
 	if c.Certificate != nil {
 		leaf, err := leafOf(c.Certificate)
@@ -58,7 +58,7 @@ type endedError struct {
 }
 
 func (e *endedError) Error() string {
-	return fmt.Sprintf("%s has expired at %s, and the time here is %s; it is sent all the same, because the server's clock decides",
+	return fmt.Sprintf("%s expired at %s, and the time here is %s; it is still sent, because the server's clock decides",
 		e.what, stamp(e.end), stamp(e.now))
 }
 

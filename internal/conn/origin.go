@@ -36,9 +36,9 @@ func StayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 			return fmt.Errorf("server redirects to %q, which is not its own origin %q",
 				shown.Clean(r.URL.Scheme+"://"+r.URL.Host, maxHost), server.Scheme+"://"+server.Host)
 		case r.URL.User != nil: // net/http would send it instead of the client's credentials
-			return errors.New("server redirects to a URL with a user in it, which would take the place of the client's credentials")
+			return errors.New("server redirects to a URL with a user, which would replace the client's credentials")
 		case via[0].Method != http.MethodGet:
-			return fmt.Errorf("server redirects a %s request", via[0].Method)
+			return fmt.Errorf("server redirects a %s request; only GET requests are redirected", via[0].Method)
 		case len(via) >= maxRedirects:
 			return fmt.Errorf("server redirects more than %d times", maxRedirects)
 		}
@@ -47,7 +47,7 @@ func StayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 			return fmt.Errorf("server redirects to %q, which is not below the path of Config.Server, %q", shown.Text(r.URL.EscapedPath()), server.EscapedPath())
 		}
 		if target := proxyTarget(segments(via[len(via)-1].URL), len(base)); target != nil && !below(r.URL, target) {
-			return fmt.Errorf("what the request was passed on to redirects to %q, which is not below its own path %q",
+			return fmt.Errorf("the proxied server redirects to %q, which is not below its own path %q",
 				shown.Text(r.URL.EscapedPath()), shown.Text("/"+strings.Join(target, "/")))
 		}
 		return nil

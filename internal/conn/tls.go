@@ -47,7 +47,7 @@ func (o Options) certificate(read read) (*tls.Certificate, error) {
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("client certificate: %w", err)
+		return nil, fmt.Errorf("load the client certificate: %w", err)
 	}
 	return &pair, nil
 }
@@ -111,7 +111,7 @@ func (o Options) certificateInFiles() bool {
 func certPool(data []byte) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(data) {
-		return nil, errors.New("no PEM certificate in it")
+		return nil, errors.New("found no PEM certificate")
 	}
 	return pool, nil
 }
@@ -129,9 +129,9 @@ func (o Options) validateData() error {
 			return fmt.Errorf("client.Config: TLS.CertData and TLS.KeyData: %w", err)
 		}
 	case o.Cert.Data != "" && !hasBlock(o.Cert.Data, "CERTIFICATE"):
-		return errors.New("client.Config: TLS.CertData: no PEM certificate in it")
+		return errors.New("client.Config: TLS.CertData must have a PEM certificate")
 	case o.Key.Data != "" && !hasBlock(o.Key.Data, "PRIVATE KEY"):
-		return errors.New("client.Config: TLS.KeyData: no PEM private key in it")
+		return errors.New("client.Config: TLS.KeyData must have a PEM private key")
 	}
 	return nil
 }

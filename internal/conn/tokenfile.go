@@ -64,7 +64,7 @@ func bearer(read read, file string) (fixed, error) {
 	case value == "":
 		return fixed{}, fmt.Errorf("read Config.BearerTokenFile: %s is empty", file)
 	case HasControl(value):
-		return fixed{}, fmt.Errorf("read Config.BearerTokenFile: %s has a space or a control character within the token", file)
+		return fixed{}, fmt.Errorf("read Config.BearerTokenFile: the token in %s must have no spaces or control characters", file)
 	}
 	return fixed{"Bearer " + value, tokenEnd(value)}, nil
 }

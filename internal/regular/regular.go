@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNot is the cause of the error if the path leads to neither a regular file nor a directory.
-var ErrNot = errors.New("is no regular file")
+var ErrNot = errors.New("is not a regular file")
 
 // ErrDirectory is the cause of the error for a directory. The errors of the systems for it differ.
 var ErrDirectory = errors.New("is a directory")

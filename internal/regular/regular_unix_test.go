@@ -36,9 +36,9 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 		{"file", "", nil},
 		{"link", "", nil},
 		{"none", "", fs.ErrNotExist},
-		{"pipe", "is no regular file but a pipe", regular.ErrNot},
-		{"link to a pipe", "is no regular file but a pipe", regular.ErrNot},
-		{"s", "is no regular file but a socket", regular.ErrNot},
+		{"pipe", "is not a regular file but a pipe", regular.ErrNot},
+		{"link to a pipe", "is not a regular file but a pipe", regular.ErrNot},
+		{"s", "is not a regular file but a socket", regular.ErrNot},
 		{".", "is a directory", regular.ErrDirectory},
 	} {
 		b, info, err := regular.Read(path(test.name), 3)

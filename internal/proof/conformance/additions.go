@@ -47,7 +47,7 @@ func testTimeout(t *testing.T, s suite) {
 		applied("less than none", "GET {core}/configmaps?timeout=-1s", "", "", "kind", `"ConfigMapList"`),
 		applied("a long time", "GET {core}/configmaps?timeout=100h", "", "", "kind", `"ConfigMapList"`),
 		refused("a time that passes", "GET {core}/configmaps?timeout=1s&resourceVersion=99999999999", "", "", 504, apierrors.Timeout,
-			`the answer is no Status but text/plain; charset=utf-8: {"metadata":{}*"code":504}`),
+			`the answer is not a Status but text/plain; charset=utf-8: {"metadata":{}*"code":504}`),
 	} {
 		e.run(t, s, names)
 	}

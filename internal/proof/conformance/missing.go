@@ -58,7 +58,7 @@ func testNotServed(t *testing.T, s suite) {
 	s.configMap(t, ns, "a", nil)
 	const (
 		nothing = "the server could not find the requested resource"
-		outside = "the answer is no Status but text/plain; charset=utf-8: 404 page not found"
+		outside = "the answer is not a Status but text/plain; charset=utf-8: 404 page not found"
 	)
 	names := strings.NewReplacer("{ns}", "namespaces/"+ns, "{ours}", "/apis/conformance.bowline.example")
 	for path, message := range map[string]string{

@@ -90,7 +90,7 @@ func testProjection(t *testing.T, s suite) {
 func leftOut(t *testing.T, err error, part string) {
 	t.Helper()
 	usage := (*client.UsageError)(nil)
-	if !errors.As(err, &usage) || !strings.HasPrefix(usage.Error(), "server has left out the change of "+part+", which") {
-		t.Errorf("error is %v, want that the server has left out the change of %s", err, part)
+	if !errors.As(err, &usage) || !strings.HasPrefix(usage.Error(), "server ignored the change of "+part+", which") {
+		t.Errorf("error is %v, want that the server ignored the change of %s", err, part)
 	}
 }

@@ -405,7 +405,7 @@ func TestSubresourcesChangeTheirOwnPart(t *testing.T) {
 	}
 	leavesOut := func(err error, field string) {
 		t.Helper()
-		if err == nil || !errors.As(err, new(*client.UsageError)) || !strings.Contains(err.Error(), "server has left out the change of "+field+", which") {
+		if err == nil || !errors.As(err, new(*client.UsageError)) || !strings.Contains(err.Error(), "server ignored the change of "+field+", which") {
 			t.Errorf("error is %v, want that %s has been left out", err, field)
 		}
 	}
