@@ -313,7 +313,7 @@ func TestTail(t *testing.T) {
 		writers.Wait()
 	}()
 	got, total := map[string][]string{}, 0
-	timeout := time.AfterFunc(2*time.Minute, cancel)
+	timeout := time.AfterFunc(5*time.Minute, cancel) // the pauses between requests for the end of a run grow to 30 s
 	defer timeout.Stop()
 	for l, err := range remote.Tail(ctx, r, remote.TailOptions{Namespace: "default", LabelSelector: "tail=" + node}) {
 		if logErr := (*remote.LogError)(nil); errors.As(err, &logErr) {
