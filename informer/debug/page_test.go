@@ -417,13 +417,13 @@ func TestThePageTakesNothingFromTheLog(t *testing.T) {
 		t.Cleanup(c.Close)
 		page := newPage(t, debug.Options{Clients: []*client.Client{c}})
 		_, _ = client.For(c, configMaps).Get(page.Context(t.Context()), meta.Key{Namespace: "default", Name: "a"})
-		for _, want := range []string{"v1 is old", `the plugin \"aws\" has expired at`} {
+		for _, want := range []string{"v1 is old", `the plugin \"aws\" expired at`} {
 			if strings.Count(said.String(), want) != 1 {
 				t.Errorf("the log lacks %s, or repeats it:\n%s", want, said.String())
 			}
 		}
 		r := &rig{T: t, page: page}
-		r.has("/?events", "v1 is old", "has expired at")
+		r.has("/?events", "v1 is old", "expired at")
 	})
 }
 
