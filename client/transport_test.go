@@ -274,7 +274,7 @@ func TestRedirectsStayWithinTheOrigin(t *testing.T) {
 			func(_ *testing.T, self string) string {
 				return strings.Replace(self, "https://", "https://admin:pass@", 1) + "/elsewhere"
 			}, 302,
-			get, "server redirects to a URL with a user, ",
+			get, "server redirects to a URL with a user, which would replace the client's credentials",
 		},
 		{
 			"another port", func(t *testing.T, _ string) string { return startTLS(t, ca, foreign(t), nil).URL }, 302,

@@ -58,7 +58,7 @@ func TestProbes(t *testing.T) {
 		run := r.running(g)
 		r.pass(time.Minute)
 		check("the cache is not complete", "GET", "/healthz", 200)
-		check("the cache is not complete", "GET", "/probes/readyz", 503, "[-] informer of configmaps.v1: ", "server sent something other than the requested object")
+		check("the cache is not complete", "GET", "/probes/readyz", 503, "[-] informer of configmaps.v1: ", "server sent something other than the requested object, as ")
 		if err := g.Ready(); err == nil || !strings.Contains(err.Error(), "informer of configmaps.v1: ") {
 			r.Errorf("Ready is %v", err)
 		}

@@ -284,7 +284,7 @@ func (t *portText) read(message io.Reader) error {
 	}
 	if t.text = append(t.text, text...); len(t.text) > maxPortError {
 		t.text = t.text[:maxPortError]
-		return errors.New("the text of the error has no end")
+		return fmt.Errorf("the text of the error is longer than %d bytes", maxPortError)
 	}
 	return io.EOF
 }
