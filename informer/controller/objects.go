@@ -21,6 +21,10 @@ import (
 // (cache.Reader.Where). An object that leaves the view counts as deleted, so its key is reconciled once more: read the
 // view then, not the whole cache, which still has the object. A reader from an informer refers to that informer, so
 // informer.Run runs the informer in both cases.
+//
+// A source receives every state of each object, so it also names the keys of an object that comes and goes at once; the
+// documentation of package cache says how far behind it may be. If a Subscriber of your own passes the handler on
+// within another one, the source receives merged changes.
 type Subscriber[T meta.Object] interface {
 	Subscribe(h cache.Handler[T]) *cache.Subscription
 }
