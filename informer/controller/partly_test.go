@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
@@ -118,6 +119,42 @@ func (w *tenants) start(rs ...informer.Runner) (stop func()) {
 			w.Error(err)
 		}
 	}
+}
+
+// closing is a Subscriber whose subscription the test closes.
+type closing struct {
+	*informer.Informer[*settings]
+	sub *cache.Subscription
+}
+
+func (c *closing) Subscribe(h cache.Handler[*settings]) *cache.Subscription {
+	c.sub = c.Informer.Subscribe(h)
+	return c.sub
+}
+
+// A source that still waits for a namespace ends as well when its cache closes the subscription.
+func TestTheEndOfASubscriptionEndsTheControllerWhileANamespaceIsMissing(t *testing.T) {
+	tenantsTest(t, "", func(w *tenants) {
+		w.fails(refuses(http.StatusForbidden, "Forbidden"))
+		from := &closing{Informer: w.informer(four...)}
+		ctx, cancel := context.WithCancel(w.Context())
+		running := make(chan error, 1)
+		go func() { running <- from.Run(ctx) }()
+		ctl := controller.New("c", controller.Options{}, w.reconcile, controller.Watch(from))
+		ended := make(chan error, 1)
+		go func() { ended <- ctl.Run(w.Context()) }()
+		if got := w.take(); got != "n0/m n1/m n3/m" {
+			w.Errorf("reconciled %q", got)
+		}
+		from.sub.Close()
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "closed") {
+			w.Errorf("Run returned %v", err)
+		}
+		cancel()
+		if err := <-running; err != nil {
+			w.Error(err)
+		}
+	})
 }
 
 // One namespace that never came stopped the reconciles of all others, for ever.
