@@ -132,8 +132,10 @@ func TestDebugOfAContainerThatDoesNotStart(t *testing.T) {
 				t.Error(err)
 			}
 		}, []string{"the pod is"}},
-		{"another container runs", func(t *testing.T, r *rig, _ any) { r.setStatus(t, state("other", `{"running": {}}`)) },
-			[]string{context.DeadlineExceeded.Error(), "the container has no state yet"}},
+		{
+			"another container runs", func(t *testing.T, r *rig, _ any) { r.setStatus(t, state("other", `{"running": {}}`)) },
+			[]string{context.DeadlineExceeded.Error(), "the container has no state yet"},
+		},
 		{"nothing happens", func(*testing.T, *rig, any) {}, []string{context.DeadlineExceeded.Error(), "the container has no state yet"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
