@@ -3,7 +3,7 @@
 //
 //	go run ./cmd/compare       # informer, cache, queue, controller, leader election, row by row
 //	go run ./cmd/shares        # a replica with a quarter of 100,000 pods, next to one with all of them
-//	go run ./weight -heap      # binaries, builds and memory of a controller, controller-runtime included
+//	go run ./weight -heap      # binaries and builds of three programs, and the memory of a cache
 //	go test ./...              # that the measurements work, on a few objects
 //
 // It is a module of its own, so that users of Bowline get nothing of Kubernetes. It needs Go and the Go module proxy,
@@ -14,5 +14,5 @@
 // public settings; in weight each is written as its own documentation advises, with its defaults.
 //
 // Both read from the server of package canned. Package sample has the common code of compare's samples, and the folders
-// sides and hello have the sides. Package builds measures builds, and package report prints tables.
+// sides, hello, weight and copies have the sides. Package builds measures builds, and package report prints tables.
 package bench
