@@ -508,6 +508,26 @@ func TestTailDoesNotTakeACutForTheEnd(t *testing.T) {
 	})
 }
 
+// cutEarly cuts all logs that are followed until the caller sets restarted. It also cuts the first answers for the rest
+// of a previous log, as many as most, each after a number of bytes. early counts these.
+func cutEarly(n *node, most int, after func(answer int) int) (restarted *atomic.Bool, early *int) {
+	restarted, early = new(atomic.Bool), new(int)
+	n.Intercept(func(r *http.Request) http.HandlerFunc {
+		switch q := r.URL.Query(); {
+		case q.Get("follow") == "true" && !restarted.Load():
+			n.setCut(func(meta.Key) (int, bool) { return 0, true })
+		case q.Get("previous") == "true" && q.Has("sinceTime") && *early < most:
+			*early++
+			bytes := after(*early)
+			n.setCut(func(meta.Key) (int, bool) { return bytes, true })
+		default:
+			n.setCut(nil)
+		}
+		return nil
+	})
+	return restarted, early
+}
+
 // A gap makes Tail read the previous log by two requests: one from the last yielded line, and one for the gap. If the
 // first response is cut before that line, the second one alone does not show the end of the run.
 func TestTailDoesNotTakeAGapForTheEnd(t *testing.T) {
@@ -515,21 +535,8 @@ func TestTailDoesNotTakeAGapForTheEnd(t *testing.T) {
 		n, log, g := newTail(t, clienttest.Options{})
 		log.Add(entry(1, "a")) // after a gap from the beginning: "a" might be from a second run already
 		g.expect(t, time.Minute, "a")
-		var restarted atomic.Bool
-		early := 0
-		n.Intercept(func(r *http.Request) http.HandlerFunc {
-			switch q := r.URL.Query(); {
-			case q.Get("follow") == "true" && !restarted.Load():
-				n.setCut(func(meta.Key) (int, bool) { return 0, true })
-			case q.Get("previous") == "true" && q.Has("sinceTime") && early < 5:
-				early++
-				after := early // within the timestamp of "a", and each time at another byte
-				n.setCut(func(meta.Key) (int, bool) { return after, true })
-			default:
-				n.setCut(nil)
-			}
-			return nil
-		})
+		// They end within the timestamp of "a", and each at another byte.
+		restarted, early := cutEarly(n, 5, func(answer int) int { return answer })
 		n.dropLogs()
 		g.expect(t, time.Minute)
 		log.Add(entry(2, "b"))
@@ -538,8 +545,8 @@ func TestTailDoesNotTakeAGapForTheEnd(t *testing.T) {
 		restarted.Store(true)
 		n.report("a", "app", 1, true)
 		g.expect(t, time.Hour, "b", "c")
-		if errs := g.stop(t); len(errs) > 0 || early != 5 {
-			t.Errorf("%v; %d answers were cut early, want 5", errs, early)
+		if errs := g.stop(t); len(errs) > 0 || *early != 5 {
+			t.Errorf("%v; %d answers were cut early, want 5", errs, *early)
 		}
 	})
 }
@@ -550,20 +557,7 @@ func TestTailDoesNotTakeTheEndOfARunForThatOfAnother(t *testing.T) {
 		n, log, g := newTail(t, clienttest.Options{})
 		log.Add(entry(1, "a"))
 		g.expect(t, time.Minute, "a")
-		var restarted atomic.Bool
-		early := 0
-		n.Intercept(func(r *http.Request) http.HandlerFunc {
-			switch q := r.URL.Query(); {
-			case q.Get("follow") == "true" && !restarted.Load():
-				n.setCut(func(meta.Key) (int, bool) { return 0, true })
-			case q.Get("previous") == "true" && q.Has("sinceTime") && early < 2:
-				early++
-				n.setCut(func(meta.Key) (int, bool) { return 0, true })
-			default:
-				n.setCut(nil)
-			}
-			return nil
-		})
+		restarted, early := cutEarly(n, 2, func(int) int { return 0 })
 		n.dropLogs()
 		g.expect(t, time.Minute)
 		log.Start() // the status does not show this restart
@@ -573,8 +567,8 @@ func TestTailDoesNotTakeTheEndOfARunForThatOfAnother(t *testing.T) {
 		restarted.Store(true)
 		n.report("a", "app", 2, true)
 		g.expect(t, time.Hour, "b", "c")
-		if errs := g.stop(t); len(errs) > 0 || early != 2 {
-			t.Errorf("%v; %d answers were cut early, want 2", errs, early)
+		if errs := g.stop(t); len(errs) > 0 || *early != 2 {
+			t.Errorf("%v; %d answers were cut early, want 2", errs, *early)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 // visible to readers or subscriptions until [Relist.Commit]; a Relist that is never committed has no effect.
 //
 // An object that the store already holds in the listed state is marked, not staged, so that staging a list costs memory
-// only for changed objects; see [Relist.Commit]. Of two calls for the same key, the later one counts.
+// only for changed objects; see [Relist.Commit]. If there are two calls for a key, the later one counts.
 //
 // Another Relist of the same writer, or the end of the writer, ends this one: its methods then do nothing.
 type Relist[T meta.Object] struct {

@@ -197,8 +197,8 @@ func sameType(what string, at *place, lists ...[]tree.Node) (kind byte, err erro
 }
 
 // arrange puts a merged list into a server's order. The items that order names come in its order, and the others keep
-// their order in the live list. Of an ordered item and another item, the other one goes first if it comes first in the
-// live list.
+// their order in the live list. An item that order does not name goes before an item that it names if it comes before
+// that item in the live list.
 func arrange(list, order, live []element) tree.Node {
 	ordered, lived := placesOf(order), placesOf(live)
 	room := make([]*element, 2*len(list))
