@@ -2,6 +2,8 @@ package controller_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -97,7 +99,8 @@ func TestASourceNamesTheKeysOfStatesThatAReconcileMayHaveSeen(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error)
 				go func() { ended <- s.Deliver(ctx, func(p *cache.PanicError) { t.Errorf("%v\n%s", p, p.Stack) }) }()
-				want(t, "after", take, test.want)
+				// A worker may take a key between two states of an object or after both: one reconcile or two.
+				want(t, "after", func() string { return strings.Join(slices.Compact(strings.Fields(take())), " ") }, test.want)
 				cancel()
 				if err := <-ended; err != nil {
 					t.Error(err)
