@@ -18,8 +18,9 @@
 //   - A cache that is not filled yet reports every object as absent. Informers report the first such read.
 //   - After [Reader.WaitFor], a program that has written to the server reads its own write.
 //
-// The cache, all readers and all handlers share the objects. Clone an object before you change it; the option
-// CheckMutations of an informer finds code that does not.
+// The cache, all readers and all handlers share the objects, and objects share parts that are equal: the containers of
+// the pods of one workload, for example. So a change of one object would change others. Clone an object before you
+// change it ([meta.Clone]); the option CheckMutations of an informer finds code that does not.
 //
 // The cache tells objects and their states apart by the [meta.Identity] that the server sent, and never reads it from
 // the object: a struct without metadata fields is cached and delivered like any other. Two states are the same if uid

@@ -14,10 +14,25 @@ type MutationError struct {
 	// Field is the path to the first difference found. It uses the names that fields have in JSON, or in Go if they
 	// have none there: metadata.labels["a"], spec.ports[2].name.
 	Field string
+	// Others are the other checked objects that have changed with it, because objects of a cache share equal parts. The
+	// code that made the change may have got any of them.
+	Others []meta.Key
 }
 
-// Error names the object, its version and the field.
+// Error names the object, its version, the field, and the first of the others.
 func (e *MutationError) Error() string {
-	return fmt.Sprintf("check %q at version %s: the cached object was changed at %s; clone an object before changing it",
-		e.Key, e.ResourceVersion, e.Field)
+	const most = 3
+	others := ""
+	for i, key := range e.Others {
+		if i == most {
+			others += fmt.Sprintf(" and %d more", len(e.Others)-most)
+			break
+		}
+		others += fmt.Sprintf(", %q", key)
+	}
+	if others != "" {
+		others = ", in a part that it shares with" + others[1:]
+	}
+	return fmt.Sprintf("check %q at version %s: the cached object was changed at %s%s; clone an object before changing it",
+		e.Key, e.ResourceVersion, e.Field, others)
 }

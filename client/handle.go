@@ -14,6 +14,10 @@ func (r Resource[T]) Inside() handle.Source {
 	s := handle.Source{ReadAs: func(objects reflect.Type, only *codec.Projection, metadata bool) any {
 		return r.readAs(objects, only, metadata)
 	}}
+	s.Sharing = func() any {
+		r.parts = new(codec.Parts)
+		return r
+	}
 	if r.c == nil {
 		s.StreamingLists = new(handle.Feature)
 		return s
@@ -25,7 +29,7 @@ func (r Resource[T]) Inside() handle.Source {
 	if b := r.binary(); b != nil {
 		s.Encoding = &b.used
 	}
-	r.write = WriteOptions{} // they do not affect reads
+	r.write, r.parts = WriteOptions{}, nil // they do not affect which objects are read
 	s.Reads = r
 	return s
 }

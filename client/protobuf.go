@@ -75,23 +75,16 @@ func (r Resource[T]) decoder() (content.Decoder, error) {
 }
 
 // decodeBinary decodes an object that came as protobuf, which decoder has allowed.
-func (r Resource[T]) decodeBinary(item jsonstream.Item) (obj T, err error) {
-	gvk := r.gvk()
+func (r Resource[T]) decodeBinary(item jsonstream.Item, o codec.Options) (obj T, err error) {
 	if r.objects == nil {
-		err = r.binary().decoder.Decode(&obj, item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag())
-	} else {
-		decoded := reflect.New(r.objects)
-		if err = r.binary().decoder.Decode(decoded.Interface(), item, gvk.APIVersion(), gvk.Kind, nil); err == nil {
-			obj = decoded.Elem().Interface().(T)
-		}
+		err = r.binary().decoder.Decode(&obj, item, o)
+		return obj, err
 	}
-	if err != nil {
-		return obj, &DecodeError{Identity: item.Identity, Err: err}
+	decoded := reflect.New(r.objects)
+	if err = r.binary().decoder.Decode(decoded.Interface(), item, o); err == nil {
+		obj = decoded.Elem().Interface().(T)
 	}
-	if r.partial {
-		codec.SetTypeMeta(obj, gvk.APIVersion(), gvk.Kind)
-	}
-	return obj, nil
+	return obj, err
 }
 
 // sendForBody sends the request for a list or a watch. It asks for protobuf where that can be decoded, and for JSON as

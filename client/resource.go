@@ -38,6 +38,8 @@ type Resource[T meta.Object] struct {
 	objects reflect.Type
 	// only, if set, has the members of objects that are decoded; the others stay zero.
 	only *codec.Projection
+	// parts, if set, makes the objects share parts; they must not be changed.
+	parts *codec.Parts
 	// note is the client's note about the Go type and the resource; nil if the handle cannot be used.
 	note *note
 }
@@ -230,10 +232,15 @@ func (r Resource[T]) decode(item jsonstream.Item) (T, error) {
 
 func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 	gvk := r.gvk()
-	if item.Protobuf {
-		return r.decodeBinary(item)
+	o := codec.Options{APIVersion: gvk.APIVersion(), Kind: gvk.Kind, Parts: r.parts}
+	if r.objects == nil { // the others are not written
+		o.Lossy = r.note.lossyFlag()
 	}
-	obj, err := r.decodeJSON(item, gvk) // the zero T if it fails
+	decode := r.decodeJSON
+	if item.Protobuf {
+		decode = r.decodeBinary
+	}
+	obj, err := decode(item, o) // the zero T if it fails
 	if err != nil {
 		return obj, &DecodeError{Identity: item.Identity, Err: err}
 	}
@@ -243,15 +250,15 @@ func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 	return obj, nil
 }
 
-func (r Resource[T]) decodeJSON(item jsonstream.Item, gvk meta.GVK) (obj T, err error) {
+func (r Resource[T]) decodeJSON(item jsonstream.Item, o codec.Options) (obj T, err error) {
 	if r.objects == nil {
-		return codec.Decode[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag())
+		return codec.Decode[T](item, o)
 	}
 	var decoded any
 	if r.only != nil {
-		decoded, err = r.only.Decode(item, gvk.APIVersion(), gvk.Kind)
+		decoded, err = r.only.Decode(item, o)
 	} else {
-		decoded, err = codec.DecodeType(r.objects, item, gvk.APIVersion(), gvk.Kind)
+		decoded, err = codec.DecodeType(r.objects, item, o)
 	}
 	if err == nil {
 		obj = decoded.(T)

@@ -66,6 +66,13 @@
 // The informer identifies objects by the identity that the server sent, so a struct may leave metadata out, and a
 // transform may blank it.
 //
+// # Memory
+//
+// Objects that the server describes by the same text share the maps, slices and pointers that are decoded from it. For
+// pods, that halves the memory and the time of a first sync. It needs no option, and holds for sources that nobody can
+// change: a client.Resource, and a [Filter] of one. With a [Transform], or a source of the program's own that wraps a
+// handle, each object has all of its memory for itself.
+//
 // # Sharing
 //
 // Independent parts of a program share one watch and one cache through a [Factory]: [Share] returns an informer to each

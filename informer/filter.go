@@ -16,6 +16,7 @@ import (
 //
 // f is called once for each decoded object, deleted ones included, before any other code sees it. It is not called for
 // an object that a relist finds unchanged, because that object is not decoded. f may change its argument and return it.
+// So the objects of a cache with a Transform do not share equal parts, as those of other caches do (package informer).
 // It may blank any field, metadata included: the informer identifies objects by the server's identity, not by their
 // fields. For each watch, one goroutine at a time calls f; an informer of several namespaces has a watch for each.
 //
@@ -49,6 +50,14 @@ type changed[T meta.Object] struct {
 func (c *changed[T]) Inside() handle.Source {
 	in := handle.Of(c.Source)
 	in.Filtered = in.Filtered || c.filters
+	in.Sharing = nil
+	if c.filters { // and does not change objects, as a transform may
+		in.Sharing = func() any {
+			shared := *c
+			shared.Source = sharingParts(c.Source)
+			return &shared
+		}
+	}
 	return in
 }
 

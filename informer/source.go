@@ -2,9 +2,11 @@ package informer
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/handle"
 )
 
 // Source supplies an informer with objects. client.Resource implements it and documents the contract of each method;
@@ -21,4 +23,18 @@ type Source[T meta.Object] interface {
 	WatchEach(
 		ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 	) error
+}
+
+// sharingParts returns the source with objects that share parts, or src itself if somebody between the server and the
+// cache may change the objects, such as a [Transform] or a source that wraps another one.
+func sharingParts[T meta.Object](src Source[T]) Source[T] {
+	share := handle.Of(src).Sharing
+	if share == nil {
+		return src
+	}
+	shared := share()
+	if reflect.TypeOf(shared) != reflect.TypeOf(src) {
+		return src
+	}
+	return shared.(Source[T])
 }

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/internal/shown"
-	"go.yaml.in/yaml/v3"
 )
 
 // A user's stanza may name a credential plugin under exec: a program that prints a credential. This file reads the

@@ -4,8 +4,9 @@ import (
 	"encoding/base64"
 	"regexp"
 
-	"github.com/bowline-go/bowline/client"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bowline-go/bowline/client"
 )
 
 // Nodes that a change adds to a file.

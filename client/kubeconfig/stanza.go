@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bowline-go/bowline/client"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bowline-go/bowline/client"
 )
 
 // stanza is a mapping of a kubeconfig: its fields, and the first error found in it. As with a bufio.Scanner, the caller

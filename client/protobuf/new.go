@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"sync/atomic"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
@@ -66,7 +65,7 @@ func (f *form) StatusOf(object []byte) ([]byte, error) {
 		return nil, err
 	}
 	var status *meta.Status
-	if err := joint.Decode(&status, jsonstream.Item{Raw: object}, "v1", "Status", nil); err != nil {
+	if err := joint.Decode(&status, jsonstream.Item{Raw: object}, codec.Options{APIVersion: "v1", Kind: "Status"}); err != nil {
 		return nil, err
 	}
 	return codec.Marshal(status, "v1", "Status")
@@ -99,12 +98,12 @@ type unmarshaler interface{ Unmarshal(message []byte) error }
 // own decodes into a type that implements unmarshaler.
 type own struct{ typ reflect.Type }
 
-func (o own) Decode(to any, item jsonstream.Item, apiVersion, kind string, _ *atomic.Bool) error {
+func (o own) Decode(to any, item jsonstream.Item, c codec.Options) error {
 	v := reflect.New(o.typ.Elem())
 	if err := v.Interface().(unmarshaler).Unmarshal(item.Raw); err != nil {
 		return fmt.Errorf("decode into %v: its method Unmarshal: %w", o.typ, err)
 	}
-	codec.SetTypeMeta(v.Interface(), cmp.Or(item.APIVersion, apiVersion), cmp.Or(item.Kind, kind))
+	codec.SetTypeMeta(v.Interface(), cmp.Or(item.APIVersion, c.APIVersion), cmp.Or(item.Kind, c.Kind))
 	reflect.ValueOf(to).Elem().Set(v)
 	return nil
 }

@@ -8,8 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/go-logr/logr"
+
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // Options configure a Recorder. Controller must be set; the zero value of every other field is a usable default.

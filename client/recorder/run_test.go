@@ -13,11 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/recorder"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/go-logr/logr"
 )
 
 func TestWrongOptionsEndRunAtOnce(t *testing.T) {

@@ -6,13 +6,14 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
-	"github.com/go-logr/logr"
 )
 
 // A replica that is alone has all objects. When it leaves, another one takes them over, without a gap.

@@ -7,11 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/go-logr/logr"
 )
 
 // A write whose answer is lost may have taken from the lease what it left out: from the moment before it is sent, nobody knows.

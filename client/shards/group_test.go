@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
@@ -19,7 +21,6 @@ import (
 	"github.com/bowline-go/bowline/client/shards"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/patch"
-	"github.com/go-logr/logr/funcr"
 )
 
 func TestReplicasShareTheRanges(t *testing.T) {

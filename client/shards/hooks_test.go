@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/shards"
-	"github.com/go-logr/logr"
 )
 
 // Hooks of the Options and of the context are told of a Run, of each change of its ranges, and of why they were lost.

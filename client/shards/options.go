@@ -11,9 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/go-logr/logr"
 )
 
 // Options says which group a replica belongs to, and how it shares the work. Namespace and Name must be set; the zero

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -165,7 +166,19 @@ func (e *entry) nameOf(names []string) string {
 // isStrip reports whether a transform is that of cache.TransformStripManagedFields. Leaving the fields out has the same
 // effect, and costs less.
 func isStrip(f toolscache.TransformFunc) bool {
-	return f != nil && reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.TransformStripManagedFields()).Pointer()
+	return f != nil && sourceOf(f) == sourceOf(cache.TransformStripManagedFields())
+}
+
+// sourceOf returns the place of a function in the source. Its code may be at several addresses, because the compiler copies a function literal
+// with the function that it inlines.
+func sourceOf(f toolscache.TransformFunc) (at struct {
+	file string
+	line int
+},
+) {
+	pc := reflect.ValueOf(f).Pointer()
+	at.file, at.line = runtime.FuncForPC(pc).FileLine(pc)
+	return at
 }
 
 // jittered returns a period that differs by up to a tenth, so that the caches of a program do not resync at the same

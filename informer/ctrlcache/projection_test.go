@@ -371,18 +371,18 @@ func TestProjectionsOfRandomObjects(t *testing.T) {
 				wanted["metadata"], wanted["kind"], wanted["apiVersion"] = nil, nil, nil
 
 				item := jsonstream.Item{Raw: raw}
-				want, err := codec.DecodeType(typ, item, kind.gvk.APIVersion(), kind.gvk.Kind)
+				want, err := codec.DecodeType(typ, item, codec.Options{APIVersion: kind.gvk.APIVersion(), Kind: kind.gvk.Kind})
 				must(t, err)
 				prune(reflect.ValueOf(want), wanted)
-				got, err := only.Decode(item, kind.gvk.APIVersion(), kind.gvk.Kind)
+				got, err := only.Decode(item, codec.Options{APIVersion: kind.gvk.APIVersion(), Kind: kind.gvk.Kind})
 				if err != nil || !reflect.DeepEqual(got, want) {
 					t.Fatalf("seed %d, JSON, with %q: got\n%+v, %v, want\n%+v", seed, wanted.paths(), got, err, want)
 				}
 				item = jsonstream.Item{Raw: bytes, Protobuf: true}
 				from, to := reflect.New(typ), reflect.New(typ)
-				must(t, whole.Decode(from.Interface(), item, kind.gvk.APIVersion(), kind.gvk.Kind, nil))
+				must(t, whole.Decode(from.Interface(), item, codec.Options{APIVersion: kind.gvk.APIVersion(), Kind: kind.gvk.Kind}))
 				prune(from.Elem(), wanted)
-				err = binary.Decode(to.Interface(), item, kind.gvk.APIVersion(), kind.gvk.Kind, nil)
+				err = binary.Decode(to.Interface(), item, codec.Options{APIVersion: kind.gvk.APIVersion(), Kind: kind.gvk.Kind})
 				if err != nil || !reflect.DeepEqual(to.Elem().Interface(), from.Elem().Interface()) {
 					t.Fatalf("seed %d, protobuf, with %q: got\n%+v, %v, want\n%+v", seed, wanted.paths(), to.Elem(), err, from.Elem())
 				}

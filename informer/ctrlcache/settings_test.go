@@ -2,7 +2,9 @@ package ctrlcache_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -305,4 +307,43 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Equal parts of the cached objects are shared, unless a transform may change them. A copy that a reader gets is its own.
+func TestCachedObjectsShareEqualParts(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		o         cache.Options
+		read      []client.ListOption
+		least, to int // maps of labels that 20 pods may have
+	}{
+		{"without a copy", cache.Options{}, []client.ListOption{client.UnsafeDisableDeepCopy}, 1, 5},
+		{"with copies", cache.Options{}, nil, 20, 20},
+		{"with a transform", cache.Options{DefaultTransform: func(in any) (any, error) { return in, nil }}, []client.ListOption{client.UnsafeDisableDeepCopy}, 20, 20},
+		{
+			"with a transform of the library",
+			cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+			[]client.ListOption{client.UnsafeDisableDeepCopy},
+			1, 5,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, clienttest.Options{})
+				for i := range 20 {
+					w.create(pod("default", fmt.Sprint("a", i), "n1", "app.kubernetes.io/name", "web"))
+				}
+				c := w.started(ctrlcache.Options{}, test.o)
+				var list corev1.PodList
+				must(t, c.List(t.Context(), &list, test.read...))
+				maps := map[uintptr]bool{}
+				for _, p := range list.Items {
+					maps[reflect.ValueOf(p.Labels).Pointer()] = true
+				}
+				if n := len(maps); len(list.Items) != 20 || n < test.least || n > test.to {
+					t.Errorf("%d pods have %d maps of labels, want %d to %d", len(list.Items), n, test.least, test.to)
+				}
+			})
+		})
+	}
 }

@@ -25,8 +25,23 @@ type source struct {
 	typed   bool // the objects have no apiVersion and kind, like those that client-go decodes
 }
 
-// Inside implements handle.Carrier.
-func (s *source) Inside() handle.Source { return handle.Of(s.Source) }
+// Inside implements handle.Carrier. The objects share parts unless a transform may change them.
+func (s *source) Inside() handle.Source {
+	in := handle.Of(s.Source)
+	share := in.Sharing
+	in.Sharing = nil
+	for _, c := range s.configs {
+		if c.Transform != nil {
+			return in
+		}
+	}
+	in.Sharing = func() any {
+		shared := *s
+		shared.Source = share().(informer.Source[object])
+		return &shared
+	}
+	return in
+}
 
 func (s *source) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (object, bool), fn func(client.Item[object]) error,

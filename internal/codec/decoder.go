@@ -28,6 +28,7 @@ type decoder struct {
 	metadata place    // of the document's own metadata, if members without a place matter
 	lossy    bool     // there was such a member, or it does not matter
 
+	sharing sharing
 	text    text
 	moments moments
 	unquote []byte
@@ -52,6 +53,7 @@ type request struct {
 	typed  typeMeta // for the members kind and apiVersion that the document does not have
 	look   bool     // report whether the document has members that have no place in the Go value
 	strict bool     // refuse them
+	parts  *Parts   // shares parts; must be nil if strict is set
 }
 
 // typeMeta is the kind and the apiVersion of an object. Both may be empty.
@@ -128,7 +130,9 @@ func (r request) document(p *plan, to place, raw []byte) (lossy bool, err *Error
 	if r.look {
 		d.metadata = p.metadata(to)
 	}
+	d.share(r.parts, len(raw))
 	err = d.document(p, to, raw)
+	d.unshare()
 	lossy, d.metadata = r.look && d.lossy, place{}
 	decoders.Put(d) // not after a panic of a method, because d's state is unknown
 	if err == nil && !r.typed.isEmpty() {

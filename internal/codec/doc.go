@@ -67,6 +67,8 @@
 // one to the next, are stored once. The table that finds them has 2048 places, and a string that is seen once takes
 // none. Slices have no spare capacity.
 //
+// The objects of a cache can also share whole parts; see [Parts].
+//
 // All functions are safe for concurrent use. Each call takes a decoder with its own table from a pool, and no lock.
 // There are as many decoders as goroutines that decode at the same time. Each takes 60 KB, plus up to 512 KB for the
 // text in its table. The garbage collector frees unused ones.

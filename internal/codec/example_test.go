@@ -24,7 +24,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	p, err := codec.Decode[*Pod](item, "v1", "Pod", nil)
+	p, err := codec.Decode[*Pod](item, codec.Options{APIVersion: "v1", Kind: "Pod"})
 	if err != nil {
 		fmt.Println(err)
 		return

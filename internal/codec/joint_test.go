@@ -147,7 +147,7 @@ func wholeToy() message {
 
 func decodeToy[T any](t testing.TB, b message) (v T, err error) {
 	t.Helper()
-	err = joinToy[T](t).Decode(&v, jsonstream.Item{Raw: b, Protobuf: true}, "toys/v1", "Toy", nil)
+	err = joinToy[T](t).Decode(&v, jsonstream.Item{Raw: b, Protobuf: true}, codec.Options{APIVersion: "toys/v1", Kind: "Toy"})
 	return v, err
 }
 
@@ -251,7 +251,7 @@ func sameFromBoth[T any](t *testing.T, name string, b message, text []byte) {
 		t.Fatalf("%s: %v in %s", name, err, text)
 	}
 	var got T
-	if err := joinToy[T](t).Decode(&got, jsonstream.Item{Raw: b, Protobuf: true}, "", "", nil); err != nil || !reflect.DeepEqual(got, want) {
+	if err := joinToy[T](t).Decode(&got, jsonstream.Item{Raw: b, Protobuf: true}, codec.Options{}); err != nil || !reflect.DeepEqual(got, want) {
 		as := func(v any) []byte { text, _ := json.Marshal(v); return text }
 		t.Errorf("%s into %T: got %s, %v; want %s", name, got, as(got), err, as(want))
 	}
@@ -370,7 +370,7 @@ func TestJointNotesWhatIsLost(t *testing.T) {
 	} {
 		var lossy atomic.Bool
 		var v *named
-		if err := j.Decode(&v, jsonstream.Item{Raw: c.b}, "", "", &lossy); err != nil || lossy.Load() != c.lost {
+		if err := j.Decode(&v, jsonstream.Item{Raw: c.b}, codec.Options{Lossy: &lossy}); err != nil || lossy.Load() != c.lost {
 			t.Errorf("%s: lossy %v, %v", name, lossy.Load(), err)
 		}
 	}
@@ -382,8 +382,8 @@ func FuzzJoint(f *testing.F) {
 	j := joinToy[*toy](f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var first, second *toy
-		err := j.Decode(&first, jsonstream.Item{Raw: b}, "", "", nil)
-		again := j.Decode(&second, jsonstream.Item{Raw: b}, "", "", nil)
+		err := j.Decode(&first, jsonstream.Item{Raw: b}, codec.Options{})
+		again := j.Decode(&second, jsonstream.Item{Raw: b}, codec.Options{})
 		if (err == nil) != (again == nil) || !reflect.DeepEqual(first, second) {
 			t.Errorf("first %v, %v, then %v, %v", first, err, second, again)
 		}

@@ -75,7 +75,7 @@ func (k *keeper) UnmarshalJSON(raw []byte) error { k.text = string(raw); return 
 func lostOf[T any](t *testing.T, doc string) (noted bool, lost []string) {
 	t.Helper()
 	var lossy atomic.Bool
-	if _, err := codec.Decode[T](jsonstream.Item{Raw: []byte(doc)}, "v1", "Part", &lossy); err != nil {
+	if _, err := codec.Decode[T](jsonstream.Item{Raw: []byte(doc)}, codec.Options{APIVersion: "v1", Kind: "Part", Lossy: &lossy}); err != nil {
 		t.Fatalf("decode %s: %v", doc, err)
 	}
 	d := stdjson.NewDecoder(strings.NewReader(doc))
@@ -135,13 +135,13 @@ func TestDecodingNotesFieldsThatATypeLacks(t *testing.T) {
 func TestALossIsNotedOnce(t *testing.T) {
 	var lossy atomic.Bool
 	for _, doc := range []string{`{"spec":{"more":1},"metadata":7}`, `{"spec":{"more":1}`} {
-		if _, err := codec.Decode[*partOf](jsonstream.Item{Raw: []byte(doc)}, "", "", &lossy); err == nil || lossy.Load() {
+		if _, err := codec.Decode[*partOf](jsonstream.Item{Raw: []byte(doc)}, codec.Options{Lossy: &lossy}); err == nil || lossy.Load() {
 			t.Errorf("%s: the error is %v, and a loss was noted: %v", doc, err, lossy.Load())
 		}
 	}
 	lossy.Store(true)
 	for _, doc := range []string{`{"spec":{"more":1}}`, `{}`} {
-		if _, err := codec.Decode[*partOf](jsonstream.Item{Raw: []byte(doc)}, "", "", &lossy); err != nil || !lossy.Load() {
+		if _, err := codec.Decode[*partOf](jsonstream.Item{Raw: []byte(doc)}, codec.Options{Lossy: &lossy}); err != nil || !lossy.Load() {
 			t.Error(err, lossy.Load())
 		}
 	}

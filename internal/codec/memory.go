@@ -2,7 +2,9 @@ package codec
 
 import (
 	"reflect"
+	"runtime"
 	"unsafe"
+	"weak"
 )
 
 // All unsafe code of this package is in this file. Its rules:
@@ -13,6 +15,7 @@ import (
 //   - A value that is stored through a place has the type of the place, or one of the same layout: the shape of the
 //     plan decides how a place is used, and a plan has a shape only if its type has that layout. Stores of pointers are
 //     ordinary assignments, which the garbage collector sees.
+//   - A value that is shared is stored only in a place for its type, because a part is of one plan.
 //   - A place in a scratch is used only until the scratch is asked for the next one, which may move it.
 //
 // Everything else uses reflect or is ordinary Go: strings are cut by strings.Builder, slices and maps are made by
@@ -46,6 +49,9 @@ func (l place) pointer() place { return place{*(*unsafe.Pointer)(l.p)} }
 func (l place) point(to place) { *(*unsafe.Pointer)(l.p) = to.p }
 
 func (l place) isNil() bool { return l.p == nil }
+
+// isEmpty reports whether the pointer, slice or map at l is nil.
+func (l place) isEmpty() bool { return l.pointer().isNil() }
 
 // isEmptySlice reports whether the slice at l has no elements. All slices have the same layout.
 func (l place) isEmptySlice() bool { return len(*(*[]byte)(l.p)) == 0 }
@@ -83,3 +89,43 @@ type slice struct {
 func (s *scratch) at(p *plan, i int) place {
 	return place{unsafe.Add(s.values.UnsafePointer(), uintptr(i)*p.elem.size)}
 }
+
+// held is what the pointer, slice or map of a part refers to. It does not keep that alive.
+type held struct {
+	to  weak.Pointer[byte]
+	len int // of a slice
+}
+
+// lives reports whether an object still has the part.
+func (h held) lives() bool { return h.to.Value() != nil }
+
+// hold returns what the pointer, slice or map at l refers to, or false if it refers to no memory.
+func (l place) hold(s shape) (h held, ok bool) {
+	if s == shapeSlice || s == shapeStrings {
+		h.len = as[slice](l).len
+		if h.len == 0 {
+			return h, false
+		}
+	}
+	to := l.pointer() // a slice begins with a pointer, and a map is one
+	h.to = weak.Make((*byte)(to.p))
+	return h, !to.isNil()
+}
+
+// refer makes the pointer, slice or map at l refer to what h held, or returns false if that is gone. A slice has no
+// spare capacity, so that append copies it.
+func (l place) refer(h held, s shape) bool {
+	to := unsafe.Pointer(h.to.Value())
+	if to == nil {
+		return false
+	}
+	if s == shapeSlice || s == shapeStrings {
+		*(*slice)(l.p) = slice{to, h.len, h.len}
+	} else {
+		*(*unsafe.Pointer)(l.p) = to
+	}
+	return true
+}
+
+// onFree has the part forgotten after the garbage collector has freed what the pointer, slice or map at l refers to.
+func (l place) onFree(f freed) { runtime.AddCleanup((*byte)(l.pointer().p), freed.forget, f) }

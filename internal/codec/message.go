@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/bowline-go/bowline/internal/jsonlex"
@@ -18,24 +17,26 @@ import (
 )
 
 // Decode decodes the message of an item into a new value of the type, and stores it in to, which is a pointer to the
-// type. The kind and the apiVersion, and lossy, are those of [Decode]. Fields whose numbers the table does not have are
-// skipped.
+// type. Fields whose numbers the table does not have are skipped.
 //
 // Errors are [*Error]. to is then left as it is.
-func (j *Joint) Decode(to any, item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) error {
-	typed := typeMeta{apiVersion: cmp.Or(item.APIVersion, apiVersion), kind: cmp.Or(item.Kind, kind)}
+func (j *Joint) Decode(to any, item jsonstream.Item, o Options) error {
+	typed := typeMeta{apiVersion: cmp.Or(item.APIVersion, o.APIVersion), kind: cmp.Or(item.Kind, o.Kind)}
 	object := newPlace(j.plan.typ)
 	setter, hasSetter := reflect.NewAt(j.plan.typ, object.p).Interface().(interface{ SetTypeMeta(apiVersion, kind string) })
 	if !typed.isEmpty() && !hasSetter {
 		j.plan.setType(object, typed)
 	}
 	d := decoders.Get().(*decoder)
-	d.depth, d.fault, d.lossy = 0, fault{}, lossy == nil || lossy.Load()
+	d.depth, d.fault, d.lossy = 0, fault{}, o.Lossy == nil || o.Lossy.Load()
 	wasLossy := d.lossy
 	d.text.begin(len(item.Raw), &j.text)
+	d.share(o.Parts, len(item.Raw))
 	ok := d.message(j.message, object, item.Raw)
+	d.unshare()
 	d.text.end(&j.text)
 	var err *Error
+	again := !ok && d.fault.more != nil && d.fault.more.cause == errMerged
 	if !ok {
 		err = &Error{Path: pathOf(d.fault.steps()), Type: d.fault.typ, message: "the protobuf does not fit", steps: d.fault.steps()}
 		if d.fault.more != nil && d.fault.more.cause != nil {
@@ -49,11 +50,14 @@ func (j *Joint) Decode(to any, item jsonstream.Item, apiVersion, kind string, lo
 	d.data, d.fault = nil, fault{}
 	d.strings, d.leaf = emptied(d.strings), emptied(d.leaf)
 	decoders.Put(d)
-	if err != nil {
+	switch {
+	case again:
+		o.Parts = nil
+		return j.Decode(to, item, o)
+	case err != nil:
 		return err
-	}
-	if lost {
-		lossy.Store(true)
+	case lost:
+		o.Lossy.Store(true)
 	}
 	if hasSetter && !typed.isEmpty() {
 		setter.SetTypeMeta(typed.apiVersion, typed.kind)
@@ -75,6 +79,11 @@ func wireReason(err error) string {
 	return reason(err)
 }
 
+// errMerged is the cause of the error of an object with shared parts if a field occurs a second time, as it never does in
+// messages that Kubernetes wrote: the second one may be merged into a part of other objects. The object is then decoded
+// without sharing.
+var errMerged = errors.New("a field occurs twice")
+
 // errApart is the cause of an error that never occurs with messages that Kubernetes wrote.
 var errApart = errors.New("the parts of a list or a map are not contiguous")
 
@@ -95,6 +104,7 @@ func (d *decoder) message(m *joint, to place, b []byte) bool {
 	if d.depth++; d.depth > maxMessageDepth {
 		return d.malformed(errTooDeep)
 	}
+	d.sharing.deepest = max(d.sharing.deepest, d.depth)
 	var texts uint64 // the numbers of the jointText fields so far, modulo 64: no message of Kubernetes has more
 	for len(b) > 0 {
 		tag := uint64(b[0])
@@ -191,20 +201,36 @@ func (d *decoder) field(f *jointField, tag uint64, to place, b []byte) (rest []b
 	switch f.shape {
 	case jointOnce:
 		return d.one(&f.jointValue, to, b)
-	case jointList:
-		if f.slice.shape == shapeStrings {
-			return d.stringList(f, tag, to, b)
-		}
-		return d.list(f, tag, to, b)
 	case jointMembers:
 		return d.membersOf(f, to, b)
-	case jointText:
-		return d.asText(f, tag, to, b)
 	}
-	if f.slice.shape == shapeStringMap {
-		return d.stringEntries(f, tag, to, b)
+	n, rest, err := d.count(tag, b)
+	switch {
+	case err != nil:
+		return nil, d.malformed(err)
+	case f.shape == jointText:
+		ok = d.asText(f, n, to, b)
+	case d.sharing.parts == nil:
+		ok = d.run(f, n, to, b)
+	case !to.isEmpty():
+		ok = d.malformed(errMerged)
+	default:
+		ok = d.messagePart(f.slice, to, b[:len(b)-len(rest)], func(to place, b []byte) bool { return d.run(f, n, to, b) })
 	}
-	return d.entries(f, tag, to, b)
+	return rest, ok
+}
+
+// run decodes n elements of a slice, or entries of a map, that come in a row.
+func (d *decoder) run(f *jointField, n int, to place, b []byte) bool {
+	switch {
+	case f.shape == jointMap && f.slice.shape == shapeStringMap:
+		return d.stringEntries(f, n, to, b)
+	case f.shape == jointMap:
+		return d.entries(f, n, to, b)
+	case f.slice.shape == shapeStrings:
+		return d.stringList(f, n, to, b)
+	}
+	return d.list(f, n, to, b)
 }
 
 // clear sets a field to a zero that JSON leaves out. The field usually is zero, but may have come before with another
@@ -276,12 +302,10 @@ func (d *decoder) one(v *jointValue, to place, b []byte) (rest []byte, ok bool) 
 		if v.elem.op == opText { // null, as that of a time, leaves the pointer nil
 			return d.leafText(v, to, b)
 		}
-		target := to.pointer()
-		if target.isNil() {
-			target = newPlace(v.plan.elem.typ)
-			to.point(target)
+		if d.sharing.parts != nil && v.wire == protobuf.Bytes {
+			return d.pointerPart(v, to, b)
 		}
-		return d.one(v.elem, target, b)
+		return d.pointee(v, to, b)
 	case opMessage:
 		content, rest, err := protobuf.ReadBytes(b)
 		if err != nil {
@@ -303,6 +327,16 @@ func (d *decoder) one(v *jointValue, to place, b []byte) (rest []byte, ok bool) 
 		return d.instant(v, to, b)
 	}
 	return d.leafText(v, to, b)
+}
+
+// pointee decodes what the pointer at a place points to.
+func (d *decoder) pointee(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
+	target := to.pointer()
+	if target.isNil() {
+		target = newPlace(v.plan.elem.typ)
+		to.point(target)
+	}
+	return d.one(v.elem, target, b)
 }
 
 // own decodes a value by a method of its Go type.
@@ -391,21 +425,21 @@ func (d *decoder) fromLeaf(p *plan, to place) bool {
 
 var errNotJSON = errors.New("a value that is not JSON")
 
-// count returns how often a tag comes in a row, if its value at the start of b is the first.
-func (d *decoder) count(tag uint64, b []byte) (n int, err error) {
+// count returns how often a tag comes in a row, if its value at the start of b is the first, and what is behind them.
+func (d *decoder) count(tag uint64, b []byte) (n int, rest []byte, err error) {
 	typ := protobuf.WireType(tag & 7)
-	for next := tag; next == tag; n++ {
-		if b, err = protobuf.Skip(b, typ); err != nil {
-			return 0, err
+	for next, value := tag, b; next == tag; n++ {
+		if rest, err = protobuf.Skip(value, typ); err != nil {
+			return 0, nil, err
 		}
-		if len(b) == 0 {
-			return n + 1, nil
+		if len(rest) == 0 {
+			return n + 1, rest, nil
 		}
-		if next, b, err = protobuf.ReadVarint(b); err != nil {
-			return 0, err
+		if next, value, err = protobuf.ReadVarint(rest); err != nil {
+			return 0, nil, err
 		}
 	}
-	return n, nil
+	return n, rest, nil
 }
 
 // nextSame skips the tag of the next value in a row. count has checked that there is one.
@@ -415,11 +449,7 @@ func nextSame(b []byte) []byte {
 }
 
 // list decodes the elements of a slice that come in a row.
-func (d *decoder) list(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
-	n, err := d.count(tag, b)
-	if err != nil {
-		return nil, d.malformed(err)
-	}
+func (d *decoder) list(f *jointField, n int, to place, b []byte) (ok bool) {
 	first := d.extend(f.slice, to, n)
 	for i := range n {
 		if i > 0 {
@@ -427,18 +457,14 @@ func (d *decoder) list(f *jointField, tag uint64, to place, b []byte) (rest []by
 		}
 		if b, ok = d.one(&f.jointValue, first.field(uintptr(i)*f.slice.elem.size), b); !ok {
 			d.within(step{index: i})
-			return nil, false
+			return false
 		}
 	}
-	return b, true
+	return true
 }
 
 // stringList is list for a []string.
-func (d *decoder) stringList(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
-	n, err := d.count(tag, b)
-	if err != nil {
-		return nil, d.malformed(err)
-	}
+func (d *decoder) stringList(f *jointField, n int, to place, b []byte) (ok bool) {
 	list := as[[]string](to)
 	all := slices.Grow(*list, n)
 	for i := range n {
@@ -448,11 +474,11 @@ func (d *decoder) stringList(f *jointField, tag uint64, to place, b []byte) (res
 		all = append(all, "")
 		if b, ok = d.one(&f.jointValue, placeOf(&all[len(all)-1]), b); !ok {
 			d.within(step{index: i})
-			return nil, false
+			return false
 		}
 	}
 	*list = all
-	return b, true
+	return true
 }
 
 // entry splits an entry of a map into its key and the rest, which has the value. found is false if there is no value.
@@ -484,11 +510,7 @@ func (d *decoder) entry(b []byte, wire protobuf.WireType) (key, value, rest []by
 }
 
 // stringEntries decodes the entries of a map[string]string that come in a row.
-func (d *decoder) stringEntries(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
-	n, err := d.count(tag, b)
-	if err != nil {
-		return nil, d.malformed(err)
-	}
+func (d *decoder) stringEntries(f *jointField, n int, to place, b []byte) (ok bool) {
 	m := as[map[string]string](to)
 	if *m == nil {
 		*m = make(map[string]string, n)
@@ -499,7 +521,7 @@ func (d *decoder) stringEntries(f *jointField, tag uint64, to place, b []byte) (
 		}
 		key, value, rest, found, ok := d.entry(b, f.wire)
 		if !ok {
-			return nil, false
+			return false
 		}
 		b = rest
 		name, text := d.text.valid(key), ""
@@ -511,12 +533,12 @@ func (d *decoder) stringEntries(f *jointField, tag uint64, to place, b []byte) (
 		default:
 			if text, ok = d.stringOf(&f.jointValue, value); !ok {
 				d.within(step{name: name, kind: stepKey})
-				return nil, false
+				return false
 			}
 		}
 		(*m)[name] = text
 	}
-	return b, true
+	return true
 }
 
 // membersOf decodes an entry of a map to the field of a struct that is for its key.
@@ -551,11 +573,7 @@ func (d *decoder) membersOf(f *jointField, to place, b []byte) (rest []byte, ok 
 var zeros [8]byte
 
 // asText decodes the elements or entries that come in a row by their JSON, as a whole.
-func (d *decoder) asText(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
-	n, err := d.count(tag, b)
-	if err != nil {
-		return nil, d.malformed(err)
-	}
+func (d *decoder) asText(f *jointField, n int, to place, b []byte) (ok bool) {
 	text := []byte{'['}
 	if f.isMap {
 		text[0] = '{'
@@ -566,11 +584,12 @@ func (d *decoder) asText(f *jointField, tag uint64, to place, b []byte) (rest []
 			text = append(text, ',')
 		}
 		value := b
+		var err error
 		if f.isMap {
 			var key []byte
 			var found bool
 			if key, value, b, found, ok = d.entry(b, f.wire); !ok {
-				return nil, false
+				return false
 			}
 			if !found {
 				value = zeros[:]
@@ -581,12 +600,12 @@ func (d *decoder) asText(f *jointField, tag uint64, to place, b []byte) (rest []
 			b, err = d.toLeaf(&f.jointValue, value)
 		}
 		if err != nil {
-			return nil, d.malformed(err)
+			return d.malformed(err)
 		}
 		text = append(text, d.leaf...)
 	}
 	d.leaf = append(append(d.leaf[:0], text...), text[0]+2) // the closing bracket is two behind the opening one
-	return b, d.fromLeaf(f.slice, to)
+	return d.fromLeaf(f.slice, to)
 }
 
 // stringOf decodes a value to a string, by its JSON.
@@ -596,11 +615,7 @@ func (d *decoder) stringOf(v *jointValue, b []byte) (s string, ok bool) {
 }
 
 // entries decodes the entries of any other map that come in a row.
-func (d *decoder) entries(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
-	n, err := d.count(tag, b)
-	if err != nil {
-		return nil, d.malformed(err)
-	}
+func (d *decoder) entries(f *jointField, n int, to place, b []byte) (ok bool) {
 	p := f.slice
 	m := to.value(p.typ)
 	if m.IsNil() {
@@ -613,7 +628,7 @@ func (d *decoder) entries(f *jointField, tag uint64, to place, b []byte) (rest [
 		}
 		key, value, rest, found, ok := d.entry(b, f.wire)
 		if !ok {
-			return nil, false
+			return false
 		}
 		b = rest
 		name := d.text.valid(key)
@@ -621,11 +636,11 @@ func (d *decoder) entries(f *jointField, tag uint64, to place, b []byte) (rest [
 		if found {
 			if _, ok = d.one(&f.jointValue, elem, value); !ok {
 				d.within(step{name: name, kind: stepKey})
-				return nil, false
+				return false
 			}
 		}
 		m.SetMapIndex(placeOf(&name).value(p.typ.Key()), s.values.Index(i))
 	}
 	d.giveBack(p, s)
-	return b, true
+	return true
 }

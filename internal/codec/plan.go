@@ -20,7 +20,9 @@ type plan struct {
 	slice  reflect.Type  // of the scratch: a slice of the elements of a slice or map
 	empty  reflect.Value // a slice without elements
 	id     int           // of the scratch
-	text   hint          // of a document of this type
+	text   hint          // of a document or a part of this type
+	shared bool          // its values may be shared; see Parts
+	mark   uint64        // distinguishes the plans that are shared
 	wrong  error         // why only null can be decoded, although JSON has other values of the type
 	*structPlan
 }
@@ -103,6 +105,7 @@ type planCache struct {
 	mu      sync.Mutex // held while plans are made; guards the fields below
 	scratch int        // how many plans have one
 	guesses int        // how many all structs have
+	shared  int        // how many plans are shared
 }
 
 // of returns the plan of t.
@@ -137,6 +140,16 @@ func (c *compiler) plan(t reflect.Type) *plan {
 	c.plans[t] = p
 	c.fill(p)
 	p.null = p.shape.null()
+	switch p.shape {
+	case shapePointer, shapeSlice:
+		p.shared = t.Elem().Size() > 0
+	case shapeStrings, shapeMap, shapeStringMap:
+		p.shared = true
+	}
+	if p.shared {
+		c.cache.shared++
+		p.mark = uint64(c.cache.shared) * 0x9e3779b97f4a7c15
+	}
 	return p
 }
 

@@ -62,11 +62,8 @@ func Project(t reflect.Type, paths []string) (*Projection, error) {
 func (p *Projection) Type() reflect.Type { return p.typ }
 
 // Decode is [DecodeType] for the projection.
-func (p *Projection) Decode(item jsonstream.Item, apiVersion, kind string) (any, error) {
-	r := request{}
-	if item.APIVersion == "" || item.Kind == "" {
-		r.typed = typeMeta{apiVersion: cmp.Or(item.APIVersion, apiVersion), kind: cmp.Or(item.Kind, kind)}
-	}
+func (p *Projection) Decode(item jsonstream.Item, o Options) (any, error) {
+	r := request{typed: o.typed(item), parts: o.Parts}
 	to := newPlace(p.plan.typ)
 	if _, wrong := r.document(p.plan, to, item.Raw); wrong != nil {
 		wrong.whole(p.typ)
@@ -127,7 +124,7 @@ func (w *wanted) prune(p *plan, path string) (*plan, error) {
 	}
 	pruned := &plan{
 		shape: p.shape, null: p.null, key: p.key, typ: p.typ, size: p.size, length: p.length, elem: p.elem,
-		slice: p.slice, empty: p.empty, id: p.id, wrong: p.wrong, structPlan: p.structPlan,
+		slice: p.slice, empty: p.empty, id: p.id, wrong: p.wrong, shared: p.shared, mark: p.mark, structPlan: p.structPlan,
 	}
 	var err error
 	switch p.shape {

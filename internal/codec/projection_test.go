@@ -113,7 +113,7 @@ func sameAsPruned(t *testing.T, typ reflect.Type, p paths, raw []byte) (decoded 
 	if err != nil {
 		t.Fatalf("%v with %q: %v", typ, p.list(), err)
 	}
-	got, err := only.Decode(jsonstream.Item{Raw: raw}, "", "")
+	got, err := only.Decode(jsonstream.Item{Raw: raw}, codec.Options{})
 	if !json.Valid(raw) {
 		if err == nil {
 			t.Fatalf("%v with %q from %q: got %+v", typ, p.list(), raw, got)
@@ -219,7 +219,7 @@ func sameToy(t *testing.T, b message, p paths) (decoded bool) {
 		t.Fatal(err)
 	}
 	var got *toy
-	err = j.Decode(&got, jsonstream.Item{Raw: b}, "toys/v1", "Toy", nil)
+	err = j.Decode(&got, jsonstream.Item{Raw: b}, codec.Options{APIVersion: "toys/v1", Kind: "Toy"})
 	want, wantErr := decodeToy[*toy](t, b)
 	if wantErr != nil { // a member that does not fit may have been passed over
 		return false
@@ -285,7 +285,7 @@ func TestProjectionOfMembersThatATableLacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got *newer
-	if err := j.Decode(&got, jsonstream.Item{Raw: wholeToy()}, "", "", nil); err != nil || got.Spec.Name != "s" || got.Metadata.Name != "a" || got.Labels.K != "v" {
+	if err := j.Decode(&got, jsonstream.Item{Raw: wholeToy()}, codec.Options{}); err != nil || got.Spec.Name != "s" || got.Metadata.Name != "a" || got.Labels.K != "v" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -300,7 +300,7 @@ func TestProjectionGivesItemsTheirKind(t *testing.T) {
 		`{"kind":"Other","count":"wild"}`: "Other toys/v1",
 		`{"apiVersion":"x/v1","spec":{}}`: "Toy x/v1",
 	} {
-		v, err := only.Decode(jsonstream.Item{Raw: []byte(raw)}, "toys/v1", "Toy")
+		v, err := only.Decode(jsonstream.Item{Raw: []byte(raw)}, codec.Options{APIVersion: "toys/v1", Kind: "Toy"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +308,7 @@ func TestProjectionGivesItemsTheirKind(t *testing.T) {
 			t.Errorf("%s: got %+v, want %s", raw, got, want)
 		}
 	}
-	if v, err := only.Decode(jsonstream.Item{Raw: []byte(`{"spec":1}`)}, "toys/v1", "Toy"); err == nil {
+	if v, err := only.Decode(jsonstream.Item{Raw: []byte(`{"spec":1}`)}, codec.Options{APIVersion: "toys/v1", Kind: "Toy"}); err == nil {
 		t.Errorf("a member that does not fit: got %+v", v)
 	}
 }
@@ -374,7 +374,7 @@ func TestProjectionAllocatesForItsMembersOnly(t *testing.T) {
 	decode := func(raw string) func() {
 		item := jsonstream.Item{Raw: []byte(raw)}
 		return func() {
-			if _, err := only.Decode(item, "toys/v1", "Toy"); err != nil {
+			if _, err := only.Decode(item, codec.Options{APIVersion: "toys/v1", Kind: "Toy"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -389,7 +389,7 @@ func TestProjectionAllocatesForItsMembersOnly(t *testing.T) {
 	binary := func(b message) func() {
 		return func() {
 			var v *toy
-			if err := j.Decode(&v, jsonstream.Item{Raw: b}, "toys/v1", "Toy", nil); err != nil {
+			if err := j.Decode(&v, jsonstream.Item{Raw: b}, codec.Options{APIVersion: "toys/v1", Kind: "Toy"}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -19,11 +19,18 @@ import (
 // Other strings of one object are cut from one piece of memory, whose size is guessed from a hint. So one of these
 // strings keeps the memory of all of them; never that of another object, or of the document.
 type text struct {
-	table [1 << tableBits]entry
-	piece strings.Builder
-	used  int // bytes in the pieces of this object
-	hint  int // bytes that it is expected to use
-	most  int // bytes that it can use
+	table   [1 << tableBits]entry
+	*piece        // in use: one of the others
+	whole   piece // of the object
+	partial piece // of a part that is decoded apart
+}
+
+// piece is the memory from which strings are cut.
+type piece struct {
+	memory strings.Builder
+	used   int // bytes in this and earlier memory of the object
+	hint   int // bytes that it is expected to use
+	most   int // bytes that it can use
 }
 
 const (
@@ -44,14 +51,33 @@ type entry struct {
 
 // begin starts a new object, in a document of the given size.
 func (t *text) begin(size int, h *hint) {
-	t.piece.Reset()
-	t.used, t.hint, t.most = 0, h.of(size), size
+	t.piece = &t.whole
+	t.start(size, h)
 }
 
 // end forgets the object.
-func (t *text) end(h *hint) {
-	t.piece.Reset()
-	h.learn(t.used, t.most)
+func (t *text) end(h *hint) { t.whole.end(h) }
+
+// beginPart starts a part of the object whose strings do not share memory with the rest of it.
+func (t *text) beginPart(size int, h *hint) {
+	t.piece = &t.partial
+	t.start(size, h)
+}
+
+// endPart ends the part.
+func (t *text) endPart(h *hint) {
+	t.partial.end(h)
+	t.piece = &t.whole
+}
+
+func (p *piece) start(size int, h *hint) {
+	p.memory.Reset()
+	p.used, p.hint, p.most = 0, h.of(size), size
+}
+
+func (p *piece) end(h *hint) {
+	p.memory.Reset()
+	h.learn(p.used, p.most)
 }
 
 // string returns b as a string.
@@ -99,16 +125,17 @@ func (t *text) cut(b []byte) string {
 	if len(b) > longestPiece {
 		return string(b)
 	}
-	start := t.piece.Len()
-	if t.piece.Cap()-start < len(b) {
-		t.piece.Reset()
-		room := min(max(t.hint-t.used, leastPiece), t.most-t.used, largestPiece)
-		t.piece.Grow(max(len(b), room))
+	p := t.piece
+	start := p.memory.Len()
+	if p.memory.Cap()-start < len(b) {
+		p.memory.Reset()
+		room := min(max(p.hint-p.used, leastPiece), p.most-p.used, largestPiece)
+		p.memory.Grow(max(len(b), room))
 		start = 0
 	}
-	t.used += len(b)
-	t.piece.Write(b)
-	return t.piece.String()[start:]
+	p.used += len(b)
+	p.memory.Write(b)
+	return p.memory.String()[start:]
 }
 
 // hint is how much text the latest documents of a type had. It is the smaller of two guesses, a constant amount and a

@@ -28,6 +28,9 @@ func (d *decoder) value(p *plan, to place, i int) int {
 		}
 		return afterLiteral(data, i, "null")
 	}
+	if p.shared && d.sharing.table != nil && (c == '{' || c == '[') {
+		return d.part(p, to, i)
+	}
 	switch p.shape {
 	case shapeString:
 		if c != '"' {

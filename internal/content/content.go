@@ -4,7 +4,6 @@ package content
 
 import (
 	"reflect"
-	"sync/atomic"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/codec"
@@ -37,5 +36,5 @@ type List interface {
 // Decoder decodes objects of one kind into one Go type. It is safe for use by several goroutines.
 type Decoder interface {
 	// Decode decodes an item into a new value, and stores it in to, which is a pointer to the type. See codec.Decode.
-	Decode(to any, item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) error
+	Decode(to any, item jsonstream.Item, o codec.Options) error
 }

@@ -47,6 +47,10 @@ type Source struct {
 	// ListEach and WatchEach of an informer. ReadAs does not refuse a Go type with fields that have no names in their
 	// json tags: the handle does not write, and the types are those of a scheme.
 	ReadAs func(objects reflect.Type, only *codec.Projection, metadata bool) any
+	// Sharing returns the source with objects that share parts, and so must not be changed; nil if somebody may change
+	// them. A type that embeds a source has the function of that source; so the result is to be used only if it has the
+	// type of the source that was asked.
+	Sharing func() any
 }
 
 // Carrier is a handle, or a source that wraps another one.

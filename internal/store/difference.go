@@ -11,22 +11,29 @@ import (
 )
 
 // firstDifference returns the path to the first difference of two objects, "" if they are equal, and "." if they differ
-// as a whole. It compares what [meta.Clone] copies, and skips references that both share. A nil slice or map equals an
+// as a whole, and the address of the memory of a that has the difference. It compares what [meta.Clone] copies, and skips references that both share. A nil slice or map equals an
 // empty one: no reader can have turned one into the other in place, and not every DeepCopy preserves the difference.
-func firstDifference[T any](a, b T) string {
+func firstDifference[T any](a, b T) (path string, memory uintptr) {
 	d := differ{seen: make(map[[2]uintptr]bool)}
 	if d.same(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem(), 0) {
-		return ""
+		return "", 0
 	}
 	slices.Reverse(d.way)
 	way := strings.TrimPrefix(strings.Join(d.way, ""), ".")
-	return cmp.Or(way, ".")
+	return cmp.Or(way, "."), d.memory
+}
+
+// isSame reports whether two objects have no difference.
+func isSame[T any](a, b T) bool {
+	path, _ := firstDifference(a, b)
+	return path == ""
 }
 
 // differ walks two values side by side. At a difference it records the path back to the top.
 type differ struct {
-	way  []string
-	seen map[[2]uintptr]bool // the pairs of pointers already followed: there may be cycles
+	way    []string
+	memory uintptr             // that has the difference
+	seen   map[[2]uintptr]bool // the pairs of pointers already followed: there may be cycles
 }
 
 // suspiciouslyDeep is the depth from which maps and slices are checked for cycles too.
@@ -59,19 +66,27 @@ func (d *differ) same(a, b reflect.Value, depth int) bool {
 	case reflect.String:
 		return a.String() == b.String()
 	case reflect.Pointer:
-		return a.Pointer() == b.Pointer() || d.again(a, b, depth) || d.same(a.Elem(), b.Elem(), depth+1)
+		return a.Pointer() == b.Pointer() || d.again(a, b, depth) || d.in(a, d.same(a.Elem(), b.Elem(), depth+1))
 	case reflect.Interface:
 		return d.same(a.Elem(), b.Elem(), depth)
 	case reflect.Struct:
 		return d.sameStruct(a, b, depth)
 	case reflect.Map:
-		return a.Pointer() == b.Pointer() || d.again(a, b, depth) || d.sameMap(a, b, depth+1)
+		return a.Pointer() == b.Pointer() || d.again(a, b, depth) || d.in(a, d.sameMap(a, b, depth+1))
 	case reflect.Slice:
-		return a.Pointer() == b.Pointer() && a.Len() == b.Len() || d.again(a, b, depth) || d.sameList(a, b, depth+1)
+		return a.Pointer() == b.Pointer() && a.Len() == b.Len() || d.again(a, b, depth) || d.in(a, d.sameList(a, b, depth+1))
 	case reflect.Array:
 		return d.sameList(a, b, depth)
 	}
 	return true // functions, channels and unsafe pointers are shared
+}
+
+// in notes that a difference is in the memory that a refers to, unless that memory refers to the difference's own.
+func (d *differ) in(a reflect.Value, same bool) bool {
+	if !same && d.memory == 0 {
+		d.memory = a.Pointer()
+	}
+	return same
 }
 
 // again reports whether the comparison has already followed this pair of references, and may be inside of it.

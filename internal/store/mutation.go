@@ -1,18 +1,24 @@
 package store
 
-import "github.com/bowline-go/bowline/client/meta"
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
 
 // Mutation says that code has changed a shared object. Its fields are those of cache.MutationError.
 type Mutation struct {
 	Key             meta.Key
 	ResourceVersion string
 	Field           string
+	Others          []meta.Key
 }
 
 // CheckMutations switches on a check for tests and staging. The store keeps a clone of one in oneIn of the states that
 // it receives, and at most most clones at a time; with that many clones it leaves new states unchecked. It compares the
 // clone with the shared object when the object is replaced or deleted, and in [Store.Sweep]. The objects that already
-// exist are sampled at once. Each difference is passed to report, once for each state. A oneIn of 1 checks all; one of
+// exist are sampled at once. Each difference is passed to report: once for each state, and once for all sampled states
+// that share the memory which was changed. A oneIn of 1 checks all; one of
 // 0 or less, a most of 0 or less, or a nil report, ends the check.
 //
 // The check finds a mutation after the fact, and names the field but not the code that changed it. A test that checks
@@ -54,7 +60,13 @@ type mutations[T any] struct {
 	report func(*Mutation)
 	count  int // states since the last sampled one
 	clones map[*entry[T]]T
-	found  []*Mutation // not reported yet
+	found  []finding // not reported yet
+}
+
+// finding is a state that has changed, and the memory that has the change.
+type finding struct {
+	Mutation
+	memory uintptr
 }
 
 // follow checks the states that deltas replace, and samples the new ones.
@@ -75,7 +87,7 @@ func (m *mutations[T]) sample(e *entry[T]) {
 		return
 	}
 	m.count = 0
-	if clone := meta.Clone(e.obj); firstDifference(e.obj, clone) == "" {
+	if clone := meta.Clone(e.obj); isSame(e.obj, clone) {
 		m.clones[e] = clone
 	}
 }
@@ -86,13 +98,31 @@ func (m *mutations[T]) compare(e *entry[T]) {
 	if !sampled {
 		return
 	}
-	if field := firstDifference(e.obj, clone); field != "" {
+	if field, memory := firstDifference(e.obj, clone); field != "" {
 		delete(m.clones, e)
-		m.found = append(m.found, &Mutation{Key: e.key, ResourceVersion: e.version, Field: field})
+		m.found = append(m.found, finding{Mutation{Key: e.key, ResourceVersion: e.version, Field: field}, memory})
 	}
 }
 
+// take returns what has been found: one Mutation for all states that share the memory which was changed.
 func (m *mutations[T]) take() (report func(*Mutation), found []*Mutation) {
-	found, m.found = m.found, nil
+	if len(m.found) == 0 {
+		return m.report, nil
+	}
+	for e := range m.clones {
+		m.compare(e)
+	}
+	slices.SortFunc(m.found, func(a, b finding) int { return a.Key.Compare(b.Key) })
+	first := make(map[uintptr]*Mutation)
+	for i := range m.found {
+		c := &m.found[i]
+		if one := first[c.memory]; one != nil {
+			one.Others = append(one.Others, c.Key)
+			continue
+		}
+		first[c.memory] = &c.Mutation
+		found = append(found, &c.Mutation)
+	}
+	m.found = nil
 	return m.report, found
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -246,4 +247,50 @@ func TestSampleMutationsKeepsNoMoreThanItMay(t *testing.T) {
 	s.CheckMutations(1, 0, func(err *cache.MutationError) { t.Errorf("%v, and the check is off", err) })
 	set("e").Spec.Flag = true
 	s.Sweep()
+}
+
+// A change of a part that several objects share is reported once, with the objects that have it.
+func TestCheckMutationsReportsASharedPartOnce(t *testing.T) {
+	for name, end := range map[string]func(s storetest.Cache[*deep], o *deep){
+		"swept": func(s storetest.Cache[*deep], _ *deep) { s.Sweep() },
+		"replaced": func(s storetest.Cache[*deep], o *deep) {
+			s.Set(meta.Identity{Namespace: "ns", Name: "c", UID: "u", ResourceVersion: "9"}, o)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storetest.New[*deep]()
+			var found []*cache.MutationError
+			s.CheckMutations(1, math.MaxInt, func(err *cache.MutationError) { found = append(found, err) })
+			labels := map[string]string{"a": "1"}
+			ports := newDeep("1").Spec.Ports
+			var all []*deep
+			for _, name := range []string{"c", "a", "b", "alone"} {
+				o := newDeep("1")
+				o.Name = name
+				if name != "alone" {
+					o.Labels, o.Spec.Ports = labels, ports
+				}
+				id := o.identity()
+				id.Name = name
+				s.Set(id, o)
+				all = append(all, o)
+			}
+			all[0].Labels["a"] = "2"
+			end(s, all[0])
+			all[1].Spec.Ports[0].Name = "changed" // of states that are no longer checked
+			all[3].Labels["a"] = "2"
+			s.Sweep()
+			want := []*cache.MutationError{
+				{Key: key("ns/a"), ResourceVersion: "1", Field: `metadata.labels["a"]`, Others: []meta.Key{key("ns/b"), key("ns/c")}},
+				{Key: key("ns/alone"), ResourceVersion: "1", Field: `metadata.labels["a"]`},
+			}
+			if name == "replaced" { // the new state of c is checked, and is changed too
+				want = append(want[:1:1], &cache.MutationError{Key: key("ns/alone"), ResourceVersion: "1", Field: `metadata.labels["a"]`},
+					&cache.MutationError{Key: key("ns/c"), ResourceVersion: "9", Field: `spec.Ports[0].Name`})
+			}
+			if !reflect.DeepEqual(found, want) {
+				t.Errorf("got %v, want %v", found, want)
+			}
+		})
+	}
 }

@@ -118,7 +118,7 @@ func (r *Relist[T]) Replace(id meta.Identity, obj T) {
 	r.anew = true
 	key := id.Key()
 	tag, old := r.s.look(key)
-	if old != nil && old.uid == id.UID && old.version == id.ResourceVersion && firstDifference(old.obj, obj) == "" {
+	if old != nil && old.uid == id.UID && old.version == id.ResourceVersion && isSame(old.obj, obj) {
 		r.keeps(old)
 		return
 	}

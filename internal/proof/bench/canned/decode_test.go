@@ -60,7 +60,7 @@ func decode[T any](b *testing.B, schema *protobuf.Schema, messages [][]byte) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		var pod T
-		if err := joint.Decode(&pod, jsonstream.Item{Raw: messages[i%len(messages)]}, "v1", "Pod", nil); err != nil {
+		if err := joint.Decode(&pod, jsonstream.Item{Raw: messages[i%len(messages)]}, codec.Options{APIVersion: "v1", Kind: "Pod"}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -96,15 +97,25 @@ func compareDecoded(t *testing.T, seed int64, j *codec.Joint, typ reflect.Type, 
 	if err := json.Unmarshal(text, &meta); err != nil {
 		t.Fatal(err)
 	}
-	got := reflect.New(reflect.PointerTo(typ))
-	if err := j.Decode(got.Interface(), jsonstream.Item{Raw: message}, meta.APIVersion, meta.Kind, nil); err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
+	o := codec.Options{APIVersion: meta.APIVersion, Kind: meta.Kind}
+	var kept []reflect.Value
+	for i := range 7 { // first without parts, and then with them; the last objects share most of them
+		if i == 1 {
+			o.Parts = new(codec.Parts)
+		}
+		got := reflect.New(reflect.PointerTo(typ))
+		kept = append(kept, got)
+		if err := j.Decode(got.Interface(), jsonstream.Item{Raw: message}, o); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if !reflect.DeepEqual(got.Elem().Interface(), want.Interface()) {
+			g, _ := json.MarshalIndent(got.Elem().Interface(), "", " ")
+			w, _ := json.MarshalIndent(want.Interface(), "", " ")
+			t.Fatalf("seed %d, %v, time %d: from protobuf\n%s\nfrom JSON\n%s",
+				seed, typ, i, firstDifference(string(g), string(w)), firstDifference(string(w), string(g)))
+		}
 	}
-	if !reflect.DeepEqual(got.Elem().Interface(), want.Interface()) {
-		g, _ := json.MarshalIndent(got.Elem().Interface(), "", " ")
-		w, _ := json.MarshalIndent(want.Interface(), "", " ")
-		t.Fatalf("seed %d, %v: from protobuf\n%s\nfrom JSON\n%s", seed, typ, firstDifference(string(g), string(w)), firstDifference(string(w), string(g)))
-	}
+	runtime.KeepAlive(kept) // parts live as long as objects that have them
 }
 
 // firstDifference returns the lines of a around the first one that differs from b.
