@@ -15,7 +15,7 @@ import (
 // that of a part that was decoded into the same Go type before, the object gets a reference to that part, and nothing
 // of the text is decoded. So objects that were decoded with Parts must not be changed.
 //
-// A part is shared from the second time on that its text comes. It is then decoded anew, so that it does not keep the
+// A part is shared from the second time on that its text comes, or from the third if it is within another one. It is then decoded anew, so that it does not keep the
 // memory of the object that had it first. Parts does not keep a part alive: a part lives as long as an object that has
 // it, and its text goes with it. The texts take at most 4 MB.
 //
@@ -55,9 +55,11 @@ type partTable struct {
 	seed  maphash.Seed
 	begun uint64 // its first object
 	sets  []partSet
-	once  [][4]atomic.Uint32 // hashes of texts that have come
+	met   [][4]atomic.Uint32 // the texts that have come: a hash in the upper bits
 	text  atomic.Int64       // bytes
 	turn  atomic.Uint32
+	// sizes has a bit for each hashed size with which plans of a group have had parts, so that a lookup hashes no others.
+	sizes [256]atomic.Uint32
 }
 
 type partSet struct {
@@ -117,7 +119,7 @@ func (s *Parts) enlarge(n uint64) *partTable {
 }
 
 func newPartTable(sets int, seed maphash.Seed, begun uint64) *partTable {
-	return &partTable{seed: seed, begun: begun, sets: make([]partSet, sets), once: make([][4]atomic.Uint32, 4*sets)}
+	return &partTable{seed: seed, begun: begun, sets: make([]partSet, sets), met: make([][4]atomic.Uint32, 4*sets)}
 }
 
 // end ends an object that has looked for some parts and found some of them.
@@ -151,13 +153,18 @@ func (t *partTable) hash(p *plan, b []byte, n int) uint64 {
 
 // hashOf returns the hash of a whole text.
 func (t *partTable) hashOf(p *plan, text []byte) uint64 {
-	for _, n := range hashed {
-		if len(text) >= n {
-			return t.hash(p, text, n)
-		}
-	}
-	return 0
+	return t.hash(p, text, hashed[sizeOf(text)])
 }
+
+// sizeOf returns which bytes of a whole text are hashed. The text is not shorter than leastPart.
+func sizeOf(text []byte) (i int) {
+	for len(text) < hashed[i] {
+		i++
+	}
+	return i
+}
+
+func (t *partTable) sizesOf(p *plan) *atomic.Uint32 { return &t.sizes[p.mark>>56] }
 
 // find returns the part of the plan with that hash whose text is at the start of b, or is b if it is protobuf. cost is
 // how many bytes it compared in vain, at most.
@@ -184,16 +191,20 @@ func (t *partTable) find(p *plan, hash uint64, b []byte, binary bool) (found *pa
 
 func (t *partTable) set(hash uint64) *partSet { return &t.sets[hash>>32&uint64(len(t.sets)-1)] }
 
-// comesAgain reports whether a text has come before, and notes that it has come. If its place is full, one of four other
-// texts, by turn, is as if it had not come.
-func (t *partTable) comesAgain(p *plan, text []byte) bool {
-	h := maphash.Bytes(t.seed, text) ^ p.mark
-	four := &t.once[h>>32&uint64(len(t.once)-1)]
+// times returns how often a text has come, this time included, up to three. If its place is full, one of four other texts,
+// by turn, is forgotten.
+func (t *partTable) times(p *plan, text []byte) int {
+	h := uint32(maphash.Bytes(t.seed, text) ^ p.mark)
+	four := &t.met[h>>2&uint32(len(t.met)-1)]
+	once, twice := h|3, h&^3|2 // never 0
 	at := -1
 	for i := range four {
 		switch four[i].Load() {
-		case uint32(h):
-			return true
+		case once:
+			four[i].Store(twice)
+			return 2
+		case twice:
+			return 3
 		case 0:
 			at = i
 		}
@@ -201,8 +212,8 @@ func (t *partTable) comesAgain(p *plan, text []byte) bool {
 	if at < 0 {
 		at = int(t.turn.Add(1) % uint32(len(four)))
 	}
-	four[at].Store(uint32(h))
-	return false
+	four[at].Store(once)
+	return 1
 }
 
 // place returns a place for a part of size bytes, or nil. A part that has been found since the last such attempt keeps
@@ -233,6 +244,7 @@ func (t *partTable) place(hash uint64, size int) (set *partSet, way int) {
 }
 
 func (t *partTable) put(set *partSet, way int, p *part) {
+	t.sizesOf(p.plan).Or(1 << sizeOf(p.text))
 	set.hashes[way].Store(uint32(p.hash))
 	t.text.Add(int64(len(p.text)))
 	if old := set.parts[way].Swap(p); old != nil {
@@ -271,6 +283,7 @@ type sharing struct {
 	looked    int
 	found     int
 	allowance int  // how many bytes may still be compared in vain, or decoded twice
+	around    int  // how many values that may become parts are around the present one
 	apart     bool // a part is being decoded with memory of its own
 	deepest   int  // the depth that messages have reached
 }
@@ -318,11 +331,16 @@ func (d *decoder) know(q *part, to place, levels int) int {
 	return len(q.text)
 }
 
-// learns reports whether a value that was decoded from text is to become a part: whether the text has come before.
+// learns reports whether a value that was decoded from text is to become a part: whether the text has come before. A
+// value within another one that may become a part must have come twice before. If both have come once, it is enough
+// that the outer one becomes a part.
 func (d *decoder) learns(p *plan, text []byte) bool {
 	s := &d.sharing
-	return s.table != nil && !s.apart && len(text) >= leastPart && len(text) <= largestPart &&
-		s.table.comesAgain(p, text) && s.spend(len(text))
+	if s.table == nil || s.apart || len(text) < leastPart || len(text) > largestPart {
+		return false
+	}
+	times := s.table.times(p, text)
+	return (times > 2 || times == 2 && s.around == 0) && s.spend(len(text))
 }
 
 // learn makes q a part, and replaces the value at a place by that of the part. It has memory of its own: decode decodes
@@ -365,7 +383,9 @@ func (d *decoder) part(p *plan, to place, i int) int {
 	if size := d.know(d.findText(p, rest), to, maxDepth); size > 0 {
 		return i + size
 	}
+	d.sharing.around++
 	next := d.unshared(p, to, i)
+	d.sharing.around--
 	if next < 0 {
 		return next
 	}
@@ -389,16 +409,19 @@ func (d *decoder) tooHigh(p *plan) bool {
 
 // findText returns the part whose text is at the start of b, or nil.
 func (d *decoder) findText(p *plan, b []byte) *part {
-	for _, n := range hashed {
-		t := d.sharing.table
-		if t == nil || len(b) < n {
+	t := d.sharing.table
+	sizes := t.sizesOf(p).Load()
+	for i, n := range hashed {
+		if sizes&(1<<i) == 0 || len(b) < n {
 			continue
 		}
 		q, cost := t.find(p, t.hash(p, b, n), b, false)
 		if q != nil {
 			return q
 		}
-		d.sharing.spend(cost)
+		if !d.sharing.spend(cost) {
+			break
+		}
 	}
 	return nil
 }
@@ -434,7 +457,9 @@ func (d *decoder) messagePart(p *plan, to place, b []byte, decode func(to place,
 	s.spend(cost)
 	outer := s.deepest
 	s.deepest = d.depth
+	s.around++
 	ok := decode(to, b)
+	s.around--
 	levels := s.deepest - d.depth
 	if ok && d.learns(p, b) {
 		d.learn(&part{plan: p, binary: true, text: b, levels: levels}, to, decode)
