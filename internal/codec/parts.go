@@ -15,9 +15,9 @@ import (
 // that of a part that was decoded into the same Go type before, the object gets a reference to that part, and nothing
 // of the text is decoded. So objects that were decoded with Parts must not be changed.
 //
-// A part is shared from the second time on that its text comes, or from the third if it is within another one. It is then decoded anew, so that it does not keep the
-// memory of the object that had it first. Parts does not keep a part alive: a part lives as long as an object that has
-// it, and its text goes with it. The texts take at most 4 MB.
+// A part is shared from the second time on that its text comes, or from the third if it is within another one. It is
+// then decoded anew, so that it does not keep the memory of the object that had it first. Parts does not keep a part
+// alive: a part lives as long as an object that has it, and its text goes with it. The texts take at most 4 MB.
 //
 // If little repeats, Parts looks for nothing for a while, and then tries again.
 //
@@ -26,7 +26,7 @@ type Parts struct {
 	table  atomic.Pointer[partTable] // nil before the first objects, and after a window in which little was found
 	count  atomic.Uint64             // of the objects
 	wakes  atomic.Uint64             // the object from which on parts are looked for
-	window atomic.Uint64             // how many parts were looked for lately, and in the upper half, how many of them were found
+	window atomic.Uint64             // how many parts were looked for lately; in the upper half, how many were found
 
 	mu    sync.Mutex // held while table or wakes changes; guards slept
 	slept uint64     // how many objects the last sleep took
@@ -191,8 +191,8 @@ func (t *partTable) find(p *plan, hash uint64, b []byte, binary bool) (found *pa
 
 func (t *partTable) set(hash uint64) *partSet { return &t.sets[hash>>32&uint64(len(t.sets)-1)] }
 
-// times returns how often a text has come, this time included, up to three. If its place is full, one of four other texts,
-// by turn, is forgotten.
+// times returns how often a text has come, this time included, up to three. If its place is full, one of four other
+// texts, by turn, is forgotten.
 func (t *partTable) times(p *plan, text []byte) int {
 	h := uint32(maphash.Bytes(t.seed, text) ^ p.mark)
 	four := &t.met[h>>2&uint32(len(t.met)-1)]
@@ -319,7 +319,8 @@ func (s *sharing) spend(n int) bool {
 	return s.table != nil
 }
 
-// know puts a part into a place, unless it would nest too deep there. q may be nil. It returns the size of its text, or 0.
+// know puts a part into a place, unless it would nest too deep there. q may be nil. It returns the size of the text, or
+// 0.
 func (d *decoder) know(q *part, to place, levels int) int {
 	d.sharing.looked++
 	if q == nil || d.depth+q.levels > levels || !to.refer(q.value, q.plan.shape) {
