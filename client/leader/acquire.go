@@ -107,6 +107,9 @@ func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 			read, polled = false, false
 		}
 		do, wait, err := l.step()
+		if err == nil && do != stepClaim { // the last read or write was all that this process needs at present
+			l.e.leaseWorks()
+		}
 		l.excluded(wait)
 		switch {
 		case err != nil:
@@ -125,7 +128,9 @@ func (l *lock) acquire(ctx context.Context, w *watcher) (bool, error) {
 			late++
 			switch err := l.attempt(ctx, limit, l.claim); {
 			case err == nil:
+				l.e.leaseWorks()
 			case l.isStale(err):
+				l.e.leaseWorks()
 				late, read = 0, true
 				_ = retry.Sleep(ctx, pace.conflict.Next(0)) // the loop checks ctx
 			default:
@@ -176,7 +181,7 @@ func (l *lock) attempt(ctx context.Context, limit time.Duration, do func(context
 	defer cancel()
 	err := do(ctx)
 	if err == nil || l.isStale(err) {
-		l.e.leaseWorks()
+		l.e.leaseAnswered()
 	}
 	return err
 }

@@ -397,6 +397,31 @@ func TestAMissingPermissionIsReportedAtOnceAndTriedAgainSlowly(t *testing.T) {
 	}
 }
 
+// The log said that the election works again after each read of the lease, and when Run released it.
+func TestAReadDoesNotMeanThatRefusedWritesWorkAgain(t *testing.T) {
+	for _, verb := range []string{"create", "update"} {
+		t.Run(verb, func(t *testing.T) {
+			var forbidden atomic.Bool
+			o := clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return !forbidden.Load() || a.Verb != verb, "" }}
+			play(t, o, func(t *testing.T, w *world) {
+				var said bytes.Buffer
+				a := w.contend("a", func(c *leader.Options) {
+					c.OnError, c.Logger = nil, logr.FromSlogHandler(slog.NewTextHandler(&said, nil))
+				}, nil)
+				forbidden.Store(verb == "create") // otherwise the lease is made first
+				a.run()
+				w.until(time.Second)
+				forbidden.Store(true)
+				w.until(9 * time.Second)
+				_ = a.stop()
+				if text := said.String(); !strings.Contains(text, " fails") || strings.Contains(text, "works again") {
+					t.Errorf("the log is\n%s", text)
+				}
+			})
+		})
+	}
+}
+
 // A lease in a watch that does not decode ends that watch with an error, and neither the lead nor the contention.
 func TestALeaseThatDoesNotDecodeIsReported(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {

@@ -41,6 +41,7 @@ func (l *lock) free(ctx context.Context, limit time.Duration) error {
 			err = l.attempt(ctx, limit, func(ctx context.Context) error { return l.write(ctx, l.empty()) })
 		}
 		if err == nil {
+			l.e.leaseWorks()
 			return nil
 		}
 		wait := pace.conflict.Next(0)

@@ -40,10 +40,17 @@ func (e *Elector) leaseFailed(err error) {
 	e.failed(report.Topic{Key: aboutLease, Fails: e.String() + " fails", Works: e.String() + " works again"}, err)
 }
 
-func (e *Elector) leaseWorks() {
+// leaseAnswered records for the Status that a read or a write of the lease has succeeded.
+func (e *Elector) leaseAnswered() {
 	e.mu.Lock()
 	e.status.Err = nil
 	e.mu.Unlock()
+}
+
+// leaseWorks reports that this process can do what it needs with the lease. A read before a write does not show that:
+// the write may still be forbidden.
+func (e *Elector) leaseWorks() {
+	e.leaseAnswered()
 	e.works(aboutLease)
 }
 
