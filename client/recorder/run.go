@@ -124,7 +124,7 @@ func (r *run) finish(ctx context.Context, t task, err error) {
 	taken := r.book.settle(now, t, o, err)
 	r.mu.Unlock()
 	switch {
-	case o == failed:
+	case o == failed, o == denied:
 		if ctx.Err() == nil { // otherwise the grace period is over, and the record is dropped
 			r.failed(err)
 		}

@@ -243,7 +243,11 @@ func TestAForbiddenRecordIsSentAgainForAWhile(t *testing.T) {
 			})
 			r.start()
 			r.pages.Normal(page("a"), "A", "")
-			after(29 * time.Second)
+			after(time.Second)
+			if told := r.told(); len(told) == 0 || !errors.Is(told[0], apierrors.Forbidden) {
+				r.Errorf("told %v, want the refusal at once", told)
+			}
+			after(28 * time.Second)
 			if s := r.recorder.Status(); len(s.Dropped) > 0 {
 				r.Errorf("dropped too early: %v", s)
 			}
