@@ -230,6 +230,17 @@ func (r *replica) awaitEnd() {
 	}
 }
 
+// The manifests that GUIDE.md has.
+func TestTheServerTakesTheManifestsOfTheOperator(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pages.yaml", "role.yaml", "account.yaml", "deployment.yaml"} {
+		file := filepath.Join("..", "..", "..", "examples", "operator", name)
+		if _, err := plane.Kubectl(t.Context(), "apply", "--dry-run=server", "-f", file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Two replicas of examples/operator, one of which leads. The leader is killed, the API server restarts, and the next leader is
 // asked to end, while people change and delete pages. In the end exactly the right objects exist.
 func TestTheOperatorAsTwoReplicas(t *testing.T) {
