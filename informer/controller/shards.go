@@ -104,20 +104,6 @@ type lookups[K comparable] struct {
 	sources []primary[K]
 }
 
-// namespacer is a key with a namespace that is not a meta.Key, such as a key that also names a cluster.
-type namespacer interface{ GetNamespace() string }
-
-// namespaceOf returns the namespace of a key; false if it has none.
-func namespaceOf[K comparable](k K) (string, bool) {
-	switch k := any(k).(type) {
-	case meta.Key:
-		return k.Namespace, true
-	case namespacer:
-		return k.GetNamespace(), true
-	}
-	return "", false
-}
-
 // rangeOf returns the range of a key, and the deletion of its object if it has been deleted. It returns false if the
 // range is not known, because the object is in no cache of this replica: it is in another replica's range, or was
 // deleted long ago.
