@@ -236,17 +236,3 @@ func (c *Controller[K]) partly(in *intake[K], f *feed[K]) {
 		c.releaseHeld(in, f)
 	}
 }
-
-// releaseHeld gives the keys that wait for a source back to the queue. Those that must still wait are held again.
-func (c *Controller[K]) releaseHeld(in *intake[K], f *feed[K]) {
-	c.set.mu.Lock()
-	var held []K
-	if c.set.intake == in && !f.blocks() {
-		held, f.held = f.held, nil
-		f.releases++
-	}
-	c.set.mu.Unlock()
-	for _, k := range held {
-		in.release(k)
-	}
-}
