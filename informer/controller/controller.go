@@ -153,8 +153,8 @@ func (c *Controller[K]) begin() error {
 // isIdle reports whether no run is in progress. c.mu must be held.
 func (c *Controller[K]) isIdle() bool { return c.status.State == Idle || c.status.State == Stopped }
 
-// newEpoch makes the epoch of a run or term, with its own queue.
-func (c *Controller[K]) newEpoch(ctx context.Context, info RunInfo) *epoch[K] {
+// beginEpoch makes the epoch of a run or term, with its own queue.
+func (c *Controller[K]) beginEpoch(ctx context.Context, info RunInfo) *epoch[K] {
 	o := workqueue.Options[K]{
 		MinBackoff: c.options.MinBackoff,
 		MaxBackoff: c.options.MaxBackoff,

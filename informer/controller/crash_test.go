@@ -21,7 +21,7 @@ func TestCrashOnPanicLetsThePanicContinue(t *testing.T) {
 		c := New("c", Options{CrashOnPanic: crash}, fn, panicking{})
 		for name, call := range map[string]func() error{
 			"reconcile": func() error {
-				v := &visit[string]{Context: t.Context(), epoch: c.newEpoch(t.Context(), RunInfo{}), key: "key"}
+				v := &visit[string]{Context: t.Context(), epoch: c.beginEpoch(t.Context(), RunInfo{}), key: "key"}
 				v.call(v)
 				return v.end.Err
 			},

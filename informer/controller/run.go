@@ -92,7 +92,7 @@ func (c *Controller[K]) run(
 		Keys:            c.keys,
 		Groups:          c.Groups,
 	}
-	e := c.newEpoch(outer, info)
+	e := c.beginEpoch(outer, info)
 	defer e.over()
 	defer hooks.Run(outer, c.hooks.Run, info)()
 	// ctx ends the sources and the workers; outer, a failure, or the end of lead ends ctx.

@@ -73,7 +73,7 @@ func (c *Controller[K]) startTerm(
 	ctx, leading context.Context, s *shift[K], info RunInfo, fail context.CancelCauseFunc,
 ) (finish func(), ok bool) {
 	c.setState(Syncing)
-	e := c.newEpoch(ctx, info)
+	e := c.beginEpoch(ctx, info)
 	s.epoch = e
 	term, end := context.WithCancelCause(ctx)
 	unlink := context.AfterFunc(leading, func() { end(context.Cause(leading)) })
