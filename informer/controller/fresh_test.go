@@ -84,12 +84,6 @@ func (b *behind) lag(d time.Duration) {
 	synctest.Wait()
 }
 
-// sleep lets time pass, and everything come to rest.
-func sleep(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
 const forever = time.Duration(math.MaxInt64)
 
 func (b *behind) create(ctx context.Context, name string, labels map[string]string) error {

@@ -253,11 +253,3 @@ func locks(a *arena) func(ctx context.Context) error {
 		return merge(a.scaler, annotated(nil))(ctx)
 	}
 }
-
-// sleepIn waits, unless ctx ends.
-func sleepIn(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
