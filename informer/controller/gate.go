@@ -16,12 +16,13 @@ import (
 )
 
 // gate is one concern of reconciles, such as the wait for caches. An epoch has a list of the gates that its controller
-// uses.
+// uses. DESIGN.md says how to add one.
 type gate[K comparable] interface {
 	// enter is called before a reconcile, with the context that the previous gate has returned. It returns the context
 	// for the next gates and for the function. ok is false if the key must not be reconciled now: then the gate has
-	// ensured that the key comes again, or knows that it need not. leave, unless it is nil, is called at the end, after
-	// the leave functions of the next gates.
+	// ensured that the key comes again, by workqueue.Queue.Hold, or knows that it need not. leave, unless it is nil, is
+	// called at the end, after the leave functions of the next gates; it is also called if one of those refuses the
+	// key, so that no reconcile has begun. If enter returns false, it returns no leave.
 	enter(ctx context.Context, v *visit[K]) (inner context.Context, leave func(), ok bool)
 }
 
@@ -132,7 +133,8 @@ type epoch[K comparable] struct {
 	overdue map[K]struct{} // keys whose times stay in the past, as the log has said
 }
 
-// newEpoch returns an epoch with the gates that the controller uses.
+// newEpoch returns an epoch with the gates that the controller uses, in the order in which keys pass them. DESIGN.md has
+// the reasons for the order.
 func newEpoch[K comparable](c *Controller[K], queue *workqueue.Queue[K]) *epoch[K] {
 	e := &epoch[K]{c: c, queue: queue, fresh: newFreshGate(c, queue), fights: newFightGate(c)}
 	use := func(to *[]gate[K], g gate[K], used bool) {
