@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -135,30 +134,6 @@ func (c *call) readWrite(kind string) (d *object.Draft, o writeOptions, err erro
 	return d, o, err
 }
 
-// readAction reads the body of a create that performs an action, such as a binding. A body without a kind has the only
-// possible one.
-func (c *call) readAction(into any, kind meta.GVK) error {
-	b, err := c.readBody(kind)
-	if err != nil {
-		return err
-	}
-	return c.decode(b, into, kind)
-}
-
-// readFor is readAction for an action whose object, with the metadata m, names the object that it is for. It also reads
-// the parameters.
-func (c *call) readFor(into any, m *meta.ObjectMeta) (writeOptions, error) {
-	kind := c.res.kindOf(c.Subresource)
-	o, err := c.writeOptions("CreateOptions")
-	if err == nil {
-		err = c.readAction(into, kind)
-	}
-	if err == nil && m.Name != c.Key.Name {
-		err = status.BadRequest("name in URL does not match name in %s object", kind.Kind)
-	}
-	return o, err
-}
-
 // decode decodes a body that has a kind, or none.
 func (c *call) decode(b *payload, into any, kind meta.GVK) error {
 	is, err := object.TypeOf(b.json)
@@ -177,11 +152,5 @@ func (c *call) decode(b *payload, into any, kind meta.GVK) error {
 		_, version := meta.SplitAPIVersion(is.APIVersion)
 		return status.BadRequest("%s in version %q cannot be handled as a %s: %v", is.Kind, version, kind.Kind, err)
 	}
-	return nil
-}
-
-// accept answers an action that has been carried out.
-func (c *call) accept() error {
-	writeStatus(c.w, meta.Status{Status: "Success", Code: http.StatusCreated})
 	return nil
 }
