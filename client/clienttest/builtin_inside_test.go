@@ -18,7 +18,7 @@ func TestTheKindsOfSubresourcesAreKnown(t *testing.T) {
 				kind.Group = r.Group
 			}
 			if schema.Builtin().Of(kind) == nil {
-				t.Errorf("%s/%s: nothing is known of %v", r.Resource.Resource, name, kind)
+				t.Errorf("%s/%s: schemas.json does not have %v; DESIGN.md says how to write it", r.Resource.Resource, name, kind)
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func TestEveryRouteOfAResourceCanBeReached(t *testing.T) {
 			}
 			return slices.Contains(r.verbs, verb)
 		}) {
-			t.Errorf("%q is no path of a built-in resource", row)
+			t.Errorf("routes has %q, and kinds.json has no such resource or subresource", row)
 		}
 	}
 }
@@ -53,8 +53,16 @@ func TestEverySubresourceHasAVerb(t *testing.T) {
 	for _, r := range builtinKinds() {
 		for name, sub := range r.subresources {
 			if len(sub.verbs) == 0 {
-				t.Errorf("%s/%s: no route leads to it", r.groupResource(), name)
+				t.Errorf("kinds.json has %s/%s, and routes has no row for it", r.groupResource(), name)
 			}
+		}
+	}
+}
+
+func TestTheKindsOfResourcesAreKnown(t *testing.T) {
+	for _, r := range builtinKinds() {
+		if schema.Builtin().Of(r.GVK()) == nil {
+			t.Errorf("%s: schemas.json does not have %v; DESIGN.md says how to write it", r.groupResource(), r.GVK())
 		}
 	}
 }
