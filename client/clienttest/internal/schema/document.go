@@ -1,13 +1,11 @@
 package schema
 
 import (
-	"strings"
-
-	// for schemas.json
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
