@@ -190,3 +190,31 @@ func testWrongReviews(t *testing.T, s suite) {
 		}
 	}
 }
+
+func testReviewsOfSelectors(t *testing.T, s suite) {
+	const path = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+	review := func(more string) string {
+		return `{"spec":{"resourceAttributes":{"verb":"list","resource":"pods",` + more + `}}}`
+	}
+	ask := func(name, more, at, is string) exchange {
+		return exchange{name: name, path: path, body: review(more), code: 201, at: at, is: is}
+	}
+	const field = "spec.resourceAttributes.fieldSelector"
+	for _, e := range []exchange{
+		ask("both", `"fieldSelector":{"rawSelector":"spec.nodeName=a"},"labelSelector":{"rawSelector":"app in (a,b)"}`, "status", `{"allowed":true}`),
+		ask("one that cannot be parsed", `"fieldSelector":{"rawSelector":"nonsense"}`, "status.evaluationError", `"`+field+` ignored due to parse error"`),
+		ask("another", `"labelSelector":{"rawSelector":"app in web"}`, "status.evaluationError", `"spec.resourceAttributes.labelSelector ignored due to parse error"`),
+		ask("what was asked", `"fieldSelector":{"rawSelector":"a=b"}`, field, `{"rawSelector":"a=b"}`),
+		ask("terms", `"fieldSelector":{"requirements":[{"key":"a","operator":"In","values":["b"]}]}`, "status", `{"allowed":true}`),
+		refused("an empty one", path, "", review(`"fieldSelector":{}`), 422, apierrors.Invalid,
+			field+".requirements: Required value: when "+field+" is specified, requirements or rawSelector is required"),
+		refused("text beside terms", path, "", review(`"fieldSelector":{"rawSelector":"a=b","requirements":[{"key":"a","operator":"In","values":["b"]}]}`),
+			422, apierrors.Invalid, field+`.rawSelector: Invalid value: "a=b": may not specified at the same time as requirements`),
+	} {
+		e.run(t, s, strings.NewReplacer())
+	}
+	d := must[client.Decision](t)(client.CanI(t.Context(), s.client, client.Access{
+		Verb: "list", Resource: meta.GVR{Version: "v1", Resource: "pods"}, LabelSelector: "a=b", FieldSelector: "spec.nodeName=x",
+	}))
+	equal(t, "allowed", d, client.Decision{Allowed: true})
+}

@@ -1,8 +1,13 @@
 package conformance
 
 import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 
+	"github.com/bowline-go/bowline/client"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
@@ -131,4 +136,36 @@ func testWritten(t *testing.T, s suite) {
 	} {
 		e.run(t, s, names)
 	}
+}
+
+// No release up to Kubernetes 1.37 knows the parameter (KEP-5958), and all ignore it.
+func testDropIsIgnored(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	s.configMap(t, ns, "a", nil)
+	const drop = ";drop=metadata.managedFields"
+	for _, accept := range []string{
+		"application/json" + drop,
+		"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" + drop,
+		"application/json;as=Table;v=v1;g=meta.k8s.io" + drop + ",application/json" + drop,
+		"application/vnd.kubernetes.protobuf" + drop + ", application/json" + drop,
+		"application/json;drop=metadata.managedFields+metadata.annotations",
+	} {
+		for _, query := range []url.Values{{}, {"watch": {"1"}, "timeoutSeconds": {"1"}}} {
+			if strings.Contains(accept, "List") && query.Has("watch") {
+				continue
+			}
+			text := s.read(t, "/api/v1/namespaces/"+ns+"/configmaps", query, accept)
+			if !strings.Contains(text, "f:data") {
+				t.Errorf("with %s and %v there are no managedFields in %q", accept, query, text)
+			}
+		}
+	}
+}
+
+// read returns the body of an answer.
+func (s suite) read(t *testing.T, path string, query url.Values, accept string) string {
+	t.Helper()
+	resp := must[*http.Response](t)(s.client.Raw(t.Context(), client.RawRequest{Path: path, Query: query, Header: http.Header{"Accept": {accept}}}))
+	defer func() { _ = resp.Body.Close() }()
+	return string(must[[]byte](t)(io.ReadAll(resp.Body)))
 }

@@ -161,3 +161,22 @@ func testNumbers(t *testing.T, s suite) {
 		e.run(t, s, names)
 	}
 }
+
+func testTimeout(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	names := paths(ns)
+	const invalid = `invalid timeout specified in the request URL - time: invalid duration "x"`
+	for _, e := range []exchange{
+		refused("no duration", "GET {core}/configmaps?timeout=x", "", "", 400, apierrors.BadRequest, invalid),
+		refused("no duration of a write", "POST {core}/configmaps?timeout=x", "", `{"metadata":{"name":"a"}}`, 400, apierrors.BadRequest, invalid),
+		refused("no duration of another path", "GET /version?timeout=x", "", "", 400, apierrors.BadRequest, invalid),
+		applied("a duration", "GET {core}/configmaps?timeout=5s", "", "", "kind", `"ConfigMapList"`),
+		applied("no limit", "GET {core}/configmaps?timeout=0s", "", "", "kind", `"ConfigMapList"`),
+		applied("less than none", "GET {core}/configmaps?timeout=-1s", "", "", "kind", `"ConfigMapList"`),
+		applied("a long time", "GET {core}/configmaps?timeout=100h", "", "", "kind", `"ConfigMapList"`),
+		refused("a time that passes", "GET {core}/configmaps?timeout=1s&resourceVersion=99999999999", "", "", 504, apierrors.Timeout,
+			`the answer is not a Status but text/plain; charset=utf-8: {"metadata":{}*"code":504}`),
+	} {
+		e.run(t, s, names)
+	}
+}

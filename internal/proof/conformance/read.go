@@ -141,3 +141,36 @@ func testSelectors(t *testing.T, s suite) {
 		wantReason(t, err, apierrors.BadRequest, 400)
 	}
 }
+
+func testOneAndCount(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	r := s.configMaps.In(ns)
+	count := func(r client.Resource[*ConfigMap], o client.ListOptions, n int, known bool) {
+		t.Helper()
+		if got, sure, err := r.Count(t.Context(), o); err != nil || got != n || sure != known {
+			t.Errorf("the count with %+v is %d, %t, %v; want %d, %t", o, got, sure, err, n, known)
+		}
+	}
+	count(r, client.ListOptions{}, 0, true)
+	for _, name := range []string{"a", "b", "c"} {
+		s.configMap(t, ns, name, map[string]string{"x": "y"})
+	}
+	count(r, client.ListOptions{}, 3, true)
+	count(r, client.ListOptions{LabelSelector: "x=y"}, 0, false)
+	count(r, client.ListOptions{LabelSelector: "x=z"}, 0, true)
+	one := r.One(meta.Key{Name: "b"})
+	list := must[meta.List[*ConfigMap]](t)(one.List(t.Context(), client.ListOptions{}))
+	equal(t, "objects of the handle", len(list.Items), 1)
+	for e, err := range one.Watch(t.Context(), client.WatchOptions{}) {
+		if err != nil || e.Identity.Name != "b" {
+			t.Fatalf("the watch brings %v, %v", e, err)
+		}
+		if e.Type == client.Deleted {
+			break
+		}
+		if err := one.DeleteCollection(t.Context(), client.Selection{Everything: true}, client.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count(r, client.ListOptions{}, 2, true)
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -370,5 +371,28 @@ func testBadRequests(t *testing.T, s suite) {
 	_, err = s.configMaps.List(t.Context(), client.ListOptions{Namespace: ns, ResourceVersion: "many"})
 	if !errors.Is(err, apierrors.BadRequest) && !errors.Is(err, apierrors.Invalid) {
 		t.Errorf("a list at the version %q gives %v, want BadRequest or Invalid", "many", err)
+	}
+}
+
+// If an object has a name and a generateName, the name is the caller's, but the server's errors treat it as one that
+// the server has made.
+func testGeneratedNames(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	names := paths(ns)
+	s.configMap(t, ns, "a", nil)
+	const taken = `configmaps "a" already exists, the server was not able to generate a unique name for the object`
+	for _, e := range []exchange{
+		refused("a name beside a prefix", "POST {core}/configmaps", "", `{"metadata":{"name":"a","generateName":"a-"}}`, 409, apierrors.AlreadyExists, taken),
+		refused("a dry run", "POST {core}/configmaps?dryRun=All", "", `{"metadata":{"name":"a","generateName":"a-"}}`, 409, apierrors.AlreadyExists, taken),
+		refused("a name alone", "POST {core}/configmaps", "", `{"metadata":{"name":"a"}}`, 409, apierrors.AlreadyExists, `configmaps "a" already exists`),
+	} {
+		e.run(t, s, names)
+	}
+	_, err := s.client.Raw(t.Context(), client.RawRequest{
+		Method: http.MethodPost, Path: "/api/v1/namespaces/" + ns + "/configmaps", Header: http.Header{"Content-Type": {"application/json"}},
+		Body: []byte(`{"metadata":{"name":"a","generateName":"a-"}}`),
+	})
+	if _, asked := apierrors.RetryAfter(err); !asked {
+		t.Errorf("no time to wait in %v", err)
 	}
 }
