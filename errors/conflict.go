@@ -85,7 +85,7 @@ func (c *FieldConflict) read() {
 	}
 }
 
-// cutQuoted returns the value of a quoted string at the start of a text, and the text behind it.
+// cutQuoted returns the value of a quoted string at the start of a text, and the text after it.
 func cutQuoted(text string) (said, rest string, ok bool) {
 	quoted, err := strconv.QuotedPrefix(text)
 	if err != nil {

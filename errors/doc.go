@@ -1,5 +1,5 @@
-// Package errors represents the failures that the API server answers, and says what a caller may do about them. Import
-// it as apierrors.
+// Package errors represents the failures with which the API server answers, and says what a caller may do about them.
+// Import it as apierrors.
 //
 // Every answer that is not a success becomes a [*StatusError], whether it came as a Status object, as the API server
 // sends it, or as anything else, such as the page of a proxy. The reasons of the API are constants of type [Reason]

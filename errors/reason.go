@@ -65,7 +65,7 @@ const (
 	// Timeout (504): the request did not end within its time limit, and may still take effect. A list at a version that
 	// the server has not reached also ends this way; see [IsTooLargeResourceVersion].
 	Timeout Reason = "Timeout"
-	// Unknown is the reason of an answer without a reason whose code implies none. It is not a word of the API.
+	// Unknown is the reason of an answer that gives no reason and whose code implies none. It is not a word of the API.
 	Unknown Reason = "Unknown"
 )
 

@@ -62,7 +62,7 @@ func parseRetryAfter(value string, header http.Header, now time.Time) (time.Dura
 }
 
 // SafeToRetry reports whether the same request, of any verb, can be sent again without the risk that it takes effect
-// twice, with a chance of another outcome. That is certain if
+// twice, and may then succeed. It returns true if
 //
 //   - the server refused to handle it now: TooManyRequests, or ServiceUnavailable with a time to wait;
 //   - it was never sent: the server's name could not be resolved, the connection was refused or could not be made, or

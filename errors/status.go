@@ -70,8 +70,8 @@ func (e *StatusError) Error() string {
 	return b.String()
 }
 
-// Is reports whether the answer matches target, a [Reason]: the server sent that word, or sent no listed word and has
-// the code that implies it. The codes 410, 413 and 429 match their reasons whatever word comes with them.
+// Is reports whether the answer matches target, a [Reason]: the server sent that word, or it sent no listed word and a
+// code that implies the reason. The codes 410, 413 and 429 match their reasons whatever word comes with them.
 func (e *StatusError) Is(target error) bool {
 	t, ok := target.(Reason)
 	if !ok || e == nil || t == "" {

@@ -32,7 +32,7 @@ const (
 	atOnce = 8
 )
 
-// Options configure the memory of a Catalog. The zero value suits long-running programs.
+// Options say how a Catalog remembers answers. The zero value suits long-running programs.
 type Options struct {
 	// TTL is how long an answer is used before the server is asked whether it has changed; 0 means one minute.
 	TTL time.Duration
@@ -70,8 +70,8 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// Catalog is a client-side memory of what a server serves, filled on demand. It is safe for use by several goroutines
-// at once, and has no background goroutine.
+// Catalog is a client-side cache of what a server serves, filled on demand. It is safe for use by several goroutines at
+// once, and has no background goroutine.
 type Catalog struct {
 	client  *client.Client
 	options Options

@@ -22,9 +22,9 @@
 //
 // Only an answer younger than Options.MissTTL, 10 s, proves that something does not exist. So a
 // CustomResourceDefinition is seen within 10 s of its creation, without a restart, and a loop that asks for missing
-// ones makes one small request in 10 s, whatever it asks for. A program that creates a definition itself waits until
-// that is established, and calls Invalidate. Answers that the server marks as stale are requested again as often as
-// negative ones.
+// ones makes one small request in 10 s, whatever it asks for. A program that creates a definition itself should wait
+// until it is established, and then call Invalidate. Answers that the server marks as stale are requested again as
+// often as negative ones.
 //
 // A failed request is not remembered, so the next call repeats it, unless the server's answer would be the same:
 // forbidden, not found, or not the requested document. Concurrent calls for the same document share one request; each

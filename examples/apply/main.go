@@ -1,4 +1,4 @@
-// Apply keeps a deployment as its configuration says, and leaves to others what is theirs.
+// Apply keeps a deployment as its configuration says, and leaves the fields of other managers alone.
 //
 //	go run ./examples/apply                       # with nothing but Go: the API server is in the process
 //	go run ./examples/apply -kubeconfig FILE -namespace web   # it makes a deployment there, and deletes it

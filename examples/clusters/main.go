@@ -32,10 +32,10 @@ type ConfigMap struct {
 	Data            map[string]string `json:"data,omitempty"`
 }
 
-// ConfigMaps says where the server has them.
+// ConfigMaps is the resource on the servers.
 var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
-// The labels of what is to be copied, and of copies.
+// The labels of originals, which are to be copied, and of copies.
 var original, copied = map[string]string{"copy": "everywhere"}, map[string]string{"copy-of": "hub"}
 
 // Site is what this program keeps for a cluster.
@@ -65,8 +65,8 @@ func open(name string, cfg client.Config, selector string) (*Site, error) {
 func newController(hub *Site, onError func(error)) *clusters.Controller[*Site] {
 	o := controller.Options{
 		Workers: 4,
-		Timeout: 10 * time.Second, // so long may a cluster whose requests hang keep the workers
-		// A cluster that comes back is worked on within that time.
+		Timeout: 10 * time.Second, // a cluster whose requests hang keeps a worker no longer than this
+		// When a cluster comes back, its keys are retried within this time.
 		MaxBackoff: 2 * time.Second,
 		OnError:    onError,
 	}
@@ -106,7 +106,7 @@ func remove(ctx context.Context, ctl *clusters.Controller[*Site], name string) e
 	return err
 }
 
-// run plays the story on three servers in the process.
+// run runs the story on three servers in the process.
 func run(ctx context.Context, out io.Writer) error {
 	servers := map[string]*clienttest.Server{}
 	group := &informer.Group{}
@@ -143,7 +143,7 @@ func main() {
 	}
 }
 
-// story is what happens to the clusters.
+// story makes things happen to the clusters.
 type story struct {
 	out     io.Writer
 	servers map[string]*clienttest.Server
@@ -231,7 +231,7 @@ func (s *story) put(ctx context.Context, name, color string) error {
 	return err
 }
 
-// until waits until the servers of sites have so many copies of a color, and all the same.
+// until waits until each of the sites has copies of all originals, count of them in this color.
 func (s *story) until(ctx context.Context, color string, count int, sites ...*Site) error {
 	return poll(ctx, func() error {
 		originals, err := s.hub.maps.List(ctx, client.ListOptions{LabelSelector: "copy=everywhere"})

@@ -1,4 +1,4 @@
-// Controller is a first controller, for a type of one's own, against the cluster that kubectl uses.
+// Controller is a first controller, for a custom resource, against the cluster that kubectl uses.
 package main
 
 import (
@@ -27,7 +27,7 @@ type Site struct {
 	} `json:"status"`
 }
 
-// Sites says where the server has them.
+// Sites is the resource on the server.
 var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"}
 
 func run(ctx context.Context, cfg client.Config) error {
@@ -47,7 +47,7 @@ func run(ctx context.Context, cfg client.Config) error {
 				s.Status.URL = "https://" + s.Spec.Domain + "/"
 				return nil
 			})
-			return controller.Result{}, apierrors.Ignore(err, apierrors.NotFound) // it has gone meanwhile
+			return controller.Result{}, apierrors.Ignore(err, apierrors.NotFound) // the site has been deleted
 		}, controller.Watch(inf))
 	return informer.Run(ctx, ctl)
 }

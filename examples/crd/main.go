@@ -72,7 +72,7 @@ func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
 	}
 	fmt.Fprintln(out, "changed to", changed.Spec)
 
-	// The status is a resource of its own: a write to it changes nothing else.
+	// The status is a subresource: a write to it changes nothing else.
 	changed, err = sites.Status().Modify(ctx, key, func(s *Site) error {
 		s.Status.URL = "https://" + s.Spec.Domain + "/"
 		return nil

@@ -4,9 +4,9 @@
 //	go run ./examples/ensure -kubeconfig FILE -namespace web   # it makes a config map there, and deletes it
 //
 // Ensure creates an object that is not there and changes one that differs. Its outcome is Created, Updated or
-// Unchanged, or NotKept with the fields that the server has otherwise than wanted. It compares only what these small
-// types say, so that what the server fills in causes no second write, and what others have set stays. The Deployment is
-// owned by the ConfigMap: it goes with it.
+// Unchanged, or NotKept with the fields in which the server's object still differs. Ensure compares only the fields of
+// these small types. So a default that the server sets causes no second write, and fields that others have set stay.
+// The ConfigMap owns the Deployment: when the ConfigMap is deleted, so is the Deployment.
 package main
 
 import (
@@ -23,13 +23,13 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-// Shop is the ConfigMap that says what there should be.
+// Shop is the ConfigMap with the wanted state.
 type Shop struct {
 	meta.ObjectMeta `json:"metadata"`
 	Data            map[string]string `json:"data"`
 }
 
-// Deployment has what this program sets.
+// Deployment has the fields that this program sets.
 type Deployment struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {
@@ -51,13 +51,13 @@ type Container struct {
 	Image string `json:"image"`
 }
 
-// Where the server has them.
+// The resources on the server.
 var (
 	Shops       = client.Type[*Shop]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 	Deployments = client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 )
 
-// ensure makes the deployment of a shop what it should be, and returns it and what had to be done. A controller's
+// ensure makes the server have the deployment of a shop, and returns the deployment and the outcome. A controller's
 // reconcile has this form.
 func ensure(ctx context.Context, c *client.Client, key meta.Key) (*Deployment, client.Ensured, error) {
 	shop, err := client.For(c, Shops).Get(ctx, key)

@@ -45,7 +45,7 @@ func run(ctx context.Context, cmd *remote.Cmd, out io.Writer) (code int, err err
 	return 0, err
 }
 
-// demo runs three commands in a container that is made of programs below.
+// demo runs three commands in a container whose programs are those of the function programs.
 func demo(ctx context.Context, c *client.Client, out io.Writer) error {
 	web := &Pod{Identity: meta.Identity{Namespace: "default", Name: "web"}}
 	web.Spec.Containers = []Container{{Name: "app", Image: "none"}}
@@ -68,7 +68,7 @@ func demo(ctx context.Context, c *client.Client, out io.Writer) error {
 	return err
 }
 
-// programs are what the container of the demo has.
+// programs runs a program of the demo's container.
 func programs(_ context.Context, p *containers.Process) int {
 	switch p.Args[0] {
 	case "hostname":

@@ -1,5 +1,5 @@
-// Logs prints the logs of all containers of a selector's pods as they come, also of pods that come later, and over
-// restarts.
+// Logs prints the logs of all containers of the pods that a selector selects, as they are written. It goes on when a
+// container restarts, and includes pods that are created later.
 //
 //	go run ./examples/logs  # with nothing but Go: the API server is in the process, and its containers too
 //	go run ./examples/logs -kubeconfig FILE -selector app=web -tail 10

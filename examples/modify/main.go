@@ -3,9 +3,10 @@
 //	go run ./examples/modify               # with nothing but Go: the API server is in the process
 //	go run ./examples/modify -kubeconfig FILE -namespace NAME   # it makes a config map there, and deletes it
 //
-// The seats are in a config map. Resource.Modify reads it, has it changed and writes it back, and does all of that
-// again when somebody else was faster: so a clerk's function sees what is there now, and may be called several times
-// for one seat. It says no by returning an error. What Show does not name, as the labels, stays.
+// The seats are in a config map. Resource.Modify reads it, calls the clerk's function to change it and writes it back.
+// If somebody else was faster, it does all of that again. So the function always sees the present state, and may be
+// called several times for one seat. If it returns an error, nothing is written. Fields that Show does not name, such
+// as the labels, stay.
 package main
 
 import (
@@ -33,7 +34,7 @@ type Show struct {
 	} `json:"data"`
 }
 
-// Shows are the config maps of a cluster, as Shows.
+// Shows is the resource of config maps, read and written as Shows.
 var Shows = client.Type[*Show]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
 var errSoldOut = errors.New("the show is sold out")
@@ -50,8 +51,8 @@ func sell(ctx context.Context, shows client.Resource[*Show], key meta.Key, clerk
 		s.Data.Sold = strings.TrimSpace(s.Data.Sold + " " + seat + ":" + clerk)
 		return nil
 	})
-	// After a connection that broke at the wrong moment nobody knows whether the seat is sold. To sell another one
-	// could be one too many: that is for a person to see to.
+	// If the connection broke at the wrong moment, it is unknown whether the seat is sold. Selling another one could be
+	// one too many, so a person must check.
 	if lost := (*client.ModifyError)(nil); errors.As(err, &lost) && lost.MayHaveWritten {
 		return "", fmt.Errorf("sell seat %s by %s: check whether it is sold: %w", seat, clerk, err)
 	}

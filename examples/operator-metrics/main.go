@@ -2,8 +2,8 @@
 // examples/operator has the rest of what an operator does. It is a module of its own, because a program without them
 // links nothing of them.
 //
-// Traces go where the environment says, as OpenTelemetry defines it: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME,
-// and so on.
+// Environment variables of OpenTelemetry say where traces go: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME, and so
+// on.
 package main
 
 import (
@@ -49,13 +49,13 @@ type ConfigMap struct {
 	Data            map[string]string `json:"data,omitempty"`
 }
 
-// Where the server has them.
+// The resources on the server.
 var (
 	Pages      = client.Type[*Page]{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages"}
 	ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 )
 
-// observe returns a context with which everything of Bowline that runs is measured and traced.
+// observe returns a context with which Bowline measures and traces everything that runs.
 func observe(ctx context.Context, registry *prometheus.Registry, traces *sdktrace.TracerProvider) (context.Context, error) {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return metrics.Context(tracing.Context(ctx, traces), registry)

@@ -59,7 +59,7 @@ func (o *operator) publish(ctx context.Context, page *Page) error {
 	return err
 }
 
-// delete is called before a page goes. The server's garbage collector deletes the ConfigMap.
+// delete is called before a page is removed. The server's garbage collector deletes the ConfigMap.
 func (o *operator) delete(_ context.Context, page *Page) (controller.Result, error) {
 	return controller.Result{}, o.unpublish(page)
 }
@@ -70,7 +70,7 @@ func (o *operator) reconcile(ctx context.Context, page *Page) (controller.Result
 	ready := meta.Condition{Type: "Ready", Status: meta.ConditionTrue, Reason: "Published"}
 	if failed != nil {
 		ready.Status, ready.Reason, ready.Message = meta.ConditionFalse, "Failed", failed.Error()
-		if ctx.Err() == nil { // otherwise the program ends, and the page is none the worse
+		if ctx.Err() == nil { // otherwise the program is ending, and the page has not failed
 			o.records.Warning(page, "Failed", failed.Error())
 		}
 	}

@@ -22,7 +22,7 @@ type ConfigMap struct {
 	Data            map[string]string `json:"data,omitempty"`
 }
 
-// Where the server has them.
+// The resources on the server.
 var (
 	Pages      = client.Type[*Page]{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages"}
 	ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}

@@ -1,6 +1,6 @@
-// Portforward reads a page from a Service whose address is known in the cluster alone, or forwards a local port to it.
+// Portforward reads a page from a Service that has an address only inside the cluster, or forwards a local port to it.
 //
-//	go run ./examples/portforward  # with nothing but Go: the API server is in the process, and the pod's too
+//	go run ./examples/portforward  # with nothing but Go: the API server is in the process, and so is the pod
 //	go run ./examples/portforward -kubeconfig FILE -service NAME -port http -path /healthz
 //	go run ./examples/portforward -kubeconfig FILE -service NAME -port http -listen 127.0.0.1:8080
 package main
@@ -81,7 +81,7 @@ func demo(ctx context.Context, c *client.Client, out io.Writer) error {
 	return get(ctx, c, web, "80", "/hello", out)
 }
 
-// serve is what the demo's containers have: a server on every port, of which each connection is a pipe.
+// serve connects to a port of a pod of the demo: an HTTP server answers on every port, over a pipe.
 func serve(_ context.Context, pod meta.Key, port int) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	go func() {

@@ -11,10 +11,10 @@ type ConfigMap struct {
 	Data            map[string]string `json:"data,omitempty"`
 }
 
-// ConfigMaps says where the server has them.
+// ConfigMaps is the resource on the server.
 var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
-// Namespace is enough of one to make it and to remove it.
+// Namespace has the fields that it takes to create and delete a namespace.
 type Namespace struct {
 	meta.Identity `json:"metadata"`
 }

@@ -25,14 +25,15 @@ const (
 )
 
 // Mirrors keeps, for every ConfigMap labelled bowline.dev/mirror=true, a ConfigMap NAME-mirror with the same data. It
-// is the whole of the example; the other files make life hard for it.
+// is the example itself; the other files make trouble for it.
 type Mirrors struct {
 	configMaps client.Resource[*ConfigMap]
 	informer   *informer.Informer[*ConfigMap]
 	controller *controller.Controller[meta.Key]
 }
 
-// NewMirrors returns the controller for some namespaces. onError is told of every error, all of which are tried again.
+// NewMirrors returns the controller for some namespaces. onError is called with every error; whatever failed is tried
+// again.
 func NewMirrors(c *client.Client, namespaces []string, workers int, onError func(error)) *Mirrors {
 	configMaps := client.For(c, ConfigMaps).With(client.WriteOptions{FieldManager: "quickstart"})
 	m := &Mirrors{
@@ -48,10 +49,10 @@ func NewMirrors(c *client.Client, namespaces []string, workers int, onError func
 // Run runs the informer and the controller until ctx ends.
 func (m *Mirrors) Run(ctx context.Context) error { return informer.Run(ctx, m.controller) }
 
-// sourceKeys says which sources have to be looked at when c changes: c itself if it is one, and the one whose mirror
-// has c's name. A change has two states, and it is called with both, so a label that is taken away counts too. Mostly a
-// mirror names its source by its owner reference, and controller.Owns finds it; the name serves where somebody takes
-// that reference away before the cache has seen it.
+// sourceKeys returns the keys of the sources to reconcile when c changes: c itself if it is a source, and the source
+// whose mirror has c's name. It is called with the states before and after a change, so the removal of a label counts
+// too. Usually a mirror's owner reference names its source, and controller.Owns finds it. The name finds the source
+// even if somebody removes that reference before the cache has seen it.
 func sourceKeys(c *ConfigMap) []meta.Key {
 	var keys []meta.Key
 	if c.Labels[mirrorLabel] == "true" {
@@ -63,8 +64,8 @@ func sourceKeys(c *ConfigMap) []meta.Key {
 	return keys
 }
 
-// reconcile makes the mirror of one source what it must be. It does not know what has changed, and looks at what is
-// there now.
+// reconcile makes the mirror of one source what it must be. It does not know what has changed, and looks only at the
+// present state.
 func (m *Mirrors) reconcile(ctx context.Context, key meta.Key) (controller.Result, error) {
 	var done controller.Result
 	cached, at := m.informer.Reader(), mirrorKey(key)
@@ -101,7 +102,8 @@ func mirrorKey(source meta.Key) meta.Key {
 	return meta.Key{Namespace: source.Namespace, Name: source.Name + mirrorSuffix}
 }
 
-// makeMirrorOf fails if somebody else controls the object. The reference to an earlier source of the name is replaced.
+// makeMirrorOf gives mirror the data and the owner reference of source. It replaces the reference to an earlier source
+// of the same name, and fails if somebody else controls the object.
 func makeMirrorOf(mirror, source *ConfigMap) error {
 	mirror.Data = maps.Clone(source.Data)
 	mirror.Annotations = map[string]string{hashAnnotation: hash(source.Data)}
@@ -116,7 +118,7 @@ func isMirrorOf(mirror, source *ConfigMap) bool {
 	return maps.Equal(mirror.Data, source.Data) && mirror.Annotations[hashAnnotation] == hash(source.Data) && owner.UID == source.UID
 }
 
-// isMirror reports whether c was made here, and is not somebody else's that just has such a name.
+// isMirror reports whether this program made c, so that c is not somebody else's object with such a name.
 func isMirror(c *ConfigMap) bool {
 	owner, _ := meta.ControllerOf(c)
 	return c.Annotations[hashAnnotation] != "" || isSource(owner, strings.TrimSuffix(c.Name, mirrorSuffix))

@@ -11,13 +11,13 @@ import (
 	"github.com/bowline-go/bowline/informer/debug"
 )
 
-// page serves what goes on, for -debug.
+// page serves the page of -debug, which shows what the program does.
 type page struct {
 	*debug.Page
 	listener net.Listener
 }
 
-// newPage listens at the address, and shows the objects of the caches too: those here are nobody's secrets.
+// newPage listens at the address. The page also shows the objects of the caches, because these are no secrets.
 func newPage(address string, c *client.Client) (*page, error) {
 	shown, err := debug.Handler(debug.Options{Title: "quickstart", Objects: true, Clients: []*client.Client{c}})
 	if err != nil {

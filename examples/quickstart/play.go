@@ -25,12 +25,12 @@ func play(parent context.Context, o options, p *progress) (_ *summary, err error
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
 	m := NewMirrors(c, w.namespaces, o.workers, func(err error) {
-		// Everything else passes by itself, and the informer goes on.
+		// Every other error passes by itself, and the informer goes on.
 		if errors.Is(err, apierrors.Forbidden) || errors.Is(err, apierrors.Unauthorized) {
 			fail(err)
 		}
 	})
-	// Last of all, when no controller is left that would restore what is removed.
+	// This runs last: a controller that still ran would restore what is removed.
 	defer func() { err = errors.Join(err, w.cleanUp(parent)) }()
 	var shown *page
 	if o.debug != "" {

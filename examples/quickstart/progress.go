@@ -45,7 +45,7 @@ func (p *progress) say(line string) {
 	fmt.Fprintln(p.out, "quickstart:", line)
 }
 
-// end leaves the line.
+// end clears the line.
 func (p *progress) end() {
 	if p.terminal && p.phase != "" {
 		fmt.Fprint(p.out, "\r\x1b[K")

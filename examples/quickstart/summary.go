@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// summary is what came of it all.
+// summary is the result of a run.
 type summary struct {
 	Objects          int     `json:"objects"` // sources at the end, each of which must have a mirror
 	InSync           int     `json:"inSync"`
@@ -71,7 +71,7 @@ peak memory  %.1f MiB
 	return err
 }
 
-// printProblems lists what is wrong, as far as a person reads.
+// printProblems lists the first problems, and how many more there are.
 func (s *summary) printProblems(w io.Writer) {
 	const most = 20
 	for _, problem := range s.problems[:min(len(s.problems), most)] {

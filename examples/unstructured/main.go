@@ -4,8 +4,8 @@
 //	go run ./examples/unstructured -kubeconfig FILE -group apps -kind Deployment -resource deployments \
 //		-path spec.replicas
 //
-// Only with -set is anything written. Numbers stay what they are: an integer is an int64, and comes out as it went in.
-// Where the fields are known when a program is written, a struct with those fields is smaller, faster and safer: see
+// It writes only with -set. Numbers keep their form: an integer is an int64, and is written as it was read. If the
+// fields are known when a program is written, a struct with these fields is smaller, faster and safer: see
 // examples/crd.
 package main
 
@@ -23,7 +23,7 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-// show prints the field at path of every object. Where value is not empty, it is set to that before.
+// show prints the field at path of every object. If value is not empty, show first sets the field to it.
 func show(ctx context.Context, objects client.Resource[*meta.Unstructured], path []string, value string, out io.Writer) error {
 	for obj, err := range objects.All(ctx, client.ListOptions{}) {
 		if err != nil {
@@ -46,7 +46,7 @@ func show(ctx context.Context, objects client.Resource[*meta.Unstructured], path
 	return nil
 }
 
-// set sets a field to a value that is written as JSON, and to the text itself if it is none.
+// set sets a field to the value of a text in JSON, or to the text itself if that is not JSON.
 func set(ctx context.Context, objects client.Resource[*meta.Unstructured], key meta.Key, path []string, text string) (*meta.Unstructured, error) {
 	var value any = json.RawMessage(text)
 	if !json.Valid([]byte(text)) {

@@ -21,7 +21,7 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-// Pod has what this program reads.
+// Pod has the fields that this program reads.
 type Pod struct {
 	meta.Identity `json:"metadata"`
 	Status        struct {
@@ -29,14 +29,14 @@ type Pod struct {
 	} `json:"status"`
 }
 
-// Pods says where the server has them.
+// Pods is the resource on the server.
 var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 
-// wait prints what became of the pod.
+// wait waits until the pod is ready, and prints the outcome.
 func wait(ctx context.Context, c *client.Client, key meta.Key, timeout time.Duration, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	// The condition sees the object as it is on the wire: Pod need not have its conditions.
+	// The condition sees the object as it is on the wire: Pod need not have status.conditions.
 	pod, err := client.WaitFor(ctx, client.For(c, Pods), key, client.UntilPodReady())
 	if late := (*client.WaitError)(nil); errors.As(err, &late) && errors.Is(err, context.DeadlineExceeded) {
 		fmt.Fprintln(out, "not ready in time:", late.State)
@@ -49,7 +49,7 @@ func wait(ctx context.Context, c *client.Client, key meta.Key, timeout time.Dura
 	return nil
 }
 
-// demo waits for a pod that is not there, and then for one that somebody else brings along.
+// demo waits for a pod that does not exist, and then for one that another goroutine creates.
 func demo(ctx context.Context, c *client.Client, out io.Writer) error {
 	key := meta.Key{Namespace: "default", Name: "web"}
 	if err := wait(ctx, c, key, 300*time.Millisecond, out); !errors.Is(err, context.DeadlineExceeded) {
@@ -60,7 +60,7 @@ func demo(ctx context.Context, c *client.Client, out io.Writer) error {
 	return errors.Join(wait(ctx, c, key, time.Minute, out), <-brought)
 }
 
-// bring does what a user, a scheduler and a kubelet do.
+// bring creates the pod and makes it ready, as a user, a scheduler and a kubelet do.
 func bring(ctx context.Context, c *client.Client, key meta.Key) error {
 	pods := client.For(c, client.Type[*meta.Unstructured](Pods))
 	if _, err := pods.Create(ctx, &meta.Unstructured{Object: map[string]any{

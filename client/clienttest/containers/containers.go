@@ -31,10 +31,10 @@ type Server struct {
 	// Run runs every command. It returns the exit code, which must fit an int32. ctx ends when the client has gone.
 	// Several goroutines may call Run at once. If it is nil, no program is found.
 	Run func(ctx context.Context, p *Process) (code int)
-	// Logs writes the log of a container of a pod to w, which sends each Write at once; with o.Follow, until the
-	// container ends. o has been validated, and names the container. ctx ends when the client has gone. If Logs returns
-	// an error before the first Write, the server refuses the request (400); it sends a later error as text, as a
-	// kubelet does. http.ErrAbortHandler breaks the connection. Several goroutines may call Logs at once. The type
+	// Logs writes the log of a container of a pod to w, which sends each Write at once. With o.Follow, it goes on until
+	// the container ends. o has been validated, and names the container. ctx ends when the client has gone. If Logs
+	// returns an error before the first Write, the server refuses the request (400); it sends a later error as text, as
+	// a kubelet does. http.ErrAbortHandler breaks the connection. Several goroutines may call Logs at once. The type
 	// [Logs] keeps logs. If it is nil, the answer is 404.
 	Logs func(ctx context.Context, pod meta.Key, o remote.LogOptions, w io.Writer) error
 	// OnlyV4 makes it behave like a server before Kubernetes 1.30, which does not tell a command that its input has

@@ -92,7 +92,7 @@ func (f *Files) in(base, name string) string {
 	return filepath.FromSlash(name)
 }
 
-// cut removes the end of the options.
+// cut removes a first argument "--", which marks the end of the options.
 func cut(args []string) []string {
 	if len(args) > 0 && args[0] == "--" {
 		return args[1:]
@@ -146,7 +146,7 @@ func (f *Files) test(_ *Process, args []string) error {
 	return err
 }
 
-// walk calls visit for a file or folder, and for all in it. Names have slashes.
+// walk calls visit for a file or folder, and for everything in a folder. Names have slashes.
 func (f *Files) walk(name string, info fs.FileInfo, visit func(name string, info fs.FileInfo) error) error {
 	if err := visit(name, info); err != nil || !info.IsDir() {
 		return err

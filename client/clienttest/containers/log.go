@@ -39,7 +39,7 @@ func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, pod meta.Key, 
 }
 
 // streamKey is the key of the output that a request wants: "Stdout", "Stderr", or something else for both.
-// [remote.LogOptions] do not have it, because few servers can select one.
+// [remote.LogOptions] have no such field, because few servers can select one output.
 type streamKey struct{}
 
 // logOptions reads the options of the API, which have been validated.
@@ -130,7 +130,7 @@ type logRun struct {
 	ended   bool
 }
 
-// Entry is what a container has written at once.
+// Entry is a line that a container has written, or a part of one.
 type Entry struct {
 	Time time.Time
 	// Stderr says that the container has written the text to its standard error, not its standard output.

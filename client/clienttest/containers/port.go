@@ -92,7 +92,7 @@ func portsOf(texts []string) ([]int, error) {
 	return numbers, nil
 }
 
-// listenPorts takes what the client sends, until it has gone.
+// listenPorts reads what the client sends, until the client has gone.
 func listenPorts(conn *wsmux.Conn, ports []*port) error {
 	part := make([]byte, wsmux.MaxData)
 	for {

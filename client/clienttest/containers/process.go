@@ -142,7 +142,8 @@ var errCut = errors.New("the test has cut the connection")
 
 var errProtocol = errors.New("the client breaks the protocol")
 
-// listen takes what the client sends, until it has gone. Closing done ends a wait for the process to take a size.
+// listen reads what the client sends, until the client has gone. While it waits for the process to receive a size,
+// closing done makes it go on.
 func listen(conn *wsmux.Conn, stdin *wsmux.Spool, sizes chan<- remote.Size, done <-chan struct{}) error {
 	for {
 		channel, data, err := conn.Next()

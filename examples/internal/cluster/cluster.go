@@ -22,10 +22,9 @@ type Work func(ctx context.Context, c *client.Client) error
 
 // Example is a program that works on a cluster.
 type Example struct {
-	// Work is done on the cluster that the flags name.
+	// Work runs on the cluster that the flags name.
 	Work Work
-	// Demo is done instead on a server in the process, which nobody else uses. Nil means Fill, if there is one, and
-	// then Work.
+	// Demo runs instead on a server in the process. Nil means Fill, if there is one, and then Work.
 	Demo Work
 	// Fill makes objects for Work in a server in the process.
 	Fill Work
@@ -35,9 +34,10 @@ type Example struct {
 	Containers clienttest.Containers
 }
 
-// Main is the main function of an example, which has declared the flags of its own. It adds -kubeconfig and -context,
-// reads the flags, and does Work on the cluster that those two name, or else Demo. An interrupt ends the context of
-// both, and a second one the program. Any other error ends the program with status 1.
+// Main is the main function of an example. The example has already declared its own flags. Main adds -kubeconfig and
+// -context, and parses the flags. If one of these two is set, it runs Work on that cluster, and otherwise Demo. An
+// interrupt ends their context, and a second interrupt ends the program. An error before an interrupt ends the program
+// with status 1.
 func (e Example) Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
@@ -57,7 +57,7 @@ func (e Example) Main() {
 	}
 }
 
-// demo does what Demo says.
+// demo runs Demo, or what a nil Demo means.
 func (e Example) demo(ctx context.Context, c *client.Client) error {
 	if e.Demo != nil {
 		return e.Demo(ctx, c)
@@ -70,7 +70,7 @@ func (e Example) demo(ctx context.Context, c *client.Client) error {
 	return e.Work(ctx, c)
 }
 
-// onCluster does work on the cluster of a kubeconfig.
+// onCluster runs work on the cluster of a kubeconfig.
 func onCluster(ctx context.Context, o kubeconfig.Options, work Work) error {
 	loaded, err := kubeconfig.Load(o)
 	if err != nil {
@@ -84,12 +84,12 @@ func onCluster(ctx context.Context, o kubeconfig.Options, work Work) error {
 	return work(ctx, c)
 }
 
-// InProcess does work on an API server of its own, which runs for as long as the work.
+// InProcess runs work on its own API server in the process, which ends with the work.
 func InProcess(ctx context.Context, work Work, resources ...clienttest.Resource) error {
 	return Serve(ctx, work, clienttest.Options{Resources: resources})
 }
 
-// Serve does work on a server in the process with these options.
+// Serve runs work on a server in the process with these options.
 func Serve(ctx context.Context, work Work, o clienttest.Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	server := clienttest.New(o)

@@ -132,7 +132,7 @@ func AppendString(b []byte, s string) []byte {
 // Clone returns a copy that shares nothing with v.
 func Clone(v any) any { return Map(v, func(leaf any) any { return leaf }) }
 
-// Map returns a copy of v in which the scalars are those that leaf returns for them.
+// Map returns a copy of v in which each scalar is replaced by what leaf returns for it.
 func Map(v any, leaf func(any) any) any {
 	switch v := v.(type) {
 	case Object:

@@ -15,8 +15,8 @@ import (
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
-// ParseYAML reads one document of YAML, of which JSON is a part. As in [Parse], numbers stay text, and if a member
-// occurs twice, the last counts. twice lists the duplicate members.
+// ParseYAML reads one document of YAML; JSON is YAML too. As in [Parse], numbers stay text, and if a member occurs
+// twice, the last counts. twice lists the duplicate members.
 func ParseYAML(doc []byte) (v any, twice []string, _ error) {
 	v, wrong := Parse(doc)
 	isJSON := wrong == nil
@@ -155,7 +155,7 @@ func (y *yamlReader) object(n *yaml.Node, depth int) (any, error) {
 	return out, nil
 }
 
-// key returns a key as a text, as JSON has it.
+// key returns a key as text, because the keys of JSON are strings.
 func (y *yamlReader) key(n *yaml.Node) (string, error) {
 	for range maxYAMLDepth {
 		if n.Kind != yaml.AliasNode {

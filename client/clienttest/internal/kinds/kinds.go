@@ -38,13 +38,13 @@ type Kind struct {
 	// object, in which "now" is the time of creation.
 	Blank  json.RawMessage `json:"blank"`
 	Status json.RawMessage `json:"status"`
-	// Columns are those of a Table. Each has the name, and the type, the format and the priority if they are not the
-	// usual ones.
+	// Columns are the columns of a Table. Each has its name, and its type, format and priority where these differ from
+	// the defaults.
 	Columns [][]any `json:"columns"`
 }
 
-// Traits are the differences between a built-in resource and a custom one that a file can express. In the real server,
-// they are in each type's strategy.
+// Traits are those differences between a built-in resource and a custom one that a file can express. In the real
+// server, they are in each type's strategy.
 type Traits struct {
 	AnyField       bool // the error for an unknown field selector is worded differently
 	CreateOnUpdate bool // PUT creates

@@ -9,7 +9,7 @@ type Column struct {
 	Priority    int    `json:"priority"`
 }
 
-// Columns returns the columns of a resource. Each row has the name, and the type, the format and the priority where
+// Columns returns the columns of a resource. Each row has a column's name, and its type, format and priority where
 // these differ from the defaults.
 func Columns(rows [][]any) []Column {
 	var out []Column

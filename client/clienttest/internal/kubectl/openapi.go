@@ -49,7 +49,7 @@ func (v value) member(name string) jsontree.Object {
 // JSON returns the document as JSON.
 func (o OpenAPI) JSON() json.RawMessage { return jsontree.Append(nil, o.doc) }
 
-// In returns the document in a type that OpenAPIMedia has picked.
+// In returns the document in a media type that OpenAPIMedia has returned.
 func (o OpenAPI) In(media string) []byte {
 	if media == openAPIMedia {
 		return protobuf(o.doc)

@@ -48,7 +48,7 @@ func operation(patch jsontree.Object) []byte {
 		query = appendField(query, 4, parameter["name"])
 		query = appendField(query, 6, parameter["type"])
 		query = appendTrue(query, 20) // uniqueItems
-		// The message of each choice between kinds of parameters has one field.
+		// The messages around a parameter say which kind it is: no reference, no body, but a query.
 		b = appendField(b, 8, appendField(nil, 1, appendField(nil, 2, appendField(nil, 3, query))))
 	}
 	responses, _ := patch["responses"].(jsontree.Object)
@@ -86,7 +86,7 @@ func schemaMessage(s jsontree.Object) []byte {
 	return appendExtensions(b, 31, s)
 }
 
-// appendExtensions appends the members that OpenAPI does not define. Their values are YAML, of which JSON is a part.
+// appendExtensions appends the members that OpenAPI does not define. Their values are YAML; JSON is YAML too.
 func appendExtensions(b []byte, field int, v jsontree.Object) []byte {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if strings.HasPrefix(name, "x-") {

@@ -34,10 +34,10 @@ func (o *Object) age() any { return Age(o.meta.CreationTimestamp.Time, o.now) }
 
 func (o *Object) created() any { return o.meta.CreationTimestamp.UTC().Format(time.RFC3339) }
 
-// since is the span of time since a timestamp of the object.
+// since returns the age of a timestamp as kubectl prints it.
 func (o *Object) since(t value) string { return Age(t.time(), o.now) }
 
-// value is a part of an object. An absent part is the value of nil, which is empty.
+// value is a part of an object. Its v is nil if the part is absent, and it then prints as empty.
 type value struct{ v any }
 
 // at returns the value at a path of members, such as "spec.nodeName".

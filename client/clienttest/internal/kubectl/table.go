@@ -35,7 +35,8 @@ func (i Include) Check() error {
 		"must be 'Metadata', 'Object', 'None', or empty", i)
 }
 
-// Add adds a row for an object, of which metadata returns the metadata alone. include is valid.
+// Add adds a row for an object. whole is the object's JSON, and metadata returns the JSON of its metadata alone.
+// include must be valid.
 func (t *Table) Add(cells []any, include Include, whole []byte, metadata func() []byte) {
 	row := Row{Cells: cells, Object: json.RawMessage("null")}
 	switch include {
@@ -47,7 +48,7 @@ func (t *Table) Add(cells []any, include Include, whole []byte, metadata func() 
 	t.Rows = append(t.Rows, row)
 }
 
-// ScaleColumns are the columns of a Scale, whatever the object's are.
+// ScaleColumns are the columns of a Scale. They are the same for all resources that have one.
 func ScaleColumns() []Column {
 	return []Column{
 		{Name: "Name", Type: "string", Description: "The object's name."},

@@ -82,13 +82,13 @@ func FromJSON(object []byte) ([]byte, error) {
 	return schema().AppendObject(make([]byte, 0, len(object)), object, ignore)
 }
 
-// List makes the envelope of a list item by item, without the JSON of all of it.
+// List makes the envelope of a list item by item, without ever holding the JSON of the whole list.
 type List struct {
 	is      protobuf.Envelope
 	message *protobuf.Message
 }
 
-// NewList returns a list from its JSON without items, which names its kind.
+// NewList returns a list without items. list is its JSON, also without items.
 func NewList(list []byte, apiVersion, kind string) (*List, error) {
 	l := &List{is: protobuf.Envelope{APIVersion: apiVersion, Kind: kind}, message: of(apiVersion, kind)}
 	if l.message == nil {

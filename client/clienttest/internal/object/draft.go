@@ -67,8 +67,8 @@ func Parse(body []byte) (*Draft, error) {
 	return d, nil
 }
 
-// inWords returns an error about metadata in a real server's words. Its types have other names, and its errors about
-// times are those of the time package alone.
+// inWords returns an error about metadata in a real server's words. The server's types have other names, and its errors
+// about times are those of the time package alone.
 func inWords(err error) error {
 	text := strings.ReplaceAll(err.Error(), "Go value of type meta.", "Go value of type v1.")
 	return errors.New(strings.TrimPrefix(text, "decode time: it must be an RFC 3339 string: "))
@@ -86,8 +86,7 @@ func (e *DecodeError) Error() string { return e.Err.Error() }
 // Key returns the namespace and the name of the object.
 func (d *Draft) Key() meta.Key { return meta.Key{Namespace: d.Meta.Namespace, Name: d.Meta.Name} }
 
-// Clone returns a draft whose metadata and members may be replaced. Values below that are shared and must not be
-// changed.
+// Clone returns a draft whose metadata and members may be replaced. Deeper values are shared and must not be changed.
 func (d *Draft) Clone() *Draft {
 	c := *d
 	c.Meta.Labels, c.Meta.Annotations = maps.Clone(d.Meta.Labels), maps.Clone(d.Meta.Annotations)

@@ -168,7 +168,7 @@ func valueOf(m jsontree.Object, name string) any {
 	return missing{}
 }
 
-// only returns the only element of a list, which has at most one.
+// only returns the element of a list that has at most one, or missing.
 func only(list []any) any {
 	if len(list) == 0 {
 		return missing{}

@@ -24,7 +24,7 @@ const (
 	fieldsType      = "FieldsV1"
 )
 
-// is reports whether two entries have the same owner. An applier stays the same in another version of the API.
+// is reports whether two entries have the same owner. An applier is the same owner in all versions of the API.
 func (o Owner) is(other Owner) bool {
 	return o.Manager == other.Manager && o.Operation == other.Operation && o.Subresource == other.Subresource &&
 		(o.APIVersion == other.APIVersion || o.Operation == operationApply)
@@ -62,7 +62,7 @@ func Decode(entries []meta.ManagedFields) (Owners, bool) {
 	return all, true
 }
 
-// of returns the entry of an owner with its fields; it may have none.
+// of returns the entry of an owner. If there is none, it returns one without fields.
 func (all Owners) of(who Owner) Owner {
 	for _, o := range all {
 		if o.is(who) {
@@ -116,8 +116,8 @@ func (all Owners) union() *fieldset.Set {
 	return set
 }
 
-// lose returns the owners without the fields that by has changed or removed, and the fields that each of them has lost
-// by changes.
+// lose returns the owners that remain after by has made the changes c: a field that c adds, modifies or removes no
+// longer belongs to other owners. lost has the fields that each of them has lost, except the removed ones.
 func (all Owners) lose(by Owner, c changes) (left, lost Owners) {
 	written := c.modified.Union(c.added)
 	for _, o := range all {

@@ -53,9 +53,9 @@ func applyJSON(doc, body []byte, lenient bool) (Result, error) {
 	return p, nil
 }
 
-// notOperations returns an error if JSON is not a list of operations whose named members are texts. A server answers
-// with the error of encoding/json, which contains the names of the server's Go types. The texts are written here
-// because encoding/json's texts differ between releases of Go.
+// notOperations returns an error if v is not a list of operations, or if a member that texts names is not a string. A
+// server answers with the error of encoding/json, which contains the names of the server's Go types. The error is
+// written here because its text in encoding/json differs between releases of Go.
 func notOperations(v any, list, item string, texts ...string) error {
 	if v == nil {
 		return nil

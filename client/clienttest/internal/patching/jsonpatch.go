@@ -215,7 +215,7 @@ func (n *node) equal(o *node) bool {
 		slices.EqualFunc(n.items, o.items, (*node).equal)
 }
 
-// parseNode reads a document that is known to be JSON; nothing is null.
+// parseNode reads a document that is known to be JSON. An empty document is null.
 func parseNode(doc []byte) *node {
 	if len(doc) == 0 {
 		return nil

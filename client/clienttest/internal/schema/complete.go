@@ -82,7 +82,7 @@ func (s *Shape) DropNulls(v any) {
 	s.each(v, (*Shape).DropNulls)
 }
 
-// empty returns the value of a null where a compiled-in type must have a value.
+// empty returns the value that replaces null where a compiled-in type must have a value.
 func (s *Shape) empty() any {
 	switch {
 	case s != nil && s.typ == "string":

@@ -10,7 +10,7 @@ import (
 // microLayout is how a MicroTime is read and written: with six digits, no more and no fewer.
 const microLayout = "2006-01-02T15:04:05.000000Z07:00"
 
-// layout returns how the shape's time is read and written, and "" if it is no time.
+// layout returns the layout in which the shape's time is read and written, or "" if the shape is not a time.
 func (s *Shape) layout() string {
 	switch {
 	case strings.HasSuffix(s.name, ".meta.v1.MicroTime"):

@@ -95,7 +95,8 @@ func (s *Shape) Misfit(v any, in, path string) error {
 	return nil
 }
 
-// goType returns the Go type of a field as far as it follows from the schema; strings may have a type of their own.
+// goType returns the Go type of a field, as far as the schema shows it. For a string that is always "string", although
+// the real server's field may have a named string type.
 func (s *Shape) goType() string {
 	switch {
 	case s == nil:

@@ -43,22 +43,22 @@ func (e *Error) About(r Resource, name string) *Error {
 	return e.With(meta.StatusDetails{Name: name, Group: gvr.Group, Kind: gvr.Resource})
 }
 
-// BadRequest is a request that cannot be read or that is contradictory.
+// BadRequest is the error for a request that cannot be read or that is contradictory.
 func BadRequest(format string, args ...any) *Error {
 	return Failure(http.StatusBadRequest, "BadRequest", format, args...)
 }
 
-// NotFound is an object that is not there.
+// NotFound is the error for an object that does not exist.
 func NotFound(r Resource, name string) *Error {
 	return Failure(http.StatusNotFound, "NotFound", "%s %q not found", nameOf(r), name).About(r, name)
 }
 
-// AlreadyExists is a create of an object that is there.
+// AlreadyExists is the error for creating an object that exists.
 func AlreadyExists(r Resource, name string) *Error {
 	return Failure(http.StatusConflict, "AlreadyExists", "%s %q already exists", nameOf(r), name).About(r, name)
 }
 
-// Conflict is a write that does not fit the present state of an object.
+// Conflict is the error for a write that does not fit the present state of an object.
 func Conflict(r Resource, name, why string) *Error {
 	return Unfulfilled(r.GVR().Group, r.GVR().Resource, name, "%s", why)
 }
@@ -72,36 +72,36 @@ func Unfulfilled(group, kind, name, format string, args ...any) *Error {
 // Modified is the message for an update with an old resource version.
 const Modified = "the object has been modified; please apply your changes to the latest version and try again"
 
-// Forbidden is a request that is not allowed.
+// Forbidden is the error for a request that is not allowed.
 func Forbidden(r Resource, name, format string, args ...any) *Error {
 	return Failure(http.StatusForbidden, "Forbidden",
 		"%s %q is forbidden: %s", nameOf(r), name, fmt.Sprintf(format, args...)).About(r, name)
 }
 
-// NoSuchResource is a path below a served group and version that names nothing.
+// NoSuchResource is the error for a path below a served group and version that names no resource.
 func NoSuchResource() *Error {
 	return Failure(http.StatusNotFound, "NotFound",
 		"the server could not find the requested resource").With(meta.StatusDetails{})
 }
 
-// MethodNotAllowed is a verb that a resource does not have.
+// MethodNotAllowed is the error for a verb that a resource does not have.
 func MethodNotAllowed() *Error {
 	return Failure(http.StatusMethodNotAllowed, "MethodNotAllowed",
 		"the server does not allow this method on the requested resource").With(meta.StatusDetails{})
 }
 
-// UnsupportedMediaType is a body whose type is not one of those that are accepted.
+// UnsupportedMediaType is the error for a body whose type is not accepted.
 func UnsupportedMediaType(accepted ...string) *Error {
 	return Failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
 		"the body of the request was in an unknown format - accepted media types include: %s", strings.Join(accepted, ", "))
 }
 
-// Expired is a resource version, or a token of a list, that is too old.
+// Expired is the error for a resource version, or a continue token, that is too old.
 func Expired(format string, args ...any) *Error {
 	return Failure(http.StatusGone, "Expired", format, args...)
 }
 
-// TooLargeVersion is a resource version that the server has not reached yet.
+// TooLargeVersion is the error for a resource version that the server has not reached yet.
 func TooLargeVersion(asked, current uint64) *Error {
 	return Failure(http.StatusGatewayTimeout, "Timeout",
 		"Timeout: Too large resource version: %d, current: %d", asked, current).
@@ -111,8 +111,8 @@ func TooLargeVersion(asked, current uint64) *Error {
 		})
 }
 
-// Invalid is an object, or a set of options, that breaks rules. Its details contain the kind; those of other failures
-// contain the resource as their kind.
+// Invalid is the error for an object, or a set of options, that breaks rules. Its details contain the kind; those of
+// other failures contain the resource as their kind.
 func Invalid(group, kind, name string, causes []meta.StatusCause) *Error {
 	words := make([]string, 0, len(causes))
 	for _, c := range causes {
@@ -179,7 +179,7 @@ func Qualified(name, group string) string {
 // Causes are the causes of one error.
 type Causes []meta.StatusCause
 
-// If adds a cause if something is wrong.
+// If adds cause if wrong is true.
 func (c *Causes) If(wrong bool, cause meta.StatusCause) {
 	if wrong {
 		*c = append(*c, cause)

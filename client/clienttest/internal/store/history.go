@@ -14,8 +14,8 @@ type mark struct {
 	version uint64
 }
 
-// mark records that the present version has been reached by now. Marks are a small part of the age apart, so that there
-// are few of them.
+// mark records that the present version has been reached by now. Marks are at least a small part of s.age apart, so
+// that there are few of them.
 func (s *Store) mark(now time.Time) {
 	const parts = 256
 	if n := len(s.marks); n > 0 && now.Sub(s.marks[n-1].since) < s.age/parts {
