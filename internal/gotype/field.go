@@ -9,7 +9,7 @@ import (
 
 // This file is about the fields that a Go struct has in JSON.
 
-// Follow goes to a field through embedded structs; ok is false if one of them is a nil pointer.
+// Follow returns the field at a way through embedded structs; ok is false if one of them is a nil pointer.
 func Follow(v reflect.Value, way []int) (_ reflect.Value, ok bool) {
 	for _, i := range way {
 		if v.Kind() == reflect.Pointer {
@@ -48,9 +48,9 @@ type Field struct {
 // structFields keeps the fields of each type, which never change. Its size is bounded by the types of the program.
 var structFields sync.Map // reflect.Type -> []Field
 
-// Fields returns the fields of a struct under their names in JSON, as encoding/json chooses them. If several have one
-// name, it is the one at the lowest depth, and among those the one whose tag has the name; if there are still several,
-// there is none.
+// Fields returns the fields of a struct under their names in JSON, as encoding/json chooses them. If several fields
+// have one name, those at the lowest depth count, and among them those whose tag has the name. If several are left,
+// Fields returns none of them.
 func Fields(t reflect.Type) []Field {
 	if fields, ok := structFields.Load(t); ok {
 		return fields.([]Field)

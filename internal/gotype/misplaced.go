@@ -11,8 +11,8 @@ import (
 // A struct gets its methods from the metadata that it embeds, whatever the json tag of that field is. With a wrong tag
 // the struct compiles, but none of its objects ever has a name.
 
-// Misplaced returns an error if t embeds metadata that is not read from where an object has it. Types that decode
-// themselves, and structs that leave metadata out, are accepted.
+// Misplaced returns an error if t embeds metadata that encoding/json does not read from the member metadata. Types that
+// decode themselves, and structs that leave metadata out, are accepted.
 func Misplaced(t reflect.Type) error {
 	if t.Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil
@@ -37,7 +37,7 @@ func Misplaced(t reflect.Type) error {
 	return fmt.Errorf("client.Type: field %s of %v must have the tag `json:\"metadata\"`, or no object has a name; %s", f.Name, t, tag)
 }
 
-// embeddedMetadata returns the field of a struct that has the identity of an object in it.
+// embeddedMetadata returns the embedded field of a struct that contains the identity of an object.
 func embeddedMetadata(t reflect.Type) (field reflect.StructField, found bool) {
 	object := reflect.TypeFor[meta.Object]()
 	for i := range t.NumField() {

@@ -70,8 +70,8 @@ func tagName(f reflect.StructField) string {
 	return name
 }
 
-// omitsZero reports whether encoding/json leaves the field out if it is zero or empty, so that the server may have a
-// value there. A server writes no zeros in metadata.
+// omitsZero reports whether encoding/json leaves the field out if it is zero or empty. A zero field then does not say
+// that the server's value is zero. In metadata this does not matter, because a server writes no zeros there.
 func omitsZero(f reflect.StructField) bool {
 	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return options != "" && options != "string" && f.Type.Kind() != reflect.Pointer && f.Type.Kind() != reflect.Interface

@@ -5,11 +5,11 @@
 //
 // # Positions
 //
-// A function that finds the end of something takes the position of its start, and returns the position behind it. If
+// A function that finds the end of something takes the position of its start, and returns the position after it. If
 // the text is not JSON there, the result is negative: ^at says that the byte at position at does not fit, and
 // ^len(text) that the text ends too early. This allocates nothing.
 //
-// The end of a token does not depend on the bytes behind it: in 01 the number is 0, and ends before the 1.
+// The end of a token does not depend on the bytes after it: in 01 the number is 0, and ends before the 1.
 // [AfterColon], [AfterComma] and [AfterOpen] check what comes next, and a [Skipper] checks a whole value.
 //
 // # Text that is not Unicode

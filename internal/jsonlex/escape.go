@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// escape returns the character that the escape at i stands for, and the position behind it.
+// escape returns the character that the escape at i stands for, and the position after it.
 func escape(text []byte, i int) (r rune, next int) {
 	if i+1 >= len(text) {
 		return 0, ^len(text)
@@ -40,7 +40,7 @@ func escape(text []byte, i int) (r rune, next int) {
 	return 0, ^(i + 1)
 }
 
-// hex4 reads four hexadecimal digits at i, and returns the position behind them.
+// hex4 reads four hexadecimal digits at i, and returns the position after them.
 func hex4(text []byte, i int) (r rune, next int) {
 	for end := i + 4; i < end; i++ {
 		if i >= len(text) {
@@ -62,8 +62,8 @@ func hex4(text []byte, i int) (r rune, next int) {
 	return r, i
 }
 
-// EscapeStart returns the position of the backslash of the escape that contains the byte at position at, or at itself
-// if no escape contains it. The text before at must be the start of a JSON text. So a caller can tell a bad escape from
+// EscapeStart returns the start of the escape that contains the byte at position at. If no escape contains it,
+// EscapeStart returns at. The text before at must be the start of a JSON text. So a caller can tell a bad escape from
 // any other byte that does not fit.
 func EscapeStart(text []byte, at int) int {
 	from := max(at-len(`\u000`), 0)
@@ -73,7 +73,7 @@ func EscapeStart(text []byte, at int) int {
 		return at
 	}
 	if at-start > 1 && text[start+1] != 'u' {
-		return at // at is behind an escape of two bytes
+		return at // at is after an escape of two bytes
 	}
 	return start
 }

@@ -29,7 +29,7 @@ var texts = []string{
 // levels is how deep encoding/json lets values nest.
 const levels = 10_000
 
-// end returns the position behind the only value of a text, and the white space around it, or ^at.
+// end returns the position after the only value of a text, and the white space around it, or ^at.
 func end(text []byte) (end, spaces int) {
 	s := jsonlex.Skipper{Text: text, Levels: levels}
 	start := jsonlex.SkipSpace(text, 0)

@@ -1,6 +1,6 @@
 package jsonlex
 
-// NumberEnd returns the position behind the number at i.
+// NumberEnd returns the position after the number at i.
 func NumberEnd(text []byte, i int) int {
 	if i < len(text) && text[i] == '-' {
 		i++

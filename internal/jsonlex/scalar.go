@@ -1,6 +1,6 @@
 package jsonlex
 
-// ScalarEnd returns the position behind the string, number or literal at i.
+// ScalarEnd returns the position after the string, number or literal at i.
 func ScalarEnd(text []byte, i int) int {
 	if i < len(text) {
 		switch text[i] {
@@ -18,7 +18,7 @@ func ScalarEnd(text []byte, i int) int {
 	return NumberEnd(text, i)
 }
 
-// LiteralEnd returns the position behind the literal at i; literal is "true", "false" or "null".
+// LiteralEnd returns the position after the literal at i; literal is "true", "false" or "null".
 func LiteralEnd(text []byte, i int, literal string) int {
 	if end := i + len(literal); end <= len(text) && string(text[i:end]) == literal {
 		return end

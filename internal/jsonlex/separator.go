@@ -1,6 +1,6 @@
 package jsonlex
 
-// AfterColon returns where the value of a member begins: i is behind its name.
+// AfterColon returns where the value of a member begins: i is after its name.
 func AfterColon(text []byte, i int) int {
 	if i+1 < len(text) && text[i] == ':' && text[i+1] > ' ' { // no space, as servers write it
 		return i + 1
@@ -15,8 +15,8 @@ func afterSpacedColon(text []byte, i int) int {
 	return orEnd(text, SkipSpace(text, i+1))
 }
 
-// AfterComma returns where the next member or element begins: i is behind the one before it. If the next token is the
-// closing bracket shut, the object or array has ended, and AfterComma returns the position behind the bracket.
+// AfterComma returns where the next member or element begins: i is after the one before it. If the next token is the
+// closing bracket shut, the object or array has ended, and AfterComma returns the position after the bracket.
 func AfterComma(text []byte, i int, shut byte) (next int, ended bool) {
 	if i+1 < len(text) && text[i] == ',' && text[i+1] > ' ' {
 		return i + 1, false
@@ -36,7 +36,7 @@ func afterSpacedComma(text []byte, i int, shut byte) (next int, ended bool) {
 	return orEnd(text, SkipSpace(text, i+1)), false
 }
 
-// AfterOpen is AfterComma for the first member or element: i is behind the brace or bracket.
+// AfterOpen is AfterComma for the first member or element: i is after the brace or bracket.
 func AfterOpen(text []byte, i int, shut byte) (next int, ended bool) {
 	if i = SkipSpace(text, i); i >= len(text) {
 		return ^i, false

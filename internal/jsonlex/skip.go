@@ -8,7 +8,7 @@ type Skipper struct {
 	Deep   bool // Skip has found more levels than Levels
 }
 
-// Skip returns the position behind the value at i. A bracket beyond s.Levels does not fit.
+// Skip returns the position after the value at i. A bracket beyond s.Levels does not fit.
 func (s *Skipper) Skip(i int) (end int) { return s.value(i, s.Levels) }
 
 // value is Skip for a value that may have the given number of levels.

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// StringEnd returns the position behind the string whose opening quote is at i, and whether the string is plain: it
+// StringEnd returns the position after the string whose opening quote is at i, and whether the string is plain: it
 // reads as its bytes do, because it has no escapes and is valid UTF-8.
 func StringEnd(text []byte, i int) (end int, plain bool) {
 	plain = true

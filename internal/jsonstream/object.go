@@ -57,8 +57,9 @@ func ReadObject(r io.Reader, o Options) (Item, error) {
 	return item, nil
 }
 
-// objectBuffers has buffers of bodies that ReadObject has read to their ends, as *[]byte. An object is copied out of
-// its buffer, because all the buffers that have grown to the size of a large object together take twice its memory.
+// objectBuffers has buffers, as *[]byte, of bodies that ReadObject has read to their ends. ReadObject copies an object
+// out of its buffer, so that another call can use the buffer. A new buffer would have to grow to the size of a large
+// object, and all its sizes together take twice that memory.
 var objectBuffers sync.Pool
 
 // maxObjectBuffer is the size of the largest buffer that is kept: by default, etcd takes no object above 1.5 MiB.
@@ -197,7 +198,8 @@ func (s *scanner) metadata(item *Item) error {
 			kept = true
 			continue
 		}
-		// One comma goes with the member: the one before it, unless nothing that stays comes before it.
+		// One comma is cut with the member: the one before it if a member that stays precedes it, and otherwise the one
+		// after it.
 		if kept {
 			at = comma
 		} else if c != '}' {

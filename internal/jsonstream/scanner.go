@@ -121,7 +121,7 @@ func (s *scanner) fill() error {
 	return s.err
 }
 
-// makeRoom makes sure that there is room for at least one more byte and the zero behind it. Each byte is moved a
+// makeRoom makes sure that there is room for at least one more byte and the zero after it. Each byte is moved a
 // bounded number of times on average: the bytes in hand slide to the front only once at least as many have been
 // consumed.
 func (s *scanner) makeRoom() {
@@ -170,7 +170,7 @@ func (s *scanner) slide(buf []byte) {
 // release gives up everything before pos.
 func (s *scanner) release() { s.start, s.exempt = s.pos, 0 }
 
-// skipSpace moves past white space and returns the byte behind it, or the reader's error as it is. If hold is false it
+// skipSpace moves past white space and returns the byte after it, or the reader's error as it is. If hold is false it
 // gives up the bytes in hand before it reads: between events any amount of white space may come.
 func (s *scanner) skipSpace(hold bool) (byte, error) {
 	for {
@@ -191,7 +191,7 @@ func (s *scanner) skipSpace(hold bool) (byte, error) {
 	}
 }
 
-// peek moves past white space inside a value and returns the byte behind it.
+// peek moves past white space inside a value and returns the byte after it.
 func (s *scanner) peek() (byte, error) {
 	if c := s.buf[s.pos]; c > ' ' {
 		return c, nil
@@ -220,7 +220,7 @@ func (s *scanner) close(err error) error {
 	return err
 }
 
-// next moves on behind a value: past the comma to the next byte, or to the closing bracket.
+// next moves on after a value: past the comma to the next byte, or to the closing bracket.
 func (s *scanner) next(closing byte) (byte, error) {
 	c, err := s.peek()
 	if err != nil || c == closing {

@@ -125,7 +125,7 @@ func (k *skimmer) fill() error {
 	return nil
 }
 
-// peek moves past white space and returns the byte behind it.
+// peek moves past white space and returns the byte after it.
 func (k *skimmer) peek() (byte, error) {
 	s := k.s
 	for {

@@ -44,7 +44,7 @@ func (s *scanner) skipValue(level int) error {
 			return s.unexpected(c, "a value")
 		}
 
-		// Behind a value: close the brackets that close here, until a comma leads to the next value.
+		// After a value: close the brackets that close here, until a comma leads to the next value.
 		for !inside {
 			if len(stack) == 0 {
 				s.pos, s.stack = i, stack
@@ -123,7 +123,7 @@ func (s *scanner) skipString() error {
 	return err
 }
 
-// stringEnd returns the position behind the string that starts at i.
+// stringEnd returns the position after the string that starts at i.
 func (s *scanner) stringEnd(i int) ([]byte, int, error) {
 	at := i - s.start
 	for from := 1; ; {
@@ -137,7 +137,7 @@ func (s *scanner) stringEnd(i int) ([]byte, int, error) {
 	}
 }
 
-// scalarEnd returns the position behind the number or literal that starts at i. It does not check whether the value is
+// scalarEnd returns the position after the number or literal that starts at i. It does not check whether the value is
 // well-formed: decoding does, and the end is the same in any case.
 func (s *scanner) scalarEnd(i int) ([]byte, int, error) {
 	for {
@@ -155,8 +155,8 @@ func (s *scanner) scalarEnd(i int) ([]byte, int, error) {
 	}
 }
 
-// unquote returns the text of a quoted string, with the replacement character for text that is not Unicode, as decoding
-// has it. It returns "" for a string that decoding refuses, because a wrong name is worse than none. If the result
+// unquote returns the text of a quoted string, with the replacement character for text that is not Unicode, as in
+// decoding. It returns "" for a string that decoding refuses, because a wrong name is worse than none. If the result
 // equals like, it returns like.
 func unquote(quoted []byte, like string) string {
 	end, plain := jsonlex.StringEnd(quoted, 0)

@@ -44,7 +44,7 @@ func (w *Watch) Next() (Frame, error) {
 	return f, nil
 }
 
-// Buffered returns how many bytes have arrived behind the last event. Next returns the whole events among them without
+// Buffered returns how many bytes have arrived after the last event. Next returns the whole events among them without
 // reading.
 func (w *Watch) Buffered() int { return w.s.end - w.s.pos }
 

@@ -2,8 +2,8 @@ package pipeline
 
 import "io"
 
-// ahead reads on a goroutine of its own, which the first read starts and stop ends. One read is under way at a time.
-// The zero ahead is ready for use, and belongs to one goroutine.
+// ahead reads on its own goroutine, which the first read starts and stop ends. One read is under way at a time. The
+// zero ahead is ready for use, and belongs to one goroutine.
 type ahead struct {
 	asks chan ask
 	done chan struct{} // receives once for each ask, and is closed when the goroutine ends

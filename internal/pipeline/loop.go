@@ -19,7 +19,7 @@ type Frames interface {
 // Stream is the framing of the body of a watch.
 type Stream interface {
 	Frames
-	// Buffered returns how many bytes have arrived behind the last event.
+	// Buffered returns how many bytes have arrived after the last event.
 	Buffered() int
 }
 

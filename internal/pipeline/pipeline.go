@@ -14,11 +14,11 @@ const (
 	batchSize = 32 << 10
 	// maxBatches and maxFlight bound how many batches, and how many bytes, of one list or watch are on their way from
 	// framing to the caller: enough to keep the decoders busy while the caller frames or does other work. Ordinary
-	// objects reach the first bound, large ones the second. An object of more than half of it passes alone, and is not
-	// copied.
+	// objects reach the first bound, large ones the second. An object larger than half of maxFlight passes alone, and
+	// is not copied.
 	maxBatches = 2 * maxDecoders
 	maxFlight  = 1 << 20
-	// unitSize is what an event in a batch counts, besides the bytes of its object.
+	// unitSize is what an event adds to the size of its batch, besides the bytes of its object.
 	unitSize = 256
 )
 
@@ -277,7 +277,8 @@ func (p *Pipeline[E]) drain() error {
 	return nil
 }
 
-// Finish hands on the events that came before err, and returns err. An error of hand comes first.
+// Finish hands on the events that came before err, and returns err. If hand has failed, or fails now, Finish returns
+// its error instead.
 func (p *Pipeline[E]) Finish(err error) error {
 	if p.err != nil {
 		return p.err

@@ -68,7 +68,7 @@ func (m *Message) appendJSON(dst, raw []byte, levels int) ([]byte, error) {
 	return append(dst, '}'), err
 }
 
-// appendMembers appends the members of a message to an object, which is not empty if dst does not end with its brace.
+// appendMembers appends the members of a message to an object, which is empty if dst ends with its opening brace.
 func (m *Message) appendMembers(dst, raw []byte, levels int) ([]byte, error) {
 	raw, err := inOrder(raw)
 	for len(raw) > 0 && err == nil {

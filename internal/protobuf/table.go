@@ -249,8 +249,8 @@ func (s *Schema) check(t *Table) error {
 	return nil
 }
 
-// leadsTo reports whether the JSON of m has that of other in its place, by inlined and whole messages. It visits each
-// message once.
+// leadsTo reports whether m contains other through inlined and whole messages alone, so that other's JSON takes the
+// place of m's or of a part of it. It visits each message once.
 func (m *Message) leadsTo(other *Message, entered map[*Message]bool) bool {
 	for _, f := range m.Fields {
 		if f.Type != Sub || !f.Inline && (!m.Whole || f.Repeated || f.Map) || entered[f.Message] {

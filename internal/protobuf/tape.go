@@ -34,7 +34,7 @@ func readTape(text []byte) (*tape, error) {
 	return nil, fmt.Errorf("the text is not JSON at byte %d", ^end)
 }
 
-// read reads the value at i, and returns the position behind it, or ^at.
+// read reads the value at i, and returns the position after it, or ^at.
 func (t *tape) read(i, levels int) int {
 	if i >= len(t.text) {
 		return ^i
@@ -54,7 +54,7 @@ func (t *tape) read(i, levels int) int {
 	return i
 }
 
-// inside reads the members or elements behind a bracket.
+// inside reads the members or elements after a bracket.
 func (t *tape) inside(i int, members bool, levels int) int {
 	shut := byte(']')
 	if members {

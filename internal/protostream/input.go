@@ -23,7 +23,7 @@ type input struct {
 // errLeft ends the framing of a body whose loop has been left.
 var errLeft = errors.New("the loop was left")
 
-// stepper makes in ask the loop that reads the body for bytes, and returns the step with which it asks.
+// stepper sets in.ask, so that in asks the loop over the steps for bytes. It returns the step with which in asks.
 func (in *input) stepper(yield func(*jsonstream.Step) bool) *jsonstream.Step {
 	step := &jsonstream.Step{}
 	in.ask = func(into []byte) (int, error) {

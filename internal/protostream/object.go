@@ -156,7 +156,7 @@ func isEntry(b []byte, key, value string) bool {
 	return hasKey && hasValue
 }
 
-// cut is the place of a metadata whose managedFields must be cut.
+// cut is the place of an object's metadata whose managedFields must be cut.
 type cut struct {
 	start, end int // of the field
 	size       int // of its content, before end; 0 if there is nothing to cut

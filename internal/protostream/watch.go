@@ -31,7 +31,7 @@ func NewWatch(o jsonstream.Options) *Watch {
 	}
 }
 
-// Buffered returns how many bytes have arrived behind the last event.
+// Buffered returns how many bytes have arrived after the last event.
 func (w *Watch) Buffered() int { return w.in.buffered() }
 
 // Steps iterates over the watch, as [jsonstream.Watch.Steps] does.

@@ -18,7 +18,7 @@ import (
 // ErrNot is the cause of the error if the path leads to neither a regular file nor a directory.
 var ErrNot = errors.New("is not a regular file")
 
-// ErrDirectory is the cause of the error for a directory. The errors of the systems for it differ.
+// ErrDirectory is the cause of the error for a directory. Operating systems return different errors for it.
 var ErrDirectory = errors.New("is a directory")
 
 // Read returns at most the first limit+1 bytes of a regular file: if it returns more than limit, the file is too long.

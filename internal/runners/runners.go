@@ -37,7 +37,7 @@ func Has[R any](all []R, r R) bool {
 // Needy is a value that needs runners.
 type Needy[R any] interface{ Runners() []R }
 
-// Needs appends to all the runners that of needs, and those that they need, each once.
+// Needs appends the runners that the value of needs, and those that these need. It adds none that all already has.
 func Needs[R any](all []R, of any) []R {
 	n, ok := of.(Needy[R])
 	if !ok {

@@ -78,7 +78,8 @@ func (f *fingerprints) pair(kind byte, a, b uint64) uint64 {
 // alike returns what tree.Alike returns for two values.
 func (f *fingerprints) alike(a, b *tree.Node) bool { return f.of(a) == f.of(b) && tree.Alike(a, b) }
 
-// same is alike except by chance, for values that are compared with many others.
+// same is like alike, but compares only the fingerprints of objects and lists, so by chance it may be wrong. It is for
+// values that are compared with many others.
 func (f *fingerprints) same(a, b *tree.Node) bool {
 	if kind := a.Kind(); kind != b.Kind() {
 		return false

@@ -12,7 +12,7 @@ type keyed struct {
 	there []bool
 }
 
-// keyElements returns a keyed of those elements from 0 to n that have a key.
+// keyElements returns a keyed of those of n elements that have a key.
 func keyElements(n int, key func(i int) (string, bool)) *keyed {
 	k := &keyed{keys: make([]string, n), first: make(map[string]int), after: make([]int, n), ahead: make([]int, n), there: make([]bool, n)}
 	for i := n - 1; i >= 0; i-- {
@@ -39,7 +39,7 @@ func (k *keyed) of(key string) iter.Seq[int] {
 	}
 }
 
-// has reports whether the element at i has a key and has not been taken.
+// has reports whether the element at i has the key and has not been taken.
 func (k *keyed) has(i int, key string) bool {
 	return i < len(k.there) && k.there[i] && k.keys[i] == key
 }

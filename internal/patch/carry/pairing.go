@@ -18,8 +18,8 @@ type Pairer struct {
 func NewPairer() *Pairer { return &Pairer{prints: newFingerprints()} }
 
 // ByKey returns, for each element of after, the index of the same element of before, or -1. Only elements with the same
-// key match; an element without a key has none. If several elements have the key, the one that is alike is chosen, or
-// else the one that has most in common.
+// key match; an element without a key matches none. If several elements have the key, the one that is alike is chosen,
+// or else the one that has most in common.
 func (r *Pairer) ByKey(before, after []tree.Node, key func(*tree.Node) string) []int {
 	p := r.pairing(before, after)
 	p.name = key

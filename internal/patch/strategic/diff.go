@@ -219,7 +219,8 @@ func byKey(list []*element) []*element {
 }
 
 func (l *listDiff) items(f Field, at *place) error {
-	// The items of one key are numbered by their order. A patch cannot do so, but the list may not need one.
+	// Items with the same key are matched by their order. A patch cannot express that, so if anything changes, the list
+	// is sent whole.
 	ambiguous, after := twice(l.before) || twice(l.after), l.after
 	if ambiguous {
 		l.before, l.after = numbered(l.before), numbered(l.after)
@@ -282,7 +283,7 @@ func (l *listDiff) items(f Field, at *place) error {
 	return nil
 }
 
-// appendID appends an object with the merge key of another, and without its end.
+// appendID appends the start of an object, with the merge key of item and without the closing brace.
 func appendID(dst []byte, item *tree.Node, mergeKey string) []byte {
 	id, _ := item.Lookup(mergeKey)
 	return append(append(jsonlex.AppendQuoted(append(dst, '{'), mergeKey), ':'), id.Text()...)

@@ -113,7 +113,7 @@ func AppendMembers(members []Member, n Node) []Member {
 	}
 }
 
-// unite marks the members as gone that have the name of a later one.
+// unite marks as gone the members whose name a later member has too.
 func (b *Branch) unite() {
 	ascending := true
 	for i := 1; i < len(b.Members) && ascending; i++ {

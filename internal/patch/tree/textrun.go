@@ -9,7 +9,7 @@ import "bytes"
 type TextRun struct {
 	a, b           *Source
 	startA, startB int  // the texts agree from here,
-	length         int  // for so many bytes
+	length         int  // for this many bytes
 	ends           bool // and no further
 	Compared       int  // how many bytes were compared; for a test
 }

@@ -166,7 +166,7 @@ func (r *reader) read() error {
 		if err := r.value(); err != nil {
 			return err
 		}
-		if done, err := r.behindValue(); done || err != nil {
+		if done, err := r.afterValue(); done || err != nil {
 			return err
 		}
 	}
@@ -197,8 +197,8 @@ func (r *reader) value() error {
 	}
 }
 
-// behindValue closes the objects and lists that end here, and goes on to the next value if there is one.
-func (r *reader) behindValue() (done bool, err error) {
+// afterValue closes the objects and lists that end here, and goes on to the next value if there is one.
+func (r *reader) afterValue() (done bool, err error) {
 	for len(r.open) > 0 {
 		last := r.open[len(r.open)-1]
 		n := &r.nests[last]

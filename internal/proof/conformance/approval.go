@@ -155,7 +155,7 @@ func testApproval(t *testing.T, s suite) {
 	wantReason(t, err, apierrors.MethodNotAllowed, 405)
 }
 
-// wantMessage fails the test unless err is of a request that the server found invalid, with those words.
+// wantMessage fails the test unless the server answered with Invalid and a message that ends in these words.
 func wantMessage(t *testing.T, err error, words string) {
 	t.Helper()
 	wantReason(t, err, apierrors.Invalid, 422)

@@ -110,7 +110,7 @@ func ensure[T meta.Object](t *testing.T, c *counter, r client.Resource[T], want 
 	return obj
 }
 
-// behaviour 328: no write when equal; pains 34.
+// behaviour 328: Ensure sends no write if the object is already as wanted.
 func testEnsure(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	c := newCounter(t, s)
@@ -181,8 +181,8 @@ func testEnsure(t *testing.T, s suite) {
 	t.Run("lists with keys", func(t *testing.T) { testEnsureKeyed(t, s, c, ns) })
 }
 
-// A container that is no longer wanted is removed if it was ours, and stays if somebody else has added it. It was
-// removed in any case, so an injected one came and went with each Ensure.
+// A container that is no longer wanted is removed if it was ours, and stays if somebody else has added it. It used to
+// be removed in any case, so an injected container came and went with each Ensure.
 func testEnsureKeyed(t *testing.T, s suite, c *counter, ns string) {
 	r := client.For(c.Client, client.Type[*PlainDeployment](Deployments)).With(client.WriteOptions{FieldManager: "conformance-ensure"})
 	want := newPlainDeployment(ns, "keyed")

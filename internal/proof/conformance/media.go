@@ -65,7 +65,7 @@ func testYAML(t *testing.T, s suite) {
 	}
 }
 
-// The forms in which objects are shown, also by their old version, and forms that do not exist.
+// The forms in which a server shows objects, in their current and their old version, and forms that it refuses.
 func testForms(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)

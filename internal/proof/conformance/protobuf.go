@@ -105,7 +105,7 @@ func (c *coder) open(t *testing.T, e encoded, names *strings.Replacer) *http.Res
 	return resp
 }
 
-// json returns the JSON of an envelope, or the text itself if it is none.
+// json returns the JSON of an envelope, or b itself if it is not an envelope.
 func (c *coder) json(t *testing.T, b []byte) string {
 	t.Helper()
 	e, err := protobuf.Open(b)
@@ -134,7 +134,7 @@ func (c *coder) run(t *testing.T, e encoded, names *strings.Replacer) {
 	}
 }
 
-// failure is the JSON of a Status that a message ends.
+// failure is a pattern for the JSON of a Status whose message ends in message.
 func failure(message string) string { return `{*"status":"Failure","message":"*` + message + `*` }
 
 // Built-in kinds are read and written as protobuf too.
@@ -212,12 +212,12 @@ func testProtobuf(t *testing.T, s suite) {
 	}
 }
 
-// form is the parameters of metadata alone.
+// form returns the parameters of a media type that asks for metadata alone.
 func form(list, version string) string {
 	return ";as=PartialObjectMetadata" + list + ";g=meta.k8s.io;v=" + version
 }
 
-// Custom resources have no protobuf form. Their metadata has, and errors about them.
+// Custom resources have no protobuf form. Their metadata alone has one, and so have errors about them.
 func testProtobufOfCustomResources(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)

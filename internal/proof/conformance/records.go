@@ -203,7 +203,8 @@ func testRecordRules(t *testing.T, run func(exchange)) {
 	run(applied("no series any more", "{events}/series", asMerge, `{"series":null}`, "series", "null"))
 }
 
-// testRecordOwners is about managedFields: a write by one group forgets who has written by the other.
+// testRecordOwners is about managedFields: a write through one group drops the owners that have written through the
+// other.
 func testRecordOwners(t *testing.T, run func(exchange)) {
 	t.Helper()
 	config := strings.Replace(record("owned"), `{"metadata"`, `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata"`, 1)
@@ -215,7 +216,7 @@ func testRecordOwners(t *testing.T, run func(exchange)) {
 	run(applied("who owns what", "GET {events}/owned", "", "", "metadata.managedFields.fieldsV1", `[{"f:count":{},"f:message":{}}]`))
 }
 
-// testRecordTwins is about the two views as wholes: versions, watches and deletions.
+// testRecordTwins is about what the two views have in common: versions, watches and deletions.
 func testRecordTwins(t *testing.T, s suite, ns string) {
 	newer, older := client.For(s.client, Events), client.For(s.client, CoreEvents)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -15,8 +15,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// RunShards is the part of the suite about shard selectors (KEP-5866), for a server that applies them. Nothing else
-// changes its config maps meanwhile. [Run] has the part for other servers.
+// RunShards is the part of the suite about shard selectors (KEP-5866), for a server that applies them. Nothing else may
+// change the server's config maps while it runs. [Run] has the part for other servers.
 func RunShards(t *testing.T, cfg client.Config) {
 	s := newSuite(t, cfg)
 	binary := cfg
@@ -209,7 +209,7 @@ func testShardsOfWatches(t *testing.T, s suite) {
 	t.Error("a watch of a shard without objects brings no bookmark")
 }
 
-// Lists of custom resources, of metadata and of tables are shards that do not say so.
+// Lists of custom resources, of metadata and of tables are divided too, but do not name the selector.
 func testShardsThatDoNotSay(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	for _, name := range numbered("shard", 12) {
@@ -245,8 +245,8 @@ func testShardsThatDoNotSay(t *testing.T, s suite) {
 	}
 }
 
-// A list of events says that it is a shard, and comes from etcd. So do the watches of it, which Kubernetes 1.36 does
-// not divide.
+// A list of events names the selector, although it comes from etcd. Watches of events come from etcd too; Kubernetes
+// 1.36 does not divide them.
 func testShardsOfEvents(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	records := client.For(s.client, CoreEvents)
@@ -289,7 +289,7 @@ func testShardsOfEvents(t *testing.T, s suite) {
 	}
 }
 
-// A page has the token that goes on with any selector, and no count of what remains.
+// A page has a continue token, with which a list can go on with any selector, but no count of the remaining objects.
 func testShardsOfPages(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	for _, name := range numbered("shard", 12) {

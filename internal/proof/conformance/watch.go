@@ -192,8 +192,8 @@ func testExpiredList(t *testing.T, s suite, forget func()) {
 func testBookmarks(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	made := s.configMap(t, ns, "a", nil)
-	// A server sends a bookmark every minute, and in the two seconds before the end that it was asked for. It does not
-	// wait for itself in those: where it is busy they may pass without one, and then the next watch brings it.
+	// A server sends a bookmark every minute, and in the last two seconds before the requested end of the watch. A busy
+	// server may miss these seconds; then a later watch brings the bookmark.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var last client.Event[*ConfigMap]

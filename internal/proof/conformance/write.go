@@ -255,7 +255,7 @@ func testStatus(t *testing.T, s suite) {
 	wantReason(t, err, apierrors.NotFound, 404)
 }
 
-// testMetadataOfASubresource asks which metadata a write of a subresource changes. Each kind answers for itself.
+// testMetadataOfASubresource checks which metadata a write of a subresource changes. This differs from kind to kind.
 func testMetadataOfASubresource(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	const pod = `{"containers":[{"name":"a","image":"a"}]}`
@@ -341,7 +341,7 @@ func testManagedFields(t *testing.T, s suite) {
 			t.Errorf("with KeepManagedFields %v the list has managedFields: %v", keep, got)
 		}
 	}
-	// An update from an object that has none leaves the server's in place.
+	// An update with an object that has no managedFields leaves the server's managedFields in place.
 	list := must[meta.List[*ConfigMap]](t)(s.configMaps.List(t.Context(), client.ListOptions{Namespace: ns}))
 	list.Items[0].Data["k"] = "changed"
 	updated := must[*ConfigMap](t)(s.configMaps.With(client.WriteOptions{FieldManager: "other"}).Update(t.Context(), list.Items[0]))

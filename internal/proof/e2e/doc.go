@@ -1,17 +1,17 @@
 // Package e2e holds the tests of Bowline that need the real thing: an etcd and a kube-apiserver, started once for all
 // tests of the package and ended with them.
 //
-// It is a module of its own, so that nothing of Kubernetes reaches those who use Bowline. It needs a Go toolchain, the
+// It is a separate module, so that users of Bowline do not depend on Kubernetes' modules. It needs a Go toolchain, the
 // Go module proxy or a filled module cache, and nothing else: no cluster, no container, no downloaded binary. Package
 // controlplane says what the control plane is and what it leaves out.
 //
 //	go vet ./... && go test -count=1 ./...
 //
-// The first run compiles the servers, which takes minutes and prints nothing meanwhile; the results stay in the Go
-// build cache, and later runs start in seconds. Hence go vet before it: it compiles the same once, where `go test
-// ./...` alone would do so for the packages and for the control plane at the same time. On a slow machine, -timeout
-// also extends the time that the start may take. -count=1 because the go command cannot see that a cached result
-// depended on a server.
+// The first run compiles the servers, which takes minutes without output. The results stay in the Go build cache, and
+// later runs start in seconds. Run go vet first: it compiles everything once, whereas `go test ./...` alone would
+// compile the same for the packages and for the control plane at the same time. On a slow machine, -timeout also
+// extends the time that the start may take. -count=1 is necessary because the go command cannot see that a cached
+// result depended on a server.
 //
 // The servers are those of Kubernetes 1.37.2 (go.mod). The same tests run the servers of Kubernetes 1.36.3
 // (go-1.36.mod) with
@@ -44,10 +44,11 @@
 //	the published schemas                without them                          attestations of a token request, modes
 //	                                                                           and users of files in volumes, and others
 //
-// Tests that kill the API server and start it again have servers of their own: informers through restarts and lost
+// Tests that kill the API server and start it again have their own servers: informers through restarts and lost
 // history, contenders of package leader and of client-go for one lease, and two replicas of examples/operator, which
-// are killed and ended too. So have three processes that share work by package client/shards, with the server's feature
-// ShardedListAndWatch and without it. This takes two minutes, so .ci/run leaves it to .ci/nightly.
+// are killed and ended too. The test of three processes that share work by package client/shards also has its own
+// servers, with the feature ShardedListAndWatch and without it. It takes two minutes, so .ci/run leaves it to
+// .ci/nightly.
 //
 // Random patches are compared with what the server makes of them, by sixty seeds each. To try others:
 //

@@ -1,5 +1,5 @@
-// Package histories says which random histories a test plays. A seed fixes a history. By default each test plays a
-// number of its own, which is enough to notice a broken rule; flags of the test ask for others:
+// Package histories says which random histories a test plays. A seed fixes a history. By default each test plays as
+// many histories as it needs to notice a broken rule. Flags of the test ask for others:
 //
 //	go test ./informer -run Oracle -seeds 100000              more of them
 //	go test ./informer -run Oracle -first 40001 -seeds 1000   others
@@ -19,7 +19,7 @@ var (
 	first  = flag.Uint64("first", 1, "the seed of the first random history")
 )
 
-// Count returns how many histories a test plays whose usual number this is. It is at least one.
+// Count returns how many histories a test plays that plays usual histories by default. It is at least one.
 func Count(usual int) int {
 	switch {
 	case *number > 0:
@@ -30,7 +30,7 @@ func Count(usual int) int {
 	return usual
 }
 
-// Seeds yields the seeds of the histories that a test plays whose usual number this is.
+// Seeds yields the seeds of the histories of a test that plays usual histories by default.
 func Seeds(usual int) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for seed := *first; seed < *first+uint64(Count(usual)) && yield(seed); seed++ {

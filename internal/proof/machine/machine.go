@@ -1,5 +1,5 @@
-// Package machine has the clocks and the pauses of a computer, for tests of processes that must be right whatever
-// happens to theirs.
+// Package machine simulates the clocks and the pauses of a computer, for tests of code that must work whatever these
+// do.
 package machine
 
 import (

@@ -188,8 +188,8 @@ var (
 )
 
 // blame takes out the mutants that the compiler's errors are in, the innermost of each place, and reports whether it
-// found some. The place of an error may be an expression around a mutant: then it is one that the text of the error
-// shows.
+// found some. The compiler may place an error at an expression around the mutant. Then blame takes out a mutant in that
+// expression whose text the error shows.
 func (b *bundle) blame(output string, all map[string]changed) (found bool) {
 	out := func(id int) bool {
 		isNew := id < len(b.out) && !b.out[id]

@@ -1,5 +1,5 @@
-// Command mutants asks whether the tests would notice. It makes one small mistake at a time in the code of the packages
-// that carry Bowline's guarantees, runs their tests, and lists the mistakes that no test noticed.
+// Command mutants finds mistakes that the tests would not notice. It makes one small mistake at a time in the code of
+// the packages that carry Bowline's guarantees, runs their tests, and lists the mistakes that no test noticed.
 //
 //	go run ./internal/proof/mutants                          # the campaign
 //	go run ./internal/proof/mutants -packages cache          # one package of it

@@ -124,7 +124,7 @@ func (t *trier) compileAlone(ctx context.Context, m mutant, s suite) error {
 	return t.compile(ctx, s.pkg, file, s.binary)
 }
 
-// compileError is the compiler's, and not one of the go command.
+// compileError is an error of the compiler, as opposed to one of the go command.
 type compileError struct{ output string }
 
 func (e *compileError) Error() string { return "does not compile:\n" + e.output }

@@ -102,7 +102,7 @@ func (r *Source) Change(v any, depth int) any {
 	return v
 }
 
-// ChangeObject is Change for an object, which it stays.
+// ChangeObject is Change for an object, and returns an object.
 func (r *Source) ChangeObject(v map[string]any, depth int) map[string]any {
 	for {
 		if object, ok := r.Change(v, depth).(map[string]any); ok {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// lists is the folder of the lists of exported names. `go test ./internal/proof/api` holds them to the code.
+// lists is the folder of the lists of exported names. `go test ./internal/proof/api` compares them with the code.
 const lists = "internal/proof/api/testdata"
 
 // permits returns an error if a version must not follow the last one, by semantic versioning.

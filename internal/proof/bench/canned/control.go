@@ -20,8 +20,8 @@ func reply(w http.ResponseWriter, a Answer) {
 	_ = json.NewEncoder(w).Encode(a) // the client has gone
 }
 
-// reset waits until the watches of the last sample have ended, and makes the server new. From then on the server
-// applies shard selectors if select is true, and otherwise ignores them.
+// reset waits until the watches of the last sample have ended, and resets the server. From then on the server applies
+// shard selectors if select is true, and otherwise ignores them.
 func (s *Server) reset(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-s.empty():

@@ -94,8 +94,8 @@ func program(c *websocket.Conn, argv []string) error {
 	return errors.New("there is no such program")
 }
 
-// input reads what the client sends, until its input has ended, and adds how long that was to n. If n is nil, it goes
-// on until the client has gone.
+// input reads what the client sends until its input has ended, and adds the number of bytes to n. If n is nil, it reads
+// until the client has gone.
 func input(c *websocket.Conn, n *int) error {
 	rest := make([]byte, partSize)
 	for {

@@ -1,6 +1,6 @@
 package canned
 
-// The same pods in protobuf, which a client gets that names it first in Accept.
+// This file serves the same pods in protobuf, to clients that name it first in Accept.
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ const (
 type message struct {
 	item  []byte // in a list
 	added []byte // the event of a streaming list
-	event []byte // a later event, but for its version, which is at a place
+	event []byte // a later event, with a placeholder for its version at the index at
 	at    int
 }
 
@@ -111,7 +111,7 @@ func writeList(w io.Writer, pods []message, version int, token string, remaining
 	return out.Flush()
 }
 
-// field appends a field that has a length.
+// field appends a length-delimited field.
 func field(b []byte, number byte, content []byte) []byte {
 	return append(binary.AppendUvarint(append(b, number<<3|2), uint64(len(content))), content...)
 }

@@ -60,7 +60,7 @@ type Server struct {
 	http *http.Server
 	done chan error // gets the result of http's Serve
 
-	// commands hands the commands for the watch to the one that takes them: each sample has one.
+	// commands passes commands to the watch. Each sample has one watch.
 	commands chan command
 
 	selects atomic.Bool  // whether shard selectors are applied, or ignored
@@ -108,7 +108,7 @@ func Serve(pods [][]byte) (*Server, error) {
 	return s, nil
 }
 
-// Close ends every connection, and returns why the server had ended, if it had.
+// Close ends every connection. If the server had ended before, Close returns why.
 func (s *Server) Close() error {
 	err := s.http.Close()
 	if served := <-s.done; !errors.Is(served, http.ErrServerClosed) {

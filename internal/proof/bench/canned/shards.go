@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// selection is the pods of a request, and what the list says of it.
+// selection says which pods a request is for, and what the list's metadata says about that.
 type selection struct {
 	all    bool
 	ranges meta.Ranges
@@ -90,5 +90,5 @@ func (c countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// said answers with the bytes that the server has written since it began.
+// said answers with the number of bytes that the server has written since it began.
 func (s *Server) said(w http.ResponseWriter, _ *http.Request) { reply(w, Answer{Sent: s.sent.Load()}) }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// itemHead is the start of an object in an event, which it does not have in a list.
+// itemHead is the start of an object in an event. An item of a list does not have it.
 const itemHead = `{"kind":"Pod","apiVersion":"v1",`
 
 // command tells a watch what to send: events, at a rate; or without events, an error that ends it.

@@ -1,5 +1,4 @@
-// Package managed is a program of controller-runtime, of which only the constructor of the cache differs between two
-// sides.
+// Package managed is a program of controller-runtime. Its two sides differ only in the constructor of the cache.
 package managed
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/bench/sample"
 )
 
-// Side is what differs.
+// Side has the parts in which the sides differ.
 type Side struct {
 	Settings string
 	NewCache cache.NewCacheFunc
@@ -54,7 +53,7 @@ func Jobs(s Side) map[string]sample.Job {
 	}
 }
 
-// Whole is the setting of a job about fields in which a side has whole objects all the same.
+// Whole is the setting with which a side caches whole objects even in a job that reads a few fields.
 const Whole = "whole"
 
 // fewer is a job with few members of the pods in the cache.

@@ -39,13 +39,13 @@ func Namespace(i int) string { return "team-" + strconv.Itoa(i%Namespaces) }
 // Name returns the name of the i-th pod.
 func Name(i int) string { return "app-" + strconv.Itoa(i) }
 
-// Shuffled returns the numbers of n pods in an order that is the same for all sides, and near to none of theirs.
+// Shuffled returns the numbers of n pods in a random order, which is the same for all sides and favours no cache.
 func Shuffled(n int) []int { return rand.New(rand.NewPCG(1, 2)).Perm(n) }
 
 // Node returns the name of a node.
 func Node(i int) string { return "node-" + strconv.Itoa(i) }
 
-// Pods returns n pods, the first with the version after.
+// Pods returns n pods. The version of the first is after+1, and each further one has the next version.
 func Pods(n, after int) []*corev1.Pod {
 	pods := make([]*corev1.Pod, n)
 	for i := range pods {

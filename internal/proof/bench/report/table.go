@@ -49,7 +49,7 @@ func (t Table) Print(out io.Writer) {
 	}
 }
 
-// Ratio returns text, and how many times base it is; a side as large as the base gets no ratio.
+// Ratio returns text, followed by value divided by base. If they are equal, or base is 0, it returns only text.
 func Ratio(text string, value, base float64) string {
 	switch {
 	case value == base || base == 0:

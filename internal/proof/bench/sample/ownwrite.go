@@ -28,7 +28,7 @@ type Writer struct {
 var WriterWorkers = []int{1, 8}
 
 // OwnWrites is the job of Params.Written objects, each of which is written once and then read, with each number of
-// workers in turn, by a new controller. The figure is the number of objects a second, from the begin of the first write
+// workers in turn, by a new controller. The figure is the number of objects a second, from the start of the first write
 // until the last object was read. It counts the objects of which the side has read its own write, and the reads of
 // another state.
 func OwnWrites(w Writer) Job {

@@ -49,19 +49,19 @@ func queued(n int) []QueueKey {
 	return keys
 }
 
-// Work is the job of a queue's everyday life, for each number of keys and of workers. Each repetition begins with a new
-// queue and has three phases:
+// Work is the job of ordinary work with a queue, for each number of keys and of workers. Each repetition begins with a
+// new queue and has three phases:
 //
-//   - add: one goroutine adds all keys and asks for their number, which also has a queue with a buffer add what is in
-//     it. No worker runs. The queue grows meanwhile. If the keys are few, it does the same with more new queues,
-//     because a phase that is short would measure what the runtime does after the garbage collection before it.
+//   - add: one goroutine adds all keys and asks for their number, which makes a queue with a buffer add what is in it.
+//     No worker runs, so the queue grows. If the keys are few, the goroutine does the same with more new queues,
+//     because a short phase would measure what the runtime does after the preceding garbage collection.
 //   - do: the workers start, and take and finish all of them.
 //   - both: the workers take and finish keys while one goroutine adds all of them, twice or more, and begins anew when
 //     all are done. The queue does not grow any more.
 //
 // A run of a key does nothing but count. The figures are the wall time and the CPU time of a phase for each key, the
 // median of the repetitions. The workers have started before a phase begins, and end after it. The allocations are
-// those of both.
+// those of the phase both.
 func Work(s Queues) Job {
 	return func(_ context.Context, p Params) (Report, error) {
 		r := Report{Settings: s.Settings, Counts: map[string]int{}}
@@ -126,9 +126,10 @@ func Priorities(s Queues) Job {
 // Crowd is the number of keys that wait beside Params.Prioritised keys of another namespace in the job Groups.
 const Crowd = 10
 
-// Groups is the job of a queue that many keys of one namespace have filled when a few of another come. Sixteen workers
-// wait for 100 µs for each key, as for the answer of a server. The figure is the time from their start until the few
-// are done. The phases of Work follow, with the keys of 100 namespaces, four workers and nothing to do for a key.
+// Groups is the job of a queue to which a few keys of a namespace are added when many keys of another namespace wait in
+// it. Sixteen workers wait for 100 µs for each key, as for the answer of a server. The figure is the time from their
+// start until the few are done. The phases of Work follow, with the keys of 100 namespaces, four workers and nothing to
+// do for a key.
 func Groups(s Queues) Job {
 	return func(_ context.Context, p Params) (Report, error) {
 		const waiting, workers = 16, 4

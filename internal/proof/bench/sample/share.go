@@ -17,8 +17,8 @@ import (
 //
 // Wall, CPU time, peak memory and bytes of the list are from before the client is made to a cache in sync. The bytes
 // are those that the server has written. Live heap is measured after that, and resident memory when the garbage has
-// been given back to the system. The CPU time and the bytes of the watch are divided by thousands of events of the
-// server: those that another replica gets cost too, if the server sends them to everybody.
+// been given back to the system. The CPU time and the bytes of the watch are those for 1,000 events of the server,
+// including events of other replicas' pods: if the server sends these to everybody, they cost too.
 func Share(inf Informer, sharded func() string) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		var changed atomic.Int64 // events that the handler was called for: there is one for each pod

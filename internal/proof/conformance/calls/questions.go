@@ -16,7 +16,7 @@ func of(name string, f func(ctx context.Context, c *client.Client) error, refuse
 	return Call{Name: name, Do: f, Refused: refused}
 }
 
-// questions are the calls for users and about users, and those that are not about objects.
+// questions are the calls for tables, counts and reviews of access, and those with a path of the caller's choice.
 func questions() []Call {
 	type (
 		ctx  = context.Context

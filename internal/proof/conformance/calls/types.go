@@ -12,7 +12,7 @@ type Any struct {
 	meta.ObjectMeta `json:"metadata"`
 }
 
-// ConfigMap is a whole one.
+// ConfigMap has the fields that the calls write.
 type ConfigMap struct {
 	meta.ObjectMeta `json:"metadata"`
 	Data            map[string]string `json:"data,omitempty"`

@@ -68,8 +68,8 @@ func (p *ControlPlane) startServer(ctx context.Context, path string, o Options) 
 	})
 }
 
-// certificates is the directory where the API server keeps the certificate that it makes for itself. A later one with
-// the same directory takes it over.
+// certificates is the directory where the API server keeps the certificate that it makes for itself. A later API server
+// with the same directory uses the same certificate.
 func (p *ControlPlane) certificates() string { return filepath.Join(p.dir, "certs") }
 
 // launchServer starts kube-apiserver, with the flags that startServer has chosen, and waits until it serves.
@@ -97,7 +97,7 @@ func (p *ControlPlane) launchServer(ctx context.Context) (*server, error) {
 }
 
 // RestartServer kills kube-apiserver, as a crash does, and starts it again, with the same data, address, certificate
-// and tokens. It returns once the new one serves. Meanwhile down, if it is not nil, is called while no API server runs.
+// and tokens. It returns once the new one serves. If down is not nil, it is called while no API server runs.
 //
 // It may not be called by several goroutines at once, or together with Stop. After an error there may be no API server.
 func (p *ControlPlane) RestartServer(ctx context.Context, down func()) error {

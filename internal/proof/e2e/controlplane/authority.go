@@ -20,7 +20,7 @@ type authority struct {
 	key  crypto.Signer
 }
 
-// backdated is how long before it is made a certificate starts: the clocks of a cluster do not quite agree.
+// backdated is how long before its creation a certificate becomes valid: the clocks of a cluster do not quite agree.
 const backdated = time.Minute
 
 func newAuthority() (*authority, error) {
@@ -67,9 +67,9 @@ func (a *authority) sign(subject pkix.Name, public any, life time.Duration) ([]b
 	return encode("CERTIFICATE", der), nil
 }
 
-// Sign returns a client certificate, in PEM, as a certificate signing request in PEM asks for it. It is what the signer
-// of a cluster does once a request is approved; whom the certificate names is not checked. It is good for life, to the
-// second.
+// Sign returns a client certificate, in PEM, as a certificate signing request in PEM asks for it. The signer of a
+// cluster does the same once a request is approved. Sign does not check whom the certificate names. The certificate
+// expires life from now, to the second.
 func (p *ControlPlane) Sign(request []byte, life time.Duration) ([]byte, error) {
 	block, _ := pem.Decode(request)
 	if block == nil {
@@ -89,8 +89,8 @@ func (p *ControlPlane) Sign(request []byte, life time.Duration) ([]byte, error) 
 	return cert, nil
 }
 
-// Issue returns a client certificate and its key, in PEM, for a user and the groups that the user is in. It is good for
-// life, to the second.
+// Issue returns a client certificate and its key, in PEM, for a user and the groups that the user is in. The
+// certificate expires life from now, to the second.
 func (p *ControlPlane) Issue(user string, groups []string, life time.Duration) (cert, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // cluster stands for the network of pods, services and nodes, which the API server reaches through a proxy, as it does
 // where a cluster has its control plane elsewhere (KEP-1281). The proxy is this process, and the addresses behind it
-// are listeners of the test. So anything may have any address, and nothing is opened but a socket.
+// are listeners of the test. So a test may use any address, and only one socket is opened.
 type cluster struct {
 	dir     string // that has the socket
 	server  *http.Server
@@ -71,7 +71,7 @@ func (p *ControlPlane) startCluster() (string, error) {
 	return config, nil
 }
 
-// connect hands the connection of a CONNECT request to who listens at its address.
+// connect hands the connection of a CONNECT request to the listener of its address.
 func (c *cluster) connect(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	l := c.listen[r.Host]
@@ -106,8 +106,8 @@ func (c *cluster) stop() error {
 }
 
 // Listen listens at an address of the cluster's network, such as "10.1.2.3:8080": the API server's connections to it
-// arrive here. A proxied pod, service or node has such an address, and webhooks have. It must be one that the API
-// server may connect to, which loopback is not. To an address where nobody listens it cannot connect.
+// arrive here. A proxied pod, service or node has such an address, and so has a webhook. It must be one that the API
+// server may connect to, so not loopback. The API server cannot connect to an address at which nobody listens.
 func (p *ControlPlane) Listen(address string) (net.Listener, error) {
 	c := p.cluster
 	c.mu.Lock()

@@ -15,8 +15,8 @@ import (
 type Options struct {
 	// Kubernetes is the release of the servers and of kubectl, one of Releases. Empty means the first of them.
 	Kubernetes string
-	// ServerFlags are further flags of kube-apiserver, such as "--event-ttl=1m". They come last, and of a flag given
-	// twice the last one counts.
+	// ServerFlags are further flags of kube-apiserver, such as "--event-ttl=1m". They come last, and if a flag is given
+	// twice, the last one counts.
 	ServerFlags []string
 }
 

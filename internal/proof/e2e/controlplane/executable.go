@@ -15,7 +15,7 @@ import (
 // `go tool -n` builds a tool, keeps the linked executable in the build cache and prints its path. `go build -o` would
 // link again for every run, which for kube-apiserver takes longer than all the rest.
 //
-// The usual release is what go.mod says; another one has a file of modules of its own beside it.
+// The usual release is that of go.mod. Each other release has its own file of modules beside go.mod.
 //
 // The build works in dir, the directory of the run: a go command that is killed cannot tidy up.
 func Executable(ctx context.Context, name, release, dir string) (string, error) {

@@ -38,7 +38,8 @@ func launch(name, path, dir string, flags ...string) (*server, error) {
 
 	s.cmd = exec.Command(path, flags...)
 	s.cmd.Dir = dir
-	// Nothing of the caller's environment: etcd would take flags from it, and both would take proxies.
+	// The server inherits nothing of the caller's environment: etcd would take flags from it, and both would take
+	// proxies.
 	s.cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir}
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	separate(s.cmd)
@@ -85,7 +86,7 @@ func (s *server) stop() error {
 		return s.ended()
 	default:
 	}
-	// Not asked first: what it has in memory is of no use to anybody.
+	// It is killed without being asked to end first, because nobody needs what it has in memory.
 	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stop %s: %w", s.name, err)
 	}
@@ -100,7 +101,7 @@ func (s *server) ended() error {
 	if s.err != nil {
 		how = s.err
 	}
-	// How net.Listen words it on every operating system; what follows differs.
+	// net.Listen's error contains these words on every operating system; only the text after them differs.
 	if strings.Contains(said, ": bind: ") {
 		how = errPortTaken
 	}
@@ -115,8 +116,8 @@ func (s *server) tail() string {
 	return tail(string(text))
 }
 
-// onFreePort calls try with a port of loopback that was free a moment ago, and again with another one if it was not any
-// more. The kernel hands out ports in a way that makes this rare.
+// onFreePort calls try with a port of loopback that was free a moment ago, and again with another one if the port has
+// been taken since. The kernel hands out ports in a way that makes this rare.
 func onFreePort(try func(port string) error) error {
 	var err error
 	for range 5 {

@@ -1,4 +1,4 @@
-// Package cronjob is a controller of the shape of the CronJob that the Kubebuilder tutorial builds, for the types of
+// Package cronjob is a controller like the CronJob controller that the Kubebuilder tutorial builds, for the types of
 // k8s.io/api: a custom resource that makes jobs by a schedule, keeps a history of them, and says in its status which
 // run.
 package cronjob

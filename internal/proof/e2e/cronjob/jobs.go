@@ -66,7 +66,7 @@ func timeOf(job *batchv1.Job) time.Time {
 	return t
 }
 
-// beyond returns the oldest jobs that a limit does not let stay.
+// beyond returns the oldest jobs, as many as there are above a limit.
 func beyond(jobs []*batchv1.Job, limit *int32) []*batchv1.Job {
 	if limit == nil {
 		return nil

@@ -22,9 +22,9 @@ func Exceptions() (exception.List, error) { return exception.Parse(exceptions) }
 type Comparison struct {
 	// Commands is how many commands were run against each.
 	Commands int
-	// Differs has names, as "SCRIPT OUTPUTS: COMMAND", and is true for those that differ: the outputs of the command
-	// that differ are exactly these, of code, stdout and stderr. So an exception says which outputs differ, and covers
-	// no others.
+	// Differs has names of the form "SCRIPT OUTPUTS: COMMAND", in which OUTPUTS is a set of code, stdout and stderr. A
+	// name is true if exactly these outputs of the command differ. So an exception says which outputs differ, and
+	// covers no others.
 	Differs map[string]bool
 	// Details are the outputs that differ, by the same names.
 	Details map[string]string
@@ -76,7 +76,7 @@ func (c *Comparison) add(script, command string, want, got Result) {
 			details += o.name + ":\n" + difference(o.want, o.got) + "\n"
 		}
 	}
-	// Each set of outputs has a name, so that a list of exceptions with another set than that which differs is noticed.
+	// Each set of outputs has a name, so that an exception for another set than the one that differs is noticed.
 	for set := 1; set < 1<<len(outputs); set++ {
 		name := script
 		for i, o := range outputs {

@@ -33,7 +33,7 @@ type Result struct {
 	Stdout, Stderr string
 }
 
-// patience is how long a step may take. If it takes longer, that is a result and no error: it is killed.
+// patience is how long a step may take. A step that takes longer is killed, which is a result and not an error.
 const patience = time.Minute
 
 const kubeconfig = `apiVersion: v1
@@ -68,7 +68,8 @@ func (s *Server) begin(ctx context.Context, script string) error {
 	return err
 }
 
-// config is beside the scripts' directories, because the current namespace is another in each.
+// config returns the path of a script's kubeconfig, which is beside the script's directory. Each script has its own,
+// because its current namespace differs from those of the others.
 func (s *Server) config() string { return s.dir + ".kubeconfig" }
 
 // run runs one step. The error says why there is no result at all.

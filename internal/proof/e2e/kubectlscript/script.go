@@ -102,8 +102,8 @@ func parse(text string) ([]Step, error) {
 	return steps, nil
 }
 
-// split returns the words of a command, without a comment at its end. Quotes, single and double, are as in a shell, but
-// that a backslash stands for itself.
+// split returns the words of a command, without a comment at its end. Quotes, single and double, are as in a shell,
+// except that a backslash stands for itself.
 func split(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -10,17 +10,17 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Forever is the end of what has no end.
+// Forever is the end of something that has not ended.
 const Forever = time.Duration(math.MaxInt64)
 
 // Bounds are what replicas promise.
 type Bounds struct {
-	// Lease is for how long others leave alone the ranges of a replica that has crashed, and Renew is for how long a
-	// replica believes that it has them, after its last renewal.
+	// Lease is how long other replicas leave the ranges of a crashed replica alone, and Renew how long a replica
+	// believes that it has its ranges. Both count from its last renewal.
 	Lease, Renew time.Duration
 	// Sync is how long a replica may take, besides Lease, to take the range of one that has crashed.
 	Sync time.Duration
-	// Handover is how long a range may be nobody's when it passes from one replica to another that is ready for it.
+	// Handover is how long a range may have no owner while it passes from one replica to another that is ready for it.
 	Handover time.Duration
 	// Workers is how many writes of a replica may be under way at a time.
 	Workers int
@@ -35,7 +35,7 @@ type Tenure struct {
 	Lost bool
 }
 
-// Work is what a replica did for an object, from its begin to its end.
+// Work is what a replica did for an object, from start to end.
 type Work struct {
 	Replica      string
 	Range        int
@@ -58,13 +58,13 @@ type Ready struct {
 	Ranges  meta.Ranges
 }
 
-// Trouble is what has befallen a replica: it was stopped At, and went on at Until; or killed, if that is Forever.
+// Trouble says that a replica was stopped at At and went on at Until. If Until is Forever, it was killed.
 type Trouble struct {
 	Replica   string
 	At, Until time.Duration
 }
 
-// Ledger is what has been recorded, from Begin to End, a time in which replicas were there.
+// Ledger is the record of the time from Begin to End, in which replicas ran.
 type Ledger struct {
 	Bounds     Bounds
 	Begin, End time.Duration
@@ -80,7 +80,7 @@ type Summary struct {
 	// Passed counts the times that a range passed from one replica to another, and Taken those after the old one had
 	// crashed, was stopped, or had lost its lease.
 	Passed, Taken int
-	// LongestHandover and LongestTaken are the longest times that a range was nobody's, in the two cases.
+	// LongestHandover and LongestTaken are the longest times for which a range had no owner, in the two cases.
 	LongestHandover, LongestTaken time.Duration
 	// UnderWay counts the writes that replicas had asked for when they were stopped, and that arrived after another
 	// replica had begun.
@@ -90,9 +90,9 @@ type Summary struct {
 // tenure is a Tenure with its effective end.
 type tenure struct {
 	Tenure
-	// until is when another replica may begin: not before.
+	// until is the earliest time at which another replica may begin.
 	until time.Duration
-	// idle is when the time begins in which nobody had the range.
+	// idle is the start of the time in which the range had no owner.
 	idle time.Duration
 	// taken says that the replica did not hand it over.
 	taken bool
@@ -101,17 +101,17 @@ type tenure struct {
 // Faults returns what is wrong, in order of the ranges, and what has been compared. Nothing is wrong if all of this
 // holds for each range:
 //
-//   - The tenures of two replicas do not overlap. That of a replica which was killed or stopped counts until the moment
-//     when it would have lost its lease at the earliest.
+//   - The tenures of two replicas do not overlap. The tenure of a replica that was killed or stopped counts until the
+//     earliest moment at which it would have lost its lease.
 //   - During the tenure of one replica no write of another one arrives, except one that the other had asked for when it
 //     was stopped, and of these at most Bounds.Workers.
-//   - During the tenure of one replica no other one works, unless that has lost the range and so may not write any
-//     more.
-//   - Who works or writes has had the range before.
+//   - During the tenure of one replica no other replica works, unless the other has lost the range, so that it may not
+//     write any more.
+//   - A replica that works or writes has had the range before.
 //   - When a replica hands a range over, the next one is ready for it.
-//   - It is nobody's for no longer than Bounds.Handover if it is handed over, and than Bounds.Lease and Bounds.Sync
-//     together otherwise; these once more for each replica that is killed or stopped or loses its lease meanwhile. At
-//     the End somebody has it.
+//   - It has no owner for at most Bounds.Handover if it is handed over, and otherwise for at most Bounds.Lease plus
+//     Bounds.Sync. For each other replica that is killed or stopped or loses its lease in that time, Bounds.Lease plus
+//     Bounds.Sync are added. At the End it has an owner.
 func (l *Ledger) Faults() (faults []string, s Summary) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	works, writes := make([][]Work, meta.RangeCount), make([][]Write, meta.RangeCount)
@@ -143,7 +143,7 @@ func (l *Ledger) Faults() (faults []string, s Summary) {
 	return faults, s
 }
 
-// byRange returns the tenures of each range, in order of their begin.
+// byRange returns the tenures of each range, in the order in which they began.
 func (l *Ledger) byRange(writes [][]Write) [][]tenure {
 	all := make([][]tenure, meta.RangeCount)
 	for _, t := range l.Tenures {
@@ -232,7 +232,7 @@ func checkWork(w Work, ts []tenure, fault func(string, ...any)) {
 	}
 }
 
-// checkGaps checks how long a range is nobody's.
+// checkGaps checks how long a range has no owner.
 func (l *Ledger) checkGaps(n int, ts []tenure, s *Summary, fault func(string, ...any)) {
 	before := tenure{Tenure: Tenure{Replica: "nobody"}, idle: l.Begin, taken: true} // a group begins as if somebody had crashed
 	for _, t := range ts {
@@ -265,8 +265,8 @@ func (l *Ledger) checkGaps(n int, ts []tenure, s *Summary, fault func(string, ..
 	}
 }
 
-// unlucky returns how many other replicas something befell, or lost their lease, between the end of a tenure and a
-// moment.
+// unlucky returns how many other replicas were killed or stopped, or lost their lease, between the end of a tenure and
+// a moment.
 func (l *Ledger) unlucky(before tenure, until time.Duration) int {
 	replicas := map[string]bool{}
 	for _, t := range l.Troubles {

@@ -1,4 +1,4 @@
-// Command originals puts two controllers next to the ones that they were written after: lines, modules, binary, memory.
+// Command originals compares two controllers with the controllers that they reproduce: lines, modules, binary, memory.
 // Run it in the folder of this module:
 //
 //	go run ./originals                  # kubernetes/sample-controller, from the module proxy
@@ -9,7 +9,7 @@
 //
 // # What is measured
 //
-// Lines have code: blank ones and comments do not count, nor do tests. The lines of files that say "Code generated" are
+// Only lines of code count: blank lines, comments and tests do not. The lines of files that say "Code generated" are
 // counted apart. Ours contain the definition of the custom resource, which the originals generate as YAML. A binary is
 // stripped (-trimpath -ldflags '-s -w'). Modules are those that are linked, the program's own aside.
 //

@@ -5,12 +5,12 @@
 //
 // It takes controller-runtime from the module cache, or from the module proxy, makes a copy in a temporary directory,
 // and replaces in it the import of envtest, which starts a kube-apiserver, by package environment, which starts
-// clienttest. The copy has a go.mod of its own, with this repository in it; nothing of it reaches ours.
+// clienttest. The copy has its own go.mod, which requires this repository; our go.mod stays as it is.
 //
 // It prints how many specs passed and which did not. File exceptions.txt has the specs that need not pass, each with
 // the reason. The exit code is 1 if another spec fails, or if one of these passes: then clienttest has become better,
-// and the entry goes. An exception is right where a spec needs something that clienttest does not have, by its
-// documentation; where the spec shows a difference from kube-apiserver that is not documented, clienttest is wrong.
+// and the entry must be removed. An exception is right where a spec needs something that clienttest does not have, by
+// its documentation; where the spec shows a difference from kube-apiserver that is not documented, clienttest is wrong.
 //
 //	-copy DIR      makes the copy there, and leaves it, to run single specs in it by hand
 //	-suite NAME    runs only one of the suites, and checks its exceptions alone

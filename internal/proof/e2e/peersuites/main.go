@@ -148,7 +148,7 @@ func indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
 }
 
-// command runs the go command in a directory, with nothing of the user's settings that changes which modules there are.
+// command runs the go command in a directory, without the user's settings that would change which modules it uses.
 func command(ctx context.Context, directory string, args ...string) ([]byte, error) {
 	return commandWith(ctx, directory, nil, args...)
 }

@@ -2,5 +2,5 @@
 // kube-apiserver can serve. internal/protobuf/DESIGN.md says why it reads both the published .proto files and the Go
 // types.
 //
-// Its test holds the tables to these sources, and writes them with -update.
+// Its test compares the tables with these sources, and writes them with -update.
 package prototables

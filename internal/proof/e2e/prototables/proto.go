@@ -65,7 +65,7 @@ func readProto(file string) ([]*message, error) {
 	return all, nil
 }
 
-// known reports whether a line is one of those that say nothing of the fields.
+// known reports whether a line is one of those that say nothing about fields.
 func known(line string) bool {
 	for _, start := range []string{"//", "syntax ", "import ", "option "} {
 		if strings.HasPrefix(strings.TrimSpace(line), start) {

@@ -27,7 +27,7 @@ type Table struct {
 	Uses []string
 }
 
-// own are the messages that have a type of the tables.
+// own has the messages for which the tables have a type, such as time.
 var own = map[string]string{
 	metaPackage + ".Time":                                           "time",
 	metaPackage + ".MicroTime":                                      "microtime",

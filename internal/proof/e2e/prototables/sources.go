@@ -19,7 +19,7 @@ import (
 // modules are the modules that have .proto files.
 var modules = []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/apiextensions-apiserver", "k8s.io/kube-aggregator"}
 
-// protoFiles returns the .proto files of the modules, at the versions of this module.
+// protoFiles returns the .proto files of the modules, in the versions that this module requires.
 func protoFiles(ctx context.Context) ([]string, error) {
 	out, err := exec.CommandContext(ctx, "go", append([]string{"list", "-m", "-f", "{{.Dir}}"}, modules...)...).Output()
 	if err != nil {
@@ -38,8 +38,8 @@ func protoFiles(ctx context.Context) ([]string, error) {
 	return files, nil
 }
 
-// versions are those that kube-apiserver can serve: those in pkg/controlplane/instance.go of k8s.io/kubernetes, which
-// has them for each stability, and those of custom resource definitions and API services.
+// versions are the group versions that kube-apiserver can serve: those of each stability in
+// pkg/controlplane/instance.go of k8s.io/kubernetes, and those of custom resource definitions and API services.
 var versions = []schema.GroupVersion{
 	{Group: "", Version: "v1"},
 	{Group: "admissionregistration.k8s.io", Version: "v1"},

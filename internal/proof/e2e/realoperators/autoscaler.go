@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// release is what the operator takes itself for.
+// release is the version that the operator believes to be its own.
 const release = "4.22.0"
 
 // autoscalerOperator is cluster-autoscaler-operator. It runs a Deployment for a ClusterAutoscaler, writes the bounds of
-// a MachineAutoscaler to its MachineSet, takes them off before the MachineAutoscaler goes, and reports in a
+// a MachineAutoscaler to its MachineSet, removes them before the MachineAutoscaler is deleted, and reports in a
 // ClusterOperator. It caches MachineSets unstructured and Machines as metadata.
 var autoscalerOperator = &operator{
 	name:    "cluster-autoscaler",
@@ -76,7 +76,7 @@ var (
 const autoscalerName = "cluster-autoscaler-default"
 
 func configureAutoscalers(ctx context.Context, c *cluster) error {
-	// The operator needs no more of these definitions, which are in no module that it needs.
+	// None of the operator's modules has these definitions. The operator needs no more of them than this.
 	for _, kind := range []string{"ServiceMonitor", "PrometheusRule"} {
 		if err := c.define(ctx, fmt.Appendf(nil, `
 apiVersion: apiextensions.k8s.io/v1

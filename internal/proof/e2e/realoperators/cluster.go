@@ -24,7 +24,7 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 )
 
-// cluster is a control plane, seen past the storm. Its client is client-go's, because it judges ours.
+// cluster is a control plane, reached without the storm's proxy. Its client is client-go's, because it judges ours.
 type cluster struct {
 	plane *controlplane.ControlPlane
 	dynamic.Interface

@@ -172,8 +172,8 @@ func copyModule(ctx context.Context, directory, module, to string) error {
 	return nil
 }
 
-// command runs the go command in a directory, with nothing of the user's settings that changes which modules there are.
-// It returns the standard output, or everything written if the command fails.
+// command runs the go command in a directory, without the user's settings that would change which modules it uses. It
+// returns the standard output, or everything written if the command fails.
 func command(ctx context.Context, directory string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = directory

@@ -8,9 +8,9 @@
 // The operators are the command machineset of openshift/machine-api-operator, which keeps as many Machines as a
 // MachineSet says, and openshift/cluster-autoscaler-operator, which has two controllers and a report. The program takes
 // their modules from the module cache, or from the module proxy, makes copies in a temporary directory, and builds each
-// operator twice. The line and its import are all that the builds differ in: both have the modules that
-// informer/ctrlcache requires. Where a module that an operator needs does not compile with those, both builds use a
-// copy without the lines in question. Nothing of it reaches our go.mod.
+// operator twice. The builds differ only in this line and its import: both have the modules that informer/ctrlcache
+// requires. Where a module that an operator needs does not compile with those, both builds use a copy without the lines
+// in question. Our go.mod stays as it is.
 //
 // # The storm
 //
@@ -22,11 +22,12 @@
 //   - every ten seconds all connections of the operator are closed, and etcd forgets its history
 //   - halfway, kube-apiserver is killed and started again
 //
-// If the operator ends, it is started again. Meanwhile a play with a seed makes, changes and deletes what users would.
-// The program acts for the controllers that such a cluster lacks. After the faults the operator has five minutes to
-// reach a state in which nothing is missing, and which stays the same for five seconds. Before the states of both
-// builds are compared, uids, times, versions and generated names are replaced, because a server chooses them at random.
-// The exit code is 1 if the states differ. They are left as text beside the builds and logs, with -copy.
+// If the operator ends, it is started again. At the same time the program plays users: it creates, changes and deletes
+// objects, in an order that a seed decides. The program acts for the controllers that such a cluster lacks. After the
+// faults the operator has five minutes to reach a state in which nothing is missing, and which stays the same for five
+// seconds. Before the states of both builds are compared, uids, times, versions and generated names are replaced,
+// because a server chooses them at random. The exit code is 1 if the states differ. With -copy they stay as text beside
+// the builds and logs.
 //
 // # The figures
 //
@@ -42,6 +43,6 @@
 //	-copy DIR       where to make the copies, builds, states and logs, which stay. DIR must not have any of an earlier
 //	                run
 //
-// The first run compiles Kubernetes and both operators, which takes minutes. A run takes about half an hour. CI runs
-// none.
+// The first run compiles Kubernetes and both operators, which takes minutes. A run takes about half an hour. CI does
+// not run it.
 package main

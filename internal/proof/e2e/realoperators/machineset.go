@@ -45,7 +45,7 @@ var machineSetOperator = &operator{
 	controller: "machineset_controller",
 }
 
-// nodeNames are given to Machines in no order that matters.
+// nodeNames replaces the names of nodes, because it does not matter which Machine has which node.
 var nodeNames = []renaming{{regexp.MustCompile(`^node-\d+$`), "a node"}}
 
 // machineSet returns a set whose Machines are as large as those of a cloud.
@@ -273,7 +273,7 @@ func statusOfMachine(node string) map[string]any {
 	}}
 }
 
-// lacksOfMachineSets says which set has not the Machines, or not the status, that it says.
+// lacksOfMachineSets says which set does not have the Machines that its spec wants, or has another status.
 func lacksOfMachineSets(objects []unstructured.Unstructured) string {
 	count, sets := map[string]int64{}, map[string]bool{}
 	for _, o := range objects {

@@ -157,7 +157,7 @@ func (p plan) weather(ctx context.Context, o *operator, b binaries, build build,
 	}
 	defer s.stop()
 
-	// The controllers that are not there act until the end.
+	// The program acts for the missing controllers until the end.
 	acting, cancel := context.WithCancel(ctx)
 	var actor sync.WaitGroup
 	var actErr error

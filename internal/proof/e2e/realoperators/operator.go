@@ -30,7 +30,7 @@ type operator struct {
 	play func(ctx context.Context, c *cluster, dice *rand.Rand, pace func() error) error
 	// act is one round of the controllers that the cluster lacks. It is repeated until the end.
 	act func(ctx context.Context, c *cluster) error
-	// state is what the two runs are compared by, and lacks says what is missing from it, or "".
+	// state are the resources whose objects are compared between the two runs. lacks says what the objects lack, or "".
 	state    []schema.GroupVersionResource
 	lacks    func(objects []unstructured.Unstructured) string
 	renamed  []renaming
@@ -109,7 +109,7 @@ status:
 // longAgo is before everything, so that no operator waits for a time to pass.
 var longAgo = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
 
-// touched is a change that no operator cares about, another one each time.
+// touched returns a change that no operator cares about, and a different one each time.
 func touched() map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{"example.com/touched": fmt.Sprint(time.Now().UnixNano())}}}
 }

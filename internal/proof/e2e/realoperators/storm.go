@@ -57,7 +57,7 @@ var (
 	ofEvents = []string{"watch closed", "watch cut", cutWithinEvent, "watch stalled", "410 in the watch"}
 )
 
-// faultOf returns the fault of a request, or "", and the time after which a watch meets its own.
+// faultOf returns the fault of a request, or "". For a watch it also returns the time after which the fault occurs.
 func (s *storm) faultOf(r *http.Request) (string, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package sample is a controller of the shape of kubernetes/sample-controller, with structs of its own and nothing
-// generated: a custom resource owns a deployment, and its status says how many replicas of it are available.
+// Package sample is a controller like kubernetes/sample-controller, but with its own structs and no generated code: a
+// custom resource owns a deployment, and its status says how many replicas of it are available.
 package sample
 
 import (

@@ -6,7 +6,7 @@
 //	go run ./cmd/compare -json figures.json  # all samples too
 //	go run ./cmd/compare -short              # that everything works, in seconds; its figures mean nothing
 //
-// Nothing else should run meanwhile. Progress goes to standard error. A missed target is printed as missed.
+// Nothing else should run at the same time. Progress goes to standard error. A missed target is printed as missed.
 //
 // # How
 //
@@ -25,8 +25,8 @@
 // and the phase of pods: ctrlcache has a projection of them, and controller-runtime whole pods, or a transform that
 // drops all else but metadata.
 //
-// The rows failover and own-write need a server that stores what it is sent. Each of their samples has a process of its
-// own with the server of package clienttest, the same for both sides.
+// The rows failover and own-write need a server that stores what it is sent. Each of their samples has its own process
+// with the server of package clienttest, the same for both sides.
 //
 // Package sample says how each figure is measured: Sync, Relist, Watch, Slow, Micro, Contention, Patch, Work,
 // Priorities, Controlled, Failover, OwnWrites, Exec, Idle. Wall times are taken in the process. CPU time is that of the
@@ -46,8 +46,8 @@
 //     row are of that setting. The results of the other settings are printed under the table; a streaming list is the
 //     default of both.
 //   - client-go has no rate limit (QPS -1); Bowline has none by default.
-//   - client-go's transform to six fields makes a *corev1.Pod, which its listers and typed handlers need. A type of its
-//     own would be smaller, and could not be read through them.
+//   - client-go's transform to six fields makes a *corev1.Pod, which its listers and typed handlers need. Another type
+//     would be smaller, but could not be read through them.
 //   - Bowline's program with six fields does not link k8s.io/api, because a program that brings its own struct does
 //     not.
 //   - Protobuf, which client-go can use for built-in types, is not measured: the rows are about JSON, which custom
@@ -67,23 +67,23 @@
 //     measured under less load than the other. A write's time is that of its call.
 //   - Patches are compared as functions from bytes to bytes, on a pod of 7 KB that is edited in six places (package
 //     edits). client-go has no JSON and merge patches: its side uses evanphx/json-patch/v5, gomodules.xyz/jsonpatch/v2
-//     for the difference as a JSON patch, as controller-runtime does, and apimachinery's strategicpatch with its schema
-//     at hand. Each sample first checks that all of them give the same pod. The pod before and after was encoded by one
-//     program, as when a controller compares, so that unchanged parts have the same text.
+//     for the difference as a JSON patch, as controller-runtime does, and apimachinery's strategicpatch with a schema
+//     made before. Each sample first checks that all of them give the same pod. The pod before and after was encoded by
+//     one program, as when a controller compares, so that unchanged parts have the same text.
 //   - The rows of the work queue have two queues of client-go. The one with a rate limiter is what a controller needs,
 //     because the other has no delays and no retries. Bowline has one queue, which always knows since when each key
-//     waits and is in progress; client-go's knows that with metrics alone, and these are without. The keys are two
-//     strings, as controllers have them. A worker of Bowline is Queue.Work. controller-runtime's queue adds keys in the
-//     background, so its time of an add is that until it counts them; CPU times are what can be compared. In
-//     queue-groups 16 workers wait for 100 µs for each key until the few are done, and for nothing afterwards.
+//     waits and is in progress; client-go's queues know it only with metrics, which are off here. A key is two strings,
+//     as in a controller. A worker of Bowline is Queue.Work. controller-runtime's queue adds keys in the background, so
+//     an add ends when the queue counts the key; only the CPU times are comparable. In queue-groups each of 16 workers
+//     waits for 100 µs for each key until the few keys are done, and not at all afterwards.
 //   - The rows controller and controller-typed are a whole program from its start until a reconcile that does nothing
 //     has run for each pod: Bowline's informer.Run next to controller-runtime's manager and builder, each with its
 //     defaults, which is one worker. In controller, controller-runtime caches *corev1.Pod, which is its usual way, and
 //     Bowline a struct of six fields, which is its own; in controller-typed, Bowline caches *corev1.Pod too. Both drop
 //     managedFields. controller-runtime serves no metrics, logs nothing, and speaks JSON; by default it asks for
 //     protobuf for built-in types. It first asks for the resources that the server has, which are two small requests.
-//   - failover holds 20 elections at once, each on a lease of its own with the default durations. The leader is told to
-//     end, and the time is from then until the other contender leads, so it includes the write that releases the lease.
+//   - failover holds 20 elections at once, each on its own lease with the default durations. The leader is told to end,
+//     and the time is from then until the other contender leads, so it includes the write that releases the lease.
 //     client-go is told to release the lease (ReleaseOnCancel), which it does not by default.
 //   - own-write writes to each of 200 objects once and reads that write from the cache, while the server's watch is 100
 //     ms behind. In controller-runtime a reconcile writes and reads, and the read waits
@@ -91,11 +91,12 @@
 //     before the cache has the write (controller.Fresh). A read of another state ends the run. Both have
 //     *corev1.ConfigMap. The figure counts objects, so that Bowline's second reconcile is part of its cost.
 //   - exec and exec-idle speak v5.channel.k8s.io with the canned server, over http: client-go's NewWebSocketExecutor
-//     next to remote.Command. Both have a Stdout of the sample's, which counts, and drop the standard error:
-//     client-go's is io.Discard, because its API asks for it, and Bowline's is nil. A session makes a connection of its
-//     own on both sides. The server sends an output from prepared frames of 32 KiB. The first byte is timed from the
-//     call to the first Write, in sessions one after another. A session that waits has an input that is open and has
-//     got a byte.
-//   - hello is a program that reads a kubeconfig and lists pods, as each side's documentation has it. Modules are the
-//     linked ones, without the program's own. A cold build has an empty build cache, and includes the standard library.
+//     next to remote.Command. Both write the standard output to a counter of the sample, and drop the standard error:
+//     client-go's is io.Discard, because its API requires one, and Bowline's is nil. On both sides each session makes
+//     its own connection. The server sends an output from prepared frames of 32 KiB. The first byte is timed from the
+//     call to the first Write, in sessions one after another. An idle session has an open input and has received one
+//     byte.
+//   - hello is a program that reads a kubeconfig and lists pods, written as in each side's documentation. Modules are
+//     the linked ones, without the program's own. A cold build has an empty build cache, and includes the standard
+//     library.
 package main

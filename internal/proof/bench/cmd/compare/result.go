@@ -135,7 +135,7 @@ func (res result) print(out io.Writer, selected []row) {
 	}
 }
 
-// others returns the settings that were not chosen.
+// others returns the results of the settings that were not chosen.
 func (res result) others(selected []row) []string {
 	var all []string
 	for _, r := range selected {

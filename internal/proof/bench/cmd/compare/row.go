@@ -200,7 +200,7 @@ func getFigures() (all []figure) {
 	return all
 }
 
-// queueFigures are the figures of the job work: what is wall or cpu.
+// queueFigures are the figures of the job work. what is "wall" or "cpu".
 func queueFigures(what string) []figure {
 	faster := times(1.5, "1.5 times faster")
 	var adds, dos, both, allocs []figure
@@ -311,7 +311,7 @@ func digits(n float64) string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// count returns a whole number, with commas; a small one that is not whole has one digit more.
+// count returns n rounded to a whole number, with commas. If n is less than 100 and not whole, it has one decimal.
 func count(n float64) string {
 	if n != float64(int64(n)) && n < 100 {
 		return fmt.Sprintf("%.1f", n)

@@ -1,6 +1,6 @@
 package main
 
-// This file runs one process for each sample, the sides in turns.
+// This file runs one process for each sample; the sides take turns.
 
 import (
 	"bufio"
@@ -37,7 +37,8 @@ type contender struct {
 
 const streamOff, streamOn = "KUBE_FEATURE_WatchListClient=false", "KUBE_FEATURE_WatchListClient=true"
 
-// contenders are the sides of each job, in turns. If it matters how a list is read, each side has several settings.
+// contenders are the sides of each job, in the order in which they take turns. If it matters how a list is read, each
+// side has several settings.
 var contenders = map[string][]contender{
 	"sync":       lists("bowline"),
 	"project":    lists("projection"),
@@ -82,8 +83,7 @@ var contenders = map[string][]contender{
 	"exec-idle": {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
 }
 
-// clusters has the jobs whose samples have a cluster of their own, with its arguments; the others read from the canned
-// server.
+// clusters has the jobs whose samples each start a cluster, with its arguments. The others read from the canned server.
 var clusters = map[string]func(sample.Params) []string{
 	"failover":  func(sample.Params) []string { return nil },
 	"own-write": func(p sample.Params) []string { return []string{"-lag", p.Lag.String()} },
@@ -271,7 +271,7 @@ func (b *bench) sample(ctx context.Context, job string, c contender) (r sample.R
 	return r, nil
 }
 
-// reset makes the server new, after the last process has left it.
+// reset resets the server, after the last process has left it.
 func (b *bench) reset(ctx context.Context) (canned.Answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.params.Server+"/control/reset", nil)
 	if err != nil {

@@ -4,12 +4,11 @@
 //	go run ./cmd/shares           # 100,000 pods, three rounds, a quarter of an hour on two cores that do nothing else
 //	go run ./cmd/shares -short    # that everything works, in seconds; its figures mean nothing
 //
-// A sample is a process of its own: an informer of *corev1.Pod without managedFields, in pages of 500, in JSON, with
-// one handler. It fills its cache, and then gets one event for each pod of the server; sample.Share says what is
-// measured. The sides take turns, in every other round backwards. All read from one server process on loopback (package
-// canned), which selects pods by a shard selector for one side, as an API server with KEP-5866 does, and sends
-// everything to the others. The number of pods in each cache is checked: a replica has 64 of 256 ranges of uids.
-// client-go cannot share.
+// A sample is one process: an informer of *corev1.Pod without managedFields, in pages of 500, in JSON, with one
+// handler. It fills its cache, and then gets one event for each pod of the server; sample.Share says what is measured.
+// The sides take turns, in every other round backwards. All read from one server process on loopback (package canned),
+// which selects pods by a shard selector for one side, as an API server with KEP-5866 does, and sends everything to the
+// others. The number of pods in each cache is checked: a replica has 64 of 256 ranges of uids. client-go cannot share.
 package main
 
 import (
@@ -38,7 +37,7 @@ import (
 // quarter is how many ranges a replica has.
 const quarter = meta.RangeCount / 4
 
-// side is one way to have pods.
+// side is a side of the comparison: which of the pods it holds, and how.
 type side struct {
 	name, program string
 	env           string
@@ -137,7 +136,7 @@ func sharing(pods int) (n int) {
 	return n
 }
 
-// load returns the load averages of the machine, which tell what else it did.
+// load returns the load averages of the machine, which show whether it did anything else.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -191,7 +190,7 @@ func (m *meter) take(ctx context.Context, s *side) error {
 	return nil
 }
 
-// reset makes the server new, after the last process has left it.
+// reset resets the server, after the last process has left it.
 func (m *meter) reset(ctx context.Context, selects bool) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/control/reset?select=%t", m.url, selects), nil)
 	if err != nil {

@@ -48,7 +48,7 @@ func main() {
 	})
 }
 
-// with returns a job on an informer with the requested setting, in protobuf unless that is nil.
+// with returns a job on an informer with the requested setting. The informer uses protobuf unless form is nil.
 func with(job func(sample.Informer) sample.Job, form client.Protobuf) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		o, name, err := setting.Options(p.Setting)

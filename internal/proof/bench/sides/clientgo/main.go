@@ -51,7 +51,7 @@ func main() {
 	})
 }
 
-// binary is the default of client-go's types of the API.
+// binary is the media type that client-go uses by default for built-in kinds.
 const binary = "application/vnd.kubernetes.protobuf"
 
 // transform is a change of an object before it is cached.

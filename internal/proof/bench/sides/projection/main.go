@@ -1,5 +1,5 @@
-// Command projection is the side of Bowline with a struct of the fields that the program reads. It is a program of its
-// own because it links nothing of Kubernetes.
+// Command projection is the side of Bowline with a struct of the fields that the program reads. It is a separate
+// program because it links nothing of Kubernetes.
 package main
 
 import (
@@ -39,7 +39,7 @@ func main() {
 	})
 }
 
-// project returns a job on an informer with the requested setting, in protobuf unless that is nil.
+// project returns a job on an informer with the requested setting. The informer uses protobuf unless form is nil.
 func project(job func(sample.Informer) sample.Job, form client.Protobuf) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		o, name, err := setting.Options(p.Setting)

@@ -1,5 +1,5 @@
-// Package envtest stands in for controller-runtime's package of that name in a copy of its test suites: the server that
-// it starts is clienttest on a socket of loopback, and no kube-apiserver.
+// Package envtest stands in for controller-runtime's package of that name in a copy of its test suites: it starts
+// clienttest on a socket of loopback instead of a kube-apiserver.
 //
 // It is compiled here so that vet and the linters see it. The program beside it writes it into the copy.
 package envtest
