@@ -79,7 +79,7 @@ func demo(ctx context.Context, c *client.Client, disk string, out io.Writer) err
 	return err
 }
 
-// inProcess runs the demo on a container that is made of a temporary folder.
+// inProcess runs the demo on a container whose files are in a temporary folder.
 func inProcess(run func(files containers.Files, disk string) error) (err error) {
 	disk, err := os.MkdirTemp("", "copy")
 	if err != nil {

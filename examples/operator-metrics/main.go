@@ -1,6 +1,6 @@
 // Operator-metrics is a controller that Prometheus and OpenTelemetry observe. The calls are in start, observe and run;
-// examples/operator has the rest of what an operator does. It is a module of its own, because a program without them
-// links nothing of them.
+// examples/operator has the rest of what an operator does. It is a module of its own, so that a program that does not
+// use them does not depend on them.
 //
 // Environment variables of OpenTelemetry say where traces go: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME, and so
 // on.

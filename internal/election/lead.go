@@ -4,8 +4,8 @@ import "context"
 
 type leadKey struct{}
 
-// Lead returns a context for the Run of a leader election whose caller itself reports that lead does not return. name
-// describes lead in errors.
+// Lead returns a context for the Run of a leader election whose caller reports by itself if the function lead does not
+// return. name describes lead in errors.
 func Lead(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, leadKey{}, name)
 }

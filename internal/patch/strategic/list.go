@@ -126,7 +126,7 @@ func placesOf(list []element) places {
 	return p
 }
 
-// locate indexes the elements from one on, if the list is long.
+// locate indexes the elements of a long list, from the position from to the end.
 func (p *places) locate(from int) {
 	if len(p.list) <= fewElements {
 		return

@@ -132,7 +132,8 @@ func testWatchSelector(t *testing.T, s suite) {
 	}
 }
 
-// behaviour 333, fault F6: a watch that starts before the server's memory is Expired, and Gone.
+// behaviour 333, fault F6: a watch from a version that the server has forgotten fails with an error that is both
+// Expired and Gone.
 func testExpiredWatch(t *testing.T, s suite, forget func()) {
 	ns := s.namespace(t)
 	old := s.configMap(t, ns, "a", nil)

@@ -19,7 +19,7 @@ var (
 	first  = flag.Uint64("first", 1, "the seed of the first random history")
 )
 
-// Count returns how many histories a test plays that plays usual histories by default. It is at least one.
+// Count returns how many histories a test plays: usual, unless the flags ask for another number. It is at least one.
 func Count(usual int) int {
 	switch {
 	case *number > 0:
@@ -30,7 +30,7 @@ func Count(usual int) int {
 	return usual
 }
 
-// Seeds yields the seeds of the histories of a test that plays usual histories by default.
+// Seeds yields the seeds of the histories that a test plays. There are [Count] of them.
 func Seeds(usual int) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for seed := *first; seed < *first+uint64(Count(usual)) && yield(seed); seed++ {

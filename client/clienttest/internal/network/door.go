@@ -35,7 +35,7 @@ type Door struct {
 	serving sync.WaitGroup // goroutines in Serve
 }
 
-// NewDoor returns a door for the connections that l accepts, which it distributes to the replicas in turns.
+// NewDoor returns a door for the connections that l accepts, which it distributes to the replicas in turn.
 func NewDoor(l net.Listener, replicas int) *Door {
 	return &Door{Listener: l, Replicas: replicas, conns: map[*Conn]struct{}{}}
 }

@@ -132,7 +132,7 @@ type counted struct{ n int }
 
 func (c *counted) Write(p []byte) (int, error) { c.n += len(p); return len(p), nil }
 
-// firstWrite keeps what is written, and notes when the first byte was.
+// firstWrite keeps what is written, and notes when the first byte was written.
 type firstWrite struct {
 	data []byte
 	at   time.Time

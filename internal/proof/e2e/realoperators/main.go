@@ -166,7 +166,7 @@ func (p plan) weather(ctx context.Context, o *operator, b binaries, build build,
 	actor.Go(func() {
 		for acting.Err() == nil {
 			if err := o.act(acting, c); err != nil && acting.Err() == nil {
-				actErr = err // another round mends a conflict; only the last one is told
+				actErr = err // another round mends a conflict; only the last error is reported
 			}
 			select {
 			case <-time.After(200 * time.Millisecond):

@@ -10,7 +10,7 @@
 //
 // # How
 //
-// A sample is a process of its own: one side with one setting does one job, checks its result (the pods of the cache,
+// A sample is one run of a process: one side with one setting does one job, checks its result (the pods of the cache,
 // the events that were applied, the final states that arrived) and reports. A wrong count ends the run. The sides take
 // turns, in every other round backwards, and the samples of one job are spread over the rounds, so that a machine that
 // gets slower slows all of them down. The environment of the samples has no variable that starts with GO or KUBE except
@@ -55,8 +55,8 @@
 //   - The watch row's events differ from the object only in the version, come as fast as the socket takes them (or at
 //     -rate), and both sides decode and apply all of them. client-go's handler is called for each. Bowline's may be
 //     called less often, because it may get two changes at once; its calls are in the table.
-//   - Get is measured twice. With a namespace and a name, it asks client-go's lister, which joins them to a key; with a
-//     key of its own kind, it asks the indexer.
+//   - Get is measured twice. With a namespace and a name, client-go's side asks the lister, which joins the two to a
+//     key. With a key at hand, it asks the indexer.
 //   - The slow subscriber is fed without a server: on both sides a second handler keeps up, and reports when all
 //     updates are in the cache.
 //   - Update, index lookup and Replace measure only the cache (client-go: cache.Indexer). Both get decoded objects,
