@@ -64,16 +64,12 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	agent := cfg.UserAgent
-	if agent == "" {
-		agent = defaultUserAgent()
-	}
 	c.http = &http.Client{Transport: t, CheckRedirect: conn.StayOnOrigin(server)}
 	c.transport = t
 	c.test = cfg.Test()
 	c.name = cmp.Or(cfg.TLS.ServerName, server.Hostname())
 	c.insecure = cfg.TLS.Insecure
-	c.userAgent = agent
+	c.userAgent = cmp.Or(cfg.UserAgent, defaultUserAgent())
 	c.limiter = cfg.Limiter
 	c.hooks = cfg.Hooks
 	c.maxObject = cfg.MaxObject

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -57,9 +58,7 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 		return
 	}
 	key := q.key
-	if key.Name == "" {
-		key.Name = stored.Name
-	}
+	key.Name = cmp.Or(key.Name, stored.Name)
 	tell(follow.Write{
 		Server: r.c.server.Redacted(), Verb: q.verb, Resource: q.resource, Key: key, Subresource: q.subresource,
 		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Manager: r.manager(),

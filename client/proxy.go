@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -112,9 +113,7 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	q := request{
 		verb: strings.ToLower(r.Method), resource: meta.GVR{Version: "v1", Resource: p.target.Resource}, key: p.target.Key, subresource: "proxy",
 	}
-	if q.verb == "" {
-		q.verb = "get"
-	}
+	q.verb = cmp.Or(q.verb, "get")
 	out, err := p.request(r)
 	if err != nil {
 		conn.CloseBody(r)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -199,9 +200,7 @@ func (r Resource[T]) request(verb string, key meta.Key) request {
 
 // bind returns key in the handle's namespace, unless key names one, which the request checks.
 func (r Resource[T]) bind(key meta.Key) meta.Key {
-	if key.Namespace == "" {
-		key.Namespace = r.namespace
-	}
+	key.Namespace = cmp.Or(key.Namespace, r.namespace)
 	return key
 }
 
@@ -268,10 +267,7 @@ func (r Resource[T]) decodeJSON(item jsonstream.Item, o codec.Options) (obj T, e
 
 // goType returns the Go type of the objects.
 func (r Resource[T]) goType() reflect.Type {
-	if r.objects != nil {
-		return r.objects
-	}
-	return reflect.TypeFor[T]()
+	return cmp.Or(r.objects, reflect.TypeFor[T]())
 }
 
 func (r Resource[T]) checkKind(apiVersion, kind string) error {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,18 +87,10 @@ func (r Retry) validate() []error {
 
 // withDefaults returns r with defaults for its zero values.
 func (r Retry) withDefaults() Retry {
-	if r.Attempts == 0 {
-		r.Attempts = defaultAttempts
-	}
-	if r.Wait == 0 {
-		r.Wait = defaultWait
-	}
-	if r.MaxWait == 0 {
-		r.MaxWait = defaultMaxWait
-	}
-	if r.Burst == 0 {
-		r.Burst = defaultBurst
-	}
+	r.Attempts = cmp.Or(r.Attempts, defaultAttempts)
+	r.Wait = cmp.Or(r.Wait, defaultWait)
+	r.MaxWait = cmp.Or(r.MaxWait, defaultMaxWait)
+	r.Burst = cmp.Or(r.Burst, defaultBurst)
 	return r
 }
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,9 +141,7 @@ func (r Resource[T]) tableEvent(f jsonstream.Frame, o TableOptions, managedField
 	e.Table.ResourceVersion = f.ResourceVersion
 	for _, row := range e.Table.Rows {
 		e.InitialEventsEnd = e.InitialEventsEnd || e.Type == Bookmark && row.Object.Annotations[jsonstream.SyncEnd] == "true"
-		if e.Table.ResourceVersion == "" {
-			e.Table.ResourceVersion = row.Object.ResourceVersion
-		}
+		e.Table.ResourceVersion = cmp.Or(e.Table.ResourceVersion, row.Object.ResourceVersion)
 	}
 	if e.Type == Bookmark {
 		e.Table.Rows = nil // the server sends a row for a bookmark

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,9 +197,7 @@ var errStopped = errors.New("the informer has been stopped")
 // end ends the Run. It first applies a change of the namespaces that Run did not see any more, because the next Run may
 // be far away.
 func (i *engine[T]) end(err error) {
-	if err == nil {
-		err = errStopped
-	}
+	err = cmp.Or(err, errStopped)
 	for done := false; !done; {
 		i.arrange(nil)
 		i.expire()

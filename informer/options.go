@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,10 +96,7 @@ type Options struct {
 
 // staleAfter returns StaleAfter, or its default. It is negative for never.
 func (o Options) staleAfter() time.Duration {
-	if o.StaleAfter == 0 {
-		return 5 * time.Minute
-	}
-	return o.StaleAfter
+	return cmp.Or(o.StaleAfter, 5*time.Minute)
 }
 
 // isStale reports whether a cache that was renewed at a time is stale.

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,9 +152,7 @@ func (u *use[T]) attach(l *life) {
 
 // end closes the subscriptions, and waits for their handlers.
 func (u *use[T]) end(err error) {
-	if err == nil {
-		err = errUserStopped
-	}
+	err = cmp.Or(err, errUserStopped)
 	u.mu.Lock()
 	subs := u.subs
 	u.subs = nil

@@ -85,12 +85,8 @@ func (c *call) checkKind(d *object.Draft, body []byte) error {
 		return &object.DecodeError{Err: fmt.Errorf("unexpected GroupVersion string: %s", d.APIVersion)}
 	}
 	if c.res.Builtin {
-		if d.Kind == "" {
-			d.Kind = want.Kind
-		}
-		if d.APIVersion == "" {
-			d.APIVersion = want.APIVersion()
-		}
+		d.Kind = cmp.Or(d.Kind, want.Kind)
+		d.APIVersion = cmp.Or(d.APIVersion, want.APIVersion())
 		if d.Kind != want.Kind || d.APIVersion != want.APIVersion() {
 			return &object.DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: noKind(d.Kind, d.APIVersion)}
 		}

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"time"
@@ -53,9 +54,7 @@ func Answer(status meta.Status) http.HandlerFunc {
 
 // inFull adds the fields that every failure has.
 func inFull(status meta.Status) meta.Status {
-	if status.Status == "" {
-		status.Status = "Failure"
-	}
+	status.Status = cmp.Or(status.Status, "Failure")
 	if status.Kind == "" {
 		status.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	}

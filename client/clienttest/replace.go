@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -94,16 +95,12 @@ func (c *call) checkVersion(cur *object.Revision, version string) error {
 // keep copies the fields from old that an update cannot change.
 func (c *call) keep(old, d *object.Draft) {
 	m := &d.Meta
-	if m.UID == "" {
-		m.UID = old.Meta.UID
-	}
+	m.UID = cmp.Or(m.UID, old.Meta.UID)
 	m.CreationTimestamp, m.Generation = old.Meta.CreationTimestamp, old.Meta.Generation
 	if old.Meta.DeletionTimestamp != nil {
 		m.DeletionTimestamp = old.Meta.DeletionTimestamp
 	}
-	if m.DeletionGracePeriodSeconds == nil {
-		m.DeletionGracePeriodSeconds = old.Meta.DeletionGracePeriodSeconds
-	}
+	m.DeletionGracePeriodSeconds = cmp.Or(m.DeletionGracePeriodSeconds, old.Meta.DeletionGracePeriodSeconds)
 	retain := func(member string) {
 		delete(d.Content, member)
 		if v, found := old.Content[member]; found {

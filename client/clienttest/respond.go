@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	"crypto/sha512"
 	"encoding/json"
 	"fmt"
@@ -26,9 +27,7 @@ func writeStatus(w http.ResponseWriter, status meta.Status) {
 		status.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	}
 	code := status.Code
-	if code == 0 {
-		code = http.StatusOK
-	}
+	code = cmp.Or(code, http.StatusOK)
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(status.Details.RetryAfterSeconds))
 	}

@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -243,9 +244,7 @@ func (s *stanza) environment(o Plugins) []string {
 			}
 		}
 		if entry.err != nil {
-			if s.err == nil {
-				s.err = entry.err
-			}
+			s.err = cmp.Or(s.err, entry.err)
 			return nil
 		}
 		env = append(env, name+"="+value)

@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,9 +87,7 @@ func (p *plugin) stdin() (*os.File, error) {
 		return nil, nil
 	}
 	f := p.plugins.Stdin
-	if f == nil {
-		f = os.Stdin
-	}
+	f = cmp.Or(f, os.Stdin)
 	switch there := !p.plugins.Unattended && p.terminal(f); {
 	case there:
 		return f, nil

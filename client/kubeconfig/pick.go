@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -120,10 +121,7 @@ func (m *merged) choose(name string, o Plugins, used *[]*stanza) (Loaded, error)
 	}
 
 	*used = append(*used, context)
-	l := Loaded{Context: name, Origin: context.src.name, Namespace: context.text("namespace")}
-	if l.Namespace == "" {
-		l.Namespace = "default"
-	}
+	l := Loaded{Context: name, Origin: context.src.name, Namespace: cmp.Or(context.text("namespace"), "default")}
 	clusterName, userName := context.text("cluster"), context.text("user")
 	if clusterName == "" {
 		context.fail("cluster", errors.New("is not set"))

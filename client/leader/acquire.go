@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -54,10 +55,7 @@ func (l *lock) step() (do step, wait time.Duration, err error) {
 
 // term returns how long a record excludes contenders after they have seen it.
 func (l *lock) term(r record) time.Duration {
-	if r.duration == 0 {
-		return l.e.config.LeaseDuration
-	}
-	return r.duration
+	return cmp.Or(r.duration, l.e.config.LeaseDuration)
 }
 
 // excluded reports, at growing intervals, that an unrenewed lease excludes this process for much longer than its own

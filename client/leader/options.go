@@ -85,9 +85,7 @@ func (c Options) withDefaults() Options {
 	c.RetryPeriod = cmp.Or(c.RetryPeriod, defaultRetryPeriod)
 	c.Grace = cmp.Or(c.Grace, c.LeaseDuration)
 	c.Labels = maps.Clone(c.Labels)
-	if c.Identity == "" {
-		c.Identity = newIdentity()
-	}
+	c.Identity = cmp.Or(c.Identity, newIdentity())
 	return c
 }
 

@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -38,9 +39,7 @@ type Status struct {
 func (e *Elector) Status() Status {
 	e.mu.Lock()
 	s, t := e.status, e.term
-	if s.Err == nil {
-		s.Err = e.long
-	}
+	s.Err = cmp.Or(s.Err, e.long)
 	e.mu.Unlock()
 	s.Lease, s.Identity = e.key, e.config.Identity
 	if t != nil && t.open() == nil {

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,9 +84,7 @@ func (c *copying) from(ctx context.Context, src, dir string) error {
 	if err == nil && c.Verify {
 		err = c.verify(ctx, parent, t.sums)
 	}
-	if err == nil {
-		err = context.Cause(ctx)
-	}
+	err = cmp.Or(err, context.Cause(ctx))
 	if err == nil {
 		err = t.commit(ctx)
 	}

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -100,9 +101,7 @@ func addContainer[T meta.Object](ctx context.Context, pods client.Resource[T], c
 		Name: o.Name, Image: o.Image, TargetContainerName: o.Target, Command: o.Command, Args: o.Args,
 		Stdin: c.Stdin != nil, StdinOnce: c.Stdin != nil, TTY: c.TTY,
 	}
-	if added.Name == "" {
-		added.Name = "debug-" + strings.ToLower(rand.Text()[:8])
-	}
+	added.Name = cmp.Or(added.Name, "debug-"+strings.ToLower(rand.Text()[:8]))
 	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
 		added.Env = append(added.Env, variable{name, o.Env[name]})
 	}

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,9 +74,7 @@ func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) 
 	if err := to.usable(); err != nil {
 		return err
 	}
-	if o.MaxConnections == 0 {
-		o.MaxConnections = defaultConnections
-	}
+	o.MaxConnections = cmp.Or(o.MaxConnections, defaultConnections)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f := &forwarding{to: to, o: o, log: report.New(o.Logger)}

@@ -158,9 +158,7 @@ func (t *tailing) run(ctx context.Context, yield func(Line, error) bool) {
 			}
 			break
 		}
-		if wait == 0 {
-			wait = time.Hour
-		}
+		wait = cmp.Or(wait, time.Hour)
 		timer.Reset(wait)
 		select {
 		case <-t.merge.wake:

@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -25,10 +26,7 @@ func (k Key) String() string { return k.Cluster + ":" + k.Key.String() }
 
 // Compare orders keys by cluster, then by namespace, then by name, for slices.SortFunc.
 func (k Key) Compare(other Key) int {
-	if c := strings.Compare(k.Cluster, other.Cluster); c != 0 {
-		return c
-	}
-	return k.Key.Compare(other.Key)
+	return cmp.Or(strings.Compare(k.Cluster, other.Cluster), k.Key.Compare(other.Key))
 }
 
 // shown returns the name of a cluster for errors and the status: as it is, or quoted if it has characters that a line

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,10 +129,7 @@ func (c *Controller[K]) run(
 	defer s.end(fail)
 	err := lead(ctx, func(leading context.Context) error { return s.work(ctx, outer, leading) })
 	if outer.Err() == nil {
-		if failed := failure(ctx, outer); failed != nil {
-			return failed
-		}
-		return err
+		return cmp.Or(failure(ctx, outer), err)
 	}
 	if errors.Is(err, outer.Err()) || errors.Is(err, context.Cause(outer)) {
 		return nil

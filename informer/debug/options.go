@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -64,9 +65,7 @@ func (o Options) withDefaults() (Options, error) {
 		hosts[i] = strings.ToLower(h)
 	}
 	o.Hosts = hosts
-	if o.Title == "" {
-		o.Title = executable()
-	}
+	o.Title = cmp.Or(o.Title, executable())
 	return o, nil
 }
 

@@ -56,9 +56,7 @@ func (p *proxies) choose(r *http.Request) (*url.URL, error) {
 	default:
 		return u, nil
 	}
-	if port == "" {
-		port = "443"
-	}
+	port = cmp.Or(port, "443")
 	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) { // net/http would change such a name
 		return nil, fmt.Errorf("the host of an https proxy must be ASCII, got %q", host)
 	}

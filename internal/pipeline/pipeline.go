@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -283,10 +284,7 @@ func (p *Pipeline[E]) Finish(err error) error {
 	if p.err != nil {
 		return p.err
 	}
-	if mine := p.drain(); mine != nil {
-		return mine
-	}
-	return err
+	return cmp.Or(p.drain(), err)
 }
 
 // Stop drops the events that have not been handed on, and returns when no goroutine of the pipeline runs. It does not

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"hash/maphash"
 	"reflect"
 	"slices"
@@ -191,9 +192,7 @@ func (s *Store[T]) move(p *Writer[T], version string) {
 
 // one applies a single change without allocating a slice for it.
 func (s *Store[T]) one(p *Writer[T], d delta[T], version string) {
-	if version == "" {
-		version = p.version
-	}
+	version = cmp.Or(version, p.version)
 	s.single[0] = d
 	defer clear(s.single[:])
 	s.apply(p, s.single[:], version)

@@ -1,6 +1,7 @@
 package strategic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -109,9 +110,7 @@ func (r *typeReader) add(names map[string]found, t reflect.Type, f reflect.Struc
 	}
 	name, _, _ := strings.Cut(tag, ",")
 	now := found{tagged: name != ""}
-	if name == "" {
-		name = f.Name
-	}
+	name = cmp.Or(name, f.Name)
 	now.MergeKey = f.Tag.Get("patchMergeKey")
 	if err := now.strategies(f.Tag.Get("patchStrategy")); err != nil {
 		r.errs = append(r.errs, fmt.Errorf("%s.%s: %w", t, f.Name, err))

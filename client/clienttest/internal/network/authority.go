@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -77,9 +78,7 @@ func (a *Authority) sign(t *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certi
 	t.NotBefore = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)
 	t.NotAfter = time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
 	parent := a.cert
-	if parent == nil {
-		parent = t
-	}
+	parent = cmp.Or(parent, t)
 	der, err := x509.CreateCertificate(rand.Reader, t, parent, &key.PublicKey, a.key)
 	if err != nil {
 		panic(fmt.Sprintf("clienttest: sign a certificate: %v", err))

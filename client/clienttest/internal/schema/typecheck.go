@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -111,10 +112,7 @@ func (s *Shape) goType() string {
 	case s.typ == "boolean":
 		return "bool"
 	case s.typ == "integer":
-		if s.format == "" {
-			return "int64"
-		}
-		return s.format
+		return cmp.Or(s.format, "int64")
 	case s.typ == "number":
 		return "float64"
 	}
