@@ -65,40 +65,33 @@ func (s *storm) check(ctx context.Context) (*summary, error) {
 	return out, nil
 }
 
-// settle checks until everything is right, or ctx ends; then it returns what is wrong.
+// settle checks until everything is right, or the time of ctx runs out; then it returns what is wrong.
 func (s *storm) settle(ctx context.Context, phase string, p *progress) (*summary, error) {
 	var last *summary
 	for {
 		began := time.Now()
 		now, err := s.check(ctx)
-		if err != nil {
-			return late(ctx, last, err)
+		if err == nil {
+			last = now
+			p.show(phase, last.InSync, last.Objects+last.Orphans)
+			if len(last.problems) == 0 {
+				return last, nil
+			}
+			// A check reads everything: leave the server most of the time.
+			select {
+			case <-time.After(max(100*time.Millisecond, 2*time.Since(began))):
+				continue
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
 		}
-		last = now
-		p.show(phase, last.InSync, last.Objects+last.Orphans)
-		if len(last.problems) == 0 {
-			return last, nil
+		if last == nil || !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			return nil, err
 		}
-		// A check reads everything: leave the server most of the time.
-		select {
-		case <-time.After(max(100*time.Millisecond, 2*time.Since(began))):
-		case <-ctx.Done():
-			return late(ctx, last, ctx.Err())
-		}
+		last.problems = append([]string{"not everything was in sync within -timeout"}, last.problems...)
+		return last, nil
 	}
 }
-
-// late returns what was wrong when the time ran out. If ctx has ended for another reason, or nothing is known, it
-// returns err.
-func late(ctx context.Context, last *summary, err error) (*summary, error) {
-	if last == nil || !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return nil, err
-	}
-	last.problems = append([]string{"not everything was in sync within -timeout"}, last.problems...)
-	return last, nil
-}
-
-func sortKeys(keys []meta.Key) { slices.SortFunc(keys, meta.Key.Compare) }
 
 func sorted[V any](m map[meta.Key]V) []meta.Key {
 	return slices.SortedFunc(maps.Keys(m), meta.Key.Compare)

@@ -47,39 +47,23 @@ func main() {
 }
 
 // run is the program; it returns the exit status.
-func run(ctx context.Context, o options, stdout io.Writer, stderr *os.File) int {
-	p := newProgress(stderr)
-	summary, err := play(ctx, o, p)
-	p.end()
+func run(ctx context.Context, o options, stdout, stderr io.Writer) int {
+	summary, left, err := play(ctx, o, &progress{out: stderr})
 	code := 0
 	if summary != nil {
-		if printErr := summary.print(stdout, o.json); printErr != nil {
-			fmt.Fprintln(stderr, "quickstart: write the summary:", printErr)
-			code = 1
-		}
+		err = errors.Join(err, summary.print(stdout, o.json))
 		if len(summary.problems) > 0 {
 			summary.printProblems(stderr)
 			code = 1
 		}
+	} else if ctx.Err() != nil { // with -debug the interrupt is the end that a summary waits for
+		code, err = 130, errors.New("interrupted")
 	}
-	switch {
-	case ctx.Err() != nil && summary == nil: // with -debug the interrupt is the end that a summary waits for
-		code, err = 130, interrupted(err)
-	case err != nil:
-		code = 1
-	}
-	if err != nil {
+	if err = errors.Join(err, left); err != nil {
 		fmt.Fprintln(stderr, "quickstart:", strings.ReplaceAll(err.Error(), "\n", "; "))
+		code = max(code, 1)
 	}
 	return code
-}
-
-// interrupted says what an interrupt has left, if anything.
-func interrupted(err error) error {
-	if left := (*leftError)(nil); errors.As(err, &left) {
-		return fmt.Errorf("interrupted; %w", left)
-	}
-	return errors.New("interrupted")
 }
 
 func parse(args []string, stdout io.Writer) (options, error) {

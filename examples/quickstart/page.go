@@ -32,23 +32,10 @@ func newPage(address string, c *client.Client) (*page, error) {
 
 // Run serves the page until ctx ends.
 func (p *page) Run(ctx context.Context) error {
-	server := &http.Server{
-		Handler: p, ReadHeaderTimeout: 10 * time.Second,
-		BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams of events end
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(p.listener) }()
-	select {
-	case err := <-failed:
+	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })() // streams of events end too
+	if err := server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
-	case <-ctx.Done():
 	}
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	err := server.Shutdown(patience)
-	if errors.Is(err, context.DeadlineExceeded) { // somebody does not read the answer
-		err = server.Close()
-	}
-	<-failed
-	return err
+	return nil
 }

@@ -12,15 +12,16 @@ import (
 
 // play makes the sources, starts the controller, waits until everything is mirrored, lets the storm rage, and waits
 // again. With -debug it then waits for an interrupt.
-func play(parent context.Context, o options, p *progress) (_ *summary, err error) {
+// left is why some of what it has made is left.
+func play(parent context.Context, o options, p *progress) (_ *summary, left, err error) {
 	began := time.Now()
 	w, err := newWorld(o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c, err := w.controllerClient(o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
@@ -31,11 +32,11 @@ func play(parent context.Context, o options, p *progress) (_ *summary, err error
 		}
 	})
 	// This runs last: a controller that still ran would restore what is removed.
-	defer func() { err = errors.Join(err, w.cleanUp(parent)) }()
+	defer func() { left = w.cleanUp(parent) }()
 	var shown *page
 	if o.debug != "" {
 		if shown, err = newPage(o.debug, c); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		p.say("the page is at http://" + shown.listener.Addr().String())
 	}
@@ -48,19 +49,19 @@ func play(parent context.Context, o options, p *progress) (_ *summary, err error
 	ctx, cancel := context.WithTimeout(running, o.timeout)
 	defer cancel()
 	if err := w.makeNamespaces(ctx); err != nil {
-		return nil, reason(ctx, err)
+		return nil, nil, reason(ctx, err)
 	}
 	s := newStorm(w, o.seed)
 	result, err := s.play(ctx, o, p)
 	if err != nil {
-		return nil, reason(ctx, err)
+		return nil, nil, reason(ctx, err)
 	}
 	result.count(m, int(w.conflicts.Load()), began)
 	if shown != nil {
 		p.say("the storm is over; the page stays until an interrupt")
 		<-running.Done()
 	}
-	return result, nil
+	return result, nil, nil
 }
 
 func (s *storm) play(ctx context.Context, o options, p *progress) (*summary, error) {
@@ -73,7 +74,7 @@ func (s *storm) play(ctx context.Context, o options, p *progress) (*summary, err
 	}
 	stormy, calm := context.WithCancel(ctx)
 	var faults sync.WaitGroup
-	faults.Go(func() { s.world.faults(stormy, o.seed) })
+	faults.Go(func() { s.world.faults(stormy) })
 	err = s.rage(ctx, p)
 	calm()
 	faults.Wait()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
@@ -58,100 +59,76 @@ func (s *storm) seed(ctx context.Context, n int, p *progress) error {
 // rage updates 20 % of the sources, deletes 5 % of them and 5 % of the mirrors, takes the label from 2 % of the
 // sources, and spoils 5 % of the mirrors, in random order and over at least stormTime.
 func (s *storm) rage(ctx context.Context, p *progress) error {
-	keys := make([]meta.Key, 0, len(s.want))
-	for key := range s.want {
-		keys = append(keys, key)
-	}
-	// The order of a map is random: sort first, so that a seed always means the same.
-	sortKeys(keys)
-	s.dice.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-	part := func(percent int) []meta.Key {
-		n := min(len(keys), max(1, len(keys)*percent/100))
-		return keys[:n]
-	}
+	keys := sorted(s.want) // in an order, so that a seed always means the same
 	var tasks []task
-	for _, key := range part(20) {
-		tasks = append(tasks, s.update(key))
+	hit := func(percent int, change func(ctx context.Context, key meta.Key) error) (n int) {
+		s.dice.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		n = min(len(keys), max(1, len(keys)*percent/100))
+		for _, key := range keys[:n] {
+			tasks = append(tasks, func(ctx context.Context) error {
+				return apierrors.Ignore(change(ctx, key), apierrors.NotFound) // another part of the storm was faster
+			})
+		}
+		return n
 	}
-	s.dice.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-	for _, key := range part(5) {
-		tasks = append(tasks, s.deleteMirror(key))
-	}
-	s.dice.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-	for i, key := range part(5) {
-		tasks = append(tasks, s.spoilMirror(key, i))
-	}
-	s.dice.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-	gone := part(5)
-	for _, key := range gone {
-		tasks = append(tasks, s.deleteSource(key))
-	}
-	keys = keys[len(gone):]
-	for _, key := range part(2) {
-		tasks = append(tasks, s.unlabel(key))
-	}
+	hit(20, s.update)
+	hit(5, s.deleteMirror)
+	hit(5, s.spoilMirror)
+	keys = keys[hit(5, s.deleteSource):]
+	hit(2, s.unlabel)
 	s.dice.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
 	return do(ctx, tasks, stormTime, func(done int) { p.show("storm", done, len(tasks)) })
 }
 
-func (s *storm) update(key meta.Key) task {
-	return func(ctx context.Context) error {
-		changed, err := s.configMaps.Modify(ctx, key, func(c *ConfigMap) error {
-			c.Data["greeting"] = "hello again"
-			c.Data["more"] = key.Name
-			return nil
-		})
-		if err == nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if _, ok := s.want[key]; ok {
-				s.want[key] = changed.Data
-			}
-		}
-		return missing(err)
+func (s *storm) update(ctx context.Context, key meta.Key) error {
+	changed, err := s.configMaps.Modify(ctx, key, func(c *ConfigMap) error {
+		c.Data["greeting"] = "hello again"
+		c.Data["more"] = key.Name
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.want[key]; ok {
+		s.want[key] = changed.Data
+	}
+	return nil
 }
 
-func (s *storm) deleteSource(key meta.Key) task {
-	return func(ctx context.Context) error {
-		s.unwant(key)
-		return missing(s.configMaps.Delete(ctx, key, client.DeleteOptions{}))
-	}
+func (s *storm) deleteSource(ctx context.Context, key meta.Key) error {
+	s.unwant(key)
+	return s.configMaps.Delete(ctx, key, client.DeleteOptions{})
 }
 
-func (s *storm) unlabel(key meta.Key) task {
-	return func(ctx context.Context) error {
-		s.unwant(key)
-		_, err := s.configMaps.Modify(ctx, key, func(c *ConfigMap) error {
-			delete(c.Labels, mirrorLabel)
-			return nil
-		})
-		return missing(err)
-	}
+func (s *storm) unlabel(ctx context.Context, key meta.Key) error {
+	s.unwant(key)
+	_, err := s.configMaps.Modify(ctx, key, func(c *ConfigMap) error {
+		delete(c.Labels, mirrorLabel)
+		return nil
+	})
+	return err
 }
 
-func (s *storm) deleteMirror(source meta.Key) task {
-	return func(ctx context.Context) error {
-		return missing(s.configMaps.Delete(ctx, mirrorKey(source), client.DeleteOptions{}))
-	}
+func (s *storm) deleteMirror(ctx context.Context, source meta.Key) error {
+	return s.configMaps.Delete(ctx, mirrorKey(source), client.DeleteOptions{})
 }
 
 // spoilMirror changes a mirror in one of three ways.
-func (s *storm) spoilMirror(source meta.Key, way int) task {
-	return func(ctx context.Context) error {
-		_, err := s.configMaps.Modify(ctx, mirrorKey(source), func(c *ConfigMap) error {
-			switch way % 3 {
-			case 0:
-				c.Data = map[string]string{"spoilt": "yes"}
-			case 1:
-				c.Annotations = nil
-			case 2:
-				c.OwnerReferences = nil
-			}
-			return nil
-		})
-		return missing(err)
-	}
+func (s *storm) spoilMirror(ctx context.Context, source meta.Key) error {
+	_, err := s.configMaps.Modify(ctx, mirrorKey(source), func(c *ConfigMap) error {
+		switch source.Name[len(source.Name)-1] % 3 {
+		case 0:
+			c.Data = map[string]string{"spoilt": "yes"}
+		case 1:
+			c.Annotations = nil
+		case 2:
+			c.OwnerReferences = nil
+		}
+		return nil
+	})
+	return err
 }
 
 func (s *storm) unwant(key meta.Key) {
@@ -160,55 +137,37 @@ func (s *storm) unwant(key meta.Key) {
 	delete(s.want, key)
 }
 
-// missing forgives that an object is not there: another part of the storm was faster.
-func missing(err error) error {
-	return apierrors.Ignore(err, apierrors.NotFound)
-}
-
 // task is one thing to do.
 type task func(ctx context.Context) error
 
 // do does all tasks, 16 at a time, spread over at least the given time, and returns the first error. report is called
-// as they get done, from this goroutine.
+// as they get done.
 func do(ctx context.Context, tasks []task, over time.Duration, report func(done int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	queue := make(chan task)
-	done := make(chan struct{}, len(tasks))
-	var wg sync.WaitGroup
-	for range min(16, len(tasks)) {
-		wg.Go(func() {
-			for t := range queue {
-				if err := t(ctx); err != nil {
-					cancel(err)
-				}
-				done <- struct{}{}
+	var (
+		slots   = make(chan struct{}, 16)
+		running sync.WaitGroup
+		done    atomic.Int64
+		began   = time.Now()
+	)
+	for i, t := range tasks {
+		select {
+		case <-time.After(over*time.Duration(i)/time.Duration(len(tasks)) - time.Since(began)):
+		case <-ctx.Done():
+		}
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		running.Go(func() {
+			if err := t(ctx); err != nil {
+				cancel(err)
 			}
+			report(int(done.Add(1)))
+			<-slots
 		})
 	}
-	began, finished := time.Now(), 0
-	for i, t := range tasks {
-		due := time.After(over*time.Duration(i)/time.Duration(len(tasks)) - time.Since(began))
-		var ready chan task // nil until the task is due
-		for sent := false; !sent && ctx.Err() == nil; {
-			select {
-			case <-due:
-				ready = queue
-			case ready <- t:
-				sent = true
-			case <-done:
-				finished++
-				report(finished)
-			case <-ctx.Done():
-			}
-		}
-	}
-	close(queue)
-	wg.Wait()
-	finished += len(done)
-	report(finished)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	running.Wait()
+	return context.Cause(ctx)
 }

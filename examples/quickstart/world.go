@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,61 +105,29 @@ func (w *world) cleanUp(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	var (
-		namespaces = client.For(w.client, Namespaces)
-		wg         sync.WaitGroup
-		mu         sync.Mutex // guards left and last
-		left       []string
-		last       error
-	)
-	for _, name := range w.namespaces {
-		wg.Go(func() {
-			err := apierrors.Ignore(namespaces.Delete(ctx, meta.Key{Name: name}, client.DeleteOptions{}), apierrors.NotFound)
-			if err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				left, last = append(left, name), err
-			}
+	namespaces, errs := client.For(w.client, Namespaces), make([]error, len(w.namespaces))
+	var all sync.WaitGroup
+	for i, name := range w.namespaces {
+		all.Go(func() {
+			errs[i] = apierrors.Ignore(namespaces.Delete(ctx, meta.Key{Name: name}, client.DeleteOptions{}), apierrors.NotFound)
 		})
 	}
-	wg.Wait()
-	if last != nil {
-		return &leftError{namespaces: left, err: last}
-	}
-	return nil
+	all.Wait()
+	return errors.Join(errs...)
 }
-
-// leftError says what could not be removed.
-type leftError struct {
-	namespaces []string
-	err        error
-}
-
-func (e *leftError) Error() string {
-	return fmt.Sprintf("remove namespaces %s: %v", strings.Join(e.namespaces, ", "), e.err)
-}
-
-func (e *leftError) Unwrap() error { return e.err }
 
 // faults makes trouble until ctx ends: it drops every watch each 100 ms, compacts the history, answers 10 % of the
 // controller's updates with a conflict, and 2 % of its requests with 429.
-func (w *world) faults(ctx context.Context, seed uint64) {
+func (w *world) faults(ctx context.Context) {
 	if w.server == nil {
 		return
-	}
-	var mu sync.Mutex // guards dice
-	dice := rand.New(rand.NewPCG(seed, 2))
-	one := func(n int) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return dice.IntN(n) == 0
 	}
 	w.server.Intercept(func(r *http.Request) http.HandlerFunc {
 		switch {
 		case r.UserAgent() != controllerAgent:
-		case r.Method == http.MethodPut && one(10):
+		case r.Method == http.MethodPut && rand.IntN(10) == 0:
 			return clienttest.Conflict()
-		case one(50):
+		case rand.IntN(50) == 0:
 			return clienttest.TooManyRequests(time.Second)
 		}
 		return nil
