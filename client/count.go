@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/pipeline"
 )
 
 // Count returns how many objects a list with the same options would have, and whether the server says so. It asks for
@@ -19,23 +18,15 @@ import (
 func (r Resource[T]) Count(ctx context.Context, o ListOptions) (n int, known bool, err error) {
 	o.PageSize = 1
 	m := Metadata(r)
-	q := m.listRequest(o)
-	if err := o.validate(); err != nil {
-		return 0, false, q.fail(&UsageError{Err: err})
-	}
-	l := &listing[*meta.Partial]{r: m, q: q, o: o, number: 1, pages: pipeline.NewPages()}
-	l.reuse = func(meta.Identity) (*meta.Partial, bool) { return nil, true } // nothing needs to be decoded
-	reading, cancel := context.WithCancel(ctx)
-	l.cancel = cancel
-	defer l.end()
-	resp, err := l.open(reading)
-	if err != nil {
-		return 0, false, err
-	}
-	l.pipe = pipeline.New(&m.c.decoders, l.decode, func(Item[*meta.Partial]) error {
+	undecoded := func(meta.Identity) (*meta.Partial, bool) { return nil, true }
+	l, resp, err := m.begin(ctx, m.listRequest(o), o, undecoded, func(Item[*meta.Partial]) error {
 		n++
 		return nil
 	})
+	if err != nil {
+		return 0, false, err
+	}
+	defer l.end()
 	page, err := l.page(ctx, resp, func(string) error { return nil })
 	if err != nil {
 		err = l.fail(err)

@@ -52,16 +52,27 @@ func (r Resource[T]) List(ctx context.Context, o ListOptions) (meta.List[T], err
 // request after a minute, and the list then ends with an error. If a loop does long work for each object, use List
 // first.
 func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		errLeft := errors.New("loop left")
+	return sequence(func(hand func(T, error) error) error {
 		_, err := r.each(ctx, r.listRequest(o), o, nil, func(item Item[T]) error {
-			if !yield(item.Object, r.listRequest(o).fail(item.Err)) {
+			return hand(item.Object, r.listRequest(o).fail(item.Err))
+		})
+		return err
+	})
+}
+
+// sequence iterates over what each hands on, each value with the error about it. The error of each comes last. Leaving
+// the loop ends each.
+func sequence[E any](each func(hand func(E, error) error) error) iter.Seq2[E, error] {
+	return func(yield func(E, error) bool) {
+		errLeft := errors.New("loop left")
+		err := each(func(e E, err error) error {
+			if !yield(e, err) {
 				return errLeft
 			}
 			return nil
 		})
 		if err != nil && err != errLeft {
-			var none T
+			var none E
 			yield(none, err)
 		}
 	}
@@ -107,23 +118,11 @@ func (r Resource[T]) ListEach(
 func (r Resource[T]) each(
 	ctx context.Context, q request, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
-	if err := o.validate(); err != nil {
-		return meta.ListMeta{}, q.fail(&UsageError{Err: err})
-	}
-	l := &listing[T]{r: r, q: q, o: o, reuse: reuse, number: 1, pages: pipeline.NewPages()}
-	fetching, cancel := context.WithCancel(ctx)
-	l.cancel = cancel
-	defer l.end()
-	resp, err := l.open(fetching)
+	l, resp, err := r.begin(ctx, q, o, reuse, fn)
 	if err != nil {
 		return meta.ListMeta{}, err
 	}
-	l.pipe = pipeline.New(&r.c.decoders, l.decode, func(item Item[T]) error {
-		if ctx.Err() != nil { // nothing is handed on after ctx has ended
-			return l.fail(conn.ContextError(ctx))
-		}
-		return fn(item)
-	})
+	defer l.end()
 	var version string
 	var shard meta.ShardInfo
 	for ; ; l.number++ {
@@ -131,7 +130,7 @@ func (r Resource[T]) each(
 			if err := l.pages.Follow(token); err != nil {
 				return err
 			}
-			l.next = l.fetch(fetching, o.nextQuery(token))
+			l.next = l.fetch(o.nextQuery(token))
 			return nil
 		})
 		if err != nil {
@@ -176,34 +175,52 @@ func (r Resource[T]) listRequest(o ListOptions) request {
 // long, one further goroutine reads the body and a few decode objects (see package pipeline); one more waits for the
 // headers of the next page. end waits for all of them.
 type listing[T meta.Object] struct {
-	r      Resource[T]
-	q      request
-	o      ListOptions
-	reuse  func(meta.Identity) (T, bool)
-	pipe   *pipeline.Pipeline[Item[T]]
-	cancel func()        // ends the requests
-	body   io.ReadCloser // of the page that is being read
-	number int           // of the page, from 1
-	first  meta.Key      // of the page's objects
-	empty  bool          // the page has had none so far
-	next   *nextPage     // the page that has been asked for
-	pages  *pipeline.Pages
-	frames listFrames
+	r        Resource[T]
+	q        request
+	o        ListOptions
+	reuse    func(meta.Identity) (T, bool)
+	pipe     *pipeline.Pipeline[Item[T]]
+	fetching context.Context // of the requests
+	cancel   func()          // ends the requests
+	body     io.ReadCloser   // of the page that is being read
+	number   int             // of the page, from 1
+	first    meta.Key        // of the page's objects
+	empty    bool            // the page has had none so far
+	next     *nextPage       // the page that has been asked for
+	pages    *pipeline.Pages
+	frames   listFrames
 }
 
 // fail returns err as the error of the list, or of the page if that is a later one.
 func (l *listing[T]) fail(err error) error { return l.q.failPage(l.number, err) }
 
-// open asks for the first page.
-func (l *listing[T]) open(ctx context.Context) (*http.Response, error) {
-	l.q.query = l.o.query()
-	resp, err := l.r.sendForBody(ctx, l.q)
-	if l.o.isFloor() && isTooOld(err) {
-		// The API concepts leave this to the client: the server took the minimum version for the exact one.
-		l.q.query = l.o.pageQuery()
-		resp, err = l.r.sendForBody(ctx, l.q)
+// begin asks for the first page, and hands its objects to fn once they are read. The caller ends the listing.
+func (r Resource[T]) begin(
+	ctx context.Context, q request, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
+) (*listing[T], *http.Response, error) {
+	if err := o.validate(); err != nil {
+		return nil, nil, q.fail(&UsageError{Err: err})
 	}
-	return resp, err
+	l := &listing[T]{r: r, q: q, o: o, reuse: reuse, number: 1, pages: pipeline.NewPages()}
+	l.fetching, l.cancel = context.WithCancel(ctx)
+	l.q.query = o.query()
+	resp, err := r.sendForBody(l.fetching, l.q)
+	if o.isFloor() && isTooOld(err) {
+		// The API concepts leave this to the client: the server took the minimum version for the exact one.
+		l.q.query = o.pageQuery()
+		resp, err = r.sendForBody(l.fetching, l.q)
+	}
+	if err != nil {
+		l.cancel()
+		return nil, nil, err
+	}
+	l.pipe = pipeline.New(&r.c.decoders, l.decode, func(item Item[T]) error {
+		if ctx.Err() != nil { // nothing is handed on after ctx has ended
+			return l.fail(conn.ContextError(ctx))
+		}
+		return fn(item)
+	})
+	return l, resp, nil
 }
 
 // end stops everything that was started for the list, and waits for it. The order matters: a blocked read ends when its
@@ -213,9 +230,7 @@ func (l *listing[T]) end() {
 	if l.body != nil {
 		_ = l.body.Close()
 	}
-	if l.pipe != nil {
-		l.pipe.Stop()
-	}
+	l.pipe.Stop()
 	l.next.discard()
 }
 
@@ -315,13 +330,13 @@ type nextPage struct {
 }
 
 // fetch asks for a page. The caller waits for it or discards it.
-func (l *listing[T]) fetch(ctx context.Context, query url.Values) *nextPage {
+func (l *listing[T]) fetch(query url.Values) *nextPage {
 	q := l.q
 	q.query = query
 	p := &nextPage{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		p.resp, p.err = l.r.sendForBody(ctx, q)
+		p.resp, p.err = l.r.sendForBody(l.fetching, q)
 	}()
 	return p
 }

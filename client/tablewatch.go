@@ -48,19 +48,10 @@ type TableEvent struct {
 //
 // WatchOptions.Skip must not be set.
 func (r Resource[T]) WatchTable(ctx context.Context, o WatchOptions, t TableOptions) iter.Seq2[TableEvent, error] {
-	return func(yield func(TableEvent, error) bool) {
-		errLeft := errors.New("loop left")
+	return sequence(func(hand func(TableEvent, error) error) error {
 		q := r.watchRequest(o)
-		err := r.eachTable(ctx, q, o, t, func(e TableEvent, err error) error {
-			if !yield(e, q.fail(err)) {
-				return errLeft
-			}
-			return nil
-		})
-		if err != nil && err != errLeft {
-			yield(TableEvent{}, err)
-		}
-	}
+		return r.eachTable(ctx, q, o, t, func(e TableEvent, err error) error { return hand(e, q.fail(err)) })
+	})
 }
 
 // tableItem is a TableEvent in the pipeline.

@@ -61,18 +61,11 @@ type Event[T meta.Object] struct {
 // Config.Retry says whether Watch tries again if the watch cannot be opened. Once the watch is open, Watch does not
 // reconnect; package informer does.
 func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[T], error] {
-	return func(yield func(Event[T], error) bool) {
-		errLeft := errors.New("loop left")
-		err := r.eachEvent(ctx, r.watchRequest(o), o, nil, func(e Event[T]) error {
-			if !yield(e, r.watchRequest(o).fail(e.Err)) {
-				return errLeft
-			}
-			return nil
+	return sequence(func(hand func(Event[T], error) error) error {
+		return r.eachEvent(ctx, r.watchRequest(o), o, nil, func(e Event[T]) error {
+			return hand(e, r.watchRequest(o).fail(e.Err))
 		})
-		if err != nil && err != errLeft {
-			yield(Event[T]{}, err)
-		}
-	}
+	})
 }
 
 // WatchEach opens one HTTP watch and calls fn with each event, until the server ends the watch, which is not an error.
