@@ -178,11 +178,9 @@ func (c *Client) warn(ctx context.Context, r outgoing, h http.Header) {
 	all, taking := c.hooks.in(ctx)
 	if taking.Warning == nil {
 		n := 0
-		for _, line := range h.Values("Warning") {
-			for said := range conn.ParseWarnings(line) {
-				if n++; n <= maxAnswerWarnings && said.Text != "" {
-					c.logWarning(ctx, r, said)
-				}
+		for said := range conn.Warnings(h) {
+			if n++; n <= maxAnswerWarnings && said.Text != "" {
+				c.logWarning(ctx, r, said)
 			}
 		}
 	}
@@ -194,19 +192,16 @@ func (c *Client) warn(ctx context.Context, r outgoing, h http.Header) {
 // tell hands warnings to a hook, each text once.
 func (c *Client) tell(ctx context.Context, hook func(context.Context, Warning), h http.Header) {
 	told, left := 0, map[string]bool{}
-	for _, line := range h.Values("Warning") {
-		for said := range conn.ParseWarnings(line) {
-			w := Warning{Agent: said.Agent, Text: said.Text}
-			switch {
-			case w.Text == "":
-			case told == maxAnswerWarnings:
-				if !c.warnings.has(w.Text) {
-					left[w.Text] = true // bounded, because the headers of an answer are
-				}
-			case c.warnings.first(w.Text):
-				told++
-				hook(ctx, w)
+	for said := range conn.Warnings(h) {
+		switch {
+		case said.Text == "":
+		case told == maxAnswerWarnings:
+			if !c.warnings.has(said.Text) {
+				left[said.Text] = true // bounded, because the headers of an answer are
 			}
+		case c.warnings.first(said.Text):
+			told++
+			hook(ctx, Warning(said))
 		}
 	}
 	if n := len(left); n > 0 {

@@ -3,6 +3,7 @@ package conn
 import (
 	"iter"
 	"mime"
+	"net/http"
 	"strings"
 
 	"github.com/bowline-go/bowline/internal/shown"
@@ -11,28 +12,28 @@ import (
 // Warning is a message in a header Warning.
 type Warning struct {
 	Agent, Text string
-	Malformed   bool // Text is the rest of the header, and Agent is empty
 }
 
-// ParseWarnings yields the warnings with code 299 from one Warning header line (RFC 7234, section 5.5):
+// Warnings yields the warnings with code 299 from the Warning headers of an answer (RFC 7234, section 5.5):
 //
 //	299 agent "text" ["date"], ...
 //
-// If the rest of the line is malformed, it is yielded as one warning, after the warnings before it.
-func ParseWarnings(line string) iter.Seq[Warning] {
+// If the rest of a line is malformed, it is yielded as one warning without an agent, after the warnings before it.
+func Warnings(h http.Header) iter.Seq[Warning] {
 	return func(yield func(Warning) bool) {
-		for rest := line; ; {
-			rest = strings.Trim(rest, " \t,")
-			if rest == "" {
-				return
-			}
-			w, r, ok := cutWarning(rest)
-			if ok && w != (Warning{}) && !yield(w) {
-				return
-			}
-			if rest = r; !ok || rest != "" && rest[0] != ',' {
-				yield(Warning{Text: shown.Text(rest), Malformed: true})
-				return
+		for _, rest := range h.Values("Warning") {
+			for ok := true; ok; {
+				if rest = strings.Trim(rest, " \t,"); rest == "" {
+					break
+				}
+				var w Warning
+				w, rest, ok = cutWarning(rest)
+				if ok && w != (Warning{}) && !yield(w) {
+					return
+				}
+				if ok = ok && (rest == "" || rest[0] == ','); !ok && !yield(Warning{Text: shown.Text(rest)}) {
+					return
+				}
 			}
 		}
 	}
