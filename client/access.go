@@ -139,7 +139,7 @@ func decide(ctx context.Context, c *Client, t Type[*accessReview], a Access, s *
 		obj.Spec.Resource = &resourceAttributes{
 			Namespace: a.Key.Namespace, Name: a.Key.Name, Verb: a.Verb,
 			Group: a.Resource.Group, Version: a.Resource.Version, Resource: a.Resource.Resource, Subresource: a.Subresource,
-			FieldSelector: rawSelector(a.FieldSelector), LabelSelector: rawSelector(a.LabelSelector),
+			FieldSelector: selectorAttributes{a.FieldSelector}, LabelSelector: selectorAttributes{a.LabelSelector},
 		}
 	}
 	if s != nil {
@@ -188,19 +188,12 @@ type resourceAttributes struct {
 	Subresource string `json:"subresource,omitempty"`
 	Name        string `json:"name,omitempty"`
 
-	FieldSelector *selectorAttributes `json:"fieldSelector,omitempty"`
-	LabelSelector *selectorAttributes `json:"labelSelector,omitempty"`
+	FieldSelector selectorAttributes `json:"fieldSelector,omitzero"`
+	LabelSelector selectorAttributes `json:"labelSelector,omitzero"`
 }
 
 type selectorAttributes struct {
 	Raw string `json:"rawSelector"`
-}
-
-func rawSelector(text string) *selectorAttributes {
-	if text == "" {
-		return nil
-	}
-	return &selectorAttributes{text}
 }
 
 type pathAttributes struct {

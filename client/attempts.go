@@ -161,13 +161,7 @@ func (e *ModifyError) Unwrap() error { return e.Err }
 // refused reports whether err proves that a write has not been made. The caller has made sure that the write was sent
 // once, or that its earlier attempts had no effect.
 func refused(err error) bool {
-	if usage := (*UsageError)(nil); errors.As(err, &usage) {
-		return true
-	}
-	if credential := (*CredentialError)(nil); errors.As(err, &credential) {
-		return true
-	}
-	if read := (*conn.SlowReadError)(nil); errors.As(err, &read) {
+	if errors.As(err, new(*UsageError)) || errors.As(err, new(*CredentialError)) || errors.As(err, new(*conn.SlowReadError)) {
 		return true
 	}
 	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {

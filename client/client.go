@@ -59,24 +59,19 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{server: server, log: cfg.Logger}
+	c := &Client{
+		server: server, name: cmp.Or(cfg.TLS.ServerName, server.Hostname()), insecure: cfg.TLS.Insecure,
+		userAgent: cmp.Or(cfg.UserAgent, defaultUserAgent()), limiter: cfg.Limiter, hooks: cfg.Hooks, log: cfg.Logger,
+		stall: cfg.stallTimeout(), maxObject: cfg.MaxObject, protobuf: cfg.Protobuf, test: cfg.Test(),
+	}
 	t, err := conn.New(cfg.connection(server, c.logStale))
 	if err != nil {
 		return nil, err
 	}
 	c.http = &http.Client{Transport: t, CheckRedirect: conn.StayOnOrigin(server)}
 	c.transport = t
-	c.test = cfg.Test()
-	c.name = cmp.Or(cfg.TLS.ServerName, server.Hostname())
-	c.insecure = cfg.TLS.Insecure
-	c.userAgent = cmp.Or(cfg.UserAgent, defaultUserAgent())
-	c.limiter = cfg.Limiter
-	c.hooks = cfg.Hooks
-	c.maxObject = cfg.MaxObject
-	c.protobuf = cfg.Protobuf
 	c.retry = cfg.Retry.withDefaults()
-	c.budget = retry.NewBudget(cfg.Retry.withDefaults().Burst)
-	c.stall = cfg.stallTimeout()
+	c.budget = retry.NewBudget(c.retry.Burst)
 	c.door = handle.NewDoor(c.trust)
 	return c, nil
 }

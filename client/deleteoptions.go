@@ -96,8 +96,7 @@ func (o DeleteOptions) body(dryRun bool) (deleteBody, error) {
 	case o.GracePeriod < 0 || o.GracePeriod%time.Second != 0:
 		return b, fmt.Errorf("client.DeleteOptions: GracePeriod must be whole seconds or NoGracePeriod, got %v", o.GracePeriod)
 	case o.GracePeriod > 0:
-		seconds := int64(o.GracePeriod / time.Second)
-		b.GracePeriodSeconds = &seconds
+		b.GracePeriodSeconds = new(int64(o.GracePeriod / time.Second))
 	}
 	// The server ignores the query parameters of a deletion that has a body, so the dry run must be in the body.
 	if dryRun {

@@ -153,19 +153,16 @@ func (h hold) error() *DeletingError { return &DeletingError{Finalizers: h.final
 // readHold returns the hold of an object. The error is a *DeletingError if the object is being deleted.
 func readHold(live jsonstream.Item) (hold, error) {
 	var object struct {
-		Metadata struct {
-			Finalizers        []string   `json:"finalizers"`
-			DeletionTimestamp *meta.Time `json:"deletionTimestamp"`
-		} `json:"metadata"`
+		meta.DeletionMeta `json:"metadata"`
 	}
 	if err := json.Unmarshal(live.Raw, &object); err != nil {
 		return hold{}, &DecodeError{Identity: live.Identity, Err: err}
 	}
-	h := hold{uid: live.UID, version: live.ResourceVersion, finalizers: object.Metadata.Finalizers}
+	h := hold{uid: live.UID, version: live.ResourceVersion, finalizers: object.Finalizers}
 	if h.uid == "" || h.version == "" {
 		return h, errNoVersion
 	}
-	if h.deleting = object.Metadata.DeletionTimestamp != nil; h.deleting {
+	if h.deleting = object.DeletionTimestamp != nil; h.deleting {
 		return h, h.error()
 	}
 	return h, nil

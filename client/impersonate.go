@@ -106,15 +106,12 @@ func (i *Subject) header() http.Header {
 // escapeKey percent-encodes the bytes that a header's name cannot have, and capital letters too: the server reads the
 // name in lower case and then decodes it, so the key arrives unchanged.
 func escapeKey(key string) string {
-	const digits = "0123456789abcdef"
 	var b strings.Builder
 	for _, c := range []byte(key) {
 		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("!#$&'*+-.^_`|~", c) >= 0 {
 			b.WriteByte(c)
 		} else {
-			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
+			fmt.Fprintf(&b, "%%%02x", c)
 		}
 	}
 	return b.String()

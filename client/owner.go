@@ -35,12 +35,11 @@ func OwnerOf[T meta.Identified[U], U ~string](t Type[T], obj T) Owner {
 // reference returns the owner reference for an object.
 func (o Owner) reference(controls bool) meta.OwnerReference {
 	r := meta.OwnerReference{APIVersion: o.GVK.APIVersion(), Kind: o.GVK.Kind, Name: o.Identity.Name, UID: o.Identity.UID}
-	yes := true
 	if controls {
-		r.Controller = &yes
+		r.Controller = new(true)
 	}
 	if !o.MayGoFirst {
-		r.BlockOwnerDeletion = &yes
+		r.BlockOwnerDeletion = new(true)
 	}
 	return r
 }

@@ -170,8 +170,7 @@ func (r request) checkType(resp *http.Response) error {
 	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == jsonType || isBinary(r.form, resp.Header) {
 		return nil
 	}
-	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
-	return foreignBody(resp, string(excerpt))
+	return foreignAnswer(resp)
 }
 
 func (r request) idles() bool  { return r.verb == "watch" || r.pauses }
@@ -367,6 +366,12 @@ func checkAnswer(resp *http.Response, r outgoing) error {
 		return fmt.Errorf("%w (its body: %v)", status, shown.Error(err))
 	}
 	return status
+}
+
+// foreignAnswer returns the error for an answer whose body is not of the requested type.
+func foreignAnswer(resp *http.Response) error {
+	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
+	return foreignBody(resp, string(excerpt))
 }
 
 // foreignBody returns the error for a body that is not of the requested type.

@@ -192,10 +192,9 @@ func refusal(object []byte, kind string) error {
 // request returns a request about the object at key. For a request about the collection, key has no name, and the
 // caller sets collection.
 func (r Resource[T]) request(verb string, key meta.Key) request {
-	q := request{
+	return request{
 		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, name: r.name, accept: r.accept(verb), as: r.as,
 	}
-	return q
 }
 
 // bind returns key in the handle's namespace, unless key names one, which the request checks.

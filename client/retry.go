@@ -73,14 +73,14 @@ const (
 // validate returns every reason why r cannot be used.
 func (r Retry) validate() []error {
 	var errs []error
-	if r.Attempts < 0 {
-		errs = append(errs, fmt.Errorf("client.Config: Retry.Attempts must not be negative, got %d", r.Attempts))
-	}
-	if r.Wait < 0 {
-		errs = append(errs, fmt.Errorf("client.Config: Retry.Wait must not be negative, got %v", r.Wait))
-	}
-	if r.MaxWait < 0 {
-		errs = append(errs, fmt.Errorf("client.Config: Retry.MaxWait must not be negative, got %v", r.MaxWait))
+	for _, f := range []struct {
+		name     string
+		negative bool
+		got      any
+	}{{"Attempts", r.Attempts < 0, r.Attempts}, {"Wait", r.Wait < 0, r.Wait}, {"MaxWait", r.MaxWait < 0, r.MaxWait}} {
+		if f.negative {
+			errs = append(errs, fmt.Errorf("client.Config: Retry.%s must not be negative, got %v", f.name, f.got))
+		}
 	}
 	return errs
 }

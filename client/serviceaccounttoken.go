@@ -66,8 +66,7 @@ func (o TokenOptions) spec(namespace string) (tokenSpec, error) {
 	case o.Lifetime != 0 && (o.Lifetime < minTokenLifetime || o.Lifetime%time.Second != 0):
 		return s, fmt.Errorf("client.TokenOptions: Lifetime must be whole seconds, at least %v, or 0, got %v", minTokenLifetime, o.Lifetime)
 	case o.Lifetime != 0:
-		seconds := int64(o.Lifetime / time.Second)
-		s.ExpirationSeconds = &seconds
+		s.ExpirationSeconds = new(int64(o.Lifetime / time.Second))
 	}
 	if b := o.BoundTo; b != (Owner{}) {
 		switch in := b.Identity.Namespace; {

@@ -33,8 +33,7 @@ func checkText(resp *http.Response) error {
 	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == plainType {
 		return nil
 	}
-	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
-	return foreignBody(resp, string(excerpt))
+	return foreignAnswer(resp)
 }
 
 // streamed is the body of an answer, with the errors of the package.

@@ -35,9 +35,8 @@ func checkUpgrade(resp *http.Response) error {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return errors.New("a RoundTripper of Config.Wrap must return the body of a 101 unchanged, because it is the connection")
 	}
-	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
 	return fmt.Errorf("the server, or a proxy before it, answered %d instead of upgrading to a WebSocket: %w",
-		resp.StatusCode, foreignBody(resp, string(excerpt)))
+		resp.StatusCode, foreignAnswer(resp))
 }
 
 // upgraded is a connection that, when it is closed, also ends its request.
