@@ -379,11 +379,7 @@ const (
 
 // String returns "Unchanged", "Created", "Updated" or "NotKept".
 func (o Outcome) String() string {
-	names := [...]string{"Unchanged", "Created", "Updated", "NotKept"}
-	if o >= 0 && int(o) < len(names) {
-		return names[o]
-	}
-	return fmt.Sprintf("Outcome(%d)", int(o))
+	return shown.Name("Outcome", int(o), "Unchanged", "Created", "Updated", "NotKept")
 }
 
 // Ensured reports what [Resource.Ensure] has done. The zero value means that there was nothing to do.
@@ -446,16 +442,14 @@ func (w *wish[T]) controlled(live jsonstream.Item) error {
 // controllerIn returns the controller of an object, nil if it has none.
 func controllerIn(object []byte) *meta.OwnerReference {
 	var o struct {
-		Metadata struct {
-			OwnerReferences []meta.OwnerReference `json:"ownerReferences"`
-		} `json:"metadata"`
+		meta.OwnerMeta `json:"metadata"`
 	}
 	if json.Unmarshal(object, &o) != nil {
 		return nil
 	}
-	for i, r := range o.Metadata.OwnerReferences {
+	for i, r := range o.OwnerReferences {
 		if r.Controller != nil && *r.Controller {
-			return &o.Metadata.OwnerReferences[i]
+			return &o.OwnerReferences[i]
 		}
 	}
 	return nil

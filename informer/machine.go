@@ -1,6 +1,10 @@
 package informer
 
-import "time"
+import (
+	"time"
+
+	"github.com/bowline-go/bowline/internal/shown"
+)
 
 // This file and its two companions decide what a reflector does next. The decision is a pure function of the state and
 // the input: no I/O, no clock, no randomness. The loop in reflector.go performs the effects and reports the results.
@@ -88,17 +92,7 @@ const (
 
 // String returns the state's name.
 func (s State) String() string {
-	switch s {
-	case Idle:
-		return "Idle"
-	case Listing:
-		return "Listing"
-	case Watching:
-		return "Watching"
-	case Waiting:
-		return "Waiting"
-	}
-	return "unknown"
+	return shown.Name("State", int(s), "Idle", "Listing", "Watching", "Waiting")
 }
 
 // Cause says why an informer listed the whole collection again.

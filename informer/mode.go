@@ -1,5 +1,7 @@
 package informer
 
+import "github.com/bowline-go/bowline/internal/shown"
+
 // Mode says how an informer reads the whole collection.
 type Mode int
 
@@ -19,13 +21,5 @@ const (
 
 // String returns the mode's name.
 func (m Mode) String() string {
-	switch m {
-	case Auto:
-		return "Auto"
-	case Paged:
-		return "Paged"
-	case Streaming:
-		return "Streaming"
-	}
-	return "unknown"
+	return shown.Name("Mode", int(m), "Auto", "Paged", "Streaming")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/hooks"
+	"github.com/bowline-go/bowline/internal/shown"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -115,7 +116,7 @@ const (
 
 // String returns the outcome in lower case.
 func (o Outcome) String() string {
-	return nameIn("Outcome", int(o), "succeeded", "requeued", "failed", "failed for good", "conflicted", "interrupted")
+	return shown.Name("Outcome", int(o), "succeeded", "requeued", "failed", "failed for good", "conflicted", "interrupted")
 }
 
 // WithHooks returns a context in which the controllers that run with it call the functions of h, as well as those of

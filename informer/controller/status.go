@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/shown"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -32,15 +33,7 @@ const (
 
 // String returns the state in lower case.
 func (s State) String() string {
-	return nameIn("State", int(s), "idle", "syncing", "standby", "running", "stopping", "stopped")
-}
-
-// nameIn returns the name of the i-th value of a type.
-func nameIn(of string, i int, names ...string) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprintf("%s(%d)", of, i)
-	}
-	return names[i]
+	return shown.Name("State", int(s), "idle", "syncing", "standby", "running", "stopping", "stopped")
 }
 
 // Status is a snapshot of a controller's activity.

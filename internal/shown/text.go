@@ -1,5 +1,7 @@
 package shown
 
+import "fmt"
+
 // MaxText bounds, in bytes, a server's text in an error of the client. The API server allows the same for all warnings
 // of an answer together.
 const MaxText = 4096
@@ -23,3 +25,11 @@ type shownError struct {
 
 func (e *shownError) Error() string { return e.text }
 func (e *shownError) Unwrap() error { return e.err }
+
+// Name returns the name of the i-th value of a type.
+func Name(of string, i int, names ...string) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("%s(%d)", of, i)
+	}
+	return names[i]
+}
