@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -33,7 +34,10 @@ func (r Resource[T]) ignored(ctx context.Context, q request, c change, stored []
 	}
 	before, after := parts(c.before), parts(c.after)
 	var was, sent, is map[string]json.RawMessage
-	for name := range union(before, after) {
+	either := make(map[string]json.RawMessage, len(before))
+	maps.Copy(either, before)
+	maps.Copy(either, after)
+	for name := range either {
 		if (name == "status") != (q.subresource == "") || bytes.Equal(before[name], after[name]) {
 			continue
 		}
@@ -70,18 +74,6 @@ func parts(object []byte) map[string]json.RawMessage {
 		delete(all, name)
 	}
 	return all
-}
-
-// union returns the names in a or b.
-func union(a, b map[string]json.RawMessage) map[string]bool {
-	names := make(map[string]bool, len(a))
-	for name := range a {
-		names[name] = true
-	}
-	for name := range b {
-		names[name] = true
-	}
-	return names
 }
 
 // value decodes JSON and keeps numbers as they are written. It returns nil for an empty raw.

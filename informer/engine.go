@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -266,10 +267,7 @@ func (i *engine[T]) stale(s Status) error {
 func (i *engine[T]) status() Status {
 	i.mu.Lock()
 	running := i.running
-	scopes := make([]*scope[T], 0, len(i.scopes))
-	for _, s := range i.scopes {
-		scopes = append(scopes, s)
-	}
+	scopes := slices.Collect(maps.Values(i.scopes))
 	synced, shares := i.allCurrent(), i.shares
 	i.mu.Unlock()
 

@@ -277,10 +277,7 @@ func (c *common) fall(l *life) {
 // report passes an error to all users. It returns true if all of them have a hook: otherwise the error must be logged.
 func (c *common) report(err error) bool {
 	c.s.mu.Lock()
-	users := make([]user, 0, len(c.life.users))
-	for u := range c.life.users {
-		users = append(users, u)
-	}
+	users := slices.Collect(maps.Keys(c.life.users))
 	c.s.mu.Unlock()
 	taken := len(users) > 0
 	for _, u := range users {

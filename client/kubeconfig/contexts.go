@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -102,13 +103,8 @@ func (m *merged) ordered() []string {
 	for i, src := range m.sources {
 		files[src] = i
 	}
-	names := make([]string, 0, len(m.contexts))
-	for name := range m.contexts {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	return slices.SortedFunc(maps.Keys(m.contexts), func(a, b string) int {
 		x, y := m.contexts[a], m.contexts[b]
 		return cmp.Or(cmp.Compare(files[x.src], files[y.src]), cmp.Compare(x.place, y.place))
 	})
-	return names
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -129,9 +131,7 @@ func (g *generation) sweep() {
 	over := g.retired && g.requests == 0
 	var conns []*conn
 	if over {
-		for c := range g.conns {
-			conns = append(conns, c)
-		}
+		conns = slices.Collect(maps.Keys(g.conns))
 	}
 	g.mu.Unlock()
 	if !over {

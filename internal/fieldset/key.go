@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,7 +202,7 @@ func Path(keys []string) string {
 		case "k":
 			members, _ := Members(key)
 			b.WriteByte('[')
-			for i, name := range sortedNames(members) {
+			for i, name := range slices.Sorted(maps.Keys(members)) {
 				if i > 0 {
 					b.WriteByte(',')
 				}
@@ -228,21 +229,12 @@ func text(v any) string {
 		return "[" + strings.Join(parts, ",") + "]"
 	case map[string]any:
 		var parts []string
-		for _, name := range sortedNames(v) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			parts = append(parts, name+"="+text(v[name]))
 		}
 		return "{" + strings.Join(parts, ";") + "}"
 	}
 	return fmt.Sprint(v)
-}
-
-func sortedNames(object map[string]any) []string {
-	names := make([]string, 0, len(object))
-	for name := range object {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // keys returns the keys of the children in the order in which a server writes them.
@@ -311,7 +303,7 @@ func compare(a, b any) int {
 		return slices.CompareFunc(a, b.([]any), compare)
 	case map[string]any:
 		b := b.(map[string]any)
-		namesA, namesB := sortedNames(a), sortedNames(b)
+		namesA, namesB := slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))
 		for i := range min(len(namesA), len(namesB)) {
 			if c := cmp.Or(cmp.Compare(namesA[i], namesB[i]), compare(a[namesA[i]], b[namesB[i]])); c != 0 {
 				return c

@@ -1,5 +1,7 @@
 package store
 
+import "maps"
+
 // table is a map that gives memory back. A Go map never shrinks: after a list of 100,000 objects has been delivered, or
 // a namespace of that size deleted, an empty map would keep the room for them forever.
 //
@@ -39,7 +41,5 @@ func (t *table[K, V]) drop(k K) {
 	}
 	old := t.m
 	t.m, t.peak = make(map[K]V, len(old)), len(old)
-	for k, v := range old {
-		t.m[k] = v
-	}
+	maps.Copy(t.m, old)
 }

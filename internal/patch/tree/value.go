@@ -113,11 +113,7 @@ func (n *Node) Scalar() string {
 func (n *Node) AppendSorted(dst []byte) []byte {
 	switch n.Kind() {
 	case '{':
-		var members []*Member
-		for m := range n.Open().Each {
-			members = append(members, m)
-		}
-		slices.SortFunc(members, func(a, b *Member) int { return bytes.Compare(a.Name, b.Name) })
+		members := slices.SortedFunc(n.Open().Each, func(a, b *Member) int { return bytes.Compare(a.Name, b.Name) })
 		dst = append(dst, '{')
 		for _, m := range members {
 			dst = append(m.Value.AppendSorted(append(jsonlex.AppendQuoted(dst, m.Name), ':')), ',')

@@ -4,9 +4,11 @@ package network
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -183,11 +185,7 @@ func (d *Door) Dial(ctx context.Context, network, address string) (net.Conn, err
 func (d *Door) Open() []*Conn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var all []*Conn
-	for c := range d.conns {
-		all = append(all, c)
-	}
-	return all
+	return slices.Collect(maps.Keys(d.conns))
 }
 
 // Silence freezes new connections from the start, or stops doing so.

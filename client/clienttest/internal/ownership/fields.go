@@ -211,14 +211,10 @@ func isList(v any) bool {
 	return false
 }
 
-func allKeys[V any](a, b map[string]V) map[string]struct{} {
-	all := make(map[string]struct{}, len(a)+len(b))
-	for k := range a {
-		all[k] = struct{}{}
-	}
-	for k := range b {
-		all[k] = struct{}{}
-	}
+func allKeys[V any](a, b map[string]V) map[string]V {
+	all := make(map[string]V, len(a)+len(b))
+	maps.Copy(all, a)
+	maps.Copy(all, b)
 	return all
 }
 
