@@ -19,13 +19,8 @@ func (c Change) apply(docs []*document, context string) error {
 	for _, d := range docs {
 		before.add(d.said.copied())
 	}
-	if err := edit(docs, before, contexts, c.Contexts); err != nil {
-		return err
-	}
-	if err := edit(docs, before, clusters, c.Clusters); err != nil {
-		return err
-	}
-	if err := edit(docs, before, users, c.Users); err != nil {
+	err := cmp.Or(edit(docs, before, contexts, c.Contexts), edit(docs, before, clusters, c.Clusters), edit(docs, before, users, c.Users))
+	if err != nil {
 		return err
 	}
 	if c.Current != "" && c.Current != before.current {
@@ -46,7 +41,7 @@ func (c Change) apply(docs []*document, context string) error {
 		}
 		after.add(m)
 	}
-	err := errors.Join(
+	err = errors.Join(
 		intact(docs[0], before, after, contexts, c.Contexts), intact(docs[0], before, after, clusters, c.Clusters),
 		intact(docs[0], before, after, users, c.Users),
 	)
@@ -58,22 +53,14 @@ func (c Change) apply(docs []*document, context string) error {
 
 // intact checks that a list has its former entries without the deleted ones, the new entries, and no others.
 func intact[S any](d *document, before, after *merged, l list, changes map[string]*S) error {
-	want := maps.Clone(before.entriesOf(l))
+	want := map[string]*stanza{}
+	maps.Copy(want, before.entriesOf(l))
 	for name, to := range changes {
 		if delete(want, name); to != nil {
-			if want == nil {
-				want = map[string]*stanza{}
-			}
 			want[name] = &stanza{}
 		}
 	}
-	have := after.entriesOf(l)
-	for name := range want {
-		if have[name] == nil {
-			return d.fail("", l.plural, errNotSame)
-		}
-	}
-	if len(have) != len(want) {
+	if !maps.EqualFunc(want, after.entriesOf(l), func(_, have *stanza) bool { return have != nil }) {
 		return d.fail("", l.plural, errNotSame)
 	}
 	return nil

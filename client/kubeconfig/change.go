@@ -127,11 +127,8 @@ func (c Cluster) fields() []field {
 }
 
 func (u User) fields() []field {
-	var extra *yaml.Node
+	extra := mappingNode()
 	for _, key := range slices.Sorted(maps.Keys(u.AsExtra)) {
-		if extra == nil {
-			extra = mappingNode()
-		}
 		list := listNode(u.AsExtra[key])
 		if list == nil {
 			list = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
@@ -151,17 +148,14 @@ func (u User) fields() []field {
 		{name: "as", value: stringNode(u.As)},
 		{name: "as-uid", value: stringNode(u.AsUID)},
 		{name: "as-groups", value: listNode(u.AsGroups)},
-		{name: "as-user-extra", value: extra},
+		{name: "as-user-extra", value: unlessEmpty(extra)},
 		{name: "auth-provider"},
 	}
 }
 
 func (e Exec) node() *yaml.Node {
-	var env *yaml.Node
+	env := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
-		if env == nil {
-			env = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		}
 		item := mappingNode()
 		item.Content = []*yaml.Node{quotedNode("name"), quotedNode(name), quotedNode("value"), quotedNode(string(e.Env[name]))}
 		env.Content = append(env.Content, item)
@@ -171,17 +165,14 @@ func (e Exec) node() *yaml.Node {
 		{name: "apiVersion", value: stringNode(e.APIVersion)},
 		{name: "command", value: stringNode(e.Command)},
 		{name: "args", value: listNode(e.Args)},
-		{name: "env", value: env},
+		{name: "env", value: unlessEmpty(env)},
 		{name: "installHint", value: stringNode(e.InstallHint)},
 		{name: "interactiveMode", value: stringNode(e.InteractiveMode)},
 		{name: "provideClusterInfo", value: boolNode(e.ClusterInfo)},
 	} {
 		setField(n, f)
 	}
-	if len(n.Content) == 0 {
-		return nil
-	}
-	return n
+	return unlessEmpty(n)
 }
 
 // validate returns what is wrong with c, independently of the files.

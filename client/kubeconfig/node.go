@@ -48,12 +48,17 @@ func boolNode(b bool) *yaml.Node {
 }
 
 func listNode[S ~string](texts []S) *yaml.Node {
-	if len(texts) == 0 {
-		return nil
-	}
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	for _, text := range texts {
 		n.Content = append(n.Content, quotedNode(string(text)))
+	}
+	return unlessEmpty(n)
+}
+
+// unlessEmpty returns n, or nil, which deletes a field, if n has no content.
+func unlessEmpty(n *yaml.Node) *yaml.Node {
+	if len(n.Content) == 0 {
+		return nil
 	}
 	return n
 }

@@ -355,11 +355,8 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 	s.impersonation(c)
 	t := &c.TLS
 	if !s.has("client-certificate") && !s.has("client-certificate-data") {
-		for _, key := range []string{"client-key", "client-key-data"} {
-			if s.has(key) {
-				s.unwise("client-key", errors.New("needs client-certificate or client-certificate-data"), "it is ignored")
-				break
-			}
+		if s.has("client-key") || s.has("client-key-data") {
+			s.unwise("client-key", errors.New("needs client-certificate or client-certificate-data"), "it is ignored")
 		}
 		return
 	}
