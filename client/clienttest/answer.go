@@ -163,8 +163,7 @@ func (c *call) writeTable(p *page) error {
 	m := listMeta(p.version)
 	m.Continue = p.next
 	if p.remaining >= 0 {
-		n := int64(p.remaining)
-		m.RemainingItemCount = &n
+		m.RemainingItemCount = new(int64(p.remaining))
 	}
 	t, err := c.table(p.items, m, true)
 	if err != nil {

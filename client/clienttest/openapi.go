@@ -23,8 +23,7 @@ func serveOpenAPI(c *call) error {
 	paths := map[string]any{}
 	all := c.registry.inventory()
 	for _, v := range all.versions {
-		_, hash := openapiOf(v, all.of[v])
-		paths[openapiKey(v)] = map[string]string{"serverRelativeURL": openapiURL(v, hash)}
+		paths[openapiKey(v)] = map[string]string{"serverRelativeURL": openapiURL(v, openapiOf(v, all.of[v]).Hash)}
 	}
 	writeBody(c.w, http.StatusOK, mediaText, encoded(map[string]any{"paths": paths}))
 	return nil
@@ -39,18 +38,18 @@ func serveOpenAPIDocument(c *call) error {
 		return errNoPath
 	}
 	v := all.versions[i]
-	doc, hash := openapiOf(v, all.of[v])
+	doc := openapiOf(v, all.of[v])
 	c.w.Header().Set("Vary", "Accept")
 	switch asked := c.query.Get("hash"); asked {
 	case "":
-	case hash:
+	case doc.Hash:
 		c.w.Header().Set("Cache-Control", "public, immutable")
 	default:
-		http.Redirect(c.w, c.r, openapiURL(v, hash), http.StatusMovedPermanently)
+		http.Redirect(c.w, c.r, openapiURL(v, doc.Hash), http.StatusMovedPermanently)
 		return nil
 	}
-	if !notModified(c.w, c.r, hash) {
-		writeJSON(c.w, http.StatusOK, doc)
+	if !notModified(c.w, c.r, doc.Hash) {
+		writeJSON(c.w, http.StatusOK, doc.JSON)
 	}
 	return nil
 }
@@ -70,8 +69,7 @@ func serveOpenAPI2(c *call) error {
 	var newer []json.RawMessage
 	all := c.registry.inventory()
 	for _, v := range all.versions {
-		doc, _ := openapiOf(v, all.of[v])
-		newer = append(newer, doc)
+		newer = append(newer, openapiOf(v, all.of[v]).JSON)
 	}
 	doc := kubectl.NewOpenAPI(versionGit, newer)
 	if !notModified(c.w, c.r, hashOf(doc.JSON())) {
@@ -93,20 +91,17 @@ func openapiURL(v meta.GVR, hash string) string {
 	return u.String()
 }
 
-// openapiOf returns the document of a group version, and its hash. A document of built-in kinds only is the same in
+// openapiOf returns the document of a group version. A document of built-in kinds only is the same in
 // every server, and is kept: making all of them takes some 20 ms.
-func openapiOf(v meta.GVR, resources []*resource) (json.RawMessage, string) {
+func openapiOf(v meta.GVR, resources []*resource) schema.Document {
 	write := func() schema.Document {
 		body := encoded(openapiContent(v, resources))
 		return schema.Document{JSON: body, Hash: hashOf(json.RawMessage(body))}
 	}
-	own := slices.ContainsFunc(resources, func(r *resource) bool { return !r.Builtin })
-	if own {
-		d := write()
-		return d.JSON, d.Hash
+	if slices.ContainsFunc(resources, func(r *resource) bool { return !r.Builtin }) {
+		return write()
 	}
-	d := schema.Builtin().Document(v, write)
-	return d.JSON, d.Hash
+	return schema.Builtin().Document(v, write)
 }
 
 func openapiContent(v meta.GVR, resources []*resource) any {

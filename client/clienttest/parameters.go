@@ -132,8 +132,7 @@ func (o *deleteOptions) parameters(query url.Values) error {
 		o.PropagationPolicy = &s
 	}
 	if query.Get("orphanDependents") != "" {
-		orphan := isTrue(query, "orphanDependents")
-		o.OrphanDependents = &orphan
+		o.OrphanDependents = new(isTrue(query, "orphanDependents"))
 	}
 	o.DryRun = query["dryRun"]
 	return nil

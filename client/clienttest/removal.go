@@ -85,8 +85,7 @@ func (a *api) terminate(tx store.Tx, cur *object.Revision, o *deleteOptions) *ob
 		return cur
 	}
 	d := cur.Draft()
-	deleted := timestamp()
-	d.Meta.DeletionTimestamp = &deleted
+	d.Meta.DeletionTimestamp = new(timestamp())
 	d.Meta.Finalizers = o.finalizers(a.namespaces, d.Meta.Finalizers)
 	d.Content["status"] = jsontree.Object{"phase": "Terminating"}
 	if o.dryRun {

@@ -26,12 +26,10 @@ func writeStatus(w http.ResponseWriter, status meta.Status) {
 	if status.Kind == "" {
 		status.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	}
-	code := status.Code
-	code = cmp.Or(code, http.StatusOK)
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(status.Details.RetryAfterSeconds))
 	}
-	writeJSON(w, code, status)
+	writeJSON(w, cmp.Or(status.Code, http.StatusOK), status)
 }
 
 // writeJSON answers with the JSON of v and a newline, as every body of the real server ends.

@@ -42,8 +42,11 @@ func NewAuthority(address net.Addr, http2 bool) *Authority {
 	return a
 }
 
-// Swap makes another certificate, from a new CA if ca is set.
+// Swap makes another certificate, from a new CA if ca is set. It does nothing for a nil Authority.
 func (a *Authority) Swap(ca bool) {
+	if a == nil {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if ca {
@@ -123,8 +126,11 @@ func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// ClientCertificate returns a new certificate for a user, and its key, as PEM.
+// ClientCertificate returns a new certificate for a user, and its key, as PEM; nil from a nil Authority.
 func (a *Authority) ClientCertificate(user string) (certPEM, keyPEM []byte) {
+	if a == nil {
+		return nil, nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := newKey()
