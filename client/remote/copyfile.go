@@ -131,7 +131,6 @@ func (c *copying) writeFile(ctx context.Context, name string, r io.Reader) error
 
 func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader) error {
 	var all hash.Hash
-	sent := int64(0)
 	verify := "0"
 	if c.Verify {
 		verify = "1"
@@ -143,14 +142,11 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 			if !<-ready {
 				return errTaken
 			}
-			n := &counting{w: w}
-			if w = n; c.Verify {
+			if c.Verify {
 				all = sha256.New()
-				w = io.MultiWriter(n, all)
+				w = io.MultiWriter(w, all)
 			}
-			err := c.carry(w, r, name, -1)
-			sent = n.n
-			return err
+			return c.carry(w, r, name, -1)
 		},
 		func(r io.Reader) error {
 			in := bufio.NewReader(r)
@@ -169,8 +165,8 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 	}
 	in := bufio.NewReader(&said)
 	line, err := in.ReadString('\n')
-	if got, bad := strconv.ParseInt(strings.TrimSpace(line), 10, 64); err != nil || bad != nil || got != sent {
-		return fmt.Errorf("the container received %q of %d bytes", strings.TrimSpace(line), sent)
+	if got, bad := strconv.ParseInt(strings.TrimSpace(line), 10, 64); err != nil || bad != nil || got != c.result.Bytes {
+		return fmt.Errorf("the container received %q of %d bytes", strings.TrimSpace(line), c.result.Bytes)
 	}
 	if c.Verify {
 		file := sum{name: name}
@@ -192,18 +188,6 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 	}
 	c.result.Files, c.result.Program, c.now.files = 1, "sh", 1
 	return nil
-}
-
-// counting is a Writer that counts the written bytes.
-type counting struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counting) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // remove removes a temporary file after a failure. It ignores its own error, because the first error says more.

@@ -81,7 +81,7 @@ func (c *copying) prepare(ctx context.Context, s *sentTree, dst string) error {
 		return explained(err)
 	}
 	if !c.Overwrite {
-		return fmt.Errorf("the container has no sh, which is needed unless CopyOptions.Overwrite is set: %w", hidden{err})
+		return fmt.Errorf("the container has no sh, which is needed unless CopyOptions.Overwrite is set: %v", err) // isMissing must not find the cause
 	}
 	if _, err = c.run(ctx, []string{"mkdir", "-p", "--", dst}, nil, discard); isMissing("mkdir", err) {
 		return nil // tar says if the folder is not there
@@ -96,9 +96,6 @@ func (c *copying) replace() string {
 	}
 	return "0"
 }
-
-// hidden is an error in which isMissing does not find the cause.
-type hidden struct{ error }
 
 // toUnpack sends src to a shell script instead of tar.
 func (c *copying) toUnpack(ctx context.Context, s *sentTree, dst string) error {

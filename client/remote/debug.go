@@ -148,10 +148,7 @@ func started(obj *meta.Raw, name string) (met bool, state string, err error) {
 	if err := readRaw(obj, &pod); err != nil {
 		return false, "", err
 	}
-	there := false
-	for _, c := range pod.Spec.EphemeralContainers {
-		there = there || c.Name == name
-	}
+	there := slices.Contains(pod.Spec.EphemeralContainers, struct{ Name string }{name})
 	phase := shown.Text(pod.Status.Phase)
 	var now debugState
 	for _, c := range pod.Status.EphemeralContainerStatuses {

@@ -67,7 +67,7 @@ func (e *ending) result(protocol string, err error, cut bool) error {
 		return fmt.Errorf("%w, and its output may be cut off: %w", e.err, err)
 	case e.said:
 		return e.err
-	case errors.As(err, new(*inputError)):
+	case errors.Is(err, errInput):
 		return err
 	case len(e.text) > 0 && protocol == v1:
 		return fmt.Errorf("the server says: %s", shown.Text(string(e.text)))

@@ -16,6 +16,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/retry"
 )
 
 // ForwardOptions are the options of [Forward]. The zero value is ready to use.
@@ -150,12 +151,7 @@ func (f *forwarding) accept(ctx context.Context, l net.Listener, all *sync.WaitG
 		}
 		f.failed(aboutAccept, "accept fails", "accept works again", err)
 		pause = min(max(5*time.Millisecond, 2*pause), maxAcceptPause)
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
+		_ = retry.Sleep(ctx, pause)
 	}
 }
 

@@ -296,16 +296,12 @@ func (s *session) endInput() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ended {
-		s.conn.LimitWait(inputGrace, &inputError{s.conn.Protocol()})
+		s.conn.LimitWait(inputGrace, fmt.Errorf("the server speaks %s, %w", s.conn.Protocol(), errInput))
 	}
 }
 
-// inputError says that the protocol cannot signal the end of the input.
-type inputError struct{ protocol string }
-
-func (e *inputError) Error() string {
-	return "the server speaks " + e.protocol + ", which cannot signal the end of Stdin, and the command still runs; Kubernetes 1.30 and later can"
-}
+// errInput says that the protocol cannot signal the end of the input.
+var errInput = errors.New("which cannot signal the end of Stdin, and the command still runs; Kubernetes 1.30 and later can")
 
 // sizes sends the sizes of the window.
 func (s *session) sizes() {

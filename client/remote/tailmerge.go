@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -77,12 +78,7 @@ func (m *merger) sweep(q *queue) {
 	if q.room != nil || len(q.items) > 0 {
 		return
 	}
-	for i := range m.queues {
-		if m.queues[i] == q {
-			m.queues = append(m.queues[:i], m.queues[i+1:]...)
-			return
-		}
-	}
+	m.queues = slices.DeleteFunc(m.queues, func(one *queue) bool { return one == q })
 }
 
 func (m *merger) signal(c chan struct{}) {
