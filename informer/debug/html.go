@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 )
@@ -104,6 +105,13 @@ const (
 	quiet tone = "quiet"
 )
 
+// tones has the tones of states; that of others is busy.
+var tones = map[string]tone{
+	"running": good, "sharing": good, "live": good, "joining": bad, "silent": bad, "ended": quiet, "stopped": quiet, "idle": quiet,
+}
+
+func (m *markup) state(name string) *markup { return m.badge(cmp.Or(tones[name], busy), name) }
+
 func (m *markup) badge(t tone, text string) *markup {
 	return m.raw(`<span class="badge `).raw(constant(t)).raw(`">`).text(text).raw("</span>")
 }
@@ -141,6 +149,33 @@ func table[R any](m *markup, caption string, rows []R, columns ...column[R]) {
 		m.raw("</tr>")
 	}
 	m.raw("</tbody></table></div>")
+}
+
+// mostRows bounds the rows of a table, in a view that has not cut them itself.
+const mostRows = 300
+
+// heading is what stands above the table of a section.
+type heading struct {
+	id, text constant
+	caption  string
+	noun     string // of a row
+	counted  bool   // the number of rows is shown
+	left     int    // how many rows the view has left out
+}
+
+// section writes a table under its heading, and nothing if there are no rows.
+func section[R any](m *markup, h heading, rows []R, columns ...column[R]) {
+	if len(rows) == 0 {
+		return
+	}
+	m.raw(`<section aria-labelledby="`).raw(h.id).raw(`"><h2 id="`).raw(h.id).raw(`">`).raw(h.text)
+	if h.counted {
+		m.raw(" ").count(len(rows) + h.left)
+	}
+	m.raw("</h2>")
+	shown := rows[:min(len(rows), mostRows)]
+	table(m, h.caption, shown, columns...)
+	m.more(len(rows)-len(shown)+h.left, h.noun).raw("</section>")
 }
 
 // more says how many rows are left out.

@@ -77,16 +77,12 @@ func (v cacheView) body(m *markup) {
 }
 
 func (v cacheView) undecodable(m *markup) {
-	if len(v.BadObjects) == 0 {
-		return
-	}
-	m.raw(`<section aria-labelledby="undecodable"><h2 id="undecodable">Undecodable objects `).count(v.Undecodable).raw("</h2>")
-	table(m, "Undecodable objects", v.BadObjects,
+	h := heading{id: "undecodable", text: "Undecodable objects", caption: "Undecodable objects", noun: "object", counted: true, left: v.MoreBad}
+	section(m, h, v.BadObjects,
 		left("Object", func(b badObject) { m.text(b.Key) }),
 		right("Version", func(b badObject) { m.orNone(versionText(b.Version)) }),
 		left("Error", func(b badObject) { m.text(b.Err) }),
 	)
-	m.more(v.MoreBad, "object").raw("</section>")
 }
 
 func (v cacheView) objects(m *markup) {
@@ -116,11 +112,7 @@ func (v cacheView) objects(m *markup) {
 }
 
 func (v cacheView) lists(m *markup) {
-	if len(v.LatestLists) == 0 {
-		return
-	}
-	m.raw(`<section aria-labelledby="lists"><h2 id="lists">Latest lists of the resource</h2>`)
-	table(m, "Latest lists", v.LatestLists,
+	section(m, heading{id: "lists", text: "Latest lists of the resource", caption: "Latest lists", noun: "list"}, v.LatestLists,
 		right("When", func(l listModel) { m.ago(&l.At, v.At) }),
 		left("Cause", func(l listModel) { m.text(l.Cause) }),
 		left("Namespace", func(l listModel) { m.orNone(l.Namespace) }),
@@ -129,15 +121,11 @@ func (v cacheView) lists(m *markup) {
 		right("Took", func(l listModel) { m.text(short(l.Took)) }),
 		left("Error", func(l listModel) { m.orNone(l.Err) }),
 	)
-	m.raw("</section>")
 }
 
 func (v cacheView) namespaceTable(m *markup) {
-	if len(v.Namespaces) == 0 {
-		return
-	}
-	m.raw(`<section aria-labelledby="namespaces"><h2 id="namespaces">Namespaces `).count(len(v.Namespaces) + v.MoreNamespaces).raw("</h2>")
-	table(m, "Namespaces", v.Namespaces,
+	h := heading{id: "namespaces", text: "Namespaces", caption: "Namespaces", noun: "namespace", counted: true, left: v.MoreNamespaces}
+	section(m, h, v.Namespaces,
 		left("Namespace", func(n namespaceModel) { m.text(n.Name) }),
 		left("State", func(n namespaceModel) {
 			cacheRow{Running: true, State: n.State, Synced: n.Synced, Stale: n.Stale, Err: n.Err}.badge(m)
@@ -148,7 +136,6 @@ func (v cacheView) namespaceTable(m *markup) {
 		right("Relists", func(n namespaceModel) { m.number(n.Relists) }),
 		left("Error", func(n namespaceModel) { m.clip(n.Err) }),
 	)
-	m.more(v.MoreNamespaces, "namespace").raw("</section>")
 }
 
 func (v objectView) title() string { return v.Key }
@@ -210,11 +197,8 @@ func (v controllerView) body(m *markup) {
 }
 
 func (v controllerView) groupTable(m *markup) {
-	if len(v.Groups) == 0 {
-		return
-	}
-	m.raw(`<section aria-labelledby="groups"><h2 id="groups">Groups that share the workers `).count(len(v.Groups) + v.MoreGroups).raw("</h2>")
-	table(m, "Groups", v.Groups,
+	h := heading{id: "groups", text: "Groups that share the workers", caption: "Groups", noun: "group", counted: true, left: v.MoreGroups}
+	section(m, h, v.Groups,
 		left("Group", func(g groupRow) { m.orNone(g.Name) }),
 		right("Weight", func(g groupRow) { m.number(g.Weight) }),
 		right("In progress", func(g groupRow) { m.number(g.InProgress) }),
@@ -227,7 +211,6 @@ func (v controllerView) groupTable(m *markup) {
 			m.text(short(max(0, g.Oldest).Round(time.Millisecond)))
 		}),
 	)
-	m.more(v.MoreGroups, "group").raw("</section>")
 }
 
 func (v controllerView) keys(m *markup, q queue) {

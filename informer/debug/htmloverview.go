@@ -109,16 +109,12 @@ func relists(byCause map[string]int) (text string, n int) {
 	return strings.Join(parts, ", "), n
 }
 
-// mostRows bounds each table of the first page.
-const mostRows = 200
-
 func (v overview) cacheTable(m *markup) {
-	m.raw(`<section aria-labelledby="caches"><h2 id="caches">Caches `).count(len(v.Caches)).raw("</h2>")
 	if len(v.Caches) == 0 {
-		m.raw(`<p class="empty">No informer runs with the context of this page.</p></section>`)
-		return
+		m.raw(`<section aria-labelledby="caches"><h2 id="caches">Caches `).count(0)
+		m.raw(`</h2><p class="empty">No informer runs with the context of this page.</p></section>`)
 	}
-	table(m, "Caches", v.Caches[:min(len(v.Caches), mostRows)],
+	section(m, heading{id: "caches", text: "Caches", caption: "Caches", noun: "cache", counted: true}, v.Caches,
 		left("Cache", func(c cacheRow) { m.link(link("cache", c.ID), c.ID) }),
 		left("State", func(c cacheRow) {
 			c.badge(m)
@@ -149,30 +145,21 @@ func (v overview) cacheTable(m *markup) {
 			}
 		}),
 	)
-	m.more(len(v.Caches)-mostRows, "cache").raw("</section>")
 }
 
 func (c controllerRow) badge(m *markup) {
 	if c.Paused {
 		m.badge(busy, "paused").raw(" ")
 	}
-	switch c.State {
-	case "running":
-		m.badge(good, c.State)
-	case "ended", "stopped", "idle":
-		m.badge(quiet, c.State)
-	default:
-		m.badge(busy, c.State)
-	}
+	m.state(c.State)
 }
 
 func (v overview) controllerTable(m *markup) {
-	m.raw(`<section aria-labelledby="controllers"><h2 id="controllers">Controllers `).count(len(v.Controllers)).raw("</h2>")
 	if len(v.Controllers) == 0 {
-		m.raw(`<p class="empty">No controller runs with the context of this page.</p></section>`)
-		return
+		m.raw(`<section aria-labelledby="controllers"><h2 id="controllers">Controllers `).count(0)
+		m.raw(`</h2><p class="empty">No controller runs with the context of this page.</p></section>`)
 	}
-	table(m, "Controllers", v.Controllers[:min(len(v.Controllers), mostRows)],
+	section(m, heading{id: "controllers", text: "Controllers", caption: "Controllers", noun: "controller", counted: true}, v.Controllers,
 		left("Controller", func(c controllerRow) { m.link(link("controller", c.ID), c.ID) }),
 		left("State", func(c controllerRow) { c.badge(m) }),
 		right("Workers", func(c controllerRow) { m.number(c.InProgress).raw(`<small> of `).number(c.Workers).raw("</small>") }),
@@ -193,15 +180,10 @@ func (v overview) controllerTable(m *markup) {
 		right("Errors", func(c controllerRow) { m.number(c.Errors) }),
 		left("Last error", func(c controllerRow) { m.clip(c.LastError) }),
 	)
-	m.more(len(v.Controllers)-mostRows, "controller").raw("</section>")
 }
 
 func (v overview) electionTable(m *markup) {
-	if len(v.Elections) == 0 {
-		return
-	}
-	m.raw(`<section aria-labelledby="leadership"><h2 id="leadership">Leadership</h2>`)
-	table(m, "Leader elections", v.Elections[:min(len(v.Elections), mostRows)],
+	section(m, heading{id: "leadership", text: "Leadership", caption: "Leader elections", noun: "election"}, v.Elections,
 		left("Lease", func(e electionRow) { m.text(e.Lease) }),
 		left("State", func(e electionRow) {
 			switch {
@@ -224,7 +206,6 @@ func (v overview) electionTable(m *markup) {
 		right("Left", func(e electionRow) { m.span(e.Left) }),
 		left("Error", func(e electionRow) { m.clip(e.Err) }),
 	)
-	m.raw("</section>")
 }
 
 func (v overview) requestSection(m *markup) {
@@ -257,18 +238,13 @@ func (v overview) requestSection(m *markup) {
 }
 
 func (v overview) credentialTable(m *markup) {
-	if len(v.Credentials) == 0 {
-		return
-	}
-	m.raw(`<section aria-labelledby="credentials"><h2 id="credentials">Credentials</h2>`)
-	table(m, "Credentials", v.Credentials[:min(len(v.Credentials), mostRows)],
+	section(m, heading{id: "credentials", text: "Credentials", caption: "Credentials", noun: "credential"}, v.Credentials,
 		left("Client", func(c credentialRow) { m.text(c.Client) }),
 		left("Credential", func(c credentialRow) { m.text(c.From) }),
 		right("Obtained", func(c credentialRow) { m.ago(c.Obtained, v.At) }),
 		right("Expires", func(c credentialRow) { m.ago(c.Expires, v.At) }),
 		left("Error", func(c credentialRow) { m.clip(c.Err) }),
 	)
-	m.raw("</section>")
 }
 
 func (v overview) programSection(m *markup) {

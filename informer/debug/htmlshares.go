@@ -10,19 +10,6 @@ import (
 
 // Groups of replicas in HTML.
 
-func (row shareRow) badge(m *markup) {
-	switch row.State {
-	case "sharing":
-		m.badge(good, row.State)
-	case "joining":
-		m.badge(bad, row.State)
-	case "ended":
-		m.badge(quiet, row.State)
-	default:
-		m.badge(busy, row.State)
-	}
-}
-
 // ofDue writes a number of ranges, and the number that is due.
 func (m *markup) ofDue(n int, due float64) *markup {
 	m.number(n)
@@ -33,14 +20,10 @@ func (m *markup) ofDue(n int, due float64) *markup {
 }
 
 func (v overview) sharesTable(m *markup) {
-	if len(v.Shards) == 0 {
-		return
-	}
-	m.raw(`<section aria-labelledby="shards"><h2 id="shards">Shards</h2>`)
-	table(m, "Groups of replicas", v.Shards[:min(len(v.Shards), mostRows)],
+	section(m, heading{id: "shards", text: "Shards", caption: "Groups of replicas", noun: "group"}, v.Shards,
 		left("Group", func(s shareRow) { m.link(link("shards", s.ID), s.Group) }),
 		left("Replica", func(s shareRow) { m.text(s.Identity) }),
-		left("State", func(s shareRow) { s.badge(m) }),
+		left("State", func(s shareRow) { m.state(s.State) }),
 		right("Ranges", func(s shareRow) { m.raw("<span").attr("title", s.Which).raw(">").ofDue(s.Ranges, s.Due).raw("</span>") }),
 		right("Since", func(s shareRow) { m.ago(s.Since, v.At) }),
 		right("Replicas", func(s shareRow) { m.number(s.Replicas) }),
@@ -49,14 +32,13 @@ func (v overview) sharesTable(m *markup) {
 		right("Last loss", func(s shareRow) { m.ago(s.Lost, v.At) }),
 		left("Error", func(s shareRow) { m.clip(cmp.Or(s.Blocked, s.LeaseErr, s.Err)) }),
 	)
-	m.more(len(v.Shards)-mostRows, "group").raw("</section>")
 }
 
 func (v sharesView) title() string { return "Shards " + v.Group }
 
 func (v sharesView) body(m *markup) {
 	m.crumbs("Shards", v.Group)
-	v.badge(m)
+	m.state(v.State)
 	m.raw("</h1>")
 	for _, err := range []string{v.Blocked, v.LeaseErr, v.Err} {
 		if err != "" {
@@ -103,28 +85,17 @@ func (v sharesView) memberTable(m *markup) {
 	if len(v.Members) == 0 {
 		return
 	}
-	m.raw(`<section aria-labelledby="members"><h2 id="members">Replicas `).count(len(v.Members) + v.MoreMembers).raw("</h2>")
-	table(m, "Replicas", v.Members,
+	section(m, heading{id: "members", text: "Replicas", caption: "Replicas", noun: "replica", counted: true, left: v.MoreMembers}, v.Members,
 		left("Replica", func(r memberRow) {
 			if m.text(r.Identity); r.Self {
 				m.raw(" <small>this process</small>")
 			}
 		}),
-		left("State", func(r memberRow) {
-			switch r.State {
-			case "live":
-				m.badge(good, r.State)
-			case "silent":
-				m.badge(bad, r.State)
-			default:
-				m.badge(busy, r.State)
-			}
-		}),
+		left("State", func(r memberRow) { m.state(r.State) }),
 		right("Weight", func(r memberRow) { m.number(r.Weight) }),
 		right("Ranges", func(r memberRow) { m.ofDue(r.Ranges, r.Due) }),
 		left("Lease", func(r memberRow) { m.text(r.Lease) }),
 		left("Which", func(r memberRow) { m.clip(r.Which) }),
 	)
-	m.more(v.MoreMembers, "replica").raw("</section>")
 	m.raw(`<p class="note">A silent replica has not renewed its lease, or somebody has deleted or edited it. Ranges of a lease are those that its replica works on, or is ready for.</p>`)
 }
