@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
@@ -110,10 +109,15 @@ func TestACloneSharesNothing(t *testing.T) {
 func TestAChangeOfASharedPartIsReportedOnce(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.labelledThings("a", 20)
-		i := r.from(r.things, informer.Options{CheckMutations: 1}).started()
+		i := r.from(r.things, informer.Options{CheckMutations: 1})
+		i.run()
+		if err := i.WaitSynced(r.Context()); err != nil {
+			r.Fatal(err)
+		}
+		synctest.Wait()
 		obj, _ := i.Reader().Get(meta.Key{Namespace: "default", Name: "a19"})
 		obj.Labels["app.kubernetes.io/name"] = "changed"
-		r.pass(5 * time.Minute) // the check compares the objects every minute
+		i.stop() // the check compares the objects once more at the end
 		var found []*cache.MutationError
 		for _, err := range i.reported() {
 			var m *cache.MutationError
