@@ -2,7 +2,6 @@ package recorder
 
 import (
 	"container/heap"
-	"container/list"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -28,14 +27,16 @@ type book struct {
 	ending bool // Run is ending and sends everything at once
 	ended  bool // Run has ended
 
-	known   map[key]*series
-	idle    list.List // the series with nothing to send, the least recently used first
+	digests digester
+	began   time.Time          // the clock of what is remembered starts here; set by the first record
+	active  map[digest]*series // the series with something to send or a request under way, of those that go on
+	idle    *lru[remembered]   // the others that go on
 	due     queue
 	flying  int // number of series with a request under way
 	fresh   int // number of series that the server does not have
-	total   int // number of series, including those no longer in known
-	groups  *lru[key, group]
-	buckets *lru[source, bucket]
+	total   int // number of series: idle, due and flying
+	groups  *lru[group]
+	buckets *lru[bucket]
 
 	names   nameSource
 	failing bool // the last request failed, so requests are sent one at a time
@@ -55,7 +56,7 @@ type book struct {
 func newBook(o Options) *book {
 	b := &book{
 		o: o.withDefaults(), most: maxSeries, queued: queued, maxAge: maxAge, refill: refill,
-		dropped: make(map[Cause]int), untold: make(map[Cause]*DropError), names: newNameSource(),
+		dropped: make(map[Cause]int), untold: make(map[Cause]*DropError), names: newNameSource(), digests: newDigester(),
 	}
 	b.forgetAll()
 	return b
@@ -63,9 +64,8 @@ func newBook(o Options) *book {
 
 // forgetAll removes all series, but keeps the counts.
 func (b *book) forgetAll() {
-	b.known, b.due, b.flying, b.fresh, b.total = make(map[key]*series), nil, 0, 0, 0
-	b.idle.Init()
-	b.groups, b.buckets = newLRU[key, group](maxObjects), newLRU[source, bucket](maxObjects)
+	b.active, b.due, b.flying, b.fresh, b.total = make(map[digest]*series), nil, 0, 0, 0
+	b.idle, b.groups, b.buckets = newLRU[remembered](maxSeries), newLRU[group](maxObjects), newLRU[bucket](maxObjects)
 	b.failing, b.resume, b.backoff = false, time.Time{}, retry.New(retry.Policy{})
 }
 
@@ -75,15 +75,20 @@ func (b *book) add(now time.Time, r Record) {
 		b.drop(DropError{Cause: Stopped, Count: 1, Record: r})
 		return
 	}
-	k := keyOf(r)
-	s := b.series(now, k)
+	if b.began.IsZero() {
+		b.began = now.Add(-1)
+	}
+	k, combined := keyOf(r), false
+	d := b.digests.key(k)
+	s := b.series(now, d, r, false)
 	if s == nil && b.combines(now, k) {
-		k.note, k.combined = "", true
+		k.note, k.combined, combined = "", true, true
 		r.Note = cut(combinedNote+r.Note, maxNote)
-		s = b.series(now, k)
+		d = b.digests.key(k)
+		s = b.series(now, d, r, true)
 	}
 	if s == nil {
-		if s = b.begin(now, k, r); s == nil {
+		if s = b.begin(now, d, r, combined); s == nil {
 			return
 		}
 	}
@@ -91,61 +96,67 @@ func (b *book) add(now time.Time, r Record) {
 	b.schedule(now, s)
 }
 
-// series returns the current series of a key; nil if there is none or it has ended.
-func (b *book) series(now time.Time, k key) *series {
-	s := b.known[k]
-	switch {
-	case s == nil:
-		return nil
-	case s.element != nil && now.Sub(s.last) >= quiet:
-		b.forget(s)
-		return nil
-	case k.combined && now.Sub(s.first) >= renewed:
-		if s.element != nil {
-			b.forget(s)
-		} else {
-			delete(b.known, k) // its unsent occurrences are still sent
+// clock returns a time as what is remembered has it. It is positive.
+func (b *book) clock(now time.Time) time.Duration { return now.Sub(b.began) }
+
+// series returns the current series of a record with the digest d; nil if there is none or it has ended. An idle series
+// becomes active.
+func (b *book) series(now time.Time, d digest, r Record, combined bool) *series {
+	if s := b.active[d]; s != nil {
+		if combined && now.Sub(s.first) >= renewed {
+			delete(b.active, d) // its unsent occurrences are still sent
+			return nil
 		}
+		return s
+	}
+	m, ok := b.idle.take(d)
+	switch {
+	case !ok:
+		return nil
+	case b.clock(now)-m.last >= quiet, combined && now.Sub(m.first) >= renewed:
+		b.total--
 		return nil
 	}
+	s := b.recall(m, d, r, combined)
+	b.active[d] = s
 	return s
 }
 
 // begin makes a series, or drops the record.
-func (b *book) begin(now time.Time, k key, r Record) *series {
-	if b.fresh >= b.queued || b.total >= b.most && b.idle.Len() == 0 {
+func (b *book) begin(now time.Time, d digest, r Record, combined bool) *series {
+	if b.fresh >= b.queued || b.total >= b.most && b.idle.size == 0 {
 		b.drop(DropError{Cause: QueueFull, Count: 1, Record: r})
 		return nil
 	}
-	if b.o.Burst > 0 && !b.buckets.get(sourceOf(r)).take(now, b.o.Burst, b.refill) {
+	if b.o.Burst > 0 && !b.buckets.get(b.digests.source(sourceOf(r))).take(b.clock(now), b.o.Burst, b.refill) {
 		b.drop(DropError{Cause: Spam, Count: 1, Record: r})
 		return nil
 	}
 	if b.total >= b.most {
-		b.forget(b.idle.Front().Value.(*series))
+		b.idle.removeOldest()
+		b.total--
 	}
-	s := &series{key: k, record: r, first: now, index: -1}
-	s.at = meta.Key{Namespace: r.Regarding.namespace(), Name: b.names.next(now, r.Regarding)}
-	b.known[k] = s
+	s := &series{digest: d, combined: combined, record: r, stamp: b.names.next(now), first: now, index: -1}
+	s.at = b.at(s)
+	b.active[d] = s
 	b.total++
 	b.fresh++
 	return s
 }
 
-// forget removes an idle series.
-func (b *book) forget(s *series) {
-	b.idle.Remove(s.element)
-	delete(b.known, s.key) // now nothing refers to s
-	b.total--
+// at returns the key of the record of a series at the server.
+func (b *book) at(s *series) meta.Key {
+	return meta.Key{Namespace: s.record.Regarding.namespace(), Name: b.names.name(s.stamp, s.record.Regarding)}
 }
 
-// rest makes a series idle, because it has nothing to send.
+// rest makes a series idle, because it has nothing to send. Nothing refers to s afterwards.
 func (b *book) rest(s *series) {
-	if b.known[s.key] != s {
+	if b.active[s.digest] != s {
 		b.total-- // a newer series has replaced it
 		return
 	}
-	s.element = b.idle.PushBack(s)
+	delete(b.active, s.digest)
+	*b.idle.get(s.digest) = b.remember(s)
 }
 
 // schedule makes a series due, because it has something to send. It does nothing if the series is already due or has a
@@ -154,9 +165,6 @@ func (b *book) schedule(now time.Time, s *series) {
 	switch {
 	case s.flying:
 		return // settle schedules it again
-	case s.element != nil:
-		b.idle.Remove(s.element)
-		s.element = nil
 	case s.index >= 0:
 		return // it is already due
 	}

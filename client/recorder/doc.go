@@ -14,7 +14,8 @@
 // # Guarantees
 //
 //   - Recording never blocks, whatever the server and the program's hooks do, and is safe before, during and after Run.
-//   - Memory is bounded: at most 1000 new records wait, and 4096 are remembered.
+//   - Memory is bounded: at most 1000 new records wait, and 4096 are remembered. A remembered record that the server
+//     has up to its last repetition takes about 250 bytes, and keeps no text of its object alive.
 //   - Every record is counted once: as sent, as waiting, or as dropped with a [Cause] ([Recorder.Status]). Drops are
 //     reported to Options.OnError, or logged.
 //   - A record appears once at the server, even if an answer is lost and the request is repeated.

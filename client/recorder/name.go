@@ -19,9 +19,14 @@ type nameSource struct {
 
 func newNameSource() nameSource { return nameSource{end: uint16(rand.Uint32())} }
 
-// next returns the name of a record about an object.
-func (n *nameSource) next(now time.Time, about Reference) string {
+// next returns the stamp of the next name.
+func (n *nameSource) next(now time.Time) (stamp int64) {
 	n.last = max(n.last+1, now.UnixNano())
+	return n.last
+}
+
+// name returns the name with a stamp of a record about an object.
+func (n *nameSource) name(stamp int64, about Reference) string {
 	const most, suffix = 253, 1 + 16 + 4
 	name := about.Identity.Name
 	for _, name = range []string{name, strings.ToLower(about.GVK.Kind), "record"} {
@@ -29,7 +34,7 @@ func (n *nameSource) next(now time.Time, about Reference) string {
 			break
 		}
 	}
-	return fmt.Sprintf("%s.%016x%04x", name, n.last, n.end)
+	return fmt.Sprintf("%s.%016x%04x", name, stamp, n.end)
 }
 
 // isSubdomain reports whether a name is a DNS subdomain, as the names of records must be.

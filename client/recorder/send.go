@@ -187,8 +187,8 @@ func (b *book) giveUp(s *series, cause Cause, err error) {
 		b.rest(s) // a later occurrence updates it
 		return
 	}
-	if b.known[s.key] == s {
-		delete(b.known, s.key)
+	if b.active[s.digest] == s {
+		delete(b.active, s.digest)
 	}
 	b.fresh--
 	b.total--

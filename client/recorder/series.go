@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"container/list"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -47,12 +46,14 @@ func keyOf(r Record) key {
 	}
 }
 
-// series is the state of a series. It is idle (nothing to send), due (something to send), flying (a request is under
-// way), or forgotten.
+// series is the state of a series that is due (it has something to send) or flying (a request is under way). Of an idle
+// series, which has nothing to send, the book has only what the next occurrence does not bring: see remembered.
 type series struct {
-	key    key
-	record Record // the first occurrence
-	at     meta.Key
+	digest   digest // of its key
+	combined bool
+	record   Record   // the first occurrence
+	stamp    int64    // in its name at the server
+	at       meta.Key // at the server
 
 	first, last time.Time // when the first and the last occurrence were made
 	since       time.Time // when the oldest unsent occurrence was made
@@ -65,7 +66,6 @@ type series struct {
 	when     time.Time     // the order among the due series
 	index    int           // in due, or -1
 	flying   bool          // a request is under way
-	element  *list.Element // in idle
 	attempts int           // number of failed attempts in a row
 	backoff  *retry.Backoff
 	denied   time.Time // when the current run of 403 answers began; zero if there is none

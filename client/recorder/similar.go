@@ -16,30 +16,30 @@ const (
 
 // group has the notes of similar records.
 type group struct {
-	notes    []seen    // of the last ten minutes; fewer than Options.Similar
-	combined time.Time // when one was last combined
+	notes    []seen        // of the last ten minutes; fewer than Options.Similar
+	combined time.Duration // when one was last combined, by the clock of the book; 0 means never
 }
 
 type seen struct {
-	note string
-	at   time.Time
+	note uint64        // its hash
+	at   time.Duration // by the clock of the book
 }
 
 // combines reports whether a new record is combined with similar ones.
-func (b *book) combines(now time.Time, k key) bool {
+func (b *book) combines(at time.Time, k key) bool {
 	if b.o.Similar < 0 {
 		return false
 	}
-	note := k.note
+	now, note := b.clock(at), b.digests.note(k.note)
 	k.note = ""
-	g := b.groups.get(k)
+	g := b.groups.get(b.digests.key(k))
 	known := false
 	g.notes = slices.DeleteFunc(g.notes, func(n seen) bool {
-		old := now.Sub(n.at) >= similarFor
+		old := now-n.at >= similarFor
 		known = known || !old && n.note == note
 		return old || n.note == note
 	})
-	goesOn := !g.combined.IsZero() && now.Sub(g.combined) < similarFor
+	goesOn := g.combined != 0 && now-g.combined < similarFor
 	if !known && (goesOn || len(g.notes) >= b.o.Similar-1) {
 		g.combined = now
 		return true

@@ -16,13 +16,13 @@ func sourceOf(r Record) source {
 
 // bucket limits the new records of a source.
 type bucket struct {
-	spent float64   // how much of the burst is used
-	at    time.Time // when spent was computed
+	spent float64       // how much of the burst is used
+	at    time.Duration // when spent was computed, by the clock of the book
 }
 
 // take uses one record of the burst, and returns false if none is left.
-func (b *bucket) take(now time.Time, burst int, refill time.Duration) bool {
-	spent := max(0, b.spent-float64(now.Sub(b.at))/float64(refill))
+func (b *bucket) take(now time.Duration, burst int, refill time.Duration) bool {
+	spent := max(0, b.spent-float64(now-b.at)/float64(refill))
 	if spent+1 > float64(burst) {
 		return false
 	}
