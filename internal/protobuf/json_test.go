@@ -45,7 +45,7 @@ func TestAMessageIsTheSameInBothForms(t *testing.T) {
 		{"a time of another zone", `{"made":"2026-01-02T03:04:05.999+01:00","renewed":"2026-01-02T03:04:05+01:00"}`, `{"made":"2026-01-02T02:04:05Z","renewed":"2026-01-02T02:04:05.000000Z"}`},
 		{"the beginning of Unix time", `{"made":"1970-01-01T00:00:00Z"}`, `{"made":"1970-01-01T00:00:00Z"}`},
 		{"the zero time", `{"made":"0001-01-01T00:00:00Z"}`, `{}`},
-		{"fractions", `{"ratios":[1e21,1e20,1e-6,1e-7,1.25e-10,-1e-9,123456789.125]}`, `{"ratios":[1e+21,100000000000000000000,0.000001,1e-7,1.25e-10,-1e-9,123456789.125]}`},
+		{"fractions", `{"ratios":[1e21,1e20,1e-6,1e-7,1.25e-10,1e-100,1e100,-1e-9,123456789.125]}`, `{"ratios":[1e+21,100000000000000000000,0.000001,1e-7,1.25e-10,1e-100,1e+100,-1e-9,123456789.125]}`},
 		{"messages at the length of a byte", `{"parts":[{"x":"` + strings.Repeat("x", 125) + `"},{"x":"` + strings.Repeat("x", 126) + `"}]}`, `{"parts":[{"x":"` + strings.Repeat("x", 125) + `"},{"x":"` + strings.Repeat("x", 126) + `"}]}`},
 		{"quantities of every digit", `{"memory":0}`, `{"memory":"0"}`},
 		{"a quantity of nine", `{"memory":9}`, `{"memory":"9"}`},
@@ -503,7 +503,7 @@ func TestEnvelopesThatAreWrongAreRefused(t *testing.T) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
-	text := "k8s\x00" + string(field(1, field(3, []byte("x")), number(1, 2), field(2, []byte("Thing")), field(1, []byte("v1")))) +
+	text := "k8s\x00" + string(field(1, field(3, []byte("x")), number(1, 2), field(2, []byte("Thing")), field(1, []byte("v1")), field(4, []byte("y")))) +
 		string(field(4, []byte(protobuf.MediaType))) + string(field(5, []byte("x"))) + string(field(2, []byte("raw")))
 	if e, err := protobuf.Open([]byte(text)); err != nil || e.APIVersion != "v1" || e.Kind != "Thing" || string(e.Raw) != "raw" {
 		t.Errorf("got %+v, %v", e, err)

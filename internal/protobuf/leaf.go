@@ -47,12 +47,11 @@ func AppendDouble(dst []byte, v float64) ([]byte, error) {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return dst, ErrDouble
 	}
-	format := byte('f')
-	if abs := math.Abs(v); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		format = 'e'
+	if abs := math.Abs(v); abs == 0 || abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(dst, v, 'f', -1, 64), nil
 	}
-	dst = strconv.AppendFloat(dst, v, format, -1, 64)
-	if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' { // e-09 is e-9
+	dst = strconv.AppendFloat(dst, v, 'e', -1, 64)
+	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' { // e-09 is e-9
 		dst[n-2] = dst[n-1]
 		dst = dst[:n-1]
 	}
