@@ -1,6 +1,7 @@
 package protostream
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -117,7 +118,7 @@ func (in *input) varint(first bool) (uint64, error) {
 			}
 			return 0, in.cut()
 		}
-		if in.buf[in.pos+n-1] < 0x80 || n > 10 {
+		if in.buf[in.pos+n-1] < 0x80 || n == binary.MaxVarintLen64 {
 			v, _, err := protobuf.ReadVarint(in.buf[in.pos : in.pos+n])
 			if err != nil {
 				return 0, in.wrong(err.Error())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -269,6 +270,7 @@ func TestMalformedProtobufIsASyntaxError(t *testing.T) {
 	}
 	for name, body := range map[string][]byte{
 		"an endless number":                   append([]byte(protobuf.Magic), bytes.Repeat([]byte{0xff}, 30)...),
+		"a number whose tenth byte goes on":   append([]byte(protobuf.Magic), bytes.Repeat([]byte{0xff}, 10)...),
 		"field 0":                             raw(0, 0),
 		"a group":                             raw(3<<3|3, 0),
 		"items that are numbers":              raw(2<<3, 1),
@@ -340,7 +342,7 @@ func FuzzFraming(f *testing.F) {
 // A message may have its fields in any order: a list's metadata behind its items, and other fields before those that matter.
 func TestTheOrderOfFieldsDoesNotMatter(t *testing.T) {
 	meta := fields(nil).text(2, "70").text(3, "next").int(4, 9)
-	raw := fields(nil).int(9, 1).bytes(2, object("a")).bytes(2, object("b")).bytes(1, meta)
+	raw := fields(nil).int(9, math.MaxUint64).bytes(2, object("a")).bytes(2, object("b")).bytes(1, meta)
 	body := protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: raw}.Append(nil)
 	want := []string{fmt.Sprintf(" ns/a u-a 7 %q", object("a")), fmt.Sprintf(" ns/b u-b 7 %q", object("b")), "header v1 PodList 70 next 9"}
 	if got, err := readList(bytes.NewReader(body), jsonstream.Options{}); err != nil || !slices.Equal(got, want) {
