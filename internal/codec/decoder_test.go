@@ -198,3 +198,25 @@ func TestExtremes(t *testing.T) {
 		}
 	}
 }
+
+// The levels of a text that is kept as it is count like those around it, so that it is as deep as encoding/json lets it
+// be, and no document exhausts the stack.
+func TestTheLevelsOfAKeptTextCount(t *testing.T) {
+	type kept struct {
+		Next *kept           `json:"next"`
+		Raw  json.RawMessage `json:"raw"`
+	}
+	for _, text := range []struct{ open, leaf, shut string }{{`[`, `[]`, `]`}, {`{"a":`, `{}`, `}`}} {
+		for _, around := range []int{1, 5000} {
+			for _, depth := range []int{10000, 10001} {
+				inside := depth - around - 1
+				raw := []byte(strings.Repeat(`{"next":`, around-1) + `{"raw":` + strings.Repeat(text.open, inside) + text.leaf +
+					strings.Repeat(text.shut, inside) + strings.Repeat("}", around))
+				_, err := codec.Unmarshal[*kept](raw)
+				if wantErr := json.Unmarshal(raw, new(kept)); (err == nil) != (wantErr == nil) || (err == nil) != (depth == 10000) {
+					t.Errorf("%s, %d of %d levels around it: got %.80v; encoding/json has %v", text.leaf, around, depth, err, wantErr)
+				}
+			}
+		}
+	}
+}

@@ -176,6 +176,38 @@ func TestJointDecodesLikeJSON(t *testing.T) {
 	if at := got.Metadata.CreationTimestamp; !at.Equal(time.Unix(1700000000, 0)) {
 		t.Errorf("created %v", at)
 	}
+	type embedding struct {
+		Labels struct {
+			*Keyed
+			K2 *string `json:"k2"`
+		} `json:"labels"`
+	}
+	embedded, err := decodeToy[*embedding](t, wholeToy())
+	if err != nil || embedded.Labels.Keyed == nil || embedded.Labels.K != "v" || *embedded.Labels.K2 != "" {
+		t.Errorf("keys of an embedded struct: got %+v, %v", embedded, err)
+	}
+}
+
+// Keyed is embedded by a pointer, and has the field for a key of a map.
+type Keyed struct {
+	K string `json:"k"`
+}
+
+type hiddenKeyed Keyed
+
+// Neither form can fill a struct that is not exported and embedded by a pointer.
+func TestJointRefusesAHiddenStructLikeJSON(t *testing.T) {
+	type hiding struct {
+		Labels struct{ *hiddenKeyed } `json:"labels"`
+	}
+	_, fromJSON := codec.Unmarshal[*hiding]([]byte(`{"labels":{"k":"v"}}`))
+	got, err := decodeToy[*hiding](t, message(nil).bytes(12, message(nil).text(1, "k").text(2, "v")))
+	const want = "a struct that is not exported, which cannot be set at labels.k"
+	for form, err := range map[string]error{"JSON": fromJSON, "protobuf": err} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, %v", form, got, err)
+		}
+	}
 }
 
 // samePairs are two values of a field of the toy, the second of which counts, and may be the zero that JSON leaves out.
@@ -333,6 +365,9 @@ func TestJointRefusesWhatDoesNotFit(t *testing.T) {
 		"unexpected EOF at spec":                                           {2<<3 | 2, 9},
 		"unexpected EOF at next.spec":                                      message(nil).bytes(20, message{2<<3 | 2, 9}),
 		"unexpected EOF at labels":                                         message(nil).bytes(12, message{1<<3 | 2, 9}),
+		"unexpected EOF at ratio":                                          {8<<3 | 1, 0, 0},
+		"unexpected EOF at more":                                           protobuf.AppendTag(nil, 17, protobuf.Bytes),
+		`a field with another wire type than its own at sizes["cpu"]`:      message(nil).bytes(13, message(nil).text(1, "cpu").bytes(2, message(nil).int(1, 1))),
 		"a number of more than 10 bytes":                                   message(strings.Repeat("\xff", 20)),
 		"a group or an unknown wire type":                                  {30<<3&0xff | 3, 1},
 		"a field with a number that is not allowed":                        {0, 1},

@@ -393,9 +393,8 @@ func (d *decoder) toLeaf(v *jointValue, b []byte) (rest []byte, err error) {
 	switch v.wire {
 	case protobuf.Varint:
 		var n uint64
-		if n, rest, err = protobuf.ReadVarint(b); err == nil {
-			d.leaf = protobuf.AppendInt(d.leaf[:0], v.typ, n)
-		}
+		n, rest, err = protobuf.ReadVarint(b)
+		d.leaf = protobuf.AppendInt(d.leaf[:0], v.typ, n)
 	case protobuf.Fixed64:
 		var n float64
 		if n, rest, err = protobuf.ReadDouble(b); err == nil {
@@ -553,16 +552,13 @@ func (d *decoder) membersOf(f *jointField, to place, b []byte) (rest []byte, ok 
 		return rest, true
 	}
 	field := &f.slice.fields[at]
-	to = to.field(field.offset)
-	if field.hops != nil {
-		if to, ok = d.follow(field, to); !ok {
-			return nil, false
-		}
-	}
 	if !found {
 		value = zeros[:]
 	}
-	if _, ok = d.one(&f.members[at], to, value); !ok {
+	if to, ok = d.follow(field, to.field(field.offset)); ok {
+		_, ok = d.one(&f.members[at], to, value)
+	}
+	if !ok {
 		d.within(step{name: field.name, kind: stepField})
 		return nil, false
 	}
