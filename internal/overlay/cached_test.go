@@ -57,6 +57,9 @@ type (
 			Port int `json:"port"`
 		} `json:"ports"`
 	}
+	portMaps struct {
+		Ports []map[string]any `json:"ports"`
+	}
 	custom[S any] struct {
 		Selector S `json:"selector"`
 	}
@@ -127,6 +130,7 @@ func TestACachedObjectProvesNothingAboutFieldsThatItsTypeLacks(t *testing.T) {
 		{"a whole selector of another kind", reflect.TypeFor[kindOf[custom[meta.LabelSelector]]](), customs, `"spec":{"selector":{"matchLabels":{"a":"b"}}}`, `"spec":{"selector":{"matchLabels":{"a":"b"}}}`, proved},
 		{"a field that a tag says to replace", reflect.TypeFor[kindOf[tagged]](), customs, `"spec":{"ref":{"name":"a"}}`, `"spec":{"ref":{"name":"a","more":1}}`, needed},
 		{"an element without a key", reflect.TypeFor[kindOf[portNumbers]](), meta.GVK{Version: "v1", Kind: "Service"}, `"spec":{"ports":[{"port":80}]}`, `"spec":{"ports":[{"port":80,"protocol":"UDP"}]}`, needed},
+		{"an element that is a map, with its keys", reflect.TypeFor[kindOf[portMaps]](), meta.GVK{Version: "v1", Kind: "Service"}, `"spec":{"ports":[{"port":80}]}`, `"spec":{"ports":[{"port":80,"protocol":"TCP"}]}`, proved},
 		{"an element with its keys", reflect.TypeFor[kindOf[protocols]](), meta.GVK{Version: "v1", Kind: "Service"}, `"spec":{"ports":[{"port":80}]}`, `"spec":{"ports":[{"port":80,"protocol":"TCP"}]}`, proved},
 		{"false that is nothing", reflect.TypeFor[kindOf[struct {
 			On bool `json:"automountServiceAccountToken"`

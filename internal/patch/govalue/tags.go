@@ -53,7 +53,7 @@ func Walk(v any, encoded *tree.Node, visitor Visitor) { visitor.visit(reflect.Va
 
 func (t *Visitor) visit(v reflect.Value, n *tree.Node) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		if v.IsNil() || v.Kind() == reflect.Pointer && EncodesItself(v.Type()) {
+		if v.IsNil() || EncodesItself(v.Type()) {
 			return
 		}
 		v = v.Elem()
