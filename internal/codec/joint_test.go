@@ -367,6 +367,18 @@ func TestJointRefusesWhatDoesNotFit(t *testing.T) {
 		"unexpected EOF at labels":                                         message(nil).bytes(12, message{1<<3 | 2, 9}),
 		"unexpected EOF at ratio":                                          {8<<3 | 1, 0, 0},
 		"unexpected EOF at more":                                           protobuf.AppendTag(nil, 17, protobuf.Bytes),
+		"unexpected EOF at text":                                           {3<<3 | 2},
+		"unexpected EOF at count":                                          {4<<3 | 0, 0x80},
+		"unexpected EOF at good":                                           {6<<3 | 0, 0x80},
+		"unexpected EOF at data":                                           {7<<3 | 2, 9},
+		"unexpected EOF at at":                                             {9<<3 | 2, 9},
+		"unexpected EOF at names":                                          {10<<3 | 2, 9},
+		"unexpected EOF at metadata.name":                                  message(nil).bytes(1, message{1<<3 | 2, 9}),
+		"does not fit: unexpected EOF":                                     {14<<3 | 2, 9}, // an inline message
+		": unexpected EOF":                                                 append(protobuf.AppendTag(nil, 30, protobuf.Bytes), 9),
+		"unexpected EOF at blobs":                                          append(protobuf.AppendTag(nil, 18, protobuf.Bytes), 2, 1<<3|2, 9),
+		`a field with another wire type than its own at lists["l"]`:        message(nil).bytes(15, message(nil).text(1, "l").bytes(2, message(nil).int(1, 1))),
+		"fit: a field with a number that is not allowed":                   message(nil).int(1<<29, 1),
 		`a field with another wire type than its own at sizes["cpu"]`:      message(nil).bytes(13, message(nil).text(1, "cpu").bytes(2, message(nil).int(1, 1))),
 		"a number of more than 10 bytes":                                   message(strings.Repeat("\xff", 20)),
 		"a group or an unknown wire type":                                  {30<<3&0xff | 3, 1},
@@ -382,6 +394,29 @@ func TestJointRefusesWhatDoesNotFit(t *testing.T) {
 		if got != nil || !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, %v, want %q", got, err, want)
 		}
+	}
+}
+
+// An entry is checked also if a struct has fields for the keys, or a Go type decodes the map by itself.
+func TestJointRefusesWrongEntries(t *testing.T) {
+	cut := message(nil).bytes(12, message{1<<3 | 2, 9})
+	odd := message(nil).bytes(13, message(nil).text(1, "cpu").bytes(2, message(nil).int(1, 1)))
+	_, cutPicked := decodeToy[*picked](t, cut)
+	_, oddPicked := decodeToy[*picked](t, odd)
+	_, cutTexts := decodeToy[*texts](t, cut)
+	_, oddTexts := decodeToy[*texts](t, odd)
+	for want, err := range map[string]error{
+		"unexpected EOF at labels":                                 cutPicked,
+		"fit: unexpected EOF at labels":                            cutTexts,
+		"a field with another wire type than its own at sizes.cpu": oddPicked,
+		"a field with another wire type than its own at sizes":     oddTexts,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if _, err := decodeToy[*toy](t, message(nil).int(1<<29-1, 1)); err != nil {
+		t.Errorf("the largest number of a field: %v", err)
 	}
 }
 
