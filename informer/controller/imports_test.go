@@ -106,9 +106,9 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "internal/patch/strategic", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/guard", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/runners", "internal/store", "internal/undertest"},
+	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/guard", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/runners", "internal/shown", "internal/store", "internal/undertest"},
 	"informer/controller": {
-		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/guard", "internal/hooks", "internal/report", "internal/runners", "internal/store", "workqueue",
+		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/guard", "internal/hooks", "internal/report", "internal/runners", "internal/shown", "internal/store", "workqueue",
 	},
 	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/clustering", "internal/filler", "internal/runners", "workqueue"},
 	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/hooks", "internal/shown", "internal/version", "workqueue"},
