@@ -164,7 +164,7 @@ func refused(err error) bool {
 	if errors.As(err, new(*UsageError)) || errors.As(err, new(*CredentialError)) || errors.As(err, new(*conn.SlowReadError)) {
 		return true
 	}
-	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		code := status.Status.Code
 		if code >= 400 && code < 500 && code != http.StatusRequestTimeout || status.Is(apierrors.RequestEntityTooLarge) {
 			return true

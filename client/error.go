@@ -135,7 +135,7 @@ type EventError struct {
 
 // Error implements error.
 func (e *EventError) Error() string {
-	if status := (*apierrors.StatusError)(nil); e.kind == errorEvent && errors.As(e.Err, &status) {
+	if e.kind == errorEvent && errors.As(e.Err, new(*apierrors.StatusError)) {
 		return "within the stream, " + e.Err.Error()
 	}
 	text := "server sent an unusable event"

@@ -95,8 +95,8 @@ func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name str
 
 // isGone reports whether the server says that no object of that name exists. A path that leads nowhere is NotFound too.
 func isGone(err error, name string) bool {
-	s := (*apierrors.StatusError)(nil)
-	return errors.Is(err, apierrors.NotFound) && errors.As(err, &s) && s.Status.Details != nil && s.Status.Details.Name == name
+	s, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && errors.Is(err, apierrors.NotFound) && s.Status.Details != nil && s.Status.Details.Name == name
 }
 
 // errReplaced says that the name now belongs to another object.
@@ -114,7 +114,7 @@ func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold)
 			return nil, tries.lost
 		}
 		h, err := readHold(live)
-		if deleting := (*DeletingError)(nil); err != nil && !errors.As(err, &deleting) {
+		if err != nil && !errors.As(err, new(*DeletingError)) {
 			return nil, q.fail(err)
 		}
 		p, err := change(h)

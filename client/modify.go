@@ -88,8 +88,8 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 		}
 		tries.quits.Attempts++
 		obj, err = r.writeChange(ctx, q, c)
-		switch conflict, left := errors.Is(err, apierrors.Conflict), ignoredError(""); {
-		case err == nil || errors.As(err, &left):
+		switch conflict := errors.Is(err, apierrors.Conflict); {
+		case err == nil || errors.As(err, new(ignoredError)):
 			result = obj
 			return nil, err
 		case mayHaveWritten(err) || !refused(err):
@@ -187,7 +187,7 @@ func (r Resource[T]) writeChange(ctx context.Context, q request, c change) (T, e
 	write := q
 	write.verb, write.query, write.contentType, write.body = "update", r.write.query(), jsonType, c.body
 	obj, stored, err := r.exchange(ctx, write)
-	if cut := (*unreadError)(nil); errors.As(err, &cut) { // the server has accepted the write
+	if errors.As(err, new(*unreadError)) { // the server has accepted the write
 		if obj, now, again := r.get(ctx, q.key, q.subresource); again == nil && now.UID == c.live.UID {
 			return obj, nil
 		}

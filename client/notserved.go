@@ -19,8 +19,8 @@ const (
 // notServed returns what the answer means if the server does not serve the resource at all, and "" otherwise. A
 // NotFound about an object names the object. If e wraps another OpError, that one has the text.
 func (e *OpError) notServed() string {
-	status, inner := (*apierrors.StatusError)(nil), (*OpError)(nil)
-	if e.Resource.Resource == "" || errors.As(e.Err, &inner) || !errors.As(e.Err, &status) || status.Status.Code != http.StatusNotFound {
+	status, ok := errors.AsType[*apierrors.StatusError](e.Err)
+	if e.Resource.Resource == "" || errors.As(e.Err, new(*OpError)) || !ok || status.Status.Code != http.StatusNotFound {
 		return ""
 	}
 	if message := status.Status.Message; status.FromStatus && !strings.HasPrefix(message, noResource) ||

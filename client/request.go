@@ -298,10 +298,10 @@ func connectionError(ctx context.Context, err error) error {
 	if closed := stopped(ctx); closed != nil && errors.Is(err, closed) {
 		return closed
 	}
-	if waited := (*CredentialError)(nil); errors.As(err, &waited) {
+	if waited, ok := errors.AsType[*CredentialError](err); ok {
 		return waited // it names what the request waited for, even if ctx has ended
 	}
-	if waited := (*conn.SlowReadError)(nil); errors.As(err, &waited) {
+	if waited, ok := errors.AsType[*conn.SlowReadError](err); ok {
 		return waited
 	}
 	if ctx.Err() != nil {
@@ -388,10 +388,10 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 	if ctx.Err() != nil {
 		return conn.ContextError(ctx)
 	}
-	if body := (*jsonstream.BodyError)(nil); errors.As(err, &body) {
+	if body, ok := errors.AsType[*jsonstream.BodyError](err); ok {
 		return foreignBody(resp, body.Excerpt)
 	}
-	if short := (*jsonstream.ShortError)(nil); errors.As(err, &short) && isWhole(resp, short.Offset) {
+	if short, ok := errors.AsType[*jsonstream.ShortError](err); ok && isWhole(resp, short.Offset) {
 		return &AnswerError{Reason: BrokenBody, text: short.Error(), short: true}
 	}
 	return publicError(err)
@@ -406,14 +406,14 @@ func isWhole(resp *http.Response, size int64) bool {
 
 // publicError turns an error of the framing into an exported type.
 func publicError(err error) error {
-	if limit := (*jsonstream.LimitError)(nil); errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*jsonstream.LimitError](err); ok {
 		reason := TooLarge
 		if limit.Limit == "MaxDepth" {
 			reason = TooDeep
 		}
 		return &AnswerError{Reason: reason, text: limit.Error()}
 	}
-	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsonstream.SyntaxError](err); ok {
 		return &AnswerError{Reason: BrokenBody, text: syntax.Error()}
 	}
 	return shown.Error(err)

@@ -154,7 +154,7 @@ func (e *unreadError) Unwrap() error { return e.error }
 // unread returns said, the error for err, as an unreadError if the connection is the cause, or the body ends too early.
 // Any other unreadable body may come from another program than the server.
 func unread(err, said error) error {
-	if short := (*jsonstream.ShortError)(nil); !errors.As(err, &short) && apierrors.NetworkOf(said) == apierrors.NetworkFine {
+	if !errors.As(err, new(*jsonstream.ShortError)) && apierrors.NetworkOf(said) == apierrors.NetworkFine {
 		return said
 	}
 	return &unreadError{said}

@@ -133,8 +133,8 @@ func alike(a, b error) bool {
 // mayHaveWritten reports whether err may be the effect of an earlier attempt, which took effect although its answer was
 // lost.
 func mayHaveWritten(err error) bool {
-	e := (*OpError)(nil)
-	return errors.As(err, &e) && slices.ContainsFunc(e.Before, func(before error) bool { return !apierrors.SafeToRetry(before) })
+	e, ok := errors.AsType[*OpError](err)
+	return ok && slices.ContainsFunc(e.Before, func(before error) bool { return !apierrors.SafeToRetry(before) })
 }
 
 // call sends r until read has accepted an answer, or the policy allows no further attempt. read gets the answers that
@@ -222,7 +222,7 @@ func retried(err error, before []error, stop string) error {
 
 // repeats reports whether r may be sent again after the attempt that info describes, which failed with err.
 func repeats(r outgoing, info RequestInfo, err error) bool {
-	if status := (*apierrors.StatusError)(nil); info.Code != 0 && errors.As(err, &status) {
+	if status, ok := errors.AsType[*apierrors.StatusError](err); info.Code != 0 && ok {
 		_, asked := apierrors.RetryAfter(status)
 		if query, body, _ := r.content(); generatesName(info.Method, query, body) {
 			return madeNothing(info.Code, err, asked)
@@ -230,7 +230,7 @@ func repeats(r outgoing, info RequestInfo, err error) bool {
 		_, budget := apierrors.Cause(status, apierrors.CauseDisruptionBudget)
 		return asked && (info.Code == http.StatusTooManyRequests && !budget || info.Code >= 500)
 	}
-	if decode, answer := (*DecodeError)(nil), (*AnswerError)(nil); errors.As(err, &decode) || errors.As(err, &answer) {
+	if errors.As(err, new(*DecodeError)) || errors.As(err, new(*AnswerError)) {
 		return false // whatever it wraps, the answer is whole
 	}
 	switch apierrors.NetworkOf(err) {
@@ -240,8 +240,8 @@ func repeats(r outgoing, info RequestInfo, err error) bool {
 	case apierrors.NetworkTimeout:
 		return info.Verb == "watch"
 	case apierrors.NetworkLookup, apierrors.NetworkUnreachable:
-		lookup := (*net.DNSError)(nil)
-		return apierrors.SafeToRetry(err) && (!errors.As(err, &lookup) || !lookup.IsNotFound)
+		lookup, ok := errors.AsType[*net.DNSError](err)
+		return apierrors.SafeToRetry(err) && (!ok || !lookup.IsNotFound)
 	}
 	return false
 }

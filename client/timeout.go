@@ -45,8 +45,8 @@ func (e *deadlineError) Unwrap() []error { return []error{e.answer, context.Dead
 // difference by its own clock, which may be a little slower than the server's.
 func ranOut(ctx context.Context, r outgoing, took time.Duration, err error) error {
 	deadline, ok := ctx.Deadline()
-	status := (*apierrors.StatusError)(nil)
-	if q, is := r.(request); !ok || !is || !q.hasTimeout() || !errors.As(err, &status) ||
+	status, answered := errors.AsType[*apierrors.StatusError](err)
+	if q, is := r.(request); !ok || !is || !q.hasTimeout() || !answered ||
 		status.Status.Code != http.StatusGatewayTimeout || !errors.Is(err, apierrors.Timeout) || apierrors.IsTooLargeResourceVersion(err) {
 		return err
 	}

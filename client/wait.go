@@ -158,15 +158,15 @@ func (w *wait) run(ctx context.Context) (*sight, error) {
 		} else if fruitful, err = w.watch(ctx); fruitful {
 			w.pace.Reset()
 		}
-		stop, usage := (*conditionError)(nil), (*UsageError)(nil)
+		stop, stopped := errors.AsType[*conditionError](err)
 		switch {
 		case w.met:
 			return w.now, nil
-		case errors.As(err, &stop):
+		case stopped:
 			return nil, w.failed(stop.err)
 		case ctx.Err() != nil:
 			return nil, w.failed(conn.ContextError(ctx))
-		case errors.As(err, &usage), !w.fail.seen && w.hopeless(err):
+		case errors.As(err, new(*UsageError)), !w.fail.seen && w.hopeless(err):
 			w.fail.Last = nil
 			return nil, w.failed(err)
 		case listing && err == nil:
@@ -289,10 +289,9 @@ func (w *wait) hopeless(err error) bool {
 	if errors.Is(err, WrongKind) {
 		return true
 	}
-	status := (*apierrors.StatusError)(nil)
-	if !errors.As(err, &status) {
-		untrusted := (*tls.CertificateVerificationError)(nil)
-		return errors.As(err, &untrusted)
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok {
+		return errors.As(err, new(*tls.CertificateVerificationError))
 	}
 	switch code := status.Status.Code; code {
 	case http.StatusRequestTimeout, http.StatusGone, http.StatusTooManyRequests:
@@ -306,8 +305,8 @@ func (w *wait) hopeless(err error) bool {
 
 // outlived reports whether an error means that a watch cannot be resumed, so that the object must be listed again.
 func outlived(err error) bool {
-	event, status := (*EventError)(nil), (*apierrors.StatusError)(nil)
-	answered, inStream := errors.As(err, &status), errors.As(err, &event)
+	inStream := errors.As(err, new(*EventError))
+	status, answered := errors.AsType[*apierrors.StatusError](err)
 	switch {
 	case errors.Is(err, WrongKind), inStream && !answered, apierrors.IsTooLargeResourceVersion(err):
 		return true

@@ -211,20 +211,16 @@ func (r Resource[T]) events(
 // streamError returns the reason why a watch could not be read further: its context ended, the data is not an event or
 // not a watch, or the connection failed. begun says that an event has arrived before.
 func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun bool, err error) error {
-	var (
-		syntax *jsonstream.SyntaxError
-		limit  *jsonstream.LimitError
-		bare   *jsonstream.BareError
-		short  *jsonstream.ShortError
-	)
-	switch {
-	case errors.As(err, &short) && ctx.Err() == nil: // a watch may end at any byte, however it ends, and is resumed
+	if errors.As(err, new(*jsonstream.ShortError)) && ctx.Err() == nil { // a watch may end at any byte, and is resumed
 		return shown.Error(err)
-	case errors.As(err, &bare):
+	}
+	if bare, ok := errors.AsType[*jsonstream.BareError](err); ok {
 		return r.bareError(bare, begun)
-	case errors.As(err, &limit):
+	}
+	if limit, ok := errors.AsType[*jsonstream.LimitError](err); ok {
 		return &EventError{key: limit.Key, Err: publicError(err)}
-	case errors.As(err, &syntax):
+	}
+	if errors.As(err, new(*jsonstream.SyntaxError)) {
 		return &EventError{Err: publicError(err)}
 	}
 	return readError(ctx, resp, err)

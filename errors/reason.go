@@ -160,14 +160,12 @@ func reasonOfCode(code int, method string) Reason {
 // nil or has nothing to do with an answer of the API, and Unknown if an answer gives no reason. The other errors that
 // err joins may have other reasons: [Ignore] asks all of them.
 func ReasonOf(err error) Reason {
-	var e *StatusError
-	if stderrors.As(err, &e) && e != nil {
+	if e, ok := stderrors.AsType[*StatusError](err); ok && e != nil {
 		return e.reason()
 	}
 	for e := range all(err) { // in a type that errors.As does not look into
 		return e.reason()
 	}
-	var r Reason
-	stderrors.As(err, &r)
+	r, _ := stderrors.AsType[Reason](err)
 	return r
 }

@@ -51,9 +51,8 @@ const (
 // Status without a kind that describes the body.
 func statusOf(code int, header http.Header, body []byte) meta.Status {
 	var s meta.Status
-	var mistyped *json.UnmarshalTypeError // the other fields are still filled
 	err := json.Unmarshal(body, &s)
-	read := err == nil || stderrors.As(err, &mistyped)
+	read := err == nil || stderrors.As(err, new(*json.UnmarshalTypeError)) // the other fields are still filled
 	if read && s.Kind == statusKind && s.Status != statusSuccess {
 		if s.Code < 400 { // the answer was not a success, whatever its body says
 			s.Code = code

@@ -13,19 +13,12 @@ func classify(err error) outcome {
 	if err == nil {
 		return done
 	}
-	var (
-		status *apierrors.StatusError
-		frame  *client.EventError
-		op     *client.OpError
-		back   *rollbackError
-		usage  *client.UsageError
-	)
-	inStream := errors.As(err, &frame)
-	answered := errors.As(err, &status)
+	inStream := errors.As(err, new(*client.EventError))
+	status, answered := errors.AsType[*apierrors.StatusError](err)
 	switch {
-	case errors.As(err, &usage):
+	case errors.As(err, new(*client.UsageError)):
 		return unusable
-	case errors.As(err, &back):
+	case errors.As(err, new(*rollbackError)):
 		return older
 	case errors.Is(err, errSilent):
 		return silent
@@ -46,7 +39,7 @@ func classify(err error) outcome {
 	case apierrors.IsTooLargeResourceVersion(err):
 		return tooLarge
 	case errors.Is(err, apierrors.Expired):
-		if errors.As(err, &op) && op.Page > 0 {
+		if op, ok := errors.AsType[*client.OpError](err); ok && op.Page > 0 {
 			return outdated
 		}
 		return expired

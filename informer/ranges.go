@@ -177,8 +177,8 @@ func (p *excerpt[T]) selector() string {
 // KB, which is more than some proxies accept. The next attempt then asks for every object, as from a server that does
 // not select.
 func (p *excerpt[T]) fits(selector string, err error) {
-	var refused *apierrors.StatusError
-	if selector == "" || !errors.As(err, &refused) {
+	refused, ok := errors.AsType[*apierrors.StatusError](err)
+	if selector == "" || !ok {
 		return
 	}
 	switch refused.Status.Code {

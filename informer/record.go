@@ -173,7 +173,7 @@ func (r *record) undecodable(id meta.Identity, err error) bool {
 	if r.bad == nil {
 		r.bad = make(map[meta.Key]*client.DecodeError)
 	}
-	if e := (*client.DecodeError)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*client.DecodeError](err); ok {
 		err = e.Err
 	}
 	r.bad[id.Key()] = &client.DecodeError{Identity: id, Err: err}

@@ -29,19 +29,15 @@ func (i *engine[T]) report(err error) {
 	if i.hand(err) {
 		return
 	}
-	var (
-		panicked *cache.PanicError
-		mutation *cache.MutationError
-		early    *EarlyReadError
-	)
+	panicked, ok := errors.AsType[*cache.PanicError](err)
 	switch {
-	case errors.As(err, &panicked):
+	case ok:
 		t := report.Topic{Key: "handler", Fails: i.name() + ": handler fails"}
 		i.log.Failed(t, err, []string{panicked.Key.String()}, "stack", string(panicked.Stack))
-	case errors.As(err, &mutation):
+	case errors.As(err, new(*cache.MutationError)):
 		t := report.Topic{Key: "mutation", Fails: i.name() + ": the program has changed an object in the cache"}
 		i.log.Failed(t, err, nil)
-	case errors.As(err, &early):
+	case errors.As(err, new(*EarlyReadError)):
 		i.log.Failed(report.Topic{Key: "early", Fails: i.name() + ": the cache has been read too early"}, err, nil)
 	default:
 		t := report.Topic{Key: "informer", Fails: i.name() + ": Options.Shards does not work as configured"}

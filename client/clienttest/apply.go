@@ -75,8 +75,7 @@ func (c *call) configured(old *object.Draft, config jsontree.Object, twice []str
 	if err == nil {
 		err = d.Normalize(&c.res.Type)
 	}
-	var bad *object.DecodeError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*object.DecodeError](err); ok {
 		err = notConverted(config, bad)
 	}
 	if err != nil {

@@ -29,14 +29,14 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request, cache *store.Cache)
 	}()
 	a.translated(w, r, func(w http.ResponseWriter, r *http.Request) {
 		err := inTime(w, r, func(r *http.Request) error { return a.dispatch(w, r, cache) })
-		var failure *status.Error
+		failure, ok := errors.AsType[*status.Error](err)
 		switch {
 		case err == nil:
 			return
 		case err == errNoPath:
 			http.NotFound(w, r)
 			return
-		case !errors.As(err, &failure):
+		case !ok:
 			failure = status.Failure(http.StatusInternalServerError, "InternalError", "Internal error occurred: %v", err)
 		}
 		writeStatus(w, failure.Status)

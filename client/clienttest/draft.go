@@ -33,8 +33,7 @@ func (c *call) readDraft() (*object.Draft, error) {
 			err = &object.DecodeError{APIVersion: d.APIVersion, Kind: d.Kind, Err: wrong}
 		}
 	}
-	var bad *object.DecodeError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*object.DecodeError](err); ok {
 		return nil, c.cannotRead(bad, b)
 	}
 	if err == nil {

@@ -92,8 +92,8 @@ func (fw *frameWriter) sendBookmark(version uint64, initialEnd bool) error {
 // sendFailure sends err as an ERROR event. It returns an error that is not a Status, which the server did not mean to
 // send.
 func (fw *frameWriter) sendFailure(err error) error {
-	var failure *status.Error
-	if !errors.As(err, &failure) {
+	failure, ok := errors.AsType[*status.Error](err)
+	if !ok {
 		return err
 	}
 	if err := fw.open(); err != nil {

@@ -80,8 +80,7 @@ func (c *call) patchedDraft(p patching.Result) (*object.Draft, error) {
 	if err == nil {
 		err = d.Normalize(&c.res.Type)
 	}
-	var bad *object.DecodeError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*object.DecodeError](err); ok {
 		return nil, p.Invalid(bad)
 	}
 	if err != nil {

@@ -84,8 +84,7 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 	if isCut(cause) {
 		return cause
 	}
-	var failure *status.Error
-	if err == nil && errors.As(cause, &failure) {
+	if failure, ok := errors.AsType[*status.Error](cause); ok && err == nil {
 		return frames.sendError(failure)
 	}
 	return err

@@ -171,8 +171,8 @@ func refused(err error) bool {
 	if errors.As(err, new(*documentError)) || errors.As(err, new(*client.UsageError)) {
 		return true
 	}
-	var status *apierrors.StatusError
-	if !errors.As(err, &status) {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok {
 		return false
 	}
 	switch status.Status.Code {

@@ -131,8 +131,8 @@ var errNoDocument = errors.New("printed something other than one ExecCredential 
 
 // printedError describes an error in a field of the output.
 func printedError(err error) error {
-	f := (*FieldError)(nil)
-	if !errors.As(err, &f) {
+	f, ok := errors.AsType[*FieldError](err)
+	if !ok {
 		return err
 	}
 	field := f.stanza

@@ -109,7 +109,7 @@ func find(command string) (string, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("not in PATH: %w", exec.ErrNotFound)
 	case err != nil:
-		if e := (*exec.Error)(nil); errors.As(err, &e) {
+		if e, ok := errors.AsType[*exec.Error](err); ok {
 			err = e.Err
 		}
 		return "", withoutPath(err)

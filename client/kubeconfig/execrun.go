@@ -173,7 +173,7 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 		failed.stderr = p.withoutSecrets(string(said.b), said.cut)
 		if cause := context.Cause(ctx); cause != nil {
 			failed.err = cause
-		} else if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		} else if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			failed.err = fmt.Errorf("ended with %w", exit)
 		}
 		return nil, failed

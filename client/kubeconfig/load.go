@@ -201,10 +201,10 @@ func readable(file string) error {
 
 // withoutPath returns the cause of an error of package os, for messages that name the file themselves.
 func withoutPath(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
-	if l := (*os.LinkError)(nil); errors.As(err, &l) {
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
 		return l.Err
 	}
 	return err

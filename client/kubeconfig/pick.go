@@ -391,8 +391,8 @@ func (s *stanza) token(c *client.Config) {
 		}
 		return
 	}
-	fault := (*FieldError)(nil)
-	if c.BearerToken == "" || !errors.As(files.err, &fault) {
+	fault, ok := errors.AsType[*FieldError](files.err)
+	if c.BearerToken == "" || !ok {
 		s.err = files.err
 		return
 	}

@@ -97,8 +97,7 @@ func (k *keeper) renew(stop context.Context) {
 	for stop.Err() == nil && k.term.open() == nil {
 		info.Attempts++
 		err := k.once(stop, &info)
-		lost := (*LostError)(nil)
-		switch {
+		switch lost, ok := errors.AsType[*LostError](err); {
 		case err == nil && k.rider.Stored != nil && k.term.open() != nil:
 			return // the answer came after the deadline, and other processes may have relied on the deadline
 		case err == nil:
@@ -106,7 +105,7 @@ func (k *keeper) renew(stop context.Context) {
 			k.term.extend(k.held.sent)
 			k.renewed(stop, info)
 			return
-		case errors.As(err, &lost):
+		case ok:
 			_ = k.term.end(lost)
 			return
 		case stop.Err() != nil:

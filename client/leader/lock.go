@@ -108,8 +108,8 @@ func (l *lock) read(ctx context.Context) error {
 // isGone reports whether the server says that there is no such lease. Any other 404 may come from a proxy, or from a
 // server that does not serve leases yet.
 func (l *lock) isGone(err error) bool {
-	status := (*apierrors.StatusError)(nil)
-	return errors.Is(err, apierrors.NotFound) && errors.As(err, &status) && status.FromStatus &&
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && errors.Is(err, apierrors.NotFound) && status.FromStatus &&
 		status.Status.Details != nil && status.Status.Details.Name == l.e.key.Name && status.Status.Details.Kind == leases.Resource
 }
 

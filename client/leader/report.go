@@ -67,11 +67,11 @@ const slowest = time.Minute
 // isRefusal reports whether the server would give the same answer again: a permission or the namespace is missing, or
 // admission denies the lease.
 func isRefusal(err error) bool {
-	status := (*apierrors.StatusError)(nil)
-	if usage := (*client.UsageError)(nil); errors.As(err, &usage) {
+	if errors.As(err, new(*client.UsageError)) {
 		return true
 	}
-	if !errors.As(err, &status) {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok {
 		return false
 	}
 	code := status.Status.Code
@@ -105,8 +105,7 @@ func (p pace) after(err error) time.Duration {
 // renewConnections makes later requests use other connections if an attempt timed out: its connection may be dead, and
 // HTTP/2 would notice that only after 45 s. An attempt that timed out waiting for a credential had no connection yet.
 func (e *Elector) renewConnections(err error) {
-	credential := (*client.CredentialError)(nil)
-	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &credential) {
+	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, new(*client.CredentialError)) {
 		e.c.Close()
 	}
 }

@@ -71,14 +71,13 @@ const (
 
 // outcomeOf returns the outcome of a request that ended with err.
 func outcomeOf(create bool, err error) outcome {
-	var status *apierrors.StatusError
-	var usage *client.UsageError
+	status, answered := errors.AsType[*apierrors.StatusError](err)
 	switch {
 	case err == nil:
 		return done
-	case errors.As(err, &usage):
+	case errors.As(err, new(*client.UsageError)):
 		return refused
-	case !errors.As(err, &status):
+	case !answered:
 		return failed // the network, the credentials, or an invalid answer
 	case create && errors.Is(err, apierrors.AlreadyExists):
 		return exists

@@ -119,7 +119,7 @@ func (c *Cmd) Output(ctx context.Context) ([]byte, error) {
 		c.Stderr = &end
 	}
 	err := c.Run(ctx)
-	if exit := (*ExitError)(nil); errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*ExitError](err); ok {
 		exit.Stderr = end.kept
 	}
 	return out.Bytes(), err
@@ -217,7 +217,7 @@ func (c *Cmd) Wait() error {
 	err := <-c.done
 	c.done <- usage(errors.New("remote.Cmd.Wait: called twice"))
 	c.closePipes()
-	if exit := (*ExitError)(nil); errors.As(err, &exit) {
+	if errors.As(err, new(*ExitError)) {
 		return err
 	}
 	return c.fail(err)

@@ -378,8 +378,8 @@ func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	exit := (*ExitError)(nil)
-	if errors.As(err, &exit) {
+	exit, ended := errors.AsType[*ExitError](err)
+	if ended {
 		exit.Stderr = end.kept
 	}
 	stderr = strings.TrimSpace(string(end.kept))
@@ -388,7 +388,7 @@ func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer)
 		return stderr, sendErr
 	case takeErr != nil && !early(takeErr) && !errors.Is(takeErr, errTaken):
 		return stderr, takeErr
-	case exit != nil && stderr != "":
+	case ended && stderr != "":
 		return stderr, fmt.Errorf("%w: %s", err, shown.Text(stderr))
 	case err != nil:
 		return stderr, err
@@ -423,7 +423,7 @@ type sum struct {
 
 // explained makes the exit code copyscript.Exists of a script match fs.ErrExist.
 func explained(err error) error {
-	if exit := (*ExitError)(nil); errors.As(err, &exit) && exit.Code == copyscript.Exists {
+	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == copyscript.Exists {
 		return &existsError{err}
 	}
 	return err

@@ -122,7 +122,7 @@ func (c *copying) receiveTar(ctx context.Context, t *tree, src string) error {
 	if !t.isFile {
 		t.isFolder = true
 		err = c.untar(ctx, t, "", "-C", programPath(src), "--", ".")
-		if exit := (*ExitError)(nil); !errors.As(err, &exit) || len(t.made) > 0 {
+		if !errors.As(err, new(*ExitError)) || len(t.made) > 0 {
 			return err
 		}
 		t.isFolder = false
@@ -146,7 +146,7 @@ func (c *copying) untar(ctx context.Context, t *tree, base string, args ...strin
 		complete = err == nil
 		return err
 	})
-	if exit := (*ExitError)(nil); errors.As(err, &exit) && complete && isChangeOnly(exit.Code, stderr) {
+	if exit, ok := errors.AsType[*ExitError](err); ok && complete && isChangeOnly(exit.Code, stderr) {
 		if !c.AllowChanges {
 			return fmt.Errorf("files changed while they were read, and CopyOptions.AllowChanges is not set: %w", err)
 		}

@@ -43,7 +43,7 @@
 // follows the logs of many containers:
 //
 //	for line, err := range remote.Tail(ctx, pods, remote.TailOptions{LabelSelector: "app=web"}) {
-//		if logErr := (*remote.LogError)(nil); errors.As(err, &logErr) {
+//		if errors.As(err, new(*remote.LogError)) {
 //			continue // one container; the others go on
 //		}
 //		if err != nil {

@@ -130,7 +130,7 @@ func (t *tree) within(name string) (string, error) {
 
 // named adds the name of the entry to an error, unless the error has one, or is about the end of the output.
 func (t *tree) named(name string, err error) error {
-	if entry := (*entryError)(nil); errors.As(err, &entry) || early(err) {
+	if errors.As(err, new(*entryError)) || early(err) {
 		return err
 	}
 	return &entryError{name, err}

@@ -25,8 +25,9 @@ func checkHandle[T meta.Object](r client.Resource[T], resource string) error {
 // createPermission adds the permission create to a Forbidden error whose message names no verb. The server names the
 // verb only if get, the request's own verb, is missing.
 func createPermission(err error, subresource string) error {
-	op, refused := (*client.OpError)(nil), (*apierrors.StatusError)(nil)
-	if !errors.Is(err, apierrors.Forbidden) || !errors.As(err, &op) || !errors.As(err, &refused) || strings.Contains(refused.Status.Message, " cannot ") {
+	op, inRequest := errors.AsType[*client.OpError](err)
+	refused, answered := errors.AsType[*apierrors.StatusError](err)
+	if !errors.Is(err, apierrors.Forbidden) || !inRequest || !answered || strings.Contains(refused.Status.Message, " cannot ") {
 		return err
 	}
 	explained := *op

@@ -11,11 +11,11 @@ import (
 // this in different ways: containerd as an error of the server, others as a shell's exit code, 126 or 127. The programs
 // of this package do not end with these codes for other reasons.
 func isMissing(program string, err error) bool {
-	if exit := (*ExitError)(nil); errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*ExitError](err); ok {
 		return exit.Code == 126 || exit.Code == 127
 	}
-	status := (*apierrors.StatusError)(nil)
-	if !errors.As(err, &status) {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok {
 		return false
 	}
 	text := strings.ToLower(status.Status.Message)

@@ -103,8 +103,7 @@ func (t *tailing) follow(ctx context.Context, q *queue) error {
 			pace.Reset()
 			continue
 		}
-		event := (*client.EventError)(nil)
-		if errors.Is(err, apierrors.Expired) || errors.Is(err, apierrors.Gone) || errors.As(err, &event) {
+		if errors.Is(err, apierrors.Expired) || errors.Is(err, apierrors.Gone) || errors.As(err, new(*client.EventError)) {
 			f.version = ""
 		} else if err == nil { // some servers end a watch at once if the resource version is too old
 			if barren++; barren == 3 {
@@ -128,11 +127,11 @@ func refused(err error) bool {
 
 // hopeless reports whether a retry of the request would fail in the same way.
 func hopeless(err error) bool {
-	usage, status := (*client.UsageError)(nil), (*apierrors.StatusError)(nil)
-	if errors.As(err, &usage) {
+	if errors.As(err, new(*client.UsageError)) {
 		return true
 	}
-	return errors.As(err, &status) && status.Status.Code >= 400 && status.Status.Code < 500 && status.Status.Code != 429 &&
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && status.Status.Code >= 400 && status.Status.Code < 500 && status.Status.Code != 429 &&
 		!errors.Is(err, apierrors.Expired) && !errors.Is(err, apierrors.Gone)
 }
 

@@ -260,7 +260,6 @@ func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) 
 		s.pace.Reset()
 	}
 	err := r.reason()
-	wrong := (*client.UsageError)(nil)
 	switch {
 	case r.whole && r.said == "", r.added > 0:
 		s.failed, s.told = 0, false
@@ -268,7 +267,7 @@ func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) 
 	case errors.Is(err, errGone): // the watch will report it
 	default:
 		s.failed++
-		if !s.told && (s.failed == 3 || refused(err) || errors.Is(err, apierrors.Invalid) || errors.As(err, &wrong)) {
+		if !s.told && (s.failed == 3 || refused(err) || errors.Is(err, apierrors.Invalid) || errors.As(err, new(*client.UsageError))) {
 			s.told = true
 			s.t.report(ctx, s.q, s.pod, s.container, err)
 		}

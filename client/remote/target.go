@@ -264,8 +264,8 @@ func (t *Target) choose(ctx context.Context, tried []meta.Key) (addr, error) {
 
 // mayBeThePod reports whether a dial to another pod may succeed.
 func mayBeThePod(err error) bool {
-	status := (*apierrors.StatusError)(nil)
-	if !errors.As(err, &status) {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok {
 		return false
 	}
 	switch code := status.Status.Code; code {

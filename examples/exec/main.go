@@ -39,7 +39,7 @@ var pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 func run(ctx context.Context, cmd *remote.Cmd, out io.Writer) (code int, err error) {
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	err = cmd.Run(ctx)
-	if exit := (*remote.ExitError)(nil); errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*remote.ExitError](err); ok {
 		return exit.Code, nil
 	}
 	return 0, err

@@ -43,7 +43,7 @@ func count(ctx context.Context, c *client.Client, pageSize int, out, progress io
 		}
 	}}
 	for obj, err := range client.For(c, ConfigMaps).All(ctx, o) {
-		if bad := (*client.DecodeError)(nil); errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*client.DecodeError](err); ok {
 			fmt.Fprintln(out, "skipped:", bad) // the other objects follow
 			continue
 		}

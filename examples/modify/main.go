@@ -53,7 +53,7 @@ func sell(ctx context.Context, shows client.Resource[*Show], key meta.Key, clerk
 	})
 	// If the connection broke at the wrong moment, it is unknown whether the seat is sold. Selling another one could be
 	// one too many, so a person must check.
-	if lost := (*client.ModifyError)(nil); errors.As(err, &lost) && lost.MayHaveWritten {
+	if lost, ok := errors.AsType[*client.ModifyError](err); ok && lost.MayHaveWritten {
 		return "", fmt.Errorf("sell seat %s by %s: check whether it is sold: %w", seat, clerk, err)
 	}
 	return seat, err

@@ -38,7 +38,7 @@ func wait(ctx context.Context, c *client.Client, key meta.Key, timeout time.Dura
 	defer cancel()
 	// The condition sees the object as it is on the wire: Pod need not have status.conditions.
 	pod, err := client.WaitFor(ctx, client.For(c, Pods), key, client.UntilPodReady())
-	if late := (*client.WaitError)(nil); errors.As(err, &late) && errors.Is(err, context.DeadlineExceeded) {
+	if late, ok := errors.AsType[*client.WaitError](err); ok && errors.Is(err, context.DeadlineExceeded) {
 		fmt.Fprintln(out, "not ready in time:", late.State)
 		return err
 	}

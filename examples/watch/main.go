@@ -42,7 +42,7 @@ func follow(ctx context.Context, c *client.Client, namespace string, limit int, 
 	listed() // changes from now on are events, even if the watch is not open yet
 	events := 0
 	for event, err := range maps.Watch(ctx, client.WatchOptions{Namespace: namespace, ResourceVersion: list.ResourceVersion}) {
-		if bad := (*client.DecodeError)(nil); errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*client.DecodeError](err); ok {
 			fmt.Fprintln(out, event.Type, bad) // the other objects follow
 		} else if err != nil {
 			return err

@@ -32,9 +32,8 @@ type work struct {
 // removed. If the context has ended for another reason, such as Options.Timeout, or has not ended, err is a failure
 // like any other.
 func (w *work) interrupted(err error) bool {
-	var removed *RemovedError
 	cause := context.Cause(w)
-	return errors.As(cause, &removed) && (errors.Is(err, w.Err()) || errors.Is(err, cause))
+	return errors.As(cause, new(*RemovedError)) && (errors.Is(err, w.Err()) || errors.Is(err, cause))
 }
 
 type workKey struct{}

@@ -48,8 +48,8 @@ func (e *deletedError) Error() string {
 
 // deleted reports whether a reconcile failed because its object was deleted.
 func deleted(ctx context.Context, err error) bool {
-	var d *deletedError
-	return errors.As(context.Cause(ctx), &d) && !isPanic(err) && (errors.Is(err, ctx.Err()) || errors.Is(err, d))
+	d, ok := errors.AsType[*deletedError](context.Cause(ctx))
+	return ok && !isPanic(err) && (errors.Is(err, ctx.Err()) || errors.Is(err, d))
 }
 
 type cancelDeleted[T meta.Object] struct {

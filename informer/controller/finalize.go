@@ -182,8 +182,7 @@ func Finalize[T Finalizable[D, U], D meta.Timestamp, U ~string](
 
 // tooLate reports whether an object gets no finalizer because it no longer exists, or is being deleted without it.
 func tooLate(err error, key meta.Key) bool {
-	var answer *apierrors.StatusError
-	switch answered := errors.As(err, &answer); {
+	switch answer, answered := errors.AsType[*apierrors.StatusError](err); {
 	case errors.Is(err, apierrors.Conflict):
 		return !answered // a conflict with another writer has an answer
 	case errors.Is(err, apierrors.NotFound): // a wrong path is NotFound too, and says nothing about the object

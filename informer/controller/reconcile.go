@@ -65,13 +65,13 @@ func (v *visit[K]) conclude(ctx context.Context) error {
 	v.end.Result = Result{}
 	failures := e.queue.Failures(v.key) + 1
 	retry := true // an error: to the queue, the key has failed
-	var dropped *clustering.Interruption
+	dropped, ok := errors.AsType[*clustering.Interruption](err)
 	switch {
 	case interrupted(ctx, err):
 		v.end.Outcome = Interrupted
 	case v.interrupted:
 		v.end.Outcome, retry = Interrupted, false
-	case errors.As(err, &dropped) && !isPanic(err):
+	case ok && !isPanic(err):
 		v.end.Outcome, v.end.Err, retry = Interrupted, dropped.Err, false
 	case isTerminal(err):
 		v.end.Outcome, retry = FailedForGood, false
@@ -156,8 +156,7 @@ func (c *Controller[K]) failed(end ReconcileEnd, err *ReconcileError) {
 		return
 	}
 	about := []any{"controller", err.Controller, "key", err.Key, "failures", err.Failures}
-	var panicked *cache.PanicError
-	if errors.As(err, &panicked) {
+	if panicked, ok := errors.AsType[*cache.PanicError](err); ok {
 		about = append(about, "stack", string(panicked.Stack))
 	}
 	topic := report.Topic{Key: reconciling, Fails: c.String() + ": reconcile fails", Works: c.String() + ": reconciles work again"}
@@ -200,12 +199,10 @@ func interrupted(work context.Context, err error) bool {
 }
 
 func isPanic(err error) bool {
-	var panicked *cache.PanicError
-	return errors.As(err, &panicked)
+	return errors.As(err, new(*cache.PanicError))
 }
 
 // isTerminal reports whether err forbids a retry. A panic does not, whatever its value is.
 func isTerminal(err error) bool {
-	var terminal *TerminalError
-	return errors.As(err, &terminal) && !isPanic(err)
+	return errors.As(err, new(*TerminalError)) && !isPanic(err)
 }

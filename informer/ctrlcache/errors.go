@@ -15,9 +15,8 @@ import (
 // translated returns an error that is also an error of k8s.io/apimachinery if it is the server's, so that the functions
 // of that module, such as IsForbidden, recognize it.
 func translated(err error) error {
-	var ours *apierrors.StatusError
-	var theirs kerrors.APIStatus
-	if !errors.As(err, &ours) || errors.As(err, &theirs) {
+	ours, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || errors.As(err, new(kerrors.APIStatus)) {
 		return err
 	}
 	s := ours.Status
@@ -47,11 +46,6 @@ func (e *serverError) Unwrap() []error { return []error{e.error, e.theirs} }
 
 // isAboutServer reports whether an error of an informer is one of a list or a watch.
 func isAboutServer(err error) bool {
-	var (
-		undecodable *client.DecodeError
-		panicked    *cache.PanicError
-		mutation    *cache.MutationError
-		early       *informer.EarlyReadError
-	)
-	return !errors.As(err, &undecodable) && !errors.As(err, &panicked) && !errors.As(err, &mutation) && !errors.As(err, &early)
+	return !errors.As(err, new(*client.DecodeError)) && !errors.As(err, new(*cache.PanicError)) &&
+		!errors.As(err, new(*cache.MutationError)) && !errors.As(err, new(*informer.EarlyReadError))
 }

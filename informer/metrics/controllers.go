@@ -125,7 +125,7 @@ func (c *controllers) end(name string, e controller.ReconcileEnd) {
 	case controller.Failed:
 		c.failed.WithLabelValues(name).Inc()
 	}
-	if panicked := (*cache.PanicError)(nil); errors.As(e.Err, &panicked) {
+	if errors.As(e.Err, new(*cache.PanicError)) {
 		c.panics.WithLabelValues(name).Inc()
 	}
 	c.total.WithLabelValues(name, result).Inc()

@@ -100,7 +100,7 @@ func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (iss
 func (c *Credentials) gone(l *lease) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ended := (*endedError)(nil); c.err == nil || errors.As(c.err, &ended) || !l.expired(time.Now()) {
+	if c.err == nil || errors.As(c.err, new(*endedError)) || !l.expired(time.Now()) {
 		return nil
 	}
 	return c.fail(fmt.Errorf("%w; the last credential expired at %s, and the server refuses it", c.err, stamp(l.Expires)))

@@ -90,15 +90,14 @@ func rewind(r *http.Request) (*http.Request, bool) {
 
 // aboutCertificates reports whether a handshake failed because one side does not trust the other's certificate.
 func aboutCertificates(err error) bool {
-	u := x509.UnknownAuthorityError{}
-	return errors.As(err, &u) || refusesCertificate(err)
+	return errors.As(err, new(x509.UnknownAuthorityError)) || refusesCertificate(err)
 }
 
 // refusesCertificate reports whether the server ended a handshake because of the client's certificate. An alert of
 // another kind may end a connection after its requests have been handled.
 func refusesCertificate(err error) bool {
-	op := (*net.OpError)(nil)
-	if !errors.As(err, &op) || op.Op != "remote error" {
+	op, ok := errors.AsType[*net.OpError](err)
+	if !ok || op.Op != "remote error" {
 		return false
 	}
 	alert := op.Err.Error() // its type is not exported

@@ -92,7 +92,7 @@ func (c *Conn) wrap(op string, err error) error {
 	if err == nil || err == io.EOF {
 		return err
 	}
-	if errno := syscall.Errno(0); errors.As(err, &errno) {
+	if errors.As(err, new(syscall.Errno)) {
 		err = os.NewSyscallError(op, err)
 	}
 	return &net.OpError{Op: op, Net: network, Source: c.local, Addr: c.remote, Err: err}

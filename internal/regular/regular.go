@@ -25,7 +25,7 @@ var ErrDirectory = errors.New("is a directory")
 // Its errors are of type *fs.PathError.
 func Read(name string, limit int) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(name) // before it is opened, because opening a device may have an effect
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: p.Err} // the error that opening would return
 	}
 	if err != nil {

@@ -64,8 +64,8 @@ func (e *RunningError) Error() string { return fmt.Sprintf("run %s: already runn
 func Join(ctx context.Context, run func(ctx context.Context) error) error {
 	for {
 		err := run(ctx)
-		elsewhere := (*RunningError)(nil)
-		if !errors.As(err, &elsewhere) {
+		elsewhere, ok := errors.AsType[*RunningError](err)
+		if !ok {
 			return err
 		}
 		select {

@@ -170,13 +170,12 @@ func (c *Conn) readError(err error) error {
 	if cause := c.cause.Load(); cause != nil {
 		return *cause
 	}
-	ended := (*websocket.CloseError)(nil)
-	switch {
-	case errors.As(err, &ended) && (ended.Code == websocket.CloseNormalClosure || ended.Code == websocket.CloseNoStatusReceived):
+	switch ended, ok := errors.AsType[*websocket.CloseError](err); {
+	case ok && (ended.Code == websocket.CloseNormalClosure || ended.Code == websocket.CloseNoStatusReceived):
 		return io.EOF
-	case errors.As(err, &ended) && ended.Code == websocket.CloseAbnormalClosure:
+	case ok && ended.Code == websocket.CloseAbnormalClosure:
 		return io.ErrUnexpectedEOF
-	case errors.As(err, &ended):
+	case ok:
 		return fmt.Errorf("the other side has ended the connection with code %d: %q", ended.Code, ended.Text)
 	case errors.Is(err, websocket.ErrReadLimit):
 		return fmt.Errorf("the other side sends a message of more than %d MiB", maxMessage>>20)

@@ -48,7 +48,7 @@ func (f *Files) Run(ctx context.Context, p *Process) int {
 		return 0
 	}
 	code := 1
-	if exit := (*exitError)(nil); errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exitError](err); ok {
 		code = exit.code
 	}
 	fmt.Fprintf(p.Stderr, "%s: %s\n", name, message(err))
@@ -65,8 +65,8 @@ func (e *exitError) Error() string { return message(e.err) }
 
 // message returns the text of an error as a program writes it.
 func message(err error) string {
-	var path *fs.PathError
-	if !errors.As(err, &path) {
+	path, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
 		return err.Error()
 	}
 	text := path.Err.Error()

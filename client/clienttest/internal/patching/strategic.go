@@ -28,9 +28,8 @@ func applyStrategic(doc, body []byte, kind meta.GVK) (Result, error) {
 		return Result{}, err
 	}
 	result, err := patch.ApplyStrategic(doc, body, strategy)
-	var wrong *strategic.Error
-	switch {
-	case errors.As(err, &wrong) && (errors.Is(err, strategic.ErrRetainKeys) || strings.HasSuffix(wrong.Path, "/$retainKeys")):
+	switch wrong, ok := errors.AsType[*strategic.Error](err); {
+	case ok && (errors.Is(err, strategic.ErrRetainKeys) || strings.HasSuffix(wrong.Path, "/$retainKeys")):
 		return Result{}, status.BadRequest("invalid patch format of retainKeys")
 	case err != nil:
 		return Result{}, status.Failure(http.StatusInternalServerError, "", "%v", err)

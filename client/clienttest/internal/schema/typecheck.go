@@ -79,8 +79,7 @@ func (s *Shape) Misfit(v any, in, path string) error {
 		if !s.takes("string") {
 			return bad("string")
 		}
-		var corrupt base64.CorruptInputError
-		if _, err := base64.StdEncoding.DecodeString(v); s.format == "byte" && errors.As(err, &corrupt) {
+		if _, err := base64.StdEncoding.DecodeString(v); s.format == "byte" && errors.As(err, new(base64.CorruptInputError)) {
 			return err
 		}
 		if layout := s.layout(); layout != "" {
