@@ -80,8 +80,7 @@ func (a *Authority) sign(t *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certi
 	t.SerialNumber = big.NewInt(a.serial)
 	t.NotBefore = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)
 	t.NotAfter = time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
-	parent := a.cert
-	parent = cmp.Or(parent, t)
+	parent := cmp.Or(a.cert, t)
 	der, err := x509.CreateCertificate(rand.Reader, t, parent, &key.PublicKey, a.key)
 	if err != nil {
 		panic(fmt.Sprintf("clienttest: sign a certificate: %v", err))
