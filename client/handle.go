@@ -15,8 +15,9 @@ func (r Resource[T]) Inside() handle.Source {
 		return r.readAs(objects, only, metadata)
 	}}
 	s.Sharing = func() any {
-		r.parts = new(codec.Parts)
-		return r
+		shared := r
+		shared.parts = new(codec.Parts)
+		return shared
 	}
 	if r.c == nil {
 		s.StreamingLists = new(handle.Feature)

@@ -46,8 +46,8 @@ func keyOf(r Record) key {
 	}
 }
 
-// series is the state of a series that is due (it has something to send) or flying (a request is under way). Of an idle
-// series, which has nothing to send, the book has only what the next occurrence does not bring: see remembered.
+// series is the state of a series that has something to send (it is due) or has a request under way (it is flying). If
+// a series has neither, it is idle, and the book keeps a remembered instead.
 type series struct {
 	digest   digest // of its key
 	combined bool
