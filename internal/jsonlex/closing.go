@@ -24,9 +24,9 @@ func IndexQuote(text []byte) int {
 }
 
 // ClosingQuote returns the position of the quote that ends a string: the first one from i on that is not escaped. It
-// returns -1 if the text ends before it. The caller can then read more of the text and call ClosingQuote again with the
-// previous length as i. The text before i must contain the string from its start, or at least the escape that reaches
-// to i.
+// returns -1 if the text ends before it. The caller can then read more of the text and call ClosingQuote again with
+// the previous length as i. The text before i must contain the string from its start, or at least the escape that
+// reaches to i.
 //
 // ClosingQuote goes from quote to quote, and looks at the backslashes before each of them, so that its cost is linear.
 func ClosingQuote(text []byte, i int) int {

@@ -2,7 +2,7 @@ package jsonlex
 
 // AfterColon returns where the value of a member begins: i is after its name.
 func AfterColon(text []byte, i int) int {
-	if i+1 < len(text) && text[i] == ':' && text[i+1] > ' ' { // no space, as servers write it
+	if i+1 < len(text) && text[i] == ':' && text[i+1] > ' ' { // servers write no space here
 		return i + 1
 	}
 	return afterSpacedColon(text, i)

@@ -41,7 +41,7 @@ func (s *Skipper) array(i, levels int) int {
 		if i = s.value(i, levels); i < 0 {
 			return i
 		}
-		if i+1 < len(text) && text[i] == ',' && text[i+1] > ' ' { // no space, as servers write it
+		if i+1 < len(text) && text[i] == ',' && text[i+1] > ' ' { // servers write no space here
 			i++
 		} else {
 			i, ended = s.comma(i, ']')
