@@ -4,10 +4,10 @@
 //
 // # Guarantees
 //
-// Framing is exact. Every brace, bracket, colon and comma of the body is checked, inside the objects too. So the end of
-// an object is never misjudged, and a broken or cut body is an error that names the byte, never a short list. [io.EOF]
-// is returned only after a complete body that nothing but white space follows, and [io.ErrUnexpectedEOF] (wrapped) if
-// the body is cut. After an error every further call returns the same error.
+// Framing is exact. Every brace, bracket, colon and comma of the body is checked, inside the objects too. So the end
+// of an object is never misjudged, and a broken or cut body is an error that names the byte, never a short list.
+// [io.EOF] is returned only after a complete body that nothing but white space follows, and [io.ErrUnexpectedEOF]
+// (wrapped) if the body is cut. After an error every further call returns the same error.
 //
 // The identity is the same as the one that decoding gives, for every Go type. Names are case-sensitive and compared
 // unescaped. If an object has several members with the same name, the last one counts. Only the object's top-level
@@ -17,9 +17,9 @@
 // while much arrives at once. Object size and nesting are bounded while reading, as [Options] says; a [LimitError]
 // names the bound and, if it is known, the object. An object of a list or a watch that exceeds a bound is skipped, and
 // the rest goes on. Its identity is still read, wherever in the object it is, and its brackets, colons and commas are
-// checked. Reading gives up only on an object that does not end. The number of items is not bounded, because nothing is
-// kept of them. A namespace that repeats is stored once. An object's name, uid and resource version share their memory
-// with each other only: a program that keeps one of them keeps about 80 bytes.
+// checked. Reading gives up only on an object that does not end. The number of items is not bounded, because nothing
+// is kept of them. A namespace that repeats is stored once. An object's name, uid and resource version share their
+// memory with each other only: a program that keeps one of them keeps about 80 bytes.
 //
 // A frame that has arrived is never held back: nothing is read from the network while the buffer holds a whole item or
 // event. So when the reader is called, Next has already returned all items and events before that.

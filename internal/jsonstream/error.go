@@ -27,8 +27,8 @@ func NotProtobuf(offset int64, message string) *SyntaxError {
 // Error implements error.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("body at byte %d: %s", e.Offset, e.message) }
 
-// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow. For an object
-// in a list or a watch it is not an error of the body: see Item.Limit.
+// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow. For an
+// object in a list or a watch it is not an error of the body: see Item.Limit.
 type LimitError struct {
 	// Limit is the name of the field of Options: "MaxObject" or "MaxDepth".
 	Limit string
@@ -70,8 +70,8 @@ func (e *ShortError) Error() string {
 // Unwrap returns io.ErrUnexpectedEOF.
 func (e *ShortError) Unwrap() error { return io.ErrUnexpectedEOF }
 
-// BodyError says that the body is something other than what was asked for, such as an HTML page of a proxy, or a Status
-// instead of a list.
+// BodyError says that the body is something other than what was asked for, such as an HTML page of a proxy, or a
+// Status instead of a list.
 type BodyError struct {
 	// Excerpt is the beginning of the body, at most 256 bytes.
 	Excerpt string

@@ -57,9 +57,9 @@ func ReadObject(r io.Reader, o Options) (Item, error) {
 	return item, nil
 }
 
-// objectBuffers has buffers, as *[]byte, of bodies that ReadObject has read to their ends. ReadObject copies an object
-// out of its buffer, so that another call can use the buffer. A new buffer would have to grow to the size of a large
-// object, and all its sizes together take twice that memory.
+// objectBuffers is a pool of *[]byte: the buffers of earlier calls of ReadObject. ReadObject copies an object out of
+// its buffer, so that another call can use the buffer. A new buffer would have to grow to the size of a large object,
+// and all its sizes together take twice that memory.
 var objectBuffers sync.Pool
 
 // maxObjectBuffer is the size of the largest buffer that is kept: by default, etcd takes no object above 1.5 MiB.
@@ -121,7 +121,7 @@ func (s *scanner) object(item *Item) error {
 	return nil
 }
 
-// rawBytes returns the object that was read last, as long as nothing more is read.
+// rawBytes returns the object that was read last. The result is valid until the next read.
 func (s *scanner) rawBytes() []byte {
 	return s.buf[s.start+s.raw.from : s.start+s.raw.to : s.start+s.raw.to]
 }

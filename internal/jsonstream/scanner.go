@@ -128,7 +128,7 @@ func (s *scanner) makeRoom() {
 	held := s.end - s.start
 	switch size := len(s.buf); {
 	case held == 0 && (size == 0 || size > s.keepBuffer() || size > s.minBuffer && s.burst > 0 && !s.full):
-		// A reader may now wait for hours for the next event, and should not hold a large buffer meanwhile.
+		// A reader may now wait for hours for the next event, and should not hold a large buffer while it waits.
 		s.replace(s.minBuffer)
 	case s.full && 2*size <= s.burst:
 		s.full = false
@@ -203,7 +203,7 @@ func (s *scanner) peek() (byte, error) {
 	return c, err
 }
 
-// open moves past the bracket at pos, which is the given level of nesting, and returns the first byte inside.
+// open moves past the bracket at pos, which opens the given level of nesting, and returns the first byte inside.
 func (s *scanner) open(level int) (byte, error) {
 	if level > s.maxDepth {
 		return 0, s.tooDeep()

@@ -3,8 +3,9 @@ package jsonstream
 import "github.com/bowline-go/bowline/internal/jsonlex"
 
 // An object that is too large or too deep is skipped, so that it does not affect its neighbours. When the scanner
-// notices this, the beginning of the object is in hand. The skimmer reads it again, and releases it byte by byte, as it
-// does with the rest that arrives. Only the identity, whether it ends a streaming list, and the open brackets are kept.
+// notices this, the beginning of the object is in hand. The skimmer reads it again, and releases it byte by byte, as
+// it does with the rest that arrives. Only the identity, whether it ends a streaming list, and the open brackets are
+// kept.
 
 const (
 	// skimTimes and minSkim bound how much is skipped, so that an endless object becomes an error. skimTimes is in
@@ -17,7 +18,8 @@ const (
 	maxSkimDepth = 1 << 16
 )
 
-// item reads the object that opens at pos, as object does. One that exceeds a limit is skipped, and item.Limit says so.
+// item reads the object that opens at pos, as object does. One that exceeds a limit is skipped, and item.Limit says
+// so.
 func (s *scanner) item(item *Item) error {
 	err := s.object(item)
 	limit, ok := err.(*LimitError)
@@ -173,8 +175,8 @@ func (k *skimmer) name(c byte) error {
 	return nil
 }
 
-// value moves past the string or the scalar that starts with c at pos, or past the bracket, and returns the kind of the
-// next token.
+// value moves past the string or the scalar that starts with c at pos, or past the bracket, and returns the kind of
+// the next token.
 func (k *skimmer) value(c byte) (token, error) {
 	s := k.s
 	part := k.part()
@@ -210,8 +212,8 @@ func (k *skimmer) value(c byte) (token, error) {
 	return 0, s.unexpected(c, "a value")
 }
 
-// part returns where the next value belongs, and clears what an earlier member of the same name has left there, because
-// the last one counts. It returns nil if the value is not part of the identity.
+// part returns where the next value belongs, and clears what an earlier member of the same name has left there,
+// because the last one counts. It returns nil if the value is not part of the identity.
 func (k *skimmer) part() *string {
 	var part *string
 	switch {

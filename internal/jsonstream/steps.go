@@ -85,8 +85,9 @@ func (l *List) Steps() iter.Seq[*Step] {
 	}
 }
 
-// Steps iterates over the rest of the watch; the loop itself reads from the body. The watch must have a nil reader. The
-// step is valid until the next one. If the loop is left in the middle of a watch, the watch cannot be used any more.
+// Steps iterates over the rest of the watch; the loop itself reads from the body. The watch must have a nil reader.
+// The step is valid until the next one. If the loop is left in the middle of a watch, the watch cannot be used any
+// more.
 func (w *Watch) Steps() iter.Seq[*Step] {
 	return func(yield func(*Step) bool) {
 		step := asked(&w.s, yield)

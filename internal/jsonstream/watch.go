@@ -84,7 +84,7 @@ func (w *Watch) frame() (Frame, error) {
 	at := s.base + int64(s.pos)
 	var (
 		f                Frame
-		apiVersion, kind string // of the event itself, which has none
+		apiVersion, kind string // members of the frame itself; a frame that has them is a bare object
 	)
 	noType, noObject := hasNoType, hasNoObject
 	c, err := s.open(0)
