@@ -22,15 +22,16 @@ func pipe(a, b net.Addr) (*Conn, *Conn) {
 }
 
 // Read implements net.Conn. It returns io.EOF once the peer has closed and everything that it wrote was read,
-// syscall.ECONNRESET after either end's Reset, net.ErrClosed after Close and os.ErrDeadlineExceeded after the deadline.
+// syscall.ECONNRESET after either end's Reset, net.ErrClosed after Close and os.ErrDeadlineExceeded after the
+// deadline.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.in.read(p)
 	return n, c.wrap("read", err)
 }
 
-// Write implements net.Conn. It returns when everything is in the buffer. Otherwise it returns the number of bytes that
-// are, and an error: syscall.EPIPE when the peer no longer reads, net.ErrClosed after Close, os.ErrDeadlineExceeded
-// after the deadline.
+// Write implements net.Conn. It returns when everything is in the buffer. Otherwise it returns the number of bytes
+// that are, and an error: syscall.EPIPE when the peer no longer reads, net.ErrClosed after Close,
+// os.ErrDeadlineExceeded after the deadline.
 func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.out.write(p)
 	return n, c.wrap("write", err)
@@ -81,8 +82,8 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.wrap("set", c.in.setReadDeadline(t))
 }
 
-// SetWriteDeadline sets the time after which writes fail, including a write that is waiting now. The zero time means no
-// deadline.
+// SetWriteDeadline sets the time after which writes fail, including a write that is waiting now. The zero time means
+// no deadline.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	return c.wrap("set", c.out.setWriteDeadline(t))
 }

@@ -77,8 +77,8 @@ func (l *Listener) Close() error {
 func (l *Listener) Addr() net.Addr { return addr{l.host, port} }
 
 // DialContext connects to the listener. It has the signature of net.Dialer's method, so that it can be used in an
-// http.Transport. netw must be "tcp", "tcp4" or "tcp6"; otherwise the error is a net.UnknownNetworkError. If address is
-// not the listener's, or after Close, the error is syscall.ECONNREFUSED, as for a closed port. It does not wait for
+// http.Transport. netw must be "tcp", "tcp4" or "tcp6"; otherwise the error is a net.UnknownNetworkError. If address
+// is not the listener's, or after Close, the error is syscall.ECONNREFUSED, as for a closed port. It does not wait for
 // Accept. The connection is a *Conn.
 func (l *Listener) DialContext(ctx context.Context, netw, address string) (net.Conn, error) {
 	fail := func(err error) (net.Conn, error) {
