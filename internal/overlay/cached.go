@@ -14,7 +14,7 @@ import (
 //   - A plain field is zero also if the server has nothing. If a program wants false, and the server has nothing there
 //     and takes that for true, the zero of the field must not count as the wanted false.
 //   - An object that is replaced whole may have members on the server that the type has no field for.
-//   - If the type of a list's elements lacks one of the keys, an element may be a different one than it appears.
+//   - If the type of a list's elements lacks one of the keys, an element may be another one than it appears to be.
 //
 // Apply treats each of these as a change, so a result without changes is a proof.
 
@@ -96,7 +96,8 @@ func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 // saysWhole reports whether a type can hold all the members of an object, or of the objects in a list.
 func saysWhole(t reflect.Type, members string) bool {
 	t = elementOf(t)
-	if govalue.EncodesItself(t) || t.Kind() != reflect.Struct { // a map and an interface hold everything, and a scalar has no members
+	// A map and an interface hold everything, and a scalar has no members.
+	if govalue.EncodesItself(t) || t.Kind() != reflect.Struct {
 		return true
 	}
 	for member := range strings.FieldsSeq(members) {

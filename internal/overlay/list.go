@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file is about lists in an overlay: those whose elements have keys, those that become as wanted, and the two in
-// metadata that are united. Each element is looked at once, whatever it contains.
+// This file is about lists in an overlay: lists whose elements have keys are merged, the two lists in metadata are
+// united, and all others are replaced by the wanted list. Each element is looked at once, whatever it contains.
 
 func (o *overlay) list(live, want *tree.Node, at *site) (changed bool) {
 	if keys := o.keysAt(at, want); keys != nil {
@@ -112,8 +112,8 @@ func sameElement(a, b *tree.Node, members []string) bool {
 
 var nameKey = []string{"name"}
 
-// named is for kinds whose lists are not known. It maps the index of each wanted element to that of live's element with
-// the same name. It returns nil unless every element has a name and no two names are the same.
+// named is for kinds whose lists are not known. It maps the index of each wanted element to that of live's element
+// with the same name. It returns nil unless every element has a name and no two names are the same.
 func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	if o.isBuiltIn(at) {
 		return nil
@@ -156,7 +156,8 @@ func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs [
 	return pairs, true
 }
 
-// identity returns a text that distinguishes an element of a list from the others. A missing key counts as its default.
+// identity returns a text that distinguishes an element of a list from the others. A missing key counts as its
+// default.
 func (o *overlay) identity(item *tree.Node, at *site, keys []string) (string, bool) {
 	if item.Kind() != '{' {
 		return "", false
@@ -224,8 +225,8 @@ func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []
 	return changed
 }
 
-// unite adds the elements that a list lacks. Two elements are the same if their values or their uids are equal. If want
-// has an element twice, the last counts.
+// unite adds the elements that a list lacks. Two elements are the same if their values or their uids are equal. If
+// want has an element twice, the last counts.
 func (o *overlay) unite(live *tree.Node, want *tree.Branch, at *site) {
 	list := live.Open()
 	places := make(map[string]int, len(list.Items))
@@ -264,8 +265,8 @@ func ownerOrValue(n *tree.Node) string {
 	return string(n.AppendSorted(nil))
 }
 
-// has reports whether put would change nothing. If whole is set, live must also have no other values, except those that
-// a server fills in.
+// has reports whether put would change nothing. If whole is set, live must also have no other values, except those
+// that a server fills in.
 func (o *overlay) has(live, want *tree.Node, at *site, whole bool) bool {
 	if o.isUnsaid(want) {
 		return !whole || live.Kind() == 'n'

@@ -40,13 +40,13 @@ type Options struct {
 }
 
 // Apply sets the values of want in live. It returns the whole result, and JSON pointers to the values that differ from
-// live's: none if live has all of them, and at most 100. The pointers name elements as Options.Absent does. live is the
-// object as the server has it, or nil if there is none; want has the values that a program wants. Each is a
+// live's: none if live has all of them, and at most 100. The pointers name elements as Options.Absent does. live is
+// the object as the server has it, or nil if there is none; want has the values that a program wants. Each is a
 // json.RawMessage, or a value that Apply encodes once, as a write does. Apply keeps all values of live that want does
 // not name, such as those that the server has filled in or others have set.
 //
-// The documentation of client.Resource.Ensure says which values are wanted, how each is combined with live's, and which
-// differences a server makes.
+// The documentation of client.Resource.Ensure says which values are wanted, how each is combined with live's, and
+// which differences a server makes.
 //
 // The error wraps [patch.ErrMalformed] if want has another apiVersion, kind, name, namespace or uid than live.
 func Apply(live, want any, options Options) (result json.RawMessage, changed []string, err error) {
@@ -139,7 +139,7 @@ type overlay struct {
 	live             *tree.Node
 	want             *tree.Source
 	hints            map[uint32]govalue.Tag // from the tags of want's Go type
-	nothing          []uint32               // where the values of want that express no wish start, in order
+	nothing          []uint32               // where each value of want that expresses no wish starts, in order
 	absent           []absentPlace
 	manager          string
 	cached           cachedTypes

@@ -8,8 +8,8 @@ import (
 
 // This file has the facts about the built-in kinds that an overlay needs: which zeros the server does not keep, the
 // defaults that replace zeros, which objects are replaced whole, and which members distinguish the elements of lists.
-// Tests in examples/k8sapi compare the first with the types of k8s.io/api, and tests in internal/proof/e2e compare the
-// others with the server.
+// Tests in examples/k8sapi compare the zeros with the types of k8s.io/api, and tests in internal/proof/e2e compare the
+// rest with the server.
 //
 // A place is up to three names with slashes between them; the last one is that of the member. A place that starts with
 // a slash is at the top of the object. The part before a colon is a kind.
@@ -92,8 +92,8 @@ var defaults = map[string]string{
 	"queuing/handSize": "8", "queuing/queueLengthLimit": "50", "queuing/queues": "64", "requests/count": "1",
 }
 
-// Members that the server fills in if they are zero, with values that depend on other members. So a zero there is not a
-// wish.
+// Members that the server fills in if they are zero, with values that depend on other members. So a zero there is not
+// a wish.
 const filledIn = " Service:spec/clusterIP nodePort healthCheckNodePort ports/targetPort imagePullPolicy Pod:spec/serviceAccountName " +
 	"Pod:spec/serviceAccount Pod:spec/nodeName Pod:spec/priorityClassName spec/volumeName names/singular names/listKind "
 
@@ -141,8 +141,8 @@ const (
 const alwaysThere = " Deployment:spec/replicas ReplicaSet:spec/replicas StatefulSet:spec/replicas ReplicationController:spec/replicas " +
 	"NetworkPolicy:spec/podSelector PriorityClass:/value "
 
-// keysOfLists are the members that distinguish the elements of a list (x-kubernetes-list-map-keys), by the place of the
-// list.
+// keysOfLists are the members that distinguish the elements of a list (x-kubernetes-list-map-keys), by the place of
+// the list.
 var keysOfLists = map[string][]string{
 	"claims": {"name"}, "compositePodGroupTemplates": {"name"}, "containers": {"name"}, "drivers": {"name"}, "env": {"name"},
 	"ephemeralContainers": {"name"}, "evictionResponders": {"name"}, "hostAliases": {"ip"}, "spec/imagePullSecrets": {"name"},
@@ -186,8 +186,8 @@ func (o *overlay) among(list string, at *site) bool {
 		o.places(at, func(place string) bool { return strings.Contains(list, " "+place+" ") })
 }
 
-// endsAPlace reports whether a list has a place that ends in the name. It allocates nothing, because most values are in
-// no list.
+// endsAPlace reports whether a list has a place that ends in the name. It allocates nothing, because most values are
+// in no list.
 func endsAPlace(list, name string) bool {
 	for from := 0; ; {
 		i := strings.Index(list[from:], name)

@@ -15,9 +15,9 @@ import (
 )
 
 // This file compares values that a server decodes and writes in its own way: quantities, times and byte strings. A
-// table has their places in the built-in kinds. In a custom resource, a server keeps the text as sent, but an admission
-// plugin of the kind may rewrite it. So there, places that custom resources usually copy from pods are recognized by
-// their names.
+// table has their places in the built-in kinds. In a custom resource, a server keeps the text as sent, but an
+// admission plugin of the kind may rewrite it. So there, places that custom resources usually copy from pods are
+// recognized by their names.
 
 // valueTable has a line for each kind with such values ("HorizontalPodAutoscaler.autoscaling"), and for each object in
 // them (a number). The line has the members that lead to the values, each with its object or its value; "*" is a name
@@ -62,8 +62,8 @@ func (o *overlay) alike(live, want *tree.Node, at *site) bool {
 	return false
 }
 
-// isFloat reports whether live is the number that a server writes if it keeps want as a floating-point number. Integers
-// of 64 bits stay as they are.
+// isFloat reports whether live is the number that a server writes if it keeps want as a floating-point number.
+// Integers of 64 bits stay as they are.
 func isFloat(live, want *tree.Node) bool {
 	text := string(want.Text())
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -168,7 +168,7 @@ func (p *site) isTime() bool {
 }
 
 // sameQuantity compares a quantity of live with a wanted one, which may be a number. In a built-in kind, the server
-// rounds a wanted quantity away from zero if that has more digits after the point than the parameter digits.
+// rounds a wanted quantity away from zero if it has more than digits digits after the point.
 func (o *overlay) sameQuantity(live string, want *tree.Node, at *site, digits int64) bool {
 	if want.Kind() != '"' && want.Kind() != '0' {
 		return false
