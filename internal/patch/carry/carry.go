@@ -12,14 +12,20 @@ import (
 )
 
 // Change applies the change from before to after to live, and returns the result. before is the part of live that a
-// program saw, and after is what the program made of it. Both may lack fields that live has and the program's type does
-// not. Members of live that neither of them names stay.
+// program saw, and after is what the program made of it. Both may lack fields that live has and the program's type
+// does not. Members of live that neither of them names stay.
 //
-// Change removes members that after no longer has. An element of after is the same as one of before if it is unchanged;
-// or else if both have the same name (the member "name", or else "key", or else "type"); or else, if neither has a name
-// and the list kept its length, if both have the same index. The other members that it has in live then stay. Any other
-// element is written as after has it. Members stay in their place in live, and new ones follow them. It is an error if
-// one of the documents is not a JSON object.
+// Change removes members that after no longer has. Members stay in their place in live, and new ones follow them. It
+// is an error if one of the documents is not a JSON object.
+//
+// In a list, an element of after counts as the same as an element of before by the first of these rules that finds a
+// match:
+//
+//   - Both are equal.
+//   - Both have the same name: the member "name", or else "key", or else "type".
+//   - Neither has a name, the list kept its length, and both have the same index.
+//
+// Such an element keeps its other members in live. Any other element is written as after has it.
 func Change(live, before, after []byte) ([]byte, error) {
 	var docs [3]tree.Node
 	for i, doc := range [3]struct {
@@ -51,9 +57,9 @@ type carrier struct{ *Pairer }
 
 func newCarrier() *carrier { return &carrier{NewPairer()} }
 
-// carry changes live, or returns its replacement. If replaced is false, live stays as it is, even if it is absent
-// (nil): a program often writes the zero value of a field that it has not read. Each object is visited once, however
-// deep it is.
+// carry changes live, or returns its replacement. If replaced is false, the caller keeps live, and adds nothing if
+// live is absent (nil): a program often writes the zero value of a field that it has not read. Each object is visited
+// once, however deep it is.
 func (c *carrier) carry(live, before, after *tree.Node) (_ tree.Node, replaced bool) {
 	if c.run.Unchanged(before, after) {
 		return tree.Node{}, false
@@ -160,7 +166,7 @@ func (c *carrier) list(live, before, after []tree.Node) (_ tree.Node, replaced b
 	replaced = len(before) != len(after)
 	run := c.run
 	p := c.pair(before, after)
-	c.run = run // it knows the texts within these elements
+	c.run = run // from before pair: it knows how far the texts within these lists agree
 	for i, j := range p.from {
 		if j < 0 {
 			out[i], replaced = after[i].Written(), true

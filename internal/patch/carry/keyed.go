@@ -28,8 +28,8 @@ func keyElements(n int, key func(i int) (string, bool)) *keyed {
 	return k
 }
 
-// of yields the elements of a key that have not been taken, in order. The loop may take the present element only if the
-// loop then ends.
+// of yields the elements of a key that have not been taken, in order. The loop may take the present element only if
+// the loop then ends.
 func (k *keyed) of(key string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		i, ok := k.first[key]

@@ -17,9 +17,9 @@ type Pairer struct {
 // NewPairer returns a pairer for the values of some documents, which must not change.
 func NewPairer() *Pairer { return &Pairer{prints: newFingerprints()} }
 
-// ByKey returns, for each element of after, the index of the same element of before, or -1. Only elements with the same
-// key match; an element without a key matches none. If several elements have the key, the one that is alike is chosen,
-// or else the one that has most in common.
+// ByKey returns, for each element of after, the index of the same element of before, or -1. Only elements with the
+// same key match; an element without a key matches none. If several elements have the key, the one that is alike is
+// chosen, or else the one that has most in common.
 func (r *Pairer) ByKey(before, after []tree.Node, key func(*tree.Node) string) []int {
 	p := r.pairing(before, after)
 	p.name = key
@@ -143,8 +143,8 @@ func (p *pairing) byName() {
 	}
 }
 
-// closest returns the index of the remaining element with the name that has most in common with v, or -1. It looks at a
-// hundred elements, and in long lists at fewer.
+// closest returns the index of the remaining element with the name that has most in common with v, or -1. It looks at
+// a hundred elements, and in long lists at fewer.
 func (p *pairing) closest(v *tree.Node, left *keyed, name string) int {
 	best, most, look := -1, -1, min(100, max(8, 100_000/len(p.after)))
 	for j := range left.of(name) {
