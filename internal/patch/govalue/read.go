@@ -1,5 +1,5 @@
-// Package govalue reads Go values together with the JSON that they encode to: it finds what the tags of their types say
-// about each value in the JSON.
+// Package govalue reads Go values together with the JSON that they encode to: it finds what the tags of their types
+// say about each value in the JSON.
 package govalue
 
 import (
