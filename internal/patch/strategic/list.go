@@ -70,8 +70,8 @@ type element struct {
 // text returns the key as it is sorted.
 func (e *element) text() []byte { return bytes.TrimPrefix(e.key, []byte{'"'}) }
 
-// elements returns the items of a list with their keys. The items are objects with the merge key, or scalars if the key
-// is empty. Only {"$patch": "replace"} needs no key.
+// elements returns the items of a list with their keys. The items are objects with the merge key, or scalars if the
+// key is empty. Only {"$patch": "replace"} needs no key.
 func elements(what string, list []tree.Node, mergeKey string, at *place) ([]element, error) {
 	out := make([]element, len(list))
 	for i := range list {
@@ -197,8 +197,8 @@ func sameType(what string, at *place, lists ...[]tree.Node) (kind byte, err erro
 }
 
 // arrange puts a merged list into a server's order. The items that order names come in its order, and the others keep
-// their order in the live list. An item that order does not name goes before an item that it names if it comes before
-// that item in the live list.
+// their order in the live list. Between an item that order names and one that it does not name, the order of the live
+// list decides.
 func arrange(list, order, live []element) tree.Node {
 	ordered, lived := placesOf(order), placesOf(live)
 	room := make([]*element, 2*len(list))

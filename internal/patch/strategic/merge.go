@@ -397,8 +397,8 @@ func listOrNone(what string, b *tree.Branch, name string, at *place) (*tree.Node
 	return v, nil
 }
 
-// matches returns an error unless the patch's items of a list are in its $setElementOrder, in the same order. If either
-// is empty, they match. As on a server, a $patch item needs an item of the order list before it or after it.
+// matches returns an error unless the patch's items of a list are in its $setElementOrder, in the same order. If
+// either is empty, they match. As on a server, a $patch item needs an item of the order list before it or after it.
 func matches(change, order []element, mergeKey string, at *place) error {
 	if len(change) == 0 || len(order) == 0 {
 		return nil

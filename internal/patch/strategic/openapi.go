@@ -134,8 +134,8 @@ func extension(schema map[string]any, name, at string) (string, error) {
 	return text, nil
 }
 
-// follow returns the schema that a reference stands for, and the last name on the way. A server writes a reference with
-// a default beside it as an allOf with one member.
+// follow returns the schema that a reference stands for, and the last name on the way. A server writes a reference
+// with a default beside it as an allOf with one member.
 func (r *openAPIReader) follow(schema map[string]any, at string) (name string, _ map[string]any, _ error) {
 	for range maxRefs {
 		if all, _ := schema["allOf"].([]any); len(all) > 0 {

@@ -32,8 +32,8 @@ func (s *Shape) member(name []byte) Field {
 	return Field{Shape: s.values}
 }
 
-// item returns the shape of the items of the list s. If the schema has an object, a server takes a list for a list of
-// such objects.
+// item returns the shape of the items of the list s. If the schema says that s is an object, a server treats a list
+// there as a list of such objects.
 func (s *Shape) item() *Shape {
 	if s == nil || s.items == nil {
 		return s

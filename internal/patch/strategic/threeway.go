@@ -26,8 +26,9 @@ func Diff(old, new []byte, s *Shape) ([]byte, error) {
 }
 
 // ThreeWay returns the patch that makes the change from original, which may be empty, to modified in current. If
-// findConflicts is set, and the patch changes members that differ between original and current to other values,
-// ThreeWay returns the JSON pointers to these members of the patch, and no body.
+// findConflicts is set, ThreeWay looks for conflicts: members that differ between original and current, and to which
+// the patch gives yet another value. If there are any, it returns the JSON pointers to these members of the patch, and
+// no body.
 func ThreeWay(original, modified, current []byte, s *Shape, findConflicts bool) (body []byte, conflicts []string, err error) {
 	if len(original) == 0 {
 		original = []byte("{}")
@@ -127,8 +128,8 @@ func encoded(change tree.Node) ([]byte, error) {
 }
 
 // prune removes from a patch of deletions the parts about objects, lists and items that the live object does not have.
-// The patch adds such objects whole, and in a new value a server would keep directives as members and add what it
-// should delete.
+// The patch adds such objects whole. In a new value, a server would keep directives as members, and add the members
+// that it should delete.
 func prune(change *tree.Branch, live *tree.Node, s *Shape) {
 	there := live.Open()
 	for i := range change.Members {

@@ -17,8 +17,8 @@ type twins struct {
 }
 
 // objects returns documents to compute the patch from, instead of original and modified. If a list has several items
-// with one key in any of the three, modified gets the merged list, and original the live one. changed is false if there
-// is no such list. objects does not report errors in lists: the code that computes the patch finds them.
+// with one key in any of the three, modified gets the merged list, and original the live one. changed is false if
+// there is no such list. objects does not report errors in lists: the code that computes the patch finds them.
 func (t twins) objects(was, want, live *tree.Node, s *Shape) (original, modified tree.Node, changed bool) {
 	original, modified = *was, *want
 	members := want.Open().Members
@@ -100,8 +100,8 @@ func (t twins) lists(was, want, live *tree.Node, f Field) (original, modified tr
 	return before, after, changed
 }
 
-// merge returns the new list: the wanted items, each with the other members that it has in the live list, and the items
-// that others have added to the live list.
+// merge returns the new list: the wanted items, each with the other members that it has in the live list, and the
+// items that others have added to the live list.
 func (t twins) merge(was, want, live []element, f Field) (tree.Node, error) {
 	there := t.pair(live, want, f.MergeKey)
 	had := t.pair(was, want, f.MergeKey)
