@@ -4,5 +4,5 @@ import "strings"
 
 var nameEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// EscapeName returns a name in the form of a JSON pointer (RFC 6901).
+// EscapeName returns a name as a JSON pointer contains it (RFC 6901).
 func EscapeName(name string) string { return nameEscapes.Replace(name) }

@@ -11,8 +11,8 @@ func sameBy(a, b *Node, number func(a, b []byte) bool) bool {
 	return a.Branch == nil && b.Branch == nil && Unchanged(a, b) || sameInside(a, b, number)
 }
 
-// shortText is the maximal size of parts whose texts are compared before their own parts are. If the text of every part
-// were compared, each byte would be compared once for each object and list around it.
+// shortText is the maximal size of parts whose texts are compared before their own parts are. If the text of every
+// part were compared, each byte would be compared once for each object and list around it.
 const shortText = 4096
 
 // samePart is sameBy for a part of values whose texts differ.

@@ -7,9 +7,9 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// AppendSpelled appends well-formed JSON with its strings spelt as encoding/json spells them. RFC 6902 compares the
-// value of a test, but API servers compare its letters with their own spelling of the object: to them "<" differs from
-// "\u003c", which they write.
+// AppendSpelled appends well-formed JSON with its strings spelt as encoding/json spells them. By RFC 6902, a test
+// compares values. API servers compare the texts of strings instead, and write "<" as "\u003c", so to them the two
+// differ.
 func AppendSpelled(dst, text []byte) []byte {
 	for {
 		start := bytes.IndexByte(text, '"')

@@ -2,8 +2,8 @@ package tree
 
 import "bytes"
 
-// TextRun reports whether values of two sources have the same text. If two objects differ, so do their members that
-// contain the difference, down to a scalar; comparing the text of each would cost the depth times the length. So
+// TextRun reports whether values of two sources have the same text. If two objects differ, the members that contain
+// the difference differ too, down to a scalar, so comparing the text of each would cost the depth times the length. So
 // TextRun remembers how far two texts agree, and compares nothing twice if callers ask about each value before the
 // values within it.
 type TextRun struct {

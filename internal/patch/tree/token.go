@@ -9,8 +9,8 @@ import (
 )
 
 // Source is a checked JSON text. Values are parts of it as they are written. The end of a value is found in the text.
-// An index holds the ends of all but short objects and lists, so that they can be skipped at once; it is small compared
-// to the text.
+// An index holds the ends of all but short objects and lists, so that they can be skipped at once; it is small
+// compared to the text.
 type Source struct {
 	Text       []byte
 	start, end uint32 // of the value

@@ -108,8 +108,8 @@ func (n *Node) Scalar() string {
 	return string(n.Text())
 }
 
-// AppendSorted appends a value in a canonical form, independent of the order of members and the spelling of strings and
-// numbers.
+// AppendSorted appends a value in a canonical form, independent of the order of members and the spelling of strings
+// and numbers.
 func (n *Node) AppendSorted(dst []byte) []byte {
 	switch n.Kind() {
 	case '{':
