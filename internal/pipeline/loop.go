@@ -33,8 +33,8 @@ type Page[E any] struct {
 	Broken func(error) error
 }
 
-// Page sends the objects of one page of a list down the pipeline. Further pages may follow. An error ends the page; the
-// pipeline may then still read from the body, until Stop.
+// Page sends the objects of one page of a list down the pipeline. Further pages may follow. An error ends the page;
+// the pipeline may then still read from the body, until Stop.
 func (p *Pipeline[E]) Page(body io.Reader, frames Frames, page Page[E]) error {
 	for step := range frames.Steps() {
 		var err error
@@ -133,8 +133,8 @@ func (p *Pipeline[E]) submitEvent(event E, decode bool, item jsonstream.Item, bu
 	return p.later(event, item)
 }
 
-// rest frees the memory that is kept for the next burst if the framing has room for only a few bytes: the watch may now
-// wait for a long time.
+// rest frees the memory that is kept for the next burst if the framing has room for only a few bytes: the watch may
+// now wait for a long time.
 func (p *Pipeline[E]) rest(room int) {
 	if room < batchSize {
 		p.free = nil

@@ -29,8 +29,8 @@ const (
 //
 //	current -> a decoder -> flight[0] -> hand
 //
-// submit starts a decoder for a batch if the client may have one more, and otherwise leaves the batch in the queue, for
-// running decoders and for the owner, which decodes while it waits. So a pipeline makes progress even without a
+// submit starts a decoder for a batch if the client may have one more, and otherwise leaves the batch in the queue,
+// for running decoders and for the owner, which decodes while it waits. So a pipeline makes progress even without a
 // decoder. A decoder ends when the queue is empty, and stop waits for all of them. One goroutine at a time writes to a
 // batch: the owner, then the goroutine that decodes it, then, after a signal on done, the owner again.
 type Pipeline[E any] struct {
@@ -40,7 +40,7 @@ type Pipeline[E any] struct {
 	// hand passes an event to the caller. Its first error is final.
 	hand func(E) error
 	err  error
-	one  E // the event that now decodes
+	one  E // the event that the method now decodes
 
 	read  int   // how many bytes of bodies have been read
 	ahead ahead // reads the body of a list
