@@ -22,13 +22,14 @@
 //	1 = bool                           the JSON is that of one of the fields: of the last one that the message has
 //	2 = JSONSchemaProps
 //
-// When JSON is encoded, the kind of the JSON value decides which of several such fields is written. If one of the
-// fields is a bool, it is written as true beside any other.
+// When JSON is encoded, the kind of the JSON value decides which of several such fields is written. If another field
+// is written and one of the fields is a bool, the bool is written too, as true.
 //
 // Types are string, bytes, int, int32, bool, double, a message, or one of the types with a special JSON form: time,
 // microtime, duration, quantity, intorstring, and raw, which is a message with JSON in its first field. [] is a
 // repeated field, and {} a map whose keys are strings.
 //
-// The question mark matters because the messages of Kubernetes contain zero values that JSON leaves out, while a field
-// that may be absent is absent in both. So a struct with a pointer gets the same value from both forms.
+// The question mark matters because the messages of Kubernetes contain zero values that JSON leaves out. A field that
+// may be absent has no such values: it is absent in both forms. So a Go field that is a pointer gets the same value
+// from both.
 package protobuf

@@ -165,8 +165,8 @@ func (f *Field) next(b []byte) (v scalar, typ WireType, rest []byte, ok bool, er
 	return v, typ, rest, err == nil, err
 }
 
-// appendMember appends the member of the field that is at the start of b, all its occurrences, and returns what follows
-// them.
+// appendMember appends the JSON member of the field at the start of b. It reads all occurrences of the field that
+// follow each other, and returns what comes after them.
 func (f *Field) appendMember(dst, b []byte, levels int) (_, rest []byte, err error) {
 	if f.Inline {
 		v, rest, err := f.only(b)
@@ -200,7 +200,7 @@ func isZero(text []byte) bool {
 	return false
 }
 
-// appendContent appends the value of the member of the field that is at the start of b.
+// appendContent is appendMember for the value alone, without the name.
 func (f *Field) appendContent(dst, b []byte, levels int) (_, rest []byte, err error) {
 	switch {
 	case f.Map:
@@ -226,7 +226,7 @@ func (f *Field) only(b []byte) (v scalar, rest []byte, err error) {
 			return v, rest, nextErr
 		}
 		if f.Type.IsMessage() && f.Type != Time && f.Type != MicroTime {
-			v.bytes = append(v.bytes, more.bytes...) // a copy, for the capacity is the length
+			v.bytes = append(v.bytes, more.bytes...) // append copies, because the capacity is the length
 		} else {
 			v = more
 		}

@@ -18,9 +18,9 @@ import (
 // ErrUnknown means that a JSON object has a member that the table does not have. The error says where.
 var ErrUnknown = errors.New("there is no such field")
 
-// AppendProto appends the message of a JSON value, with the fields in the order of their numbers. A member that is null
-// is left out. unknown is called with the path of each member that the table does not have, and may return an error;
-// nil refuses them with [ErrUnknown]. It does not write kind and apiVersion; the caller does.
+// AppendProto appends the message of a JSON value, with the fields in the order of their numbers. A member that is
+// null is left out. unknown is called with the path of each member that the table does not have, and may return an
+// error; nil refuses them with [ErrUnknown]. It does not write kind and apiVersion; the caller does.
 //
 // If the error is not nil, the result must not be used.
 func (m *Message) AppendProto(dst, text []byte, unknown func(path string) error) ([]byte, error) {
@@ -52,8 +52,8 @@ func (m *Message) AppendElement(dst []byte, name string, text []byte, unknown fu
 type writer struct {
 	*tape
 	unknown func(path string) error
-	slots   []int32  // of the objects that are being written: for each member of the message the node of its value, or 0
-	path    []string // to the message that is being written
+	slots   []int32  // for each member of the messages that are being written: the node of its value, or 0
+	path    []string // the path to the message that is being written
 }
 
 // message appends the content of a message.
@@ -153,7 +153,7 @@ func end(dst []byte, mark int) []byte {
 	}
 	var length [binary.MaxVarintLen64]byte
 	size := binary.PutUvarint(length[:], uint64(n))
-	dst = append(dst, length[:size-1]...) // for the space
+	dst = append(dst, length[:size-1]...) // makes room for the longer length
 	copy(dst[mark+size-1:], dst[mark:mark+n])
 	copy(dst[mark-1:], length[:size])
 	return dst
@@ -253,7 +253,8 @@ func (f *Field) takes(first byte) bool {
 	return false
 }
 
-// value appends one value under a number: that of the field, or of an entry's value. The value null is the zero value.
+// value appends one value as the field with the given number, which is f's own or, in an entry of a map, that of the
+// entry's value. It writes null as the zero value.
 func (w *writer) value(dst []byte, f *Field, number int, at int32, levels int) ([]byte, error) {
 	text, first := w.of(at), w.kind(at)
 	switch f.Type {

@@ -230,8 +230,8 @@ func (s *Schema) define(t *Table) error {
 	return nil
 }
 
-// check refuses messages that contain themselves by inlined or whole messages, inlined messages without members, and
-// names that occur twice in a message.
+// check refuses messages that contain themselves through inlined or whole messages, inlined messages without members,
+// and names that occur twice in a message.
 func (s *Schema) check(t *Table) error {
 	for line := range strings.Lines(t.Text) {
 		name, _ := messageOf(line)
