@@ -74,7 +74,7 @@ func (in *input) fill(n int) {
 		in.buf = append(make([]byte, 0, min(n, 2*len(in.buf))), in.buf...)
 		in.buf = in.buf[:cap(in.buf)]
 	}
-	const mostEmpty = 100 // reads in a row
+	const mostEmpty = 100 // reads in a row that may bring nothing
 	for range mostEmpty {
 		read, err := in.ask(in.buf[in.end:])
 		if read < 0 || read > len(in.buf)-in.end {

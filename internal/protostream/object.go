@@ -32,8 +32,8 @@ type objects struct {
 type parts struct{ name, namespace, uid, version []byte }
 
 // read sets the identity of an item from its message, and its Raw, which is the message without managedFields: read
-// moves the bytes before them. whole is false if only the start of the message is there; then Raw stays empty, and read
-// uses the fields that it finds.
+// moves the bytes before them. whole is false if only the start of the message is there; then Raw stays empty, and
+// read uses the fields that it finds.
 func (o *objects) read(item *jsonstream.Item, b []byte, whole bool) error {
 	var p parts
 	var c cut
