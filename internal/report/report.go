@@ -1,13 +1,14 @@
 // Package report logs the errors that no hook takes.
 //
 // An error is logged when it first occurs. While it repeats, it is logged again at growing intervals, from [first] to
-// [last], with the number of its occurrences and the time since when it fails. The recovery is logged too. So a server
-// that is away for a night makes a few lines and not thousands. A thousand objects with the same fault, or a failure
-// that comes and goes, make few lines too.
+// [last], with the number of its occurrences and the time since the first of them. The recovery is logged too. So a
+// server that is unreachable for a night causes a few lines and not thousands. A thousand objects with the same fault,
+// or a failure that comes and goes, cause few lines too.
 //
 // Errors are distinguished by topic, and within a topic by their text without numbers, quoted text and the name of the
 // object; see classOf. Only a few topics have classes of their own. Further topics share one set of classes, so that
-// the errors of a thousand namespaces make few lines too. The recovery is logged for each topic that a line has named.
+// the errors of a thousand namespaces cause few lines too. The recovery is logged for each topic that a line has
+// named.
 package report
 
 import (
