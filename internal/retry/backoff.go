@@ -21,8 +21,8 @@ type Policy struct {
 	Reset time.Duration
 }
 
-// Backoff is the state of one sequence of attempts. It belongs to the loop that makes the attempts, and is not safe for
-// use by several goroutines at once. It holds no timer and no goroutine.
+// Backoff is the state of one sequence of attempts. It belongs to the loop that makes the attempts, and is not safe
+// for use by several goroutines at once. It holds no timer and no goroutine.
 type Backoff struct {
 	growth  *backoff.ExponentialBackOff
 	reset   time.Duration
@@ -56,9 +56,9 @@ func New(p Policy) *Backoff {
 	return &Backoff{growth: growth, reset: p.Reset}
 }
 
-// Next returns how long to wait after one more failure. A floor above 0 is what the server asked for (Retry-After): the
-// wait is then never shorter. If the floor exceeds the wait that was drawn, the wait is the floor plus up to a tenth.
-// The caller decides how long a floor it accepts.
+// Next returns how long to wait after one more failure. A floor above 0 is what the server asked for (Retry-After):
+// the wait is then never shorter. If the floor exceeds the wait that was drawn, the wait is the floor plus up to a
+// tenth. The caller decides how long a floor it accepts.
 func (b *Backoff) Next(floor time.Duration) time.Duration {
 	if !b.healthy.IsZero() && time.Since(b.healthy) >= b.reset {
 		b.growth.Reset()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Budget bounds the number of retries. It grows by a tenth with each call, and by one with each period, up to its size.
-// Its mutex guards the fields below it. The zero Budget has no bound.
+// Budget bounds the number of retries. It grows by a tenth with each call, and by one with each period, up to its
+// size. Its mutex guards the fields below it. The zero Budget has no bound.
 type Budget struct {
 	size float64 // 0 = no bound
 
@@ -46,7 +46,7 @@ func (b *Budget) Take() bool {
 	now := time.Now()
 	b.left = min(b.left+float64(now.Sub(b.last))/float64(budgetPeriod), b.size)
 	b.last = now
-	const rounding = 1e-9 // ten tenths are one
+	const rounding = 1e-9 // so that ten tenths count as one in spite of rounding
 	if b.left+rounding < 1 {
 		return false
 	}
