@@ -1,5 +1,5 @@
-// Package runners has what informers, controllers and clusters share for running things: which runners need others, and
-// how a Run waits for another one.
+// Package runners has what informers, controllers and clusters share for running things: which runners need others,
+// and how a Run waits for another one.
 package runners
 
 import (
@@ -17,7 +17,8 @@ func IsNil(what any) bool {
 	return !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
 }
 
-// Name returns a name of a runner for people: from its String method, for a function its name, or else its type.
+// Name returns a runner's name for people: the result of its String method, the name of a function, or else the name
+// of its type.
 func Name(what any) string {
 	if named, ok := what.(fmt.Stringer); ok {
 		return named.String()
@@ -37,7 +38,8 @@ func Has[R any](all []R, r R) bool {
 // Needy is a value that needs runners.
 type Needy[R any] interface{ Runners() []R }
 
-// Needs appends the runners that the value of needs, and those that these need. It adds none that all already has.
+// Needs appends to all the runners that a value needs, and those that they need in turn. It adds no runner that all
+// already has.
 func Needs[R any](all []R, of any) []R {
 	n, ok := of.(Needy[R])
 	if !ok {
