@@ -1,8 +1,8 @@
 // Package undertest reports to a test the mistakes of its program that an informer detects.
 //
 // clienttest puts a [Test] into the configuration of the clients of a server that it starts for a test. The client
-// passes it through its handles to informers (package internal/handle). No program outside of this module can make one,
-// so production code never has one.
+// passes it through its handles to informers (package internal/handle). No program outside of this module can make
+// one, so production code never has one.
 package undertest
 
 import "sync"
@@ -16,7 +16,8 @@ func (m *Mark) BelongTo(t *Test) { m.test = t }
 // Test returns the test that the configuration belongs to, or nil.
 func (m Mark) Test() *Test { return m.test }
 
-// Test is the test that a client is used in. It is safe for use by several goroutines at once; a nil Test does nothing.
+// Test is the test that a client is used in. It is safe for use by several goroutines at once; a nil Test does
+// nothing.
 type Test struct {
 	// mu guards fail, and is held while fail is called, so that End waits for the call.
 	mu   sync.Mutex
