@@ -1,4 +1,4 @@
-// Package version says which version of Bowline a program has.
+// Package version says which version of Bowline a program was built with.
 package version
 
 import (
