@@ -35,7 +35,8 @@ const (
 	maxSilence = 45 * time.Second
 )
 
-// Conn is a WebSocket with channels. One goroutine may call Next, and several may call Send. Abort and Finish end both.
+// Conn is a WebSocket with channels. One goroutine may call Next, and several may call Send. Abort and Finish end
+// both.
 type Conn struct {
 	ws       *websocket.Conn
 	protocol string
@@ -265,8 +266,8 @@ func (c *Conn) ping() {
 // now returns the current time for asked, never 0.
 func (c *Conn) now() int64 { return max(1, int64(time.Since(c.born))) }
 
-// End sends a close message, and gives up after grace. After End nothing can be sent, even if the close message was not
-// sent. Next can be called until the other side has ended the connection too, or the connection breaks.
+// End sends a close message, and gives up after grace. After End nothing can be sent, even if the close message was
+// not sent. Next can be called until the other side has ended the connection too, or the connection breaks.
 func (c *Conn) End(grace time.Duration) {
 	end := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	_ = c.ws.WriteControl(websocket.CloseMessage, end, time.Now().Add(grace)) // the connection may be gone

@@ -62,8 +62,8 @@ func checkAnswer(answer http.Header, protocols []string) error {
 }
 
 // handshake is the connection that gorilla/websocket dials. It parses the request that gorilla writes, and sends it by
-// the Opener, that is, with the client's credentials, proxies and rules for redirects. Then it passes bytes to and from
-// the upgraded connection.
+// the Opener, that is, with the client's credentials, proxies and rules for redirects. Then it passes bytes to and
+// from the upgraded connection.
 type handshake struct {
 	ctx     context.Context
 	open    Opener
@@ -126,9 +126,9 @@ func (h *handshake) Close() error {
 func (h *handshake) LocalAddr() net.Addr  { return address{} }
 func (h *handshake) RemoteAddr() net.Addr { return address{} }
 
-// SetDeadline, SetReadDeadline and SetWriteDeadline bound later calls of Read and Write: at the deadline the connection
-// is closed. An upgraded connection of net/http has no deadlines, and a WebSocket is useless after a missed deadline
-// anyway.
+// SetDeadline, SetReadDeadline and SetWriteDeadline bound later calls of Read and Write: at the deadline the
+// connection is closed. An upgraded connection of net/http has no deadlines, and a WebSocket is useless after a missed
+// deadline anyway.
 func (h *handshake) SetDeadline(t time.Time) error {
 	h.reading.set(t)
 	h.writing.set(t)
