@@ -51,8 +51,8 @@ func yamlNode(v any) *yaml.Node {
 	return scalar("!!null", "null")
 }
 
-// yamlText returns the node of a string. It is quoted if a reader of YAML, or of YAML 1.1, would otherwise read another
-// type.
+// yamlText returns the node of a string. It is quoted if a reader of YAML, or of YAML 1.1, would otherwise read
+// another type.
 func yamlText(s string) *yaml.Node {
 	var n yaml.Node
 	if err := n.Encode(s); err != nil {
