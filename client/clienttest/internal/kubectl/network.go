@@ -77,7 +77,8 @@ func networkPrinters() map[string]Printer {
 					parts = append(parts, part)
 				}
 			}
-			return []any{o.name(), strings.Join(parts, "/"), o.age()} // with an age, although a real server has no column for it
+			// A real server, too, sends the age, although it has no column for it.
+			return []any{o.name(), strings.Join(parts, "/"), o.age()}
 		},
 	}
 }

@@ -12,7 +12,7 @@ import (
 // has only its patch, with the parameter fieldValidation.
 type OpenAPI struct{ doc jsontree.Object }
 
-// NewOpenAPI joins documents of version 3 to one of version 2.
+// NewOpenAPI joins documents of version 3 into one of version 2.
 func NewOpenAPI(version string, newer []json.RawMessage) OpenAPI {
 	paths, definitions := jsontree.Object{}, jsontree.Object{}
 	for _, text := range newer {

@@ -8,8 +8,8 @@ import (
 )
 
 // schemaOf returns a schema as a real server writes it in version 2, which has no alternatives. A value that may be a
-// number or a string is a string in a compiled-in kind and anything in other kinds. The same holds for a value that may
-// be null or have any members.
+// number or a string is a string in a compiled-in kind and anything in other kinds. The same holds for a value that
+// may be null or have any members.
 func schemaOf(v any) jsontree.Object {
 	newer, _ := v.(jsontree.Object)
 	s := jsontree.Object{}

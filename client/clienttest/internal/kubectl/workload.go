@@ -65,7 +65,8 @@ func workloadPrinters() map[string]Printer {
 	}
 }
 
-// withContainers returns a row: the name, the cells, the age, the names and images of the containers, and the selector.
+// withContainers returns a row: the name, the cells, the age, the names and images of the containers, and the
+// selector.
 func (o *Object) withContainers(spec string, selector any, cells ...any) []any {
 	names, images := o.at(spec).containers()
 	return append(append([]any{o.name()}, cells...), o.age(), names, images, selector)
