@@ -1,5 +1,5 @@
-// Package network is the server's end of the network: a door that accepts connections and injects faults into them, and
-// an authority that signs certificates.
+// Package network is the server's end of the network: a door that accepts connections and injects faults into them,
+// and an authority that signs certificates.
 package network
 
 import (
@@ -202,8 +202,8 @@ func (d *Door) Refuse(err error) {
 	d.refusal = err
 }
 
-// GoAway starts another shift, and makes the previous one send GOAWAY to its clients. It returns false before the first
-// shift.
+// GoAway starts another shift, and makes the previous one send GOAWAY to its clients. It returns false before the
+// first shift.
 func (d *Door) GoAway() bool {
 	ended := d.next()
 	if ended == nil {
