@@ -67,8 +67,8 @@ func Parse(body []byte) (*Draft, error) {
 	return d, nil
 }
 
-// inWords returns an error about metadata in a real server's words. The server's types have other names, and its errors
-// about times are those of the time package alone.
+// inWords returns an error about metadata in a real server's words. The server's types have other names, and its
+// errors about times are those of the time package alone.
 func inWords(err error) error {
 	text := strings.ReplaceAll(err.Error(), "Go value of type meta.", "Go value of type v1.")
 	return errors.New(strings.TrimPrefix(text, "decode time: it must be an RFC 3339 string: "))
@@ -95,8 +95,8 @@ func (d *Draft) Clone() *Draft {
 	return &c
 }
 
-// Normalize drops what the real server does not keep: nulls in a compiled-in type, empty maps of its members, and empty
-// metadata. So objects with the same meaning are equal.
+// Normalize drops what the real server does not keep: nulls in a compiled-in type, empty maps of its members, and
+// empty metadata. So objects with the same meaning are equal.
 func (d *Draft) Normalize(t *Type) error {
 	if t.Builtin {
 		t.Shape().DropNulls(d.Content)
@@ -206,8 +206,8 @@ func (d *Draft) dropEmpty() {
 	}
 }
 
-// ReadMetadata reads the metadata of a document again, without members whose names differ from the API's: encoding/json
-// would take Labels for labels, and a real server does not.
+// ReadMetadata reads the metadata of a document again, without members whose names differ from the API's:
+// encoding/json would take Labels for labels, and a real server does not.
 func (d *Draft) ReadMetadata(doc []byte) {
 	v, _ := jsontree.Parse(doc) // it was read before
 	whole, _ := v.(jsontree.Object)

@@ -29,8 +29,8 @@ type Revision struct {
 	metaEnd   int    // and where it ends
 }
 
-// Revision encodes d, which is complete except for the resource version. Version 0 leaves the version out, as a dry run
-// of a create does.
+// Revision encodes d, which is complete except for the resource version. Version 0 leaves the version out, as a dry
+// run of a create does.
 func (d *Draft) Revision(t *Type, version uint64) *Revision {
 	v := &Revision{
 		Key: d.Key(),

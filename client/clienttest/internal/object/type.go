@@ -12,7 +12,7 @@ import (
 type Type struct {
 	kinds.Traits
 	Of         meta.GVK // their kind
-	Builtin    bool     // a compiled-in type: its order of members and its errors differ, and items of lists have no kind and apiVersion
+	Builtin    bool     // a compiled-in type, with its own order of members and errors; items of lists name no kind
 	Apart      bool     // status is written only through its subresource
 	Selectable []string // the fields, outside of metadata, that field selectors may use
 	Ungrouped  bool     // errors about the objects name their kind without its group
