@@ -10,8 +10,8 @@ import (
 )
 
 // Apply returns the result of applying a configuration to a live object, and the owners after it. bare is an object of
-// its kind without any fields. If other owners have other values for fields of the configuration, and force is not set,
-// Apply returns only the fields that each of them would lose.
+// its kind without any fields. If other owners have other values for fields of the configuration, and force is not
+// set, Apply returns only the fields that each of them would lose.
 func (w Write) Apply(bare, live, config jsontree.Object, all Owners, manager string, force bool) (wanted any, now, lost Owners) {
 	if len(all) == 0 {
 		all = w.Updated(bare, live, nil, ownedBefore)

@@ -119,8 +119,8 @@ func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 	}
 }
 
-// inside compares the fields within two values. It returns false if the values are one field, for example if the object
-// or list is empty on both sides.
+// inside compares the fields within two values. It returns false if the values are one field, for example if the
+// object or list is empty on both sides.
 func (c changes) inside(old, now any, s *schema.Shape, path []string) bool {
 	oldObject, nowObject := s.Written(objectIn(old, s)), s.Written(objectIn(now, s))
 	if len(oldObject)+len(nowObject) > 0 {
@@ -270,8 +270,8 @@ func named(set *fieldset.Set, s *schema.Shape) *fieldset.Set {
 	return out
 }
 
-// remove returns a value without the fields of set. An object or a list becomes null if nothing is left of it, or if it
-// is itself a field and the set has fields inside it.
+// remove returns a value without the fields of set. An object or a list becomes null if nothing is left of it, or if
+// it is itself a field and the set has fields inside it.
 func remove(v any, set *fieldset.Set, s *schema.Shape) any {
 	switch v := v.(type) {
 	case jsontree.Object:

@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// A scale has one owned field, which is also a field of the object, so both have the same owners. The entries of owners
-// that have written the scale name the subresource and have no time.
+// A scale has one owned field, which is also a field of the object, so both have the same owners. The entries of
+// owners that have written the scale name the subresource and have no time.
 
 // replicas is the field, both of a scale and of an object.
 func replicas() *fieldset.Set {

@@ -37,8 +37,8 @@ func (w Write) Known(all Owners) Owners {
 	return slices.DeleteFunc(slices.Clone(all), func(o Owner) bool { return o.APIVersion != w.APIVersion })
 }
 
-// Updated returns the owners after an update from old to now: the writer owns the changed fields. Its time changes only
-// if it owns any.
+// Updated returns the owners after an update from old to now: the writer owns the changed fields. Its time changes
+// only if it owns any.
 func (w Write) Updated(old, now any, all Owners, manager string) Owners {
 	c := w.changes(old, now)
 	all, _ = all.lose(Owner{}, c)
