@@ -69,7 +69,8 @@ func notOperations(v any, list, item string, texts ...string) error {
 		if !isObject && v != nil {
 			return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", jsontree.KindOf(v), item)
 		}
-		if n := jsontree.OutOfRange(operation["value"]); n != "" && len(texts) > 0 { // a lenient server does not read the values here
+		// A lenient server does not read the values here.
+		if n := jsontree.OutOfRange(operation["value"]); n != "" && len(texts) > 0 {
 			return fmt.Errorf("json: cannot unmarshal number %s into Go struct field jsonPatchOp.value of type float64", n)
 		}
 		for _, name := range texts {

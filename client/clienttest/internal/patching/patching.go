@@ -18,8 +18,8 @@ type Result struct {
 	wrong  []string        // a strict server's errors about the members of the patch
 	sorted bool            // whether the server sorts the errors about the members of the document
 	shown  string          // the document as an error shows it
-	before []byte          // of a merge patch, instead of shown: the document,
-	merged jsontree.Object // and what was merged into it
+	before []byte          // for a merge patch, instead of shown: the document
+	merged jsontree.Object // for a merge patch: what was merged into before
 }
 
 // Invalid returns the error for a patch whose result cannot be read as an object.
@@ -39,8 +39,8 @@ func (p Result) FieldErrors(unknown []string) []string {
 	return slices.Concat(p.wrong, unknown)
 }
 
-// Apply applies a patch of a media type to the JSON of an object of a kind. A lenient server ignores more mistakes in a
-// patch. If the patch cannot be applied, the error is a *status.Error.
+// Apply applies a patch of a media type to the JSON of an object of a kind. A lenient server ignores more mistakes in
+// a patch. If the patch cannot be applied, the error is a *status.Error.
 func Apply(media string, doc, body []byte, kind meta.GVK, lenient bool) (Result, error) {
 	switch media {
 	case patch.JSONType:
