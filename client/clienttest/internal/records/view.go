@@ -7,7 +7,7 @@ import "github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 // Group is the group events.k8s.io. The group of the other view is empty.
 const Group = "events.k8s.io"
 
-// names are the members that the views call differently: in the core, and in events.k8s.io.
+// names returns the members whose names differ between the views: the name in the core, and the name in events.k8s.io.
 func names() [][2]string {
 	return [][2]string{
 		{"involvedObject", "regarding"},
@@ -34,8 +34,8 @@ func renamed(name, into string) string {
 	return name
 }
 
-// View returns the members of an Event in the view of a group, given those in the other one. It leaves out members that
-// are null or empty texts, because only one of the views writes them.
+// View returns the members of an Event in the view of a group, given those in the other one. It leaves out members
+// that are null or empty texts, because only one of the views writes them.
 func View(content jsontree.Object, into string) jsontree.Object {
 	out := make(jsontree.Object, len(content))
 	for name, v := range content {
@@ -46,8 +46,8 @@ func View(content jsontree.Object, into string) jsontree.Object {
 	return out
 }
 
-// Selected returns the text that a field selector compares. Only an event of the core has the field source, which is
-// the component of its source or else its controller.
+// Selected returns the text that a field selector compares. Only the view of the core has the field "source". Its text
+// is the component of the Event's source, or else the Event's controller.
 func Selected(content jsontree.Object, path string) string {
 	if path != "source" {
 		return jsontree.Lookup(content, path)
