@@ -133,8 +133,8 @@ func OnlyMetadata() *Shape {
 	return &Shape{elements: &Shape{}, members: map[string]*Shape{"metadata": Builtin().Metadata()}, open: true}
 }
 
-// Nameless returns the shape that a real server uses for a built-in kind without a version: it has neither metadata nor
-// other members.
+// Nameless returns the shape that a real server uses for a built-in kind without a version: it has neither metadata
+// nor other members.
 func Nameless() *Shape { return &Shape{members: map[string]*Shape{"kind": {}, "apiVersion": {}}} }
 
 // JSONPatch returns the shape of a JSON patch.

@@ -1,6 +1,6 @@
-// Package schema describes objects: which members they may have and of which types, which members a kind always writes,
-// and how lists and objects are merged and owned. It reads the OpenAPI schemas of the built-in kinds, which it embeds,
-// and of custom resources.
+// Package schema describes objects: which members they may have and of which types, which members a kind always
+// writes, and how lists and objects are merged and owned. It reads the OpenAPI schemas of the built-in kinds, which it
+// embeds, and of custom resources.
 package schema
 
 import (

@@ -24,9 +24,9 @@ func (s *Shape) Fits(doc []byte) error {
 	return s.Misfit(v, "", "")
 }
 
-// Misfit returns the error of encoding/json for a value that cannot be read as the shape says, or nil. in is the struct
-// that has the field, and path the way to it from the whole object, without indices and the keys of maps. Null fits
-// every type.
+// Misfit returns the error of encoding/json for a value that cannot be read as the shape says, or nil. in is the
+// struct that has the field, and path the way to it from the whole object, without indices and the keys of maps. Null
+// fits every type.
 func (s *Shape) Misfit(v any, in, path string) error {
 	if s == nil || v == nil {
 		return nil
