@@ -114,8 +114,8 @@ func (s *Store) next() <-chan struct{} {
 	return s.moved
 }
 
-// Await waits until the cache has reached a version, which a client may have received from another replica. It waits at
-// most 3 seconds.
+// Await waits until the cache has reached a version, which a client may have received from another replica. It waits
+// at most 3 seconds.
 func (c *Cache) Await(ctx context.Context, version uint64) error {
 	return c.s.wait(ctx, version, func() (uint64, time.Time) { return c.view(time.Now()) })
 }

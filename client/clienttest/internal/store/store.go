@@ -144,8 +144,8 @@ func (tx Tx) Objects(c *Collection, namespace string) iter.Seq[*object.Revision]
 // InNamespace returns the number of objects of all collections in a namespace.
 func (tx Tx) InNamespace(name string) int { return tx.s.inNamespace[name] }
 
-// Put commits an object's next state, and returns it with its new version. prev is its present state; nil means that it
-// is new.
+// Put commits an object's next state, and returns it with its new version. prev is its present state; nil means that
+// it is new.
 func (tx Tx) Put(c *Collection, prev *object.Revision, d *object.Draft) *object.Revision {
 	tx.s.version++
 	next := c.set(prev, d)

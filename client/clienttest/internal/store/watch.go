@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// The causes of an end that the watch does not choose: it is cut in mid-stream, or ends as if its timeout had passed. A
-// cause that is a *status.Error is sent as an ERROR event first.
+// The causes with which the store or a test ends a watch. ErrDropped and ErrLagging cut it in mid-stream; ErrEnded
+// ends it as if its timeout had passed. A cause that is a *status.Error is sent as an ERROR event first.
 var (
 	ErrDropped = errors.New("watch dropped")
 	ErrLagging = errors.New("watch too slow")
@@ -31,15 +31,16 @@ type Watch struct {
 	cache  *Cache
 	seen   *Event        // the last event that was handled
 	pos    atomic.Uint64 // seen.seq, for checkLag
-	demand chan struct{} // of a bookmark that is wanted now
+	demand chan struct{} // receives when a bookmark is wanted at once
 	done   chan struct{} // closed when it has ended
 }
 
-// From says where a watch starts.
+// From says where a watch starts. The first of its fields that is set decides; without any, the watch starts after the
+// present version of its cache.
 type From struct {
-	Initial bool   // start at the objects of the cache, which are sent first; otherwise
-	Version uint64 // start after this version; if it is 0,
-	Current bool   // start after the present version if set, and else after that of the cache
+	Initial bool   // after the objects of the cache, which are sent first
+	Version uint64 // after this version
+	Current bool   // after the present version of the store
 }
 
 // Join registers a watch, and finds its start. It returns the objects that its cache has.
