@@ -113,7 +113,7 @@ func (c *Conn) Next() (channel byte, data io.Reader, err error) {
 	}
 	c.reading = message{c: c, r: data}
 	if _, err := io.ReadFull(data, c.reading.channel[:]); err == io.EOF {
-		return 0, nil, c.broken("the other side sends a message without a channel")
+		return 0, nil, c.broken("the other side sent a message without a channel")
 	} else if err != nil {
 		return 0, nil, c.readError(err)
 	}
@@ -179,7 +179,7 @@ func (c *Conn) readError(err error) error {
 	case ok:
 		return fmt.Errorf("the other side has ended the connection with code %d: %q", ended.Code, ended.Text)
 	case errors.Is(err, websocket.ErrReadLimit):
-		return fmt.Errorf("the other side sends a message of more than %d MiB", maxMessage>>20)
+		return fmt.Errorf("the other side sent a message of more than %d MiB", maxMessage>>20)
 	case err == io.EOF: // within a frame
 		return io.ErrUnexpectedEOF
 	}
