@@ -57,11 +57,11 @@ func Open(b []byte) (Envelope, error) {
 			e.Raw = content
 		case 3:
 			if len(content) > 0 {
-				err = fmt.Errorf("its content has the encoding %.20q", content)
+				err = fmt.Errorf("its content has the encoding %.20q; only content without an encoding can be read", content)
 			}
 		case 4:
 			if len(content) > 0 && string(content) != MediaType {
-				err = fmt.Errorf("its content has the type %.60q", content)
+				err = fmt.Errorf("its content has the type %.60q, want %s", content, MediaType)
 			}
 		}
 		if err != nil {

@@ -494,8 +494,8 @@ func TestEnvelopesThatAreWrongAreRefused(t *testing.T) {
 		"k8s\x00\x0a\x01\x80":             "unexpected EOF",
 		"k8s\x00\x0a\x02\x0a\x05":         "unexpected EOF",
 		"k8s\x00\x0a\x02\x1a\x05":         "unexpected EOF",
-		"k8s\x00\x1a\x04gzip":             `its content has the encoding "gzip"`,
-		"k8s\x00\x22\x10application/json": `its content has the type "application/json"`,
+		"k8s\x00\x1a\x04gzip":             `its content has the encoding "gzip"; only content without an encoding can be read`,
+		"k8s\x00\x22\x10application/json": `its content has the type "application/json", want application/vnd.kubernetes.protobuf`,
 		"k8s\x00\x0b":                     "a field with another wire type than its own",
 		"k8s\x00\x2b":                     "a group or an unknown wire type, which Kubernetes does not use",
 	} {

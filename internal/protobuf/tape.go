@@ -21,7 +21,7 @@ type node struct{ start, end, next int32 }
 // readTape reads a JSON text.
 func readTape(text []byte) (*tape, error) {
 	if len(text) > math.MaxInt32 {
-		return nil, fmt.Errorf("a JSON text of %d bytes", len(text))
+		return nil, fmt.Errorf("a JSON text of %d bytes is too large: the maximum is %d", len(text), math.MaxInt32)
 	}
 	t := &tape{text: text, nodes: make([]node, 0, len(text)/16+1)}
 	end := t.read(jsonlex.SkipSpace(text, 0), rawLevels)
