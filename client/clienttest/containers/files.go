@@ -21,8 +21,8 @@ import (
 //	files := &containers.Files{Root: root}
 //	server := clienttest.Start(t, clienttest.Options{Containers: &containers.Server{Run: files.Run}})
 //
-// The programs are cat, mkdir with -p, tar with -c and -x, test with -d, and sh with the scripts of package remote, and
-// no others. Each command of each pod sees the same files.
+// The programs are cat, mkdir with -p, tar with -c and -x, test with -d, and sh with the scripts of package remote,
+// and no others. Each command of each pod sees the same files.
 type Files struct {
 	// Root is the folder that is "/" in the container, and in which its programs start. Following a symbolic link out
 	// of it is an error; every absolute link leads out of it.

@@ -88,8 +88,8 @@ func (l *logWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Logs are the logs of containers, kept as a kubelet keeps them. The zero value has none. It is safe for use by several
-// goroutines at once. Use its method Serve as Server.Logs.
+// Logs are the logs of containers, kept as a kubelet keeps them. The zero value has none. It is safe for use by
+// several goroutines at once. Use its method Serve as Server.Logs.
 type Logs struct {
 	mu sync.Mutex // guards m
 	m  map[string]*Log
