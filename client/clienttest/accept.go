@@ -26,9 +26,9 @@ type wish struct {
 	drop    bool   // without managedFields
 }
 
-// wishes returns the forms in the Accept header that the server supports for the kind (builtin: a compiled-in kind), in
-// the client's order of preference. known says whether the header names a media type that a real server has for the
-// compiled-in kinds, in any form.
+// wishes returns the forms in the Accept header that the server supports, in the client's order of preference. builtin
+// says whether the kind is compiled in; custom resources have fewer forms. known says whether the header names a media
+// type that a real server has for compiled-in kinds, in any form.
 func wishes(r *http.Request, builtin bool) (_ []wish, known bool) {
 	accept := strings.Join(r.Header["Accept"], ",")
 	if accept == "" {
@@ -70,7 +70,8 @@ type alternative struct {
 	quality float64
 }
 
-// acceptable returns the parts of an Accept header that name a media type of a real server, in its order of preference.
+// acceptable returns the parts of an Accept header that name a media type of a real server, in its order of
+// preference.
 func acceptable(header string) []alternative {
 	var parts []alternative
 	for text := range strings.SplitSeq(header, ",") {

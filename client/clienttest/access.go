@@ -105,7 +105,7 @@ func (a *api) authorize(access Access) error {
 		resource += "/" + access.Subresource
 	}
 	if access.Resource.Group == "" && access.Resource.Resource == "namespaces" {
-		namespace = access.Key.Name // a namespace object counts as in itself
+		namespace = access.Key.Name // the object of a namespace counts as in that namespace
 	}
 	where := "at the cluster scope"
 	if namespace != "" {

@@ -7,7 +7,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// An action is a create below an object, or of an object that is not stored: a binding, an eviction, a token, a review.
+// An action is a create below an object, or of an object that is not stored: a binding, an eviction, a token, a
+// review.
 
 // readAction reads the body of a create that performs an action, such as a binding. A body without a kind has the only
 // possible one.
@@ -19,8 +20,8 @@ func (c *call) readAction(into any, kind meta.GVK) error {
 	return c.decode(b, into, kind)
 }
 
-// readFor is readAction for an action whose object, with the metadata m, names the object that it is for. It also reads
-// the parameters.
+// readFor is readAction for a body that names the object to act on. m is the metadata within into; readFor compares
+// its name with that in the path. It also reads the parameters.
 func (c *call) readFor(into any, m *meta.ObjectMeta) (writeOptions, error) {
 	kind := c.res.kindOf(c.Subresource)
 	o, err := c.writeOptions("CreateOptions")

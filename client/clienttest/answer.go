@@ -45,8 +45,8 @@ func listMeta(version uint64) meta.ListMeta {
 // include returns the parameter that selects the object of each row of a Table.
 func (c *call) include() kubectl.Include { return kubectl.Include(c.query.Get("includeObject")) }
 
-// table renders objects as rows. columns says whether to send the names of the columns as well; a watch sends them with
-// its first event.
+// table renders objects as rows. columns says whether to send the names of the columns as well; a watch sends them
+// with its first event.
 func (c *call) table(vs []*object.Revision, m meta.ListMeta, columns bool) (*kubectl.Table, error) {
 	t := &kubectl.Table{Kind: "Table", APIVersion: c.metaVersion(), ListMeta: m, Rows: make([]kubectl.Row, 0, len(vs))}
 	if columns {

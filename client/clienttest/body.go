@@ -49,8 +49,8 @@ func (s *Server) Stall(n int) http.HandlerFunc {
 	})
 }
 
-// spoil gives the usual answer, and calls then before it would write more than n bytes. After that, every write returns
-// the result of then. cut is closed when the server wants a watch to end at once.
+// spoil gives the usual answer, and calls then before it would write more than n bytes. After that, every write
+// returns the result of then. cut is closed when the server wants a watch to end at once.
 func (s *Server) spoil(
 	n int, then func(w http.ResponseWriter, r *http.Request, cut <-chan struct{}) error,
 ) http.HandlerFunc {

@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// call is one request and its answer. A handler answers it or returns an error. For a *status.Error, the answer is that
-// Status; any other error is an internal error of the server.
+// call is one request and its answer. A handler answers it or returns an error. For a *status.Error, the answer is
+// that Status; any other error is an internal error of the server.
 type call struct {
 	Request
 	*api

@@ -41,8 +41,8 @@ func approvalPart(old, d *object.Draft) *object.Draft {
 	return d
 }
 
-// certificatePart returns the part of a request that the status subresource writes. It keeps the conditions that decide
-// about the request, unless their number changes, which checkRequest then refuses.
+// certificatePart returns the part of a request that the status subresource writes. It keeps the conditions that
+// decide about the request, unless their number changes, which checkRequest then refuses.
 func certificatePart(old, d *object.Draft) *object.Draft {
 	d = statusPart(old, d)
 	conditions := conditionsOf(d)

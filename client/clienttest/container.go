@@ -47,7 +47,7 @@ func serveContainer(c *call) error {
 	return nil
 }
 
-// podOfContainers is what enter reads of a pod.
+// podOfContainers has the fields of a pod that serveContainer reads.
 type podOfContainers struct {
 	Spec struct {
 		Containers, InitContainers, EphemeralContainers []struct{ Name string }

@@ -1,5 +1,6 @@
 // Package clienttest is a Kubernetes API server inside the process, for tests of clients and controllers. It is a real
-// HTTP server with a store that behaves as kube-apiserver's does. It needs no installation and starts in a millisecond.
+// HTTP server with a store that behaves as kube-apiserver's does. It needs no installation and starts in a
+// millisecond.
 //
 // The server speaks JSON, YAML and, for the built-in kinds, protobuf. So clients of client-go and controller-runtime
 // work with their defaults, leader election included.
@@ -37,21 +38,21 @@
 // # What is served
 //
 // The server serves every built-in kind that kube-apiserver 1.37 serves by default, and the custom resources that
-// [Options.Resources] or [Server.Register] add. The built-in kinds are generated from that server: their names, scopes,
-// subresources, selectable fields, first statuses and printer columns, and the effects of a create, an update and a
-// delete. A new server has the namespaces default, kube-node-lease, kube-public and kube-system, the service
+// [Options.Resources] or [Server.Register] add. The built-in kinds are generated from that server: their names,
+// scopes, subresources, selectable fields, first statuses and printer columns, and the effects of a create, an update
+// and a delete. A new server has the namespaces default, kube-node-lease, kube-public and kube-system, the service
 // default/kubernetes with its IPAddress and ServiceCIDR, and the two priority classes of the system. All verbs work on
-// all resources: create (with generateName), get, list, watch, update, patch, delete and deletecollection (which, as on
-// a real server, namespaces do not have). Every write can be a dry run. The server also supports:
+// all resources: create (with generateName), get, list, watch, update, patch, delete and deletecollection (which, as
+// on a real server, namespaces do not have). Every write can be a dry run. The server also supports:
 //
 //   - JSON patches, merge patches and, for the built-in kinds, strategic merge patches, also on subresources. They do
 //     what kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that does not exist, or count
 //     an index from the end, and its tests compare numbers and strings as they are written.
-//   - Server-side apply, also of status and scale: ownership of fields in managedFields, conflicts and force, following
-//     the list and map types in the schemas. Configurations are JSON or YAML.
+//   - Server-side apply, also of status and scale: ownership of fields in managedFields, conflicts and force,
+//     following the list and map types in the schemas. Configurations are JSON or YAML.
 //   - fieldValidation: the server drops a member that the kind does not have, uses the last of duplicate members, and
-//     gives a warning or an error for each. The schemas of the built-in kinds are in the package; a custom resource has
-//     [Resource.Schema].
+//     gives a warning or an error for each. The schemas of the built-in kinds are in the package; a custom resource
+//     has [Resource.Schema].
 //   - Subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding,
 //     ephemeralcontainers, eviction and resize of pods; the token of service accounts, which is good for this server
 //     until it expires; the approval of certificate signing requests; finalize of namespaces.
@@ -61,8 +62,8 @@
 //     with [Options.ShardedLists], shard selectors (KEP-5866).
 //   - Optimistic concurrency, preconditions, finalizers, generation and managedFields.
 //   - The parameter timeout of requests that are not long-running.
-//   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata
-//     alone: everything that kubectl needs.
+//   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
+//     metadata alone: everything that kubectl needs.
 //   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.
 //
 // As on a real server, one counter versions all resources. Errors are Status bodies in kube-apiserver's words.
@@ -83,8 +84,8 @@
 //	built-in kinds                      names, scopes, subresources, first status, effects of each verb, printer columns
 //	                                    and cells
 //	lists, watches                      paging, selectors, versions, bookmarks, streaming lists, Tables, shards
-//	deletion                            with orphan and foreground propagation, and with a grace period, as by a
-//	                                    kube-apiserver alone: see below
+//	deletion                            with orphan and foreground propagation, and with a grace period, as on a
+//	                                    kube-apiserver without controllers: see below
 //	negotiation                         by Accept and Content-Type: JSON, YAML and protobuf, Tables and metadata alone
 //	unknown members                     dropped, warned of or refused, by the schema
 //	types of fields of built-in kinds   checked
@@ -106,7 +107,8 @@
 //	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
 //	                                    them
 //	tokens                              not signed; they do not end with the object that they are bound to
-//	evictions                           no disruption budgets; Server.Intercept can answer as one, see client.Evict
+//	evictions                           no disruption budgets; Server.Intercept can answer as if there were one, see
+//	                                    client.Evict
 //	errors about selectors              the texts differ; the codes are the same
 //	shard selectors                     without the rare forms of strings and names of CEL, such as r'0x00' and escapes
 //	strategic merge patches             the texts of errors differ, and a list of scalars to delete must be a list
@@ -114,18 +116,18 @@
 //	bookmarks                           sent by the clock, also if nothing has happened
 //	410                                 only from Server.Compact, Options.HistoryAge and after 10,000 changes of a
 //	                                    resource
-//	sizes                               a request has 3 MiB at most; no kind has a limit of its own
+//	sizes                               a request may have 3 MiB; no kind has a limit of its own
 //
 //	NOT SUPPORTED
 //	validation of other built-in kinds  a pod without containers is accepted
-//	defaults of built-in kinds          none, and managedFields has none; a service gets no address
+//	defaults of built-in kinds          none, so managedFields lack them too; a service gets no address
 //	validation of custom resources      values are not checked, except the types of applied values
 //	garbage collection                  owner references have no effect: delete children before you create an owner
 //	                                    of the same name again
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
-//	proxy                               also tokenreviews, componentstatuses and bindings: neither served nor listed
+//	proxy                               neither served nor listed, like tokenreviews, componentstatuses and bindings
 //	containers                          exec, attach, log and port-forward only with Options.Containers
-//	hashes of storage versions          also pretty=true
+//	hashes of storage versions          not in discovery; the parameter pretty is ignored
 //
 // No controllers run beside this server, so it behaves as a kube-apiserver alone. A test must do the controllers' work
 // where it matters. A deletion with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or
@@ -140,9 +142,9 @@
 // # Waits that never end
 //
 // In a bubble of testing/synctest, time advances as soon as every goroutine waits. So a program that retries forever,
-// such as an informer whose list the server refuses, keeps a processor busy. A test that waits for it ends only at the
-// time limit of go test, ten minutes of real time, and that failure does not name the reason. Give each wait a context
-// with a timeout; in virtual time it costs nothing:
+// such as an informer whose list the server refuses, keeps a processor busy: no time passes in reality between its
+// attempts. A test that waits for it ends only at the time limit of go test, ten minutes of real time, and that
+// failure does not name the reason. Give each wait a context with a timeout; in virtual time it costs nothing:
 //
 //	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 //	defer cancel()

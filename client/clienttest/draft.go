@@ -108,7 +108,8 @@ func (c *call) checkKind(d *object.Draft, body []byte) error {
 	return nil
 }
 
-// settle gives an object from a body the namespace of the request. It returns an error if the object names another one.
+// settle gives an object from a body the namespace of the request. It returns an error if the object names another
+// one.
 func (c *call) settle(d *object.Draft) error {
 	err := c.checkNamespace(d.Meta.Namespace)
 	d.Meta.Namespace = c.Key.Namespace

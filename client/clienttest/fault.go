@@ -81,8 +81,9 @@ func Conflict() http.HandlerFunc {
 }
 
 // Frames returns a handler that answers 200 with these lines, as a watch with these events. They may be events that a
-// server should not send, such as an object of another kind, a version that goes back, or half a frame. The answer then
-// ends properly, or, if hold is true, stays open until the client leaves. [Server.FailWatches] sends an ERROR event.
+// server should not send, such as an object of another kind, a version that goes back, or half a frame. The answer
+// then ends properly, or, if hold is true, stays open until the client leaves. [Server.FailWatches] sends an ERROR
+// event.
 func Frames(hold bool, lines ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", mediaJSON)

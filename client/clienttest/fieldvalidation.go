@@ -12,8 +12,8 @@ import (
 )
 
 // unknown returns the complaints of a strict server about the members of an object that was read from doc, and drops
-// from d the members that its kind does not have. It leaves out duplicate members if those of a patch have already been
-// counted.
+// from d the members that its kind does not have. It leaves out duplicate members if those of a patch have already
+// been counted.
 func (c *call) unknown(doc []byte, d *object.Draft, of *schema.Shape) []string {
 	found := c.unknownIn(doc, of)
 	if slices.ContainsFunc(found, func(text string) bool { return strings.HasPrefix(text, `unknown field "metadata.`) }) {

@@ -89,8 +89,7 @@ func (fw *frameWriter) sendBookmark(version uint64, initialEnd bool) error {
 	return fw.send("BOOKMARK", v)
 }
 
-// sendFailure sends err as an ERROR event. It returns an error that is not a Status, which the server did not mean to
-// send.
+// sendFailure sends err as an ERROR event. If err is not a Status, it sends nothing and returns err.
 func (fw *frameWriter) sendFailure(err error) error {
 	failure, ok := errors.AsType[*status.Error](err)
 	if !ok {

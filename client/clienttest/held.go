@@ -46,8 +46,8 @@ func (a *api) translated(w http.ResponseWriter, r *http.Request, answer func(htt
 	a.writeCompressed(w, r, held.code, body, nil)
 }
 
-// statusMedia returns the form in which a client reads errors: the first one that it accepts without asking for another
-// object.
+// statusMedia returns the form in which a client reads errors: the first one that it accepts without asking for
+// another object.
 func statusMedia(accept string) string {
 	for _, part := range acceptable(accept) {
 		if part.params["as"]+part.params["g"]+part.params["v"] == "" {

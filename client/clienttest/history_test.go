@@ -97,7 +97,7 @@ func TestRollbackRefuses(t *testing.T) {
 	h.create(t, "b")
 	h.server.Compact()
 	for version, want := range map[string]string{
-		"x": "invalid syntax", "99": "the present is 5", old: "the history of configmaps.v1 starts at 5",
+		"x": "invalid syntax", "99": "the present version is 5", old: "the history of configmaps.v1 starts at 5",
 	} {
 		if err := h.server.Rollback(version); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want it to say %s", version, err, want)

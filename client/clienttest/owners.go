@@ -19,9 +19,9 @@ func (c *call) ownership() ownership.Write {
 	}
 }
 
-// manage records in d the owners of its fields, after manager has changed old by an update or a patch, or has created d
-// if old is nil. An update may contain managedFields, unless it is of a subresource. manage then starts from those; a
-// single empty entry drops all owners.
+// manage records in d the owners of its fields, after manager has changed old by an update or a patch, or has created
+// d if old is nil. An update may contain managedFields, unless it is of a subresource. manage then starts from those;
+// a single empty entry drops all owners.
 func (c *call) manage(d, old *object.Draft, manager string) {
 	m := c.ownership()
 	var before any = jsontree.Object{}
@@ -70,8 +70,8 @@ func managerOf(fieldManager, userAgent string) string {
 	return name[:min(len(name), managerMax)]
 }
 
-// writable returns the part of a set of fields that a request can write. A write to the object can write everything but
-// status, if status is a subresource; a write to a subresource can write that part.
+// writable returns the part of a set of fields that a request can write. A write to the object can write everything
+// but status, if status is a subresource; a write to a subresource can write that part.
 func writable(r *resource, subresource string) ownership.Part {
 	switch subresource {
 	case "status":

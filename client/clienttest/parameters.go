@@ -159,8 +159,8 @@ func (o *deleteOptions) validate() error {
 	return nil
 }
 
-// finalizers returns the finalizers of an object that is deleted with the options. Events are not garbage collected, so
-// the options do not affect theirs.
+// finalizers returns the finalizers of an object that is deleted with the options. Events are not garbage collected,
+// so the options do not affect theirs.
 func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 	if r.Kind == "Event" && r.Builtin {
 		return have

@@ -84,9 +84,9 @@ func (g *registry) check(r *resource) error {
 	return nil
 }
 
-// inventory is every group and version that has a resource, as GVRs without one, and the resources of each: the core
-// group first, then the groups that are built in, in the order of a real server, then the others by name; within a
-// group, the version that a real server prefers first.
+// inventory has every group version with resources, as GVRs without a resource, and the resources of each. The core
+// group comes first, then the other built-in groups in the order of a real server, then the rest by name. Within a
+// group, the version that a real server prefers comes first.
 type inventory struct {
 	versions []meta.GVR
 	of       map[meta.GVR][]*resource

@@ -28,11 +28,11 @@ type Replica struct {
 	cache *store.Cache
 }
 
-// ServeHTTP answers r as the replica does, on whichever connection r arrived. A function for [Server.Intercept] can use
-// it to spread requests over replicas, at random for instance.
+// ServeHTTP answers r as the replica does, on whichever connection r arrived. A function for [Server.Intercept] can
+// use it to spread requests over replicas, at random for instance.
 func (p *Replica) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.api.answer(w, r, p.cache) }
 
 // SetLag sets how many resource versions, and how long, the replica's cache is behind the store from now on. Both
-// limits apply; 0 means no lag. A number of versions that is never reached, such as math.MaxInt, stops the cache at its
-// present version. The cache keeps the versions that it already has.
+// limits apply; 0 means no lag. A number of versions that is never reached, such as math.MaxInt, stops the cache at
+// its present version. The cache keeps the versions that it already has.
 func (p *Replica) SetLag(versions int, age time.Duration) { p.cache.SetLag(versions, age) }

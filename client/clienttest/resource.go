@@ -17,8 +17,8 @@ import (
 )
 
 // Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. The
-// resource behaves like a custom resource: the server accepts any body, the generation counts up, an update must have a
-// resource version, and the items of a list name their kind.
+// resource behaves like a custom resource: the server accepts any body, the generation counts up, an update must have
+// a resource version, and the items of a list name their kind.
 type Resource struct {
 	// Group is empty for the core group.
 	Group string
@@ -69,17 +69,18 @@ type resource struct {
 // builtinTraits are the differences of a built-in resource from a custom one. On a real server they are in each type's
 // strategy.
 type builtinTraits struct {
-	graceful     bool // DELETE first sets deletionTimestamp
-	review       bool // a create answers a question
-	initial      any  // the status of a new object
-	columns      []kubectl.Column
-	print        kubectl.Printer // the cells of the columns
-	fixed        bool            // spec stays as it was created
-	prepare      func(d *object.Draft, creating bool)
-	complete     func(d *object.Draft, by User) // records the creator in a new object
-	check        func(old, d *object.Draft, subresource string) []meta.StatusCause
-	checkNew     func(d *object.Draft, metadata []meta.StatusCause) []meta.StatusCause // all that is wrong, given what is wrong with the metadata
-	subresources map[string]*subresource                                               // including status, if there is one
+	graceful bool // DELETE first sets deletionTimestamp
+	review   bool // a create answers a question
+	initial  any  // the status of a new object
+	columns  []kubectl.Column
+	print    kubectl.Printer // the cells of the columns
+	fixed    bool            // spec stays as it was created
+	prepare  func(d *object.Draft, creating bool)
+	complete func(d *object.Draft, by User) // records the creator in a new object
+	check    func(old, d *object.Draft, subresource string) []meta.StatusCause
+	// checkNew returns everything that is wrong with a new object, given what is wrong with its metadata.
+	checkNew     func(d *object.Draft, metadata []meta.StatusCause) []meta.StatusCause
+	subresources map[string]*subresource // including status, if there is one
 }
 
 // subresource describes a path below an object's path. The table of routes has its handlers.

@@ -67,8 +67,8 @@ func (s *selectorAttributes) check(field string) []meta.StatusCause {
 	return nil
 }
 
-// raw returns the selector as the text in a request. It returns false if parse cannot parse it. Requirements are
-// ignored.
+// raw returns the selector that a review has as text. It returns false if parse cannot parse it. It ignores the list
+// of terms.
 func (s *selectorAttributes) raw(parse func(string) error) (string, bool) {
 	if s == nil || s.Raw == "" {
 		return "", true

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// routes has the handler of each request. A row for a resource has the verb, the resource or * for any, and the rest of
-// the path; a row that names the resource comes before one that does not. A row for another path has the path, whatever
-// the method. Discovery lists the verbs in this table.
+// routes has the handler of each request. A row for a resource has the verb, the resource or * for any, and the rest
+// of the path; a row that names the resource comes before one that does not. A row for another path has the path,
+// whatever the method. Discovery lists the verbs in this table.
 var routes = map[string]handler{
 	// The objects of a resource.
 	"list *":             serveList,

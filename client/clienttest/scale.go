@@ -120,8 +120,8 @@ func serveScalePatch(c *call) error {
 	})
 }
 
-// changeScale stores the scale that change makes of the present one, with the managedFields of the object, and answers
-// with it.
+// changeScale calls change with an object and its present scale. It stores the new scale and the object's new
+// managedFields, which change returns, and answers with the new scale.
 func (c *call) changeScale(o writeOptions, change func(*object.Draft, *scale) (*scale, []meta.ManagedFields, error)) error {
 	v, err := c.storeScale(o, change)
 	if err != nil {

@@ -75,8 +75,8 @@ func (s *Server) Register(r Resource) error { return s.register(r) }
 
 // Unregister removes a resource, as the deletion of a CustomResourceDefinition does. It deletes the objects, whatever
 // their finalizers; watches send these deletions and then end. From then on the resource's paths are not found.
-// [Server.Register] adds the resource again, without objects. The error says that the resource is not registered, or is
-// built in.
+// [Server.Register] adds the resource again, without objects. The error says that the resource is not registered, or
+// is built in.
 func (s *Server) Unregister(gvr meta.GVR) error { return s.unregister(gvr) }
 
 // Config returns the configuration of a client of this server.
@@ -97,7 +97,7 @@ func (s *Server) Replica(i int) *Replica { return s.replicas[i] }
 // otherwise the reason why it cannot serve. Call it only once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.running.Swap(true) {
-		return errors.New("clienttest: Run was called twice")
+		return errors.New("clienttest: Run was called twice: a Server runs only once")
 	}
 	if s.invalid != nil {
 		return errors.Join(s.invalid, s.door.Listener.Close())

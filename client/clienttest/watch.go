@@ -43,10 +43,10 @@ func isCut(cause error) bool { return cause == store.ErrDropped || cause == stor
 // cutGrace is how long a watch that is cut may take to write its last, partial frame.
 const cutGrace = 100 * time.Millisecond
 
-// follow sends the events of a watch until it ends. An error means that the watch was cut, or that the client has gone;
-// an error of the server is sent as an ERROR event instead.
+// follow sends the events of a watch until it ends. An error means that the watch was cut, or that the client has
+// gone; an error of the server is sent as an ERROR event instead.
 func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error {
-	if o.timeout < 0 { // a real server starts with an expired context
+	if o.timeout < 0 { // a real server starts such a watch, and its context has expired
 		return frames.sendFailure(status.Failure(http.StatusInternalServerError, "InternalError", "context deadline exceeded"))
 	}
 	ctx, cancel := context.WithCancelCause(c.r.Context())

@@ -106,7 +106,7 @@ func (s *Store) Rollback(version uint64) error {
 
 func (s *Store) rollback(version uint64) error {
 	if version > s.version {
-		return fmt.Errorf("clienttest: roll back to version %d: the present is %d", version, s.version)
+		return fmt.Errorf("clienttest: roll back to version %d: the present version is %d", version, s.version)
 	}
 	for _, c := range s.collections {
 		if oldest := c.oldest(); c.last.Version > version && version >= c.since && version < oldest {
