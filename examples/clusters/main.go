@@ -87,7 +87,7 @@ func newController(hub *Site, onError func(error)) *clusters.Controller[*Site] {
 	})
 }
 
-// add adds a cluster: each ConfigMap of the hub has a key in it, and so has each copy.
+// add adds a cluster. The controller reconciles it for each ConfigMap of the hub, and for each copy in the cluster.
 func add(ctl *clusters.Controller[*Site], hub *Site, name string, cfg client.Config) (*Site, error) {
 	site, err := open(name, cfg, "copy-of=hub")
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *story) tell(ctx context.Context) error {
 		{"East goes away, and two of them change: west has the changes.", func() error {
 			s.servers["east"].Refuse(syscall.ECONNREFUSED)
 			s.servers["east"].DropWatches()
-			s.servers["east"].GoAway() // what is left of the connections
+			s.servers["east"].GoAway() // closes the connections that are left
 			return errors.Join(s.put(ctx, "one", "red"), s.put(ctx, "two", "red"), s.until(ctx, sites["west"]))
 		}},
 		{"Reconciles of east fail, and are tried again.", func() error {
