@@ -1,5 +1,5 @@
-// Package cluster gives an example its cluster: the one of a kubeconfig, or an API server in the process, so that every
-// example runs with nothing but Go.
+// Package cluster gives an example its cluster: the one of a kubeconfig, or an API server in the process, so that
+// every example runs with nothing but Go.
 package cluster
 
 import (
