@@ -49,8 +49,8 @@ func (handler) Handle(context.Context, slog.Record) error { Forever(); return ni
 func (h handler) WithAttrs([]slog.Attr) slog.Handler      { return h }
 func (h handler) WithGroup(string) slog.Handler           { return h }
 
-// Test plays the program with a server that refuses everything, so that the program has something to log, and hangs. It
-// interrupts the program, and fails unless one of the signals after that ends the process.
+// Test plays the program with a server that refuses everything, so that the program has something to log, and hangs.
+// It interrupts the program, and fails unless one of the signals after that ends the process.
 func Test(t *testing.T, further syscall.Signal) {
 	t.Helper()
 	if further == syscall.SIGINT && signal.Ignored(further) {
