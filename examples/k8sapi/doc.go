@@ -1,5 +1,5 @@
-// Command k8sapi uses the types of k8s.io/api with Bowline, as they are: it schedules a few pods onto nodes and prints,
-// from an informer with an index, what runs on each node.
+// Command k8sapi uses the types of k8s.io/api with Bowline, as they are: it schedules a few pods onto nodes and
+// prints, from an informer with an index, what runs on each node.
 //
 //	go run .                       # against an API server inside the process
 //	go run . -kubeconfig FILE      # against a cluster: it only reads the pods that are there
