@@ -84,7 +84,7 @@ func demo(ctx context.Context, c *client.Client, logs *containers.Logs, out io.W
 		if _, err := r.Create(ctx, pod); err != nil {
 			return err
 		}
-		_, err := r.Status().Modify(ctx, meta.KeyOf(pod), func(p *Pod) error { // as a kubelet says that the container runs
+		_, err := r.Status().Modify(ctx, meta.KeyOf(pod), func(p *Pod) error { // as a kubelet does when the container runs
 			p.Status.ContainerStatuses = []ContainerStatus{{Name: "app", ContainerID: "demo://" + name, State: State{Running: &struct{}{}}}}
 			return nil
 		})
