@@ -45,7 +45,7 @@ func (o *operator) newController(options controller.Options) *controller.Control
 		controller.Fresh[meta.Key](o.pageCache, o.mapCache)) // a reconcile finds what the one before it wrote
 }
 
-// publish makes the server have the page's ConfigMap.
+// publish creates or changes the page's ConfigMap on the server.
 func (o *operator) publish(ctx context.Context, page *Page) error {
 	want := &ConfigMap{ObjectMeta: page.Key().ObjectMeta(), Data: map[string]string{"text": page.Spec.Text}}
 	if err := client.SetController(want, client.OwnerOf(Pages, page)); err != nil {
