@@ -1,6 +1,6 @@
 // Operator-metrics is a controller that Prometheus and OpenTelemetry observe. The calls are in start, observe and run;
-// examples/operator has the rest of what an operator does. It is a module of its own, so that a program that does not
-// use them does not depend on them.
+// examples/operator has the rest of what an operator does. It is a module of its own, so that a program without
+// Prometheus and OpenTelemetry does not depend on them.
 //
 // Environment variables of OpenTelemetry say where traces go: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME, and so
 // on.
@@ -124,7 +124,7 @@ func start(ctx context.Context, namespace, address string) error {
 		return err
 	}
 	traces := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter))
-	defer func() { // sends what waits
+	defer func() { // sends the traces that are not sent yet
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer stop()
 		if err := traces.Shutdown(ctx); err != nil {
