@@ -77,7 +77,7 @@ func (s *storm) settle(ctx context.Context, phase string, p *progress) (*summary
 			if len(last.problems) == 0 {
 				return last, nil
 			}
-			// A check reads everything: leave the server most of the time.
+			// A check reads everything, so the server gets a rest of twice its duration.
 			select {
 			case <-time.After(max(100*time.Millisecond, 2*time.Since(began))):
 				continue

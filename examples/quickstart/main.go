@@ -4,7 +4,8 @@
 //	go run ./examples/quickstart -kubeconfig FILE      # the same against a real cluster, without injected faults
 //	go run ./examples/quickstart -debug 127.0.0.1:8080 # a page at that address shows the storm; an interrupt ends it
 //
-// The controller is in mirror.go and its types are in configmap.go; the rest makes the work, the faults and the report.
+// The controller is in mirror.go and its types are in configmap.go; the rest makes the work, the faults and the
+// report.
 package main
 
 import (
@@ -56,7 +57,7 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) int {
 			summary.printProblems(stderr)
 			code = 1
 		}
-	} else if ctx.Err() != nil { // with -debug the interrupt is the end that a summary waits for
+	} else if ctx.Err() != nil { // interrupted before there was a summary; with -debug, the interrupt comes after it
 		code, err = 130, errors.New("interrupted")
 	}
 	if err = errors.Join(err, left); err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // play makes the sources, starts the controller, waits until everything is mirrored, lets the storm rage, and waits
-// again. With -debug it then waits for an interrupt.
-// left is why some of what it has made is left.
+// again. With -debug it then waits for an interrupt. left is the error that says why something that play has made on a
+// real cluster could not be removed.
 func play(parent context.Context, o options, p *progress) (_ *summary, left, err error) {
 	began := time.Now()
 	w, err := newWorld(o)
@@ -43,7 +43,7 @@ func play(parent context.Context, o options, p *progress) (_ *summary, left, err
 	running, stop := w.background(ctx, m, shown)
 	defer func() {
 		if stopErr := stop(); stopErr != nil {
-			err = stopErr // why everything else has failed, too
+			err = stopErr // the cause of the other errors
 		}
 	}()
 	ctx, cancel := context.WithTimeout(running, o.timeout)
@@ -84,7 +84,8 @@ func (s *storm) play(ctx context.Context, o options, p *progress) (*summary, err
 	return s.settle(ctx, "mirrored after the storm", p)
 }
 
-// reason says why ctx has ended, if that is what err is about.
+// reason returns the cause of the end of ctx if ctx has ended, because err is then only a consequence, and otherwise
+// err.
 func reason(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	switch {

@@ -59,7 +59,7 @@ func (s *storm) seed(ctx context.Context, n int, p *progress) error {
 // rage updates 20 % of the sources, deletes 5 % of them and 5 % of the mirrors, takes the label from 2 % of the
 // sources, and spoils 5 % of the mirrors, in random order and over at least stormTime.
 func (s *storm) rage(ctx context.Context, p *progress) error {
-	keys := sorted(s.want) // in an order, so that a seed always means the same
+	keys := sorted(s.want) // sorted, so that a seed always gives the same storm
 	var tasks []task
 	hit := func(percent int, change func(ctx context.Context, key meta.Key) error) (n int) {
 		s.dice.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })

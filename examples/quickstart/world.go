@@ -25,7 +25,7 @@ import (
 const (
 	namespacePrefix = "bowline-quickstart-"
 	namespaceCount  = 4
-	// controllerAgent tells the controller's requests, which meet faults, from those of the storm itself.
+	// controllerAgent distinguishes the controller's requests, which meet faults, from those of the storm itself.
 	controllerAgent = "quickstart-controller"
 )
 
@@ -94,7 +94,7 @@ func (w *world) makeNamespaces(ctx context.Context) error {
 }
 
 // cleanUp removes what was made on a real cluster, and names what is left. It has its own context, because that of the
-// program may have ended: then somebody waits for the prompt.
+// program may have ended. After an interrupt it gives up soon, because a person waits for it.
 func (w *world) cleanUp(ctx context.Context) error {
 	if w.server != nil {
 		return nil
@@ -148,8 +148,8 @@ func (w *world) faults(ctx context.Context) {
 	}
 }
 
-// background runs the server, the controller and the page, if there is one. stop ends them and returns the error of the
-// first that failed.
+// background runs the server, the controller and the page, if there is one. stop ends them and returns the error of
+// the first that failed.
 func (w *world) background(ctx context.Context, m *Mirrors, shown *page) (_ context.Context, stop func() error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan error, 1)
@@ -159,7 +159,7 @@ func (w *world) background(ctx context.Context, m *Mirrors, shown *page) (_ cont
 	}
 	go func() {
 		err := informer.Run(watched, all...)
-		cancel(err) // whoever waits for the controller learns that it has ended
+		cancel(err) // ends everything that waits for the controller
 		done <- err
 	}()
 	return ctx, func() error {
