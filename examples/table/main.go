@@ -3,8 +3,8 @@
 //	go run ./examples/table                      # with nothing but Go: the API server is in the process
 //	go run ./examples/table -kubeconfig FILE -group apps -kind Deployment -resource deployments -wide
 //
-// It needs only the name of the resource. If a server makes no tables, it sends the objects, and Table makes a table of
-// their names and ages; its field Plain says so.
+// It needs only the name of the resource. If a server makes no tables, it sends the objects, and Table makes a table
+// of their names and ages; its field Plain says so.
 package main
 
 import (
