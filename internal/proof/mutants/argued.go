@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseArguments reads argued.txt: for each mutant that may survive, a line with its identity and an indented line that
-// says why. Lines that begin with # and empty lines are ignored.
+// parseArguments reads argued.txt: for each mutant that may survive, a line with its identity and an indented line
+// that says why. Lines that begin with # and empty lines are ignored.
 func parseArguments(text string) (map[string]string, error) {
 	arguments := map[string]string{}
 	identity := ""

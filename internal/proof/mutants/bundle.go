@@ -23,7 +23,7 @@ type bundle struct {
 	out            []bool // by number: the mutant does not compile within the bundle
 }
 
-// variable is the name of the environment's variable that has the number of the mutant that is on, from 1.
+// variable is the environment variable that says which mutant is on, by its number, counted from 1.
 const variable = "BOWLINE_MUTANT"
 
 // switches is a file that is added to the package.
@@ -187,9 +187,9 @@ var (
 	mutantInError = regexp.MustCompile(`mutant(?:On|Number|Error)\((\d+)`)
 )
 
-// blame takes out the mutants that the compiler's errors are in, the innermost of each place, and reports whether it
-// found some. The compiler may place an error at an expression around the mutant. Then blame takes out a mutant in that
-// expression whose text the error shows.
+// blame takes out the mutants at the places of the compiler's errors, the innermost mutant at each place, and reports
+// whether there were any. The compiler may place an error at an expression around the mutant. Then blame takes out a
+// mutant in that expression whose text the error shows.
 func (b *bundle) blame(output string, all map[string]changed) (found bool) {
 	out := func(id int) bool {
 		isNew := id < len(b.out) && !b.out[id]

@@ -97,7 +97,7 @@ func row(name string, n tally) string {
 	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t", name, n.tried, n.killed, n.argued, n.open)
 }
 
-// target tries the mutants of one package: as many as want says, unless others are asked for.
+// target tries the mutants of one package: want of them, or those that the flags name.
 func (c *campaign) target(ctx context.Context, root string, g target, want int) (n tally, _ error) {
 	all, err := mutantsOf(root, g.dir, g.has)
 	if err != nil {

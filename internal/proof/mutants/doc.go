@@ -11,8 +11,8 @@
 //
 // A mutant is killed if the tests of its package, or of the packages above it that [targets] names, fail, crash or
 // hang. A mutant that survives needs a test that kills it. If it changes nothing that a caller can see, or only a cost
-// that no test should time, argued.txt says so in one line. The command fails if a mutant survives without an argument,
-// if the tests kill one that is argued for, and if an argument is for a mutant that the code no longer has.
+// that no test should time, argued.txt says so in one line. The command fails if a mutant survives without an
+// argument, if the tests kill one that is argued for, and if an argument is for a mutant that the code no longer has.
 //
 // Which mutants are tried is decided by a hash of their identities, which have no line numbers: a change of one
 // function leaves the others' mutants as they are. No file of the repository is written: the go command compiles a

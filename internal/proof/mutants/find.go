@@ -148,7 +148,7 @@ func (f *finder) source(n ast.Node) string {
 // on.
 func (f *finder) add(n ast.Node, after, prefix, suffix string) {
 	start, end := f.set.Position(n.Pos()), f.set.Position(n.End())
-	if n.Pos() < f.constants { // which no function can be part of
+	if n.Pos() < f.constants { // a constant cannot contain a call of a function
 		prefix, suffix = "", ""
 	}
 	f.found = append(f.found, mutant{
@@ -157,8 +157,8 @@ func (f *finder) add(n ast.Node, after, prefix, suffix string) {
 	})
 }
 
-// visit adds the mutants of one node. They are made so that they compile nearly always: a condition is still evaluated,
-// and a statement is still there, but never done, so that no variable and no import is unused.
+// visit adds the mutants of one node. They are made so that they compile nearly always: a condition is still
+// evaluated, and a statement is still there, but never done, so that no variable and no import is unused.
 func (f *finder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IfStmt:
@@ -218,7 +218,7 @@ func (f *finder) visit(n ast.Node) bool {
 			f.add(n, "true", "(", " || mutantOn(ID))")
 		}
 	case *ast.CallExpr:
-		return !is(n, "make") // a size is a cost
+		return !is(n, "make") // a mutant of a size would change only the cost
 	case *ast.BasicLit:
 		if n.Kind == token.INT {
 			f.add(n, "("+n.Value+"+1)", "mutantNumber(ID, "+n.Value+"+1, ", ")")
@@ -247,7 +247,7 @@ func (f *finder) never(e ast.Expr) {
 func (f *finder) operator(n *ast.BinaryExpr) {
 	x, y := f.source(n.X), f.source(n.Y)
 	switch n.Op {
-	case token.LAND: // each side counts for nothing
+	case token.LAND: // one mutant for each side, which then does not matter
 		f.always(n.X)
 		f.always(n.Y)
 		return
@@ -265,10 +265,10 @@ func (f *finder) operator(n *ast.BinaryExpr) {
 	case swap[n.Op] != "":
 		after := x + " " + swap[n.Op] + " " + y
 		f.add(n, after, "(mutantOn(ID) && ("+oneSpace(after)+") || !mutantOn(ID) && (", "))")
-	case sums[n.Op] != "" && !isText(n.X) && !isText(n.Y): // strings have no difference
+	case sums[n.Op] != "" && !isText(n.X) && !isText(n.Y): // strings cannot be subtracted
 		after := x + " " + sums[n.Op] + " " + y
 		prefix, suffix := "mutantNumber(ID, "+oneSpace(after)+", ", ")"
-		if calls(n) { // they would be done twice
+		if calls(n) { // the calls would be made twice
 			prefix, suffix = "", ""
 		}
 		f.add(n, after, prefix, suffix)

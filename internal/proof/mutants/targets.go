@@ -10,7 +10,7 @@ type target struct {
 	dir   string
 	files []string // prefixes of the names of its files; nil for all of them
 	also  []string // packages above it, whose tests are asked if its own notice nothing
-	part  int      // its share of the campaign's mutants, beside the parts of the other packages
+	part  int      // its share of the campaign's mutants, relative to the parts of the other packages
 }
 
 // targets returns the packages of the campaign: the cache, delivery, queues, recovery, leader election, records,

@@ -49,7 +49,7 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant,
 	}
 	for i, pkg := range append([]string{g.dir}, g.also...) {
 		s := suite{pkg: pkg, binary: filepath.Join(tmp, "tests"+strconv.Itoa(i)), patience: 10 * time.Minute}
-		if err := os.Remove(s.binary); err != nil && !errors.Is(err, fs.ErrNotExist) { // that of the package before
+		if err := os.Remove(s.binary); err != nil && !errors.Is(err, fs.ErrNotExist) { // the binary of the package before
 			return nil, err
 		}
 		if err := t.compile(ctx, pkg, t.b.overlay(), s.binary); err != nil {
@@ -75,8 +75,8 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant,
 	return t, nil
 }
 
-// try says what the tests make of the mutant with this number, and which test killed it. Several mutants may be tried
-// at once.
+// try runs the tests against the mutant with this number, and returns the verdict and the test that killed it. Several
+// mutants may be tried at once.
 func (t *trier) try(ctx context.Context, id int) (verdict, string, error) {
 	alone := t.b.out[id]
 	for i, s := range t.suites {
@@ -142,10 +142,10 @@ func (t *trier) compile(ctx context.Context, pkg, overlay, binary string) error 
 	return nil
 }
 
-// run runs tests while a mutant is on, and returns the name of a test that fails, or another reason why they fail. They
-// run in the folder of their package, as with go test.
+// run runs tests while a mutant is on, and returns the name of a test that fails, or another reason why they fail.
+// They run in the folder of their package, as with go test.
 func (t *trier) run(ctx context.Context, s suite, id int) (string, error) {
-	bound, cancel := context.WithTimeout(ctx, s.patience+30*time.Second) // they end by themselves before
+	bound, cancel := context.WithTimeout(ctx, s.patience+30*time.Second) // the flag -test.timeout ends them earlier
 	defer cancel()
 	args := []string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory), s.binary, "-test.failfast", "-test.timeout=" + s.patience.String()}
 	run := exec.CommandContext(bound, "sh", append(args, t.flags...)...)
