@@ -1,5 +1,5 @@
 // Package browser tests the page of informer/debug in a real browser: layout, live updates, filters, keyboard, dark
-// mode, and a page without JavaScript. Its tests are not a part of CI, because they need Chromium:
+// mode, and a page without JavaScript. .ci/run leaves its tests to .ci/nightly, because they need Chromium:
 //
 //	apt-get install -y chromium
 //	go test -count=1 .
