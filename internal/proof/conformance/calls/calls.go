@@ -17,8 +17,8 @@ type Call struct {
 	Name string
 	// Do makes the call.
 	Do func(ctx context.Context, c *client.Client) error
-	// Refused are the reasons with which a server may refuse the call. If there are none, it must accept it; an empty
-	// reason means that it may.
+	// Refused are the reasons with which a server may refuse the call. If there are none, the server must accept the
+	// call. If one of them is empty, it may also accept the call.
 	Refused []apierrors.Reason
 }
 
