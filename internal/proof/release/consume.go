@@ -25,7 +25,8 @@ func consume(ctx context.Context, repository, dir, proxy, version string, module
 	if err != nil {
 		return err
 	}
-	sources := map[string]string{"readme": filepath.Join(repository, "examples", "controller", "main.go")} // README.md has the same text
+	// README.md has the same text.
+	sources := map[string]string{"readme": filepath.Join(repository, "examples", "controller", "main.go")}
 	for _, p := range programs {
 		sources[p.Name()] = filepath.Join(here, p.Name(), "main.go")
 	}
@@ -75,8 +76,8 @@ func consume(ctx context.Context, repository, dir, proxy, version string, module
 	return nil
 }
 
-// environment returns the environment of the programs, in which the packed modules come from their folder, and the
-// module cache.
+// environment returns the environment in which the programs are built, and the folder of the module cache. In this
+// environment, the packed modules come from proxy, and all others from the usual proxies.
 func environment(ctx context.Context, proxy string, modules []publicModule) (env []string, cache string, err error) {
 	out, err := output(ctx, ".", os.Environ(), "go", "env", "GOMODCACHE", "GOPROXY", "GONOSUMDB")
 	if err != nil {

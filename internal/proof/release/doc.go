@@ -10,9 +10,9 @@
 // The command does the whole release in a clone first:
 //
 //  1. The tree is clean, the tag is new, and the tests pass (.ci/run, unless -without-tests is given).
-//  2. The version follows from the changes since the last one, by the lists of exported names in
-//     internal/proof/api/testdata: with a change of the lists it is not a patch; once there is a version 1, a name that
-//     is gone needs a major version.
+//  2. The version fits the changes since the last one, by the lists of exported names in internal/proof/api/testdata.
+//     If the lists have changed, it is not a patch version. If a name is gone, and there has been a version 1, it is a
+//     major version.
 //  3. CHANGELOG.md has a section of the version.
 //  4. A commit gives the section a date, and makes each module require this version of the others. The replace lines
 //     stay: they hold for work in this repository, and users of a module do not see them.

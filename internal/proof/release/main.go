@@ -85,7 +85,8 @@ func (r release) run(ctx context.Context) (err error) {
 		}
 	}
 	today := time.Now()
-	rehearsed := r.version + "-rehearsal." + today.UTC().Format("20060102150405") // the module cache must not take it for the release
+	// Another version, because the module cache must not take the rehearsal for the release.
+	rehearsed := r.version + "-rehearsal." + today.UTC().Format("20060102150405")
 	modules, err := clone.release(ctx, rehearsed, today)
 	if err != nil {
 		return err

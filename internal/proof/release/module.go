@@ -119,7 +119,7 @@ func (r repository) pack(ctx context.Context, m publicModule, version, proxy str
 	return nil
 }
 
-// zip writes the file that a module proxy has of a version, and checks it.
+// zip writes the file in which a module proxy serves a version, and checks it.
 func (r repository) zip(ctx context.Context, m publicModule, version, file string) error {
 	f, err := os.Create(file)
 	if err != nil {

@@ -80,7 +80,7 @@ func (r repository) exports() (map[string]bool, error) {
 	return out, nil
 }
 
-// exportsOf returns those of a version.
+// exportsOf returns the exported names of a version, as exports does.
 func (r repository) exportsOf(ctx context.Context, version string) (map[string]bool, error) {
 	files, err := r.git(ctx, "ls-tree", "--name-only", version, lists+"/")
 	if err != nil {

@@ -28,7 +28,8 @@ func (r repository) git(ctx context.Context, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// ready returns an error if the version is not valid, or if the state of the repository does not allow a release of it.
+// ready returns an error if the version is not valid, or if the state of the repository does not allow a release of
+// it.
 func (r repository) ready(ctx context.Context, version string) error {
 	if !semver.IsValid(version) || semver.Canonical(version) != version || semver.Build(version) != "" {
 		return fmt.Errorf("the version must be vMAJOR.MINOR.PATCH, got %q", version)
