@@ -87,7 +87,7 @@ func (m *Machine) Freeze() {
 	}
 }
 
-// Thaw lets the process go on. If the machine has slept, its monotonic clock has not noticed.
+// Thaw lets the process go on. If slept is true, the whole machine was asleep, so its monotonic clock did not advance.
 func (m *Machine) Thaw(slept bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
