@@ -12,7 +12,7 @@ import (
 // Source makes documents that resemble each other.
 type Source struct {
 	*rand.Rand
-	// NoNulls leaves null out as a member.
+	// NoNulls makes no member whose value is null.
 	NoNulls bool
 }
 
@@ -74,7 +74,7 @@ func (r *Source) Change(v any, depth int) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(v)) { // or a seed would not say all
+		for _, name := range slices.Sorted(maps.Keys(v)) { // sorted, so that a seed fixes the result
 			if r.IntN(8) > 0 {
 				out[name] = r.Change(v[name], depth-1)
 			}
