@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Grows fails the test if a document that is eight times as large costs more than nine times the work. It counts steps,
-// not time.
+// Grows fails the test if a document that is eight times as large costs more than nine times the work. It counts
+// steps, not time.
 func Grows(t testing.TB, work func(n int) int) {
 	t.Helper()
 	few, many := work(500), work(4000)
