@@ -17,8 +17,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Gadgets is a custom resource with lists and maps of every kind. The server has it, with status and with GadgetSchema,
-// before the suite runs.
+// Gadgets is a custom resource with lists and maps of every kind. The server has it, with status and with
+// GadgetSchema, before the suite runs.
 var Gadgets = client.Type[*meta.Unstructured]{Group: "conformance.bowline.example", Version: "v1", Kind: "Gadget", Resource: "gadgets"}
 
 // GadgetSchema is the openAPIV3Schema of Gadgets.
@@ -70,7 +70,7 @@ type write struct {
 	by   string // the field manager
 	how  string // apply, force, create, update, merge or json, and a subresource
 	body string // without apiVersion, kind and name, which are added
-	want string // the answer, unless it is success; or made by in136
+	want string // the expected error, which in136 may have made; empty for success
 }
 
 // ownership is a sequence of writes to one object, and the resulting object and managedFields.
@@ -106,7 +106,7 @@ func emptyOwner(fields ...string) string {
 	return in136(fmt.Sprintf(refusal, strings.Join(today, ", ")), fmt.Sprintf(refusal, strings.Join(then, ", ")))
 }
 
-// The paths of the collections of ownerships, and the apiVersions of their objects.
+// kinds has, for each kind of an ownership, the path of the collection and the apiVersion of the object.
 var kinds = map[string]struct{ path, apiVersion string }{
 	"ConfigMap":  {"/api/v1/namespaces/%s/configmaps", "v1"},
 	"Secret":     {"/api/v1/namespaces/%s/secrets", "v1"},
@@ -249,7 +249,8 @@ func told(err error) string {
 	return err.Error()
 }
 
-// taken returns an object without managedFields and the fields that a server sets, and its managedFields without times.
+// taken returns the managedFields of an object, without times, and the object without them and without the fields that
+// a server sets.
 func taken(t *testing.T, raw []byte) (object string, owners []string) {
 	t.Helper()
 	var m map[string]any

@@ -49,7 +49,7 @@ var signingRequests = client.Type[*SigningRequest]{
 	Group: "certificates.k8s.io", Version: "v1", Kind: "CertificateSigningRequest", Resource: "certificatesigningrequests", Scope: meta.Cluster,
 }
 
-// newSigningRequest returns a request, and a certificate as a signer may answer it with.
+// newSigningRequest returns a request, and a certificate that a signer may issue for it.
 func newSigningRequest(t *testing.T, name string) (r *SigningRequest, certificate []byte) {
 	t.Helper()
 	key := must[*ecdsa.PrivateKey](t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))

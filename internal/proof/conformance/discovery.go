@@ -68,7 +68,8 @@ func testDiscovery(t *testing.T, s suite) {
 	t.Run("OpenAPI", func(t *testing.T) { testOpenAPI(t, s) })
 	t.Run("version", func(t *testing.T) {
 		v := must[discovery.ServerVersion](t)(discovery.New(s.client, discovery.Options{}).Version(t.Context()))
-		if !strings.HasPrefix(v.GitVersion, "v") || v.Platform == "" { // a server built by go build does not know its release
+		// A server that was built by go build does not know its release.
+		if !strings.HasPrefix(v.GitVersion, "v") || v.Platform == "" {
 			t.Errorf("version is %+v", v)
 		}
 	})

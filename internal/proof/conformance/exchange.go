@@ -18,13 +18,13 @@ import (
 // exchange is one request as it is on the wire, and its expected answer.
 type exchange struct {
 	name  string
-	path  string // with the query; after the method and a blank, or without them for PATCH
+	path  string // the method, a blank, and the path with its query; for PATCH, only the path
 	media string // without "application/"; empty for JSON
 	body  string
 
 	code     int
 	reason   apierrors.Reason
-	message  string // its end; * stands for any text
+	message  string // the end of the Status's message; * stands for any text
 	at       string // a path in the answer, such as "spec.parts.0.name"
 	is       string // the JSON of the value there; empty for no check
 	warnings string // separated by ;

@@ -57,7 +57,7 @@ func testFinalizerCalls(t *testing.T, s suite) {
 	if err := s.configMaps.Delete(t.Context(), key, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	step(add("bowline.dev/a"), "bowline.dev/a", 0) // it has it already
+	step(add("bowline.dev/a"), "bowline.dev/a", 0) // the object already has the finalizer
 	_, err := add("bowline.dev/late")()
 	var deleting *client.DeletingError
 	if !errors.As(err, &deleting) || !errors.Is(err, apierrors.Conflict) || fmt.Sprint(deleting.Finalizers) != "[bowline.dev/a]" {

@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// testMissingSubresource asks for a subresource that a resource does not have. For a custom resource the server answers
-// that the object is not found, whether it exists or not. The client tells the two cases apart.
+// testMissingSubresource asks for a subresource that a resource does not have. For a custom resource the server
+// answers that the object is not found, whether it exists or not. The client tells the two cases apart.
 func testMissingSubresource(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	gizmos := client.For(s.client, Gizmos)

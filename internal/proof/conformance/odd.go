@@ -63,8 +63,8 @@ func testMetadata(t *testing.T, s suite) {
 			warned(`metadata.finalizers: "bowline.dev": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts ` +
 				`with other finalizer writers; metadata.finalizers: "x": prefer a domain-qualified finalizer name to avoid accidental conflicts ` +
 				`with other finalizer writers`),
-		// The server may compare the patch with the object in its cache, and warn of each finalizer that is not in
-		// that. So the list first makes the server wait until its cache is current.
+		// The server may compare the patch with the object in its cache, and warn of each finalizer that the cached
+		// object does not have. So the list first makes the server wait until its cache is current.
 		applied("a list of widgets", "GET {widgets}", "", "", "kind", `"WidgetList"`),
 		applied("those it has", "{widgets}/a", asMerge, `{"metadata":{"finalizers":["x","bowline.dev"]}}`, "", ""),
 		applied("none", "{widgets}/a", asMerge, `{"metadata":{"finalizers":null}}`, "", ""),

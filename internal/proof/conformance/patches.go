@@ -46,7 +46,7 @@ func testPatches(t *testing.T, s suite) {
 		again := must[*ConfigMap](t)(s.configMaps.Patch(t.Context(), meta.KeyOf(made), p))
 		equal(t, "the version after the same patch again", again.ResourceVersion, changed.ResourceVersion)
 		_, err := s.configMaps.Patch(t.Context(), meta.KeyOf(made), p.WithResourceVersion(made.ResourceVersion))
-		if p.MediaType() == patch.JSONType { // where it is a test
+		if p.MediaType() == patch.JSONType { // the version is an operation "test" of the patch
 			wantReason(t, err, apierrors.Invalid, 422)
 		} else {
 			wantReason(t, err, apierrors.Conflict, 409)

@@ -25,12 +25,12 @@ import (
 
 const asProtobuf = protobuf.MediaType
 
-// encoded is a request whose body may be protobuf and whose answer may be.
+// encoded is a request and its expected answer. Both may be protobuf.
 type encoded struct {
 	name   string
 	path   string // after the method and a blank
 	accept string
-	body   string // JSON, which is sent as protobuf; or the bytes themselves, which begin otherwise
+	body   string // JSON, which is sent as protobuf; anything that does not begin as JSON is sent as it is
 
 	code int
 	as   string // the type of the answer

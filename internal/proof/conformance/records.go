@@ -98,7 +98,7 @@ func testRecords(t *testing.T, s suite) {
 	testRecordTwins(t, s, ns)
 }
 
-// testRecordRules is about what is refused.
+// testRecordRules is about Events that the server refuses.
 func testRecordRules(t *testing.T, run func(exchange)) {
 	t.Helper()
 	const invalid = `Event "x" is invalid: `

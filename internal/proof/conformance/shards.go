@@ -15,8 +15,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// RunShards is the part of the suite about shard selectors (KEP-5866), for a server that applies them. Nothing else may
-// change the server's config maps while it runs. [Run] has the part for other servers.
+// RunShards is the part of the suite about shard selectors (KEP-5866), for a server that applies them. Nothing else
+// may change the server's config maps while it runs. [Run] has the part for other servers.
 func RunShards(t *testing.T, cfg client.Config) {
 	s := newSuite(t, cfg)
 	binary := cfg
@@ -32,7 +32,7 @@ func RunShards(t *testing.T, cfg client.Config) {
 	t.Run("malformed selectors", func(t *testing.T) { testShardSelectors(t, s) })
 }
 
-// shards returns ways to divide everything: each has every range once.
+// shards returns ways to divide all objects into shards. Each way has every range once.
 func shards() map[string][]meta.Ranges {
 	all := map[string][]meta.Ranges{"all": {meta.AllRanges()}}
 	for name, of := range map[string]func(n int) int{

@@ -147,7 +147,7 @@ type suite struct {
 	leases      client.Resource[*Lease]
 }
 
-// in136 makes one text of two: that of the latest server, and that of Kubernetes 1.36.
+// in136 joins two texts into one: that of the latest server, and that of Kubernetes 1.36.
 func in136(today, then string) string { return today + separator136 + then }
 
 const separator136 = "\x00in 1.36: "
@@ -191,7 +191,7 @@ func (s suite) warned(t *testing.T) (c *client.Client, warnings func() []string)
 	}
 }
 
-// configMap makes one.
+// configMap creates a ConfigMap.
 func (s suite) configMap(t *testing.T, namespace, name string, labels map[string]string) *ConfigMap {
 	t.Helper()
 	c, err := s.configMaps.Create(t.Context(), newConfigMap(namespace, name, labels))

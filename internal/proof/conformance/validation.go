@@ -101,7 +101,7 @@ func testStrictWords(t *testing.T, s suite, ns string) {
 			header.Set("Content-Type", "application/merge-patch+json")
 		}
 		query := map[string][]string{"fieldValidation": {"Strict"}}
-		if test.kind != "TokenRequest" { // which does not have it
+		if test.kind != "TokenRequest" { // the create of a TokenRequest has no dry run
 			query["dryRun"] = []string{"All"}
 		}
 		resp, err := s.client.Raw(t.Context(), client.RawRequest{

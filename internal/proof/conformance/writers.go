@@ -57,7 +57,7 @@ const TallyDefinition = `{"metadata": {"name": "tallies.conformance.bowline.exam
 		}}}}]
 }}`
 
-// WritersAgent is the User-Agent of those that RunWriters has.
+// WritersAgent is the User-Agent of the writers of RunWriters.
 const WritersAgent = "writers/1"
 
 // RunWriters has 64 writers count on one object at once, by Modify: on a config map, on a custom resource, on its
@@ -65,8 +65,8 @@ const WritersAgent = "writers/1"
 // the server, or nil.
 //
 // Each writer counts once: it tries again after an error that says that nothing was written, and not after one that
-// says that something may have been. In the end each that succeeded must have counted once, and each that does not
-// know, once at most.
+// says that something may have been. In the end, each writer that succeeded must have counted once, and each that does
+// not know whether it did, at most once.
 func RunWriters(t *testing.T, cfg client.Config, wrap func(http.RoundTripper) http.RoundTripper) {
 	s := newSuite(t, cfg)
 	tallies := client.For(s.client, Tallies)
@@ -203,7 +203,7 @@ func write64(t *testing.T, name string, count func(ctx context.Context, by strin
 	return known
 }
 
-// Faults returns a network between a client and a server on which much goes wrong, by a seed.
+// Faults returns a network between a client and a server with many faults, which the seed chooses.
 func Faults(seed uint64) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return &faults{next: next, random: rand.New(rand.NewPCG(seed, 1))}
