@@ -68,8 +68,8 @@ func (p *ControlPlane) startServer(ctx context.Context, path string, o Options) 
 	})
 }
 
-// certificates is the directory where the API server keeps the certificate that it makes for itself. A later API server
-// with the same directory uses the same certificate.
+// certificates is the directory where the API server keeps the certificate that it makes for itself. A later API
+// server with the same directory uses the same certificate.
 func (p *ControlPlane) certificates() string { return filepath.Join(p.dir, "certs") }
 
 // launchServer starts kube-apiserver, with the flags that startServer has chosen, and waits until it serves.
@@ -99,7 +99,8 @@ func (p *ControlPlane) launchServer(ctx context.Context) (*server, error) {
 // RestartServer kills kube-apiserver, as a crash does, and starts it again, with the same data, address, certificate
 // and tokens. It returns once the new one serves. If down is not nil, it is called while no API server runs.
 //
-// It may not be called by several goroutines at once, or together with Stop. After an error there may be no API server.
+// It may not be called by several goroutines at once, or together with Stop. After an error there may be no API
+// server.
 func (p *ControlPlane) RestartServer(ctx context.Context, down func()) error {
 	last := len(p.servers) - 1
 	if err := p.servers[last].stop(); err != nil {
@@ -117,7 +118,7 @@ func (p *ControlPlane) RestartServer(ctx context.Context, down func()) error {
 	return nil
 }
 
-// check returns nil if the API server answers a GET with 200. Nobody else's server accepts the token.
+// check returns nil if the API server answers a GET with 200. No other server accepts the token.
 func (p *ControlPlane) check(ctx context.Context, url string) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(p.CA)

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// authority signs the client certificates that the API server accepts. In a cluster the controller manager has its key.
+// authority signs the client certificates that the API server accepts. In a cluster the controller manager has its
+// key.
 type authority struct {
 	cert *x509.Certificate
 	key  crypto.Signer

@@ -20,8 +20,8 @@ type Options struct {
 	ServerFlags []string
 }
 
-// Releases returns the releases of Kubernetes that Start knows, the usual one first. Each is a file of modules: go.mod,
-// or go-1.36.mod for "1.36".
+// Releases returns the releases of Kubernetes that Start knows, the usual one first. Each is a file of modules:
+// go.mod, or go-1.36.mod for "1.36".
 func Releases() []string { return []string{"1.37", "1.36"} }
 
 // ControlPlane is a running etcd and kube-apiserver. Its fields are set by Start and do not change; its methods may be

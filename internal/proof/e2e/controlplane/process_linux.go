@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// separate puts a child into a process group of its own, so that an interrupt from the terminal reaches the test alone,
-// which then ends its children in order.
+// separate puts a child into a process group of its own, so that an interrupt from the terminal reaches the test
+// alone, which then ends its children in order.
 func separate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
