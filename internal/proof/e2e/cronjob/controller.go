@@ -65,7 +65,7 @@ func (r *reconciler) reconcile(ctx context.Context, key meta.Key) (controller.Re
 	return r.start(ctx, cron, mine)
 }
 
-// writeStatus says which jobs run, and remembers the newest time that there was a job for: its job may be deleted.
+// writeStatus writes which jobs run, and the newest time for which there was a job, because that job may be deleted.
 func (r *reconciler) writeStatus(ctx context.Context, cron *CronJob, mine children) (*CronJob, error) {
 	key := meta.KeyOf(cron)
 	written, err := r.cronJobs.Status().ModifyWith(ctx, key, func(c *CronJob) error {

@@ -7,12 +7,12 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// mostMissed is how many missed times are looked through. A schedule with more of them was away for long, or its clock
-// is wrong.
+// mostMissed is how many missed times are looked through. If there are more, the controller was away for long, or a
+// clock is wrong.
 const mostMissed = 1000
 
-// due returns the newest time of the schedule that is not after now and after last, zero if there is none, and the next
-// one after now.
+// due returns two times of the schedule: missed, the newest one after last and not after now, or zero if there is
+// none; and next, the first one after now.
 func due(schedule string, last, now time.Time) (missed, next time.Time, err error) {
 	times, err := cron.ParseStandard(schedule)
 	if err != nil {
