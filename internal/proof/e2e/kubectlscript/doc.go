@@ -1,5 +1,5 @@
-// Package kubectlscript runs commands of kubectl against two servers, a real one and clienttest, and compares what they
-// say: the exit code, standard output and standard error.
+// Package kubectlscript runs commands of kubectl against two servers, a real one and clienttest, and compares what
+// they say: the exit code, standard output and standard error.
 //
 // The commands are in the directory commands, in one file for each subject. Each file has its own namespace, with the
 // file's name, which is kubectl's current namespace. In a file
@@ -15,11 +15,11 @@
 //	| apiVersion: v1
 //
 // lines that begin with | are the standard input of the command above them, or the content of the file above them,
-// which is in the working directory of the commands that follow. A command may occur only once, because its text is its
-// name. To run it again, add a comment at its end, which distinguishes the two. Words are quoted as in a shell; other
-// features of a shell do not exist.
+// which is in the working directory of the commands that follow. A command may occur only once, because its text is
+// its name. To run it again, add a comment at its end, which distinguishes the two. Words are quoted as in a shell;
+// other features of a shell do not exist.
 //
-// Parts that must differ, such as uids and times, are replaced before the comparison; normalise.go says which. The file
-// exceptions.txt has the outputs that may differ otherwise, each with the reason. An exception is right where
+// Parts that must differ, such as uids and times, are replaced before the comparison; normalise.go says which. The
+// file exceptions.txt has the outputs that may differ otherwise, each with the reason. An exception is right where
 // clienttest's documentation says that it differs from a real server; elsewhere clienttest is wrong.
 package kubectlscript

@@ -53,8 +53,8 @@ func (s *Server) normalise(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// sortReasons orders the reasons why an object is invalid, which kubectl prints one below the other: a server finds those
-// of labels and annotations in any order.
+// sortReasons orders the reasons why an object is invalid, which kubectl prints one below the other: a server finds
+// those of labels and annotations in any order.
 func sortReasons(lines []string) {
 	for i := 0; i < len(lines); i++ {
 		begin := i

@@ -103,7 +103,7 @@ func (s *Server) kubectl(ctx context.Context, env []string, input string, args [
 	cmd.Env = append(cmd.Env, env...)
 	err := cmd.Run()
 	switch {
-	case errors.Is(context.Cause(ctx), context.Canceled): // by the caller
+	case errors.Is(context.Cause(ctx), context.Canceled): // the caller has given up
 		return Result{}, context.Cause(ctx)
 	case cmd.ProcessState == nil:
 		return Result{}, err
