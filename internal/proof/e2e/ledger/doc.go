@@ -1,7 +1,8 @@
-// Package ledger judges what the replicas of a program did that share its work by package client/shards: which replica
-// had each range and when, what they worked on, and which of their writes arrived at the server. It knows nothing of
-// processes and servers: a test makes the record, and [Ledger.Faults] says what is wrong in it.
+// Package ledger judges the replicas of a program that share its work by package client/shards. A [Ledger] records
+// which replica had each range and when, what the replicas worked on, and which of their writes arrived at the server.
+// The package knows nothing of processes and servers: a test makes the record, and [Ledger.Faults] says what is wrong
+// in it.
 //
-// All moments are of one clock, as durations since some beginning. A replica that does not run cannot say when it lost
-// a range. So a test that stops or kills a replica records that itself.
+// All moments are of one clock, as durations since some beginning. A replica that is stopped or killed cannot say when
+// it lost a range. So the test that stops or kills a replica records that itself.
 package ledger

@@ -30,7 +30,7 @@ type Bounds struct {
 type Tenure struct {
 	Replica  string
 	Range    int
-	From, To time.Duration // To is Forever if it never said that it is over
+	From, To time.Duration // To is Forever if the replica never said that the tenure is over
 	// Lost says that the replica had lost its lease, rather than handed over the range. It may notice that late.
 	Lost bool
 }
@@ -103,15 +103,15 @@ type tenure struct {
 //
 //   - The tenures of two replicas do not overlap. The tenure of a replica that was killed or stopped counts until the
 //     earliest moment at which it would have lost its lease.
-//   - During the tenure of one replica no write of another one arrives, except one that the other had asked for when it
-//     was stopped, and of these at most Bounds.Workers.
+//   - During the tenure of one replica no write of another one arrives, except one that the other had asked for when
+//     it was stopped, and of these at most Bounds.Workers.
 //   - During the tenure of one replica no other replica works, unless the other has lost the range, so that it may not
 //     write any more.
 //   - A replica that works or writes has had the range before.
 //   - When a replica hands a range over, the next one is ready for it.
-//   - It has no owner for at most Bounds.Handover if it is handed over, and otherwise for at most Bounds.Lease plus
-//     Bounds.Sync. For each other replica that is killed or stopped or loses its lease in that time, Bounds.Lease plus
-//     Bounds.Sync are added. At the End it has an owner.
+//   - The range has no owner for at most Bounds.Handover if it is handed over, and otherwise for at most Bounds.Lease
+//     plus Bounds.Sync. For each other replica that is killed or stopped or loses its lease in that time, Bounds.Lease
+//     plus Bounds.Sync are added. At the End the range has an owner.
 func (l *Ledger) Faults() (faults []string, s Summary) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	works, writes := make([][]Work, meta.RangeCount), make([][]Write, meta.RangeCount)
@@ -173,8 +173,8 @@ func (l *Ledger) byRange(writes [][]Write) [][]tenure {
 	return all
 }
 
-// owning returns the index of the tenure in which a replica began something at a moment; -1 if it had not had the range
-// yet.
+// owning returns the index of the tenure in which a replica began something at a moment; -1 if it had not had the
+// range yet.
 func owning(replica string, at time.Duration, ts []tenure) int {
 	found := -1
 	for i, t := range ts {
@@ -234,7 +234,8 @@ func checkWork(w Work, ts []tenure, fault func(string, ...any)) {
 
 // checkGaps checks how long a range has no owner.
 func (l *Ledger) checkGaps(n int, ts []tenure, s *Summary, fault func(string, ...any)) {
-	before := tenure{Tenure: Tenure{Replica: "nobody"}, idle: l.Begin, taken: true} // a group begins as if somebody had crashed
+	// At its beginning, a group takes the ranges as if another replica had crashed.
+	before := tenure{Tenure: Tenure{Replica: "nobody"}, idle: l.Begin, taken: true}
 	for _, t := range ts {
 		gap := max(0, t.From-before.idle)
 		most, longest := l.Bounds.Handover, &s.LongestHandover
