@@ -1,5 +1,5 @@
-// Package lifeline ends a server together with the process that started it, however that process ends: by returning, by
-// a panic, by a signal that nobody can catch.
+// Package lifeline ends a server together with the process that started it, however that process ends: by returning,
+// by a panic, by a signal that nobody can catch.
 //
 // The one who starts the server holds the writing end of a pipe that is the server's standard input. The operating
 // system closes that end when its holder is gone; the server reads the end of its input, cleans up and exits. This
