@@ -15,5 +15,6 @@
 //
 // For the memory, each program runs against clienttest. The server has 20 custom resources to work on, and 10,000
 // deployments or jobs of others (-others), which a controller has to cache as well. When all 20 have their deployment
-// or their job, and 5 s more have passed, the memory is read from /proc/PID/status (VmRSS and VmHWM), so on Linux only.
+// or their job, and 5 s more have passed, the memory is read from /proc/PID/status (VmRSS and VmHWM), so on Linux
+// only.
 package main

@@ -113,7 +113,7 @@ func downloaded(ctx context.Context, temp, module string) (string, error) {
 		return "", fmt.Errorf("download %s: %w: %s", module, errors.Join(err, jsonErr), answer.Error)
 	}
 	to := filepath.Join(temp, "original")
-	return to, os.CopyFS(to, os.DirFS(answer.Dir)) // the copy can be changed, which that of the module cache cannot
+	return to, os.CopyFS(to, os.DirFS(answer.Dir)) // unlike the files in the module cache, the copy can be changed
 }
 
 // countLines counts the lines with code of the Go files at a path, those of generated files apart. Tests are left out.

@@ -20,7 +20,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// world is what the server has, and what the controller is to make of it.
+// world has the objects on the server, and says what the controller has to make.
 type world struct {
 	resources []clienttest.Resource
 	work      client.Type[*meta.Unstructured] // the custom resource
