@@ -10,7 +10,8 @@
 // It prints how many specs passed and which did not. File exceptions.txt has the specs that need not pass, each with
 // the reason. The exit code is 1 if another spec fails, or if one of these passes: then clienttest has become better,
 // and the entry must be removed. An exception is right where a spec needs something that clienttest does not have, by
-// its documentation; where the spec shows a difference from kube-apiserver that is not documented, clienttest is wrong.
+// its documentation; where the spec shows a difference from kube-apiserver that is not documented, clienttest is
+// wrong.
 //
 //	-copy DIR      makes the copy there, and leaves it, to run single specs in it by hand
 //	-suite NAME    runs only one of the suites, and checks its exceptions alone

@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 )
 
-// With -ctrlcache the suites run with the cache of informer/ctrlcache, and their server is a real kube-apiserver, which
-// the original envtest starts. The copy differs from the original in the constructor only.
+// With -ctrlcache the suites run with the cache of informer/ctrlcache, and their server is a real kube-apiserver,
+// which the original envtest starts. The copy differs from the original in the constructor only.
 
 //go:embed exceptions-ctrlcache.txt
 var cacheExceptions string
