@@ -20,7 +20,7 @@ type field struct {
 	number        int
 	name          string
 	typ           string // a type of protobuf, or the name of a message with its package
-	repeated, ofs bool   // ofs: it is a map
+	repeated, ofs bool   // ofs says that it is a map
 }
 
 // The files have one declaration in a line, and a message does not contain another.
