@@ -15,8 +15,8 @@ import (
 // release is the version that the operator believes to be its own.
 const release = "4.22.0"
 
-// autoscalerOperator is cluster-autoscaler-operator. It runs a Deployment for a ClusterAutoscaler, writes the bounds of
-// a MachineAutoscaler to its MachineSet, removes them before the MachineAutoscaler is deleted, and reports in a
+// autoscalerOperator is cluster-autoscaler-operator. It runs a Deployment for a ClusterAutoscaler, writes the bounds
+// of a MachineAutoscaler to its MachineSet, removes them before the MachineAutoscaler is deleted, and reports in a
 // ClusterOperator. It caches MachineSets unstructured and Machines as metadata.
 var autoscalerOperator = &operator{
 	name:    "cluster-autoscaler",
@@ -27,7 +27,7 @@ var autoscalerOperator = &operator{
 	edits: []string{
 		// Only tools.go needs this module, whose version does not exist.
 		"-droprequire=k8s.io/autoscaler/cluster-autoscaler/apis", "-dropreplace=k8s.io/autoscaler/cluster-autoscaler/apis",
-		// The one that it requires does not compile with Kubernetes 1.37.
+		// The version that the operator requires does not compile with Kubernetes 1.37.
 		"-require=" + machineAPI + "@" + machineAPIVersion,
 	},
 	adaptations: forNewKubernetes,

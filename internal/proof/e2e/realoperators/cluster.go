@@ -58,7 +58,7 @@ func object(format string, args ...any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	text, err := yaml.YAMLToJSON(fmt.Appendf(nil, format, args...))
 	if err == nil {
-		err = o.UnmarshalJSON(text) // which keeps whole numbers
+		err = o.UnmarshalJSON(text) // UnmarshalJSON keeps whole numbers
 	}
 	if err != nil {
 		panic(fmt.Sprintf("a text of this program: %v", err))

@@ -22,7 +22,7 @@ type binaries struct {
 	source        string // the directory of the copy
 }
 
-// build is one of them.
+// build is one of the two builds.
 type build struct{ name, path string }
 
 func (b binaries) both() []build { return []build{{"before", b.before}, {"after", b.after}} }

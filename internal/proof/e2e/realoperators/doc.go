@@ -1,16 +1,16 @@
-// Command realoperators runs two real operators of controller-runtime before and after the one line that gives them the
-// cache of informer/ctrlcache: NewCache: ctrlcache.New in their manager.Options. It compares the states that they lead
-// to through a storm of faults, and their start, memory and CPU time without faults. Run it in the directory of module
-// internal/proof/e2e, on Linux:
+// Command realoperators runs two real operators of controller-runtime before and after the one line that gives them
+// the cache of informer/ctrlcache: NewCache: ctrlcache.New in their manager.Options. It compares the states that they
+// lead to through a storm of faults, and their start, memory and CPU time without faults. Run it in the directory of
+// module internal/proof/e2e, on Linux:
 //
 //	go run ./realoperators
 //
 // The operators are the command machineset of openshift/machine-api-operator, which keeps as many Machines as a
-// MachineSet says, and openshift/cluster-autoscaler-operator, which has two controllers and a report. The program takes
-// their modules from the module cache, or from the module proxy, makes copies in a temporary directory, and builds each
-// operator twice. The builds differ only in this line and its import: both have the modules that informer/ctrlcache
-// requires. Where a module that an operator needs does not compile with those, both builds use a copy without the lines
-// in question. Our go.mod stays as it is.
+// MachineSet says, and openshift/cluster-autoscaler-operator, which has two controllers and a report. The program
+// takes their modules from the module cache, or from the module proxy, makes copies in a temporary directory, and
+// builds each operator twice. The builds differ only in this line and its import: both have the modules that
+// informer/ctrlcache requires. Where a module that an operator needs does not compile with those, both builds use a
+// copy without the lines in question. Our go.mod stays as it is.
 //
 // # The storm
 //
@@ -26,8 +26,8 @@
 // objects, in an order that a seed decides. The program acts for the controllers that such a cluster lacks. After the
 // faults the operator has five minutes to reach a state in which nothing is missing, and which stays the same for five
 // seconds. Before the states of both builds are compared, uids, times, versions and generated names are replaced,
-// because a server chooses them at random. The exit code is 1 if the states differ. With -copy they stay as text beside
-// the builds and logs.
+// because a server chooses them at random. The exit code is 1 if the states differ. With -copy they stay as text
+// beside the builds and logs.
 //
 // # The figures
 //

@@ -128,7 +128,7 @@ func (p plan) compare(ctx context.Context, out io.Writer, o *operator, b binarie
 	return false, nil
 }
 
-// outcome is what a run through the storm led to.
+// outcome is the result of a run through the storm.
 type outcome struct {
 	state   []string
 	settled time.Duration // after the end of the faults

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// figures are those of one quiet run.
+// figures are the measurements of one quiet run.
 type figures struct {
 	start     time.Duration // until every object has been reconciled once
 	startCPU  time.Duration // used until then
