@@ -57,7 +57,7 @@ func (r *reconciler) reconcile(ctx context.Context, key meta.Key) (controller.Re
 	return controller.Result{}, r.report(ctx, foo, live, "Deployed", nil)
 }
 
-// deployment returns what a Foo asks for.
+// deployment returns the Deployment that a Foo asks for.
 func deployment(foo *Foo) (*Deployment, error) {
 	labels := map[string]string{"app": "nginx", "controller": foo.Name}
 	d := &Deployment{ObjectMeta: meta.ObjectMeta{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}}
