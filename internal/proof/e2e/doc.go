@@ -54,16 +54,16 @@
 //
 //	go test -count=1 -run 'Patch|Merge|Difference|Directive' . -first 1000 -seeds 500
 //
-// # What other people's programs find in clienttest
+// # Other people's programs against clienttest
 //
 // Two larger comparisons take minutes, so .ci/nightly has them. Run them after a change of package clienttest as well:
 //
 //	go run ./peersuites
 //	go test -count=1 -v -timeout 30m -run Kubectl . -script all
 //
-// The first runs controller-runtime's own tests of its client and its cache against clienttest. The second runs some
-// 400 commands of kubectl against a real server and clienttest, and compares exit codes, standard output and standard
-// error. Without -script, a test runs a short selection of them. To add a command, add a line to a file in
+// The first runs controller-runtime's own tests of its client and its cache against clienttest. The second runs more
+// than 450 commands of kubectl against a real server and clienttest, and compares exit codes, standard output and
+// standard error. Without -script, a test runs a short selection of them. To add a command, add a line to a file in
 // kubectlscript/commands.
 //
 // Each has a file exceptions.txt with what clienttest need not do, and the reason. A comparison fails if something
