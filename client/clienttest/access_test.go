@@ -139,7 +139,7 @@ func TestTokensOfServiceAccountsExpire(t *testing.T) {
 	})
 }
 
-func TestSubresourcesThatAreNotThere(t *testing.T) {
+func TestMissingSubresourcesAreRefused(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	const pod = "/api/v1/namespaces/default/pods/a"
 	for _, test := range []struct {

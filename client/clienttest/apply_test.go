@@ -89,7 +89,7 @@ func TestAnApplyDoesNotExplode(t *testing.T) {
 }
 
 // An apply to a list that has an element without a key lost another one instead of it.
-func TestApplyBesideAnElementWithoutAKey(t *testing.T) {
+func TestAnApplyKeepsTheNeighboursOfAnElementWithoutAKey(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{fuzzWidget}})
 	path := fuzzKinds[5].path
 	const widget = `{"apiVersion":"bowline.dev/v1","kind":"Widget","metadata":{"name":"x"},"spec":{"parts":[%s]}}`

@@ -130,7 +130,7 @@ func TestDrip(t *testing.T) {
 }
 
 // fault F24: what is declared and what comes differ.
-func TestWrongLength(t *testing.T) {
+func TestRewriteMayDeclareAWrongLength(t *testing.T) {
 	servers(t, clienttest.Options{}, func(t *testing.T, h *harness) {
 		h.create(t, "a")
 		whole := h.must(t, http.MethodGet, configMaps, "")
@@ -158,7 +158,7 @@ func TestWrongLength(t *testing.T) {
 	})
 }
 
-func TestTrailing(t *testing.T) {
+func TestRewriteMayAddGarbage(t *testing.T) {
 	servers(t, clienttest.Options{}, func(t *testing.T, h *harness) {
 		whole := h.must(t, http.MethodGet, configMaps, "")
 		h.server.Intercept(func(*http.Request) http.HandlerFunc {
@@ -181,7 +181,7 @@ func TestTrailing(t *testing.T) {
 }
 
 // fault F23: a compressed body lacks its end, and only the compression tells.
-func TestTruncatedGzip(t *testing.T) {
+func TestRewriteMayTruncateGzip(t *testing.T) {
 	servers(t, clienttest.Options{}, func(t *testing.T, h *harness) {
 		h.create(t, "a")
 		whole := h.must(t, http.MethodGet, configMaps, "")
@@ -213,7 +213,7 @@ func TestTruncatedGzip(t *testing.T) {
 }
 
 // fault F25 and others: answers that are not the server's.
-func TestForeignAnswers(t *testing.T) {
+func TestHandlersSendForeignAnswers(t *testing.T) {
 	servers(t, clienttest.Options{}, func(t *testing.T, h *harness) {
 		h.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.HTML() })
 		if a := h.do(t, http.MethodGet, configMaps, ""); a.code != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" {

@@ -10,7 +10,7 @@ import (
 )
 
 // A condition that comes again without its times has been so since the first, and was said so now.
-func TestTheTimesOfAnApproval(t *testing.T) {
+func TestAnApprovalKeepsTheTimeOfItsFirstCondition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{})
 		const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests"

@@ -94,7 +94,7 @@ func TestDelete(t *testing.T) {
 	})
 }
 
-func TestDeletesThatAreRefused(t *testing.T) {
+func TestInvalidDeletesAreRefused(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	created := h.create(t, "a")
 	uid, version := at(created, "metadata", "uid"), at(created, "metadata", "resourceVersion")

@@ -17,7 +17,7 @@ func messageOf(body string) string {
 }
 
 // The cases here are as on a real server, too, but Bowline's client, which internal/proof/conformance uses, does not send them.
-func TestOddPaths(t *testing.T) {
+func TestOddPathsAreAnsweredAsByTheServer(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets"}}})
 	const widgets = "/apis/example.com/v1/namespaces/default/widgets"
 	h.must(t, http.MethodPost, widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`)
@@ -107,7 +107,7 @@ func TestYAMLTexts(t *testing.T) {
 }
 
 // A watch whose time is over before it starts says so, and ends at once.
-func TestWatchWhoseTimeIsOver(t *testing.T) {
+func TestAWatchWhoseTimeIsOverEndsWithAnError(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	h.create(t, "a")
 	got := h.must(t, http.MethodGet, configMaps+"?watch=1&timeoutSeconds=-1", "")

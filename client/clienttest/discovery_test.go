@@ -14,7 +14,7 @@ const (
 )
 
 // The first form in the Accept header that the server has is the one that it answers in.
-func TestTheFormOfDiscovery(t *testing.T) {
+func TestDiscoveryAnswersInTheFirstFormThatItHas(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	for _, test := range []struct{ name, accept, contentType, kind string }{
 		{"v2", aggregatedV2 + "," + aggregatedV2beta1 + ",application/json", aggregatedV2, `"apiVersion":"apidiscovery.k8s.io/v2",`},
@@ -33,7 +33,7 @@ func TestTheFormOfDiscovery(t *testing.T) {
 }
 
 // What has not changed is not sent again, and what is registered, taken away or stale is a change.
-func TestTheETagOfDiscovery(t *testing.T) {
+func TestTheETagOfDiscoveryChangesWithTheResources(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	tags := map[string]string{}
 	get := func(path, when string) {
@@ -70,7 +70,7 @@ func TestTheETagOfDiscovery(t *testing.T) {
 	}
 }
 
-func TestAStaleGroupVersion(t *testing.T) {
+func TestAStaleGroupVersionIsMarkedInDiscovery(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{widgets()}})
 	h.server.SetStale("example.dev", "v1", true)
 	if got := h.must(t, "GET", "/apis", "", "Accept", aggregatedV2); strings.Count(got, `"freshness":"Stale"`) != 1 {
@@ -82,7 +82,7 @@ func TestAStaleGroupVersion(t *testing.T) {
 	h.must(t, "GET", widgetPath, "") // the resources go on
 }
 
-func TestAServerWithoutAggregatedDiscovery(t *testing.T) {
+func TestAServerMayLackAggregatedDiscovery(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	h.server.SetAggregated(false)
 	a := h.do(t, "GET", "/apis", "", "Accept", aggregatedV2+",application/json")
@@ -96,7 +96,7 @@ func TestAServerWithoutAggregatedDiscovery(t *testing.T) {
 }
 
 // The versions of a group are in the order of preference that Kubernetes has, and custom groups after those that are built in.
-func TestTheOrderInDiscovery(t *testing.T) {
+func TestDiscoveryOrdersVersionsByPreference(t *testing.T) {
 	var resources []clienttest.Resource
 	for _, version := range []string{"v1", "v2beta1", "v2", "v10", "v1alpha2", "v11alpha1", "v2beta10", "foo1", "v1beta1"} {
 		resources = append(resources, clienttest.Resource{Group: "a.dev", Version: version, Kind: "K" + version, Resource: "r" + version})
@@ -113,7 +113,7 @@ func TestTheOrderInDiscovery(t *testing.T) {
 	}
 }
 
-func TestTheHashesOfOpenAPI(t *testing.T) {
+func TestTheIndexOfOpenAPIHasTheHashesOfItsDocuments(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	const path = "/openapi/v3/apis/apps/v1"
 	doc := h.do(t, "GET", path, "")
@@ -130,7 +130,7 @@ func TestTheHashesOfOpenAPI(t *testing.T) {
 }
 
 // The bytes are those of kube-apiserver 1.37.1, but for the storage versions.
-func TestTheOldFormOfDiscovery(t *testing.T) {
+func TestTheOldFormOfDiscoveryHasTheServersBytes(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	for path, wants := range map[string][]string{
 		"/api/v1": {

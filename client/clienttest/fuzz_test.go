@@ -362,7 +362,7 @@ func fuzzWrites(t *testing.T, seed uint64, body string) {
 }
 
 // Every kind of write at once, for the race detector: schemas, defaults and stored objects are shared.
-func TestWritesAtOnce(t *testing.T) {
+func TestWritesAtOnceShareNoMemory(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{fuzzWidget}})
 	widgets, deployments := fuzzKinds[5].path, fuzzKinds[2].path
 	h.must(t, http.MethodPost, widgets, fuzzKinds[5].object)

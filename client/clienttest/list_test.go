@@ -188,7 +188,7 @@ func TestListVersions(t *testing.T) {
 	}
 }
 
-func TestListsThatAreRefused(t *testing.T) {
+func TestInvalidListsAreRefused(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{widgets()}})
 	for i := range 3 {
 		h.create(t, fmt.Sprint("a", i))
@@ -336,7 +336,7 @@ func TestContinueTokensExpire(t *testing.T) {
 }
 
 // fault F9: a version that is still to come is waited for, and then refused with a hint.
-func TestVersionsOfTheFuture(t *testing.T) {
+func TestAFutureVersionIsAwaitedAndThenRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{})
 		h.create(t, "a")

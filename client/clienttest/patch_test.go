@@ -94,7 +94,7 @@ func TestManagedFieldsSayWhoWroteWhat(t *testing.T) {
 }
 
 // A resize of a pod that has no containers, or null for one, was a panic.
-func TestResizeOfAPodWithoutContainers(t *testing.T) {
+func TestAPodWithoutContainersCanBeResized(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	const pods = "/api/v1/namespaces/default/pods"
 	for name, spec := range map[string]string{"none": "", "null": `,"spec":{"containers":[null]}`} {

@@ -13,7 +13,7 @@ import (
 )
 
 // fault F33: what a replica whose cache is behind answers.
-func TestALaggingReplica(t *testing.T) {
+func TestALaggingReplicaAnswersFromItsCache(t *testing.T) {
 	for name, lag := range map[string]struct {
 		versions int
 		age      time.Duration

@@ -12,7 +12,7 @@ import (
 )
 
 // What Options.Authorize allows cannot be listed, as with a webhook of a real server, and the answer says so.
-func TestTheRulesOfAUser(t *testing.T) {
+func TestTheRulesOfAUserCannotBeListed(t *testing.T) {
 	t.Run("with Authorize", func(t *testing.T) {
 		server := clienttest.Start(t, clienttest.Options{Authorize: func(clienttest.Access) (bool, string) { return true, "" }})
 		rules := rulesOf(t, server.Config())
@@ -80,7 +80,7 @@ func TestEveryUserMayReviewTheirOwnAccess(t *testing.T) {
 }
 
 // A review in a namespace is about that one.
-func TestALocalReview(t *testing.T) {
+func TestALocalReviewIsAboutItsNamespace(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) {
 		return a.User.Name != "jane" || a.Key.Namespace == "default", ""
 	}})

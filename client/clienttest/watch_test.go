@@ -239,7 +239,7 @@ func TestWatchTime(t *testing.T) {
 	}
 }
 
-func TestWatchesThatAreRefused(t *testing.T) {
+func TestInvalidWatchesAreRefused(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	const forbidden = "resourceVersionMatch: FieldValueForbidden"
 	options := func(name, query, message string, causes ...string) refusal {

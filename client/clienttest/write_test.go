@@ -59,7 +59,7 @@ func (r refusal) check(t *testing.T, h *harness) {
 	}
 }
 
-func TestWritesThatAreRefused(t *testing.T) {
+func TestInvalidWritesAreRefused(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{widgets()}})
 	h.create(t, "a")
 	h.create(t, "leaving", `"finalizers":["x.io/a"]`)

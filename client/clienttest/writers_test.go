@@ -25,7 +25,7 @@ func tallies(t *testing.T) *clienttest.Server {
 }
 
 // Whatever goes wrong, no change is lost and none is made twice. internal/proof/e2e has the same with a real kube-apiserver.
-func TestManyWritersOfOneObject(t *testing.T) {
+func TestManyWritersLoseNoChange(t *testing.T) {
 	for seed := range histories.Seeds(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { conformance.RunWriters(t, tallies(t).Config(), conformance.Faults(seed)) })
@@ -34,7 +34,7 @@ func TestManyWritersOfOneObject(t *testing.T) {
 }
 
 // The same with faults that the server makes, on its connections.
-func TestManyWritersOfOneObjectOnAServerWithFaults(t *testing.T) {
+func TestManyWritersLoseNoChangeOnAServerWithFaults(t *testing.T) {
 	for seed := range histories.Seeds(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

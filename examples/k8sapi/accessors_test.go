@@ -135,7 +135,7 @@ func scribble(v reflect.Value) {
 }
 
 // SetController sets apimachinery's references on the API's types, with the kind that the owner's descriptor says.
-func TestOwnersOfTheTypesOfApimachinery(t *testing.T) {
+func TestSetControllerSetsReferencesOfApimachinery(t *testing.T) {
 	deployments := client.Type[*appsv1.Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 	owner := &appsv1.Deployment{ObjectMeta: metadata("owner")}
 	owner.UID = "0a1b"
@@ -166,7 +166,7 @@ func TestOwnersOfTheTypesOfApimachinery(t *testing.T) {
 }
 
 // The API's own types say much that nobody means, and it makes no difference.
-func TestEnsureOfTheTypesOfTheApi(t *testing.T) {
+func TestEnsureSendsNothingTwiceForTheTypesOfTheAPI(t *testing.T) {
 	c, _ := connect(t)
 	deployments := client.For(c, client.Type[*appsv1.Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"})
 	want := &appsv1.Deployment{ObjectMeta: metadata("web")}

@@ -41,7 +41,7 @@ func names[K comparable](index *cache.Index[K, *corev1.Pod], value K) []string {
 	return names
 }
 
-func TestInformerOfPodsWithIndexes(t *testing.T) {
+func TestAnInformerIndexesPods(t *testing.T) {
 	c, server := connect(t)
 	ctx := t.Context()
 	r := client.For(c, pods)

@@ -195,7 +195,7 @@ func TestReadsAreTheValuesOfEncodingJSON(t *testing.T) {
 }
 
 // The wire forms that k8s.io/api keeps for its own tests: every field of every kind set.
-func TestReadsOfTheWireFormsThatComeWithTheTypes(t *testing.T) {
+func TestWireFormsOfTheTypesAreReadAsEncodingJSONDoes(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
 	if err != nil {
 		t.Fatalf("find k8s.io/api: %v", err)

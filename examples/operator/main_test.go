@@ -138,7 +138,7 @@ var (
 
 // Two replicas for hours in which the server fails, watches break and replicas are stopped. In the end all is right.
 // With share each of them works on some namespaces.
-func TestTwoReplicasThroughFaults(t *testing.T) {
+func TestTwoReplicasSurviveFaults(t *testing.T) {
 	for name, share := range map[string]bool{"one leads": false, "both work": true} {
 		t.Run(name, func(t *testing.T) {
 			for_ := time.Duration(*hours) * time.Hour

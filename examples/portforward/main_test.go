@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-func TestAPageOfAServiceInTheCluster(t *testing.T) {
+func TestAPageOfAServiceIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		err := cluster.Serve(t.Context(), func(ctx context.Context, c *client.Client) error {

@@ -184,7 +184,7 @@ func TestLiteralsAreSpeltOut(t *testing.T) {
 	}
 }
 
-func TestSeparatorsWithAndWithoutSpace(t *testing.T) {
+func TestSeparatorsMayHaveSpace(t *testing.T) {
 	for _, c := range []struct {
 		text                string
 		colon, comma, first int

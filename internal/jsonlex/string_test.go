@@ -98,7 +98,7 @@ func TestAStringEndsAndReadsAsEncodingJSONSays(t *testing.T) {
 
 // Strings are read eight bytes at a time. Each byte is put into each place of a window of them, before and behind other bytes that
 // are looked at.
-func TestEveryByteInEveryPlaceOfAString(t *testing.T) {
+func TestEveryByteIsReadInEveryPlaceOfAString(t *testing.T) {
 	for c := range 256 {
 		for length := range 18 {
 			for i := range length {
@@ -114,7 +114,7 @@ func TestEveryByteInEveryPlaceOfAString(t *testing.T) {
 	}
 }
 
-func TestEveryPairOfBytesInAString(t *testing.T) {
+func TestEveryPairOfBytesIsReadInAString(t *testing.T) {
 	for a := range 256 {
 		for b := range 256 {
 			text := []byte{'"', 'a', 'b', byte(a), byte(b), 'e', 'f', 'g', 'h', '"'}

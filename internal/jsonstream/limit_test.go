@@ -203,7 +203,7 @@ func TestMaxDepthIsExact(t *testing.T) {
 	}
 }
 
-func TestDepthBombs(t *testing.T) {
+func TestDepthBombsAreRefused(t *testing.T) {
 	for _, bomb := range []string{"[", `{"a":`, `[{"a":`} {
 		for _, body := range bodies {
 			f := &flood{text: bomb}

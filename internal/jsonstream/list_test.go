@@ -419,7 +419,7 @@ func TestListReset(t *testing.T) {
 	}
 }
 
-func TestListOfManySizes(t *testing.T) {
+func TestAListMayHaveObjectsOfManySizes(t *testing.T) {
 	var body []byte
 	var want []string
 	body = append(body, `{"items":[`...)

@@ -327,7 +327,7 @@ type miscount int
 func (m miscount) Read([]byte) (int, error) { return int(m), nil }
 
 // A namespace that is written as another one stands for is not taken for it.
-func TestNamespacesThatLookAlike(t *testing.T) {
+func TestNamespacesThatLookAlikeStayApart(t *testing.T) {
 	item := func(namespace string) string { return `{"metadata":{"namespace":"` + namespace + `"}}` }
 	body := `{"items":[`
 	want := []string{`a\u0062`, "ab", "ab", `a\u0062`, "", "ab", "\ufffd", "\ufffd", "", `"`}

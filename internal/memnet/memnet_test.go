@@ -400,8 +400,8 @@ func TestListener(t *testing.T) {
 	})
 }
 
-// TestHTTPInABubble is what the package is for: net/http on both sides, keep-alive and server timeouts included.
-func TestHTTPInABubble(t *testing.T) {
+// TestHTTPWorksInABubble is what the package is for: net/http on both sides, keep-alive and server timeouts included.
+func TestHTTPWorksInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := memnet.Listen()
 		srv := &http.Server{

@@ -582,7 +582,7 @@ func TestOverlayDoesNotChangeWhatItIsGiven(t *testing.T) {
 
 // A CustomResourceDefinition was no built-in kind, so that what its server drops was wanted each time; and the quantities of devices
 // were text.
-func TestOverlayOfDefinitionsAndDevices(t *testing.T) {
+func TestOverlayKnowsDefinitionsAndDevices(t *testing.T) {
 	for _, test := range []struct{ live, want, changed string }{
 		{`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"conversion":{"strategy":"None"}}}`, `{"spec":{"preserveUnknownFields":false,"conversion":{"strategy":""},"versions":[]}}`, "[]"},
 		{`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"versions":[{"schema":{"openAPIV3Schema":{"default":{"readOnly":true}}}}]}}`, `{"spec":{"versions":[{"schema":{"openAPIV3Schema":{"default":{"readOnly":true,"paused":false,"l":[]}}}}]}}`, "[/spec/versions]"},

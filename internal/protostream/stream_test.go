@@ -247,7 +247,7 @@ func TestALengthAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestForeignBodies(t *testing.T) {
+func TestForeignBodiesAreRefused(t *testing.T) {
 	for _, body := range []string{`{"kind":"Status"}`, "<html>", "k8s", "k8s\x01abcdefgh"} {
 		if got, err := readList(strings.NewReader(body), jsonstream.Options{}); !isForeign(err) {
 			t.Errorf("list of %q: %q, %v", body, got, err)
@@ -374,7 +374,7 @@ func TestTheOrderOfFieldsDoesNotMatter(t *testing.T) {
 
 // An event that is too large is known by what arrives of it first: its type, its kind and its object. Where it ends is where its
 // length says, and a body that ends before is cut.
-func TestTheHeadOfATooLargeEvent(t *testing.T) {
+func TestATooLargeEventIsKnownByItsHead(t *testing.T) {
 	large := func(name string, n int) fields {
 		return append(object(name), fields(nil).text(3, strings.Repeat("x", n))...)
 	}
@@ -423,7 +423,7 @@ func TestTheHeadOfATooLargeEvent(t *testing.T) {
 }
 
 // An object is known by its name even if its metadata alone is longer than what is looked at.
-func TestTheHeadOfTooLargeMetadata(t *testing.T) {
+func TestAnObjectWithTooLargeMetadataIsKnownByItsHead(t *testing.T) {
 	m := append(metadata("b", "u-b", "7"), fields(nil).bytes(12, fields(nil).text(1, "large").text(2, strings.Repeat("x", 300_000)))...)
 	large := fields(nil).bytes(1, m).bytes(2, fields(nil).text(1, "spec"))
 	o := jsonstream.Options{MaxObject: 1000}
@@ -437,7 +437,7 @@ func TestTheHeadOfTooLargeMetadata(t *testing.T) {
 	}
 }
 
-func TestTheBoundOfAnObject(t *testing.T) {
+func TestTheBoundOfAnObjectIsExact(t *testing.T) {
 	size := len(object("a"))
 	for most, limited := range map[int]bool{size: false, size - 1: true} {
 		o := jsonstream.Options{MaxObject: most}
@@ -529,7 +529,7 @@ func TestAReaderThatBringsNothingEndsTheBody(t *testing.T) {
 }
 
 // An event with something behind its object is read to its end.
-func TestAnEventThatIsWrongBehindItsObject(t *testing.T) {
+func TestGarbageBehindTheObjectOfAnEventIsAnError(t *testing.T) {
 	good := event("ADDED", "Pod", object("a"))[4:]
 	of := func(more ...byte) []byte {
 		b := slices.Concat(good, more)
@@ -549,7 +549,7 @@ func TestAnEventThatIsWrongBehindItsObject(t *testing.T) {
 }
 
 // An event that is too large, and whose object is no envelope or the start of one, is skipped.
-func TestATooLargeEventWithoutAnEnvelope(t *testing.T) {
+func TestATooLargeEventWithoutAnEnvelopeIsSkipped(t *testing.T) {
 	for _, envelope := range []string{"", "k", "k8s", protobuf.Magic, protobuf.Magic + "\x0a", string(fields(nil).bytes(2, object("z")))} {
 		f := fields(nil).text(1, "ADDED").bytes(2, fields(nil).text(1, envelope)).text(3, strings.Repeat("x", 5000))
 		body := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(len(f))), f, event("ADDED", "Pod", object("c")))

@@ -296,7 +296,7 @@ func TestEachClassIsLoggedWhenItIsDue(t *testing.T) {
 	})
 }
 
-func TestErrorsThatAreAlike(t *testing.T) {
+func TestAlikeErrorsHaveOneClass(t *testing.T) {
 	for _, test := range []struct {
 		one, other string
 		hide       []string

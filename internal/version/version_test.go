@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheVersionOfAProgram(t *testing.T) {
+func TestOfFindsTheVersionOfAProgram(t *testing.T) {
 	mod := func(path, version string) *debug.Module { return &debug.Module{Path: path, Version: version} }
 	replaced := func(version string) *debug.Module {
 		m := mod(module, "v1.2.3")

@@ -59,7 +59,7 @@ func (c *canned) try(t *testing.T, protocols ...string) (*wsmux.Conn, error) {
 }
 
 // RFC 6455, section 4.1: the client fails the connection if the server answers with what was not offered.
-func TestAnswersThatWereNotOffered(t *testing.T) {
+func TestAnAnswerThatWasNotOfferedIsRefused(t *testing.T) {
 	const extensions, protocols = "Sec-Websocket-Extensions", "Sec-Websocket-Protocol"
 	for _, tc := range []struct {
 		name   string

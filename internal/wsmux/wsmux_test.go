@@ -65,7 +65,7 @@ func raw(handle func(c *websocket.Conn)) http.HandlerFunc {
 }
 
 // guarantee S14, behaviour 168
-func TestFramesThatAreRefused(t *testing.T) {
+func TestInvalidFramesAreRefused(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		handle func(*websocket.Conn)
@@ -110,7 +110,7 @@ func TestFramesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnEndInGoodOrder(t *testing.T) {
+func TestFinishSendsAllDataFirst(t *testing.T) {
 	conn, err := dial(t, func(w http.ResponseWriter, r *http.Request) {
 		c, err := wsmux.Accept(w, r, protocol)
 		if err != nil {
@@ -146,7 +146,7 @@ func TestAnEndInGoodOrder(t *testing.T) {
 	}
 }
 
-func TestAProtocolThatTheServerDoesNotSpeak(t *testing.T) {
+func TestAnUnknownProtocolIsAnError(t *testing.T) {
 	_, err := dial(t, func(w http.ResponseWriter, r *http.Request) {
 		if c, err := wsmux.Accept(w, r, "other"); err == nil {
 			c.Finish()

@@ -36,7 +36,7 @@ func newFiles(t *testing.T) (*containers.Files, string) {
 	return &containers.Files{Root: root}, disk
 }
 
-func TestProgramsOfFiles(t *testing.T) {
+func TestFilesRunsItsPrograms(t *testing.T) {
 	f, disk := newFiles(t)
 	if err := os.WriteFile(filepath.Join(disk, "a"), []byte("content"), 0o640); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestProgramsOfFiles(t *testing.T) {
 }
 
 // The commands of kubectl cp.
-func TestTarOfFiles(t *testing.T) {
+func TestFilesPacksAndUnpacksArchives(t *testing.T) {
 	f, disk := newFiles(t)
 	if _, errs, code := run(f, "", "mkdir", "-p", "/dir/sub", "/dst"); code != 0 {
 		t.Fatal(errs)

@@ -61,7 +61,7 @@ func get(t *testing.T, c *client.Client, query string) (string, error) {
 }
 
 // The texts are those of ValidatePodLogOptions in Kubernetes 1.37.
-func TestOptionsOfLogsThatAreRefused(t *testing.T) {
+func TestInvalidOptionsOfLogsAreRefused(t *testing.T) {
 	c, _ := newServer(t, &containers.Server{Logs: new(containers.Logs).Serve})
 	for query, want := range map[string]string{
 		"tailLines=-1":   `PodLogOptions "web" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0`,
@@ -120,7 +120,7 @@ func TestLogsAreKeptAsAKubeletKeepsThem(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfLogs(t *testing.T) {
+func TestAnErrorOfLogsReachesTheClient(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		c, _ := newServer(t, &containers.Server{Logs: func(_ context.Context, _ meta.Key, _ remote.LogOptions, w io.Writer) error {
 			if begun {

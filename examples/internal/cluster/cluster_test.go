@@ -6,7 +6,7 @@ import (
 	"github.com/bowline-go/bowline/client/kubeconfig"
 )
 
-func TestAKubeconfigThatIsNotThere(t *testing.T) {
+func TestAMissingKubeconfigIsAnError(t *testing.T) {
 	if err := onCluster(t.Context(), kubeconfig.Options{Path: t.TempDir() + "/none"}, nil); err == nil {
 		t.Error("it worked")
 	}

@@ -374,7 +374,7 @@ func TestNamedElementsKeepWhatIsHidden(t *testing.T) {
 }
 
 // guarantee S12: large and deep documents end soon.
-func TestCarryOfLargeDocuments(t *testing.T) {
+func TestCarryOfLargeDocumentsEndsSoon(t *testing.T) {
 	list := func(n int, element func(i int) string) string {
 		parts := make([]string, n)
 		for i := range parts {

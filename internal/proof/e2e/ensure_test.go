@@ -146,7 +146,7 @@ type plainKnot struct {
 	} `json:"status"`
 }
 
-func TestEnsureOfACustomResource(t *testing.T) {
+func TestEnsureHandlesACustomResource(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	const group = "ensure.e2e.bowline.example"

@@ -205,7 +205,7 @@ func ownOf(t *testing.T, m manifest) *own {
 
 // Ensure of an object that is as it should be writes nothing, whatever the kind, with the types of k8s.io/api and with a struct without
 // omitempty, whose zeros the server leaves out, fills in or replaces. Where the server has another word, it is here with the reason.
-func TestEnsureOfEveryKind(t *testing.T) {
+func TestEnsureWritesNothingForAnUnchangedObjectOfEveryKind(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	// Kinds whose server refuses a zero of the struct without omitempty, and which: what is wanted is an error then, and nothing is lost.
@@ -246,7 +246,7 @@ func TestEnsureOfEveryKind(t *testing.T) {
 }
 
 // Admission adds to the tolerations of a Pod, which is a list without keys. Ensure leaves there what it adds.
-func TestEnsureOfListsThatAdmissionAddsTo(t *testing.T) {
+func TestEnsureLeavesElementsThatAdmissionAdds(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	const added = `{"key":"node.kubernetes.io/%s","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}`

@@ -31,7 +31,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// This file has the kinds of TestEnsureOfEveryKind that clusters are made of, and the test that none is missing.
+// This file has the kinds of TestEnsureWritesNothingForAnUnchangedObjectOfEveryKind that clusters are made of, and the test that none is missing.
 
 // namesOf are the names of kinds that may not have any name.
 var namesOf = map[string]func(name string) string{
@@ -51,7 +51,7 @@ var notEnsured = map[string]string{
 	"storageversionmigrations": "the type is not in k8s.io/api of all releases",
 }
 
-// Every resource that the server has in a stable version, and that can be ensured, is one of TestEnsureOfEveryKind, so that a new
+// Every resource that the server has in a stable version, and that can be ensured, is one of TestEnsureWritesNothingForAnUnchangedObjectOfEveryKind, so that a new
 // release of the server, which has new kinds, is looked at.
 func TestEveryKindIsEnsured(t *testing.T) {
 	t.Parallel()

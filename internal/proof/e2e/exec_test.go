@@ -30,7 +30,7 @@ func TestExec(t *testing.T) {
 }
 
 // A kubelet of 1.36 and later takes WebSockets (KEP 4006), and the API server passes them on.
-func TestExecOfAKubeletWithWebSockets(t *testing.T) {
+func TestExecReachesAKubeletWithWebSockets(t *testing.T) {
 	runtime := httptest.NewServer(&kubelet{run: programs})
 	defer runtime.Close()
 	k := &kubelet{run: programs, runtime: runtime}

@@ -175,7 +175,7 @@ func TestATableHasTheColumnsOfTheServer(t *testing.T) {
 
 // A server that keeps no history beside etcd's, which is compacted: continue tokens, exact versions, and versions to watch
 // from, are all too old then. What is only a floor is not. behaviour 81, 82
-func TestListsOfACompactedHistory(t *testing.T) {
+func TestListsOfACompactedHistoryAreTooOld(t *testing.T) {
 	t.Parallel()
 	p, err := controlplane.Start(t.Context(), servers("--watch-cache=false"))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Whatever goes wrong on the way to the server, no change is lost and none is made twice. client/clienttest has the same, in
 // virtual time and with more seeds.
-func TestManyWritersOfOneObject(t *testing.T) {
+func TestManyWritersLoseNoChange(t *testing.T) {
 	c, _ := admin(t)
 	made := create(t, client.For(c, definitions), "", conformance.TallyDefinition)
 	must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilReady()))(t)

@@ -243,7 +243,7 @@ func TestTheServerTakesTheManifestsOfTheOperator(t *testing.T) {
 
 // Two replicas of examples/operator, one of which leads. The leader is killed, the API server restarts, and the next leader is
 // asked to end, while people change and delete pages. In the end exactly the right objects exist.
-func TestTheOperatorAsTwoReplicas(t *testing.T) {
+func TestTheOperatorRunsAsTwoReplicas(t *testing.T) {
 	t.Parallel() // it waits most of its time
 	// The plugin lets only those set owners who may change the finalizers of the owner. After a restart of the server it takes up to
 	// 30 s until it knows custom resources again. Meanwhile it refuses each new ConfigMap, and the operator goes on trying.

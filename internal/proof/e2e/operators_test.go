@@ -57,7 +57,7 @@ func until[T meta.Object](t *testing.T, r client.Resource[T], key meta.Key, what
 	return must(client.WaitFor(ctx, r, key, client.Until(what, func(obj T) (bool, error) { return met(obj), nil })))(t)
 }
 
-func TestTheSampleControllerOnARealServer(t *testing.T) {
+func TestTheSampleControllerWorksOnARealServer(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	define(t, c, sample.Definition)
@@ -100,7 +100,7 @@ func TestTheSampleControllerOnARealServer(t *testing.T) {
 	equal(t, "the version of the first Foo", must(foos.Get(t.Context(), key))(t).ResourceVersion, settled.ResourceVersion)
 }
 
-func TestTheCronJobControllerOnARealServer(t *testing.T) {
+func TestTheCronJobControllerWorksOnARealServer(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	define(t, c, cronjob.Definition)

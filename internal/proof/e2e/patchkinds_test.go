@@ -16,7 +16,7 @@ import (
 )
 
 // Each directive, on the server and here. behaviours 321, 323
-func TestDirectivesOfStrategicPatches(t *testing.T) {
+func TestDirectivesDoTheSameHereAsOnTheServer(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	w := &workshop{
@@ -108,7 +108,7 @@ func TestDirectivesOfStrategicPatches(t *testing.T) {
 }
 
 // What the server keeps of a number in a custom resource, and that package patch sends it digit by digit.
-func TestNumbersInPatchesOfACustomResource(t *testing.T) {
+func TestPatchesSendNumbersDigitByDigit(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	r := things(t, c, "numbers.e2e.bowline.example").In(ns)
@@ -201,7 +201,7 @@ func changedReplicas(t *testing.T, obj object) object {
 
 // What the server says of a patch that would make the object another one, and that the client does not send what cannot be
 // right. The uid it does not know.
-func TestAPatchThatWouldChangeTheIdentity(t *testing.T) {
+func TestAPatchMustNotChangeTheIdentity(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	w := deploymentsAt(t)

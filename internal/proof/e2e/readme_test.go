@@ -12,7 +12,7 @@ import (
 )
 
 // The definition and the program of README.md, as they stand there.
-func TestTheFirstControllerOfTheReadme(t *testing.T) {
+func TestTheFirstControllerOfTheReadmeWorks(t *testing.T) {
 	c := open(t, adminConfig())
 	define(t, c, exampleFile(t, "controller/sites.yaml"))
 	cmd := exec.CommandContext(t.Context(), buildExample(t, "controller"))

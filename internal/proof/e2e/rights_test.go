@@ -70,7 +70,7 @@ func (c *caretaker) sees(key meta.Key, v string) {
 }
 
 // A refused namespace keeps back its own keys alone.
-func TestAControllerWithOneForbiddenNamespaceOfThree(t *testing.T) {
+func TestAForbiddenNamespaceHoldsUpOnlyItsOwnKeys(t *testing.T) {
 	t.Parallel()
 	const rules = `[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"]}]`
 	var spaces []string
@@ -102,7 +102,7 @@ func TestAControllerWithOneForbiddenNamespaceOfThree(t *testing.T) {
 }
 
 // The commonest mistake in a Role: it has get and list, and not watch.
-func TestAControllerWithoutTheRightToWatch(t *testing.T) {
+func TestAControllerSaysThatItMayNotWatch(t *testing.T) {
 	t.Parallel()
 	root, ns := admin(t)
 	const rules = `[{"apiGroups": [""], "resources": ["configmaps"], "verbs": [%s]}]`

@@ -438,7 +438,7 @@ func TestSubresourcesChangeTheirOwnPart(t *testing.T) {
 	wantReason(t, err, apierrors.NotFound)
 }
 
-func TestSubresourcesOfPods(t *testing.T) {
+func TestSubresourcesOfPodsAreServed(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	r := client.For(c, pods)

@@ -32,7 +32,7 @@ func (s *set[K]) add(k K, n int) error {
 }
 `
 
-func TestTheMutantsOfAFunction(t *testing.T) {
+func TestAFunctionHasTheseMutants(t *testing.T) {
 	ms, err := mutantsIn("a/p.go", []byte(code))
 	if err != nil {
 		t.Fatal(err)

@@ -137,7 +137,7 @@ func TestPackRefusesAModuleWithMissingFiles(t *testing.T) {
 	}
 }
 
-func TestATreeThatIsNotReady(t *testing.T) {
+func TestReadyRefusesATreeThatIsNotReady(t *testing.T) {
 	r := files(t)
 	for _, version := range []string{"", "0.2.0", "v0.2", "v0.2.0+a", "latest"} {
 		if err := r.ready(t.Context(), version); err == nil || !strings.Contains(err.Error(), "must be vMAJOR.MINOR.PATCH") {

@@ -34,10 +34,10 @@ const (
 	agent    = "cronjob-controller"
 )
 
-// TestOneDay runs the controller for a day of virtual time, through faults of every kind and restarts of its own. Each time of the
+// TestEachTimeOfADayHasOneJob runs the controller for a day of virtual time, through faults of every kind and restarts of its own. Each time of the
 // schedule has one job, whatever happened; in an outage longer than the period, the newest time that was missed has one. The last hour is
 // calm, so that all must be in order at its end.
-func TestOneDay(t *testing.T) {
+func TestEachTimeOfADayHasOneJob(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { oneDay(t, seed) })

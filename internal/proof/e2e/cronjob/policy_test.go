@@ -39,7 +39,7 @@ func shift(t *testing.T, cron *cronjob.CronJob, takes time.Duration, o controlle
 	return left.Items
 }
 
-func TestPoliciesOfJobsThatOverlap(t *testing.T) {
+func TestThePolicyDecidesAboutJobsThatOverlap(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*cronjob.CronJobSpec)

@@ -174,7 +174,7 @@ func (s *told) Errorf(format string, args ...any) {
 
 // Trap: the controller counts the jobs that run by a cache that it neither watches nor declares with controller.Reads. Nobody runs it, so
 // that none seem to run, and each reconcile would start one.
-func TestJobsThatAreCountedInACacheThatNobodyRuns(t *testing.T) {
+func TestCountingJobsInACacheThatNobodyRunsFailsTheTest(t *testing.T) {
 	for _, declared := range []bool{false, true} {
 		t.Run(fmt.Sprint("declared ", declared), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestLinesWithCode(t *testing.T) {
+func TestOnlyLinesWithCodeCount(t *testing.T) {
 	text := "// Package x is one.\npackage x\n\n/* a comment\nof two lines */\nfunc f() {\n\t// nothing\n\tg() // a call\n}\n/* one line */\n"
 	if n := codeLines(text); n != 4 {
 		t.Errorf("found %d lines with code, want 4", n)
