@@ -1,7 +1,7 @@
 // Package jsonlex is the grammar of JSON (RFC 8259) for a text in memory: it finds where a token ends, reads the
 // content of a string, and writes strings. It builds no values and tracks no nesting, except up to the depth that a
-// [Skipper] is given. The packages that read JSON themselves (client/meta, patch, internal/codec, internal/fieldset,
-// internal/jsonstream) use it.
+// [Skipper] is given. The packages that read JSON themselves use it: client/meta, patch and its parts, and
+// internal/codec, fieldset, jsonstream, overlay and protobuf.
 //
 // # Positions
 //
