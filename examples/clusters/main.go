@@ -60,8 +60,7 @@ func open(name string, cfg client.Config, selector string) (*Site, error) {
 	return s, nil
 }
 
-// newController returns a controller that makes each cluster have the ConfigMaps of the hub. Clusters are added to it
-// by add.
+// newController returns a controller that copies the ConfigMaps of the hub into each cluster. add adds clusters to it.
 func newController(hub *Site, onError func(error)) *clusters.Controller[*Site] {
 	o := controller.Options{
 		Workers: 4,
