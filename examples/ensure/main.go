@@ -57,8 +57,8 @@ var (
 	Deployments = client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 )
 
-// ensure makes the server have the deployment of a shop, and returns the deployment and the outcome. A controller's
-// reconcile has this form.
+// ensure creates or changes the deployment of a shop on the server, and returns the deployment and the outcome. A
+// controller's reconcile has this form.
 func ensure(ctx context.Context, c *client.Client, key meta.Key) (*Deployment, client.Ensured, error) {
 	shop, err := client.For(c, Shops).Get(ctx, key)
 	if err != nil {
