@@ -84,8 +84,7 @@ func (s *storm) play(ctx context.Context, o options, p *progress) (*summary, err
 	return s.settle(ctx, "mirrored after the storm", p)
 }
 
-// reason returns the cause of the end of ctx if ctx has ended, because err is then only a consequence, and otherwise
-// err.
+// reason returns err, or the cause of the end of ctx if ctx has ended: err is then only a consequence of that.
 func reason(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	switch {
