@@ -47,7 +47,7 @@ func AfterOpen(text []byte, i int, shut byte) (next int, ended bool) {
 	return i, false
 }
 
-// orEnd is i, unless the text has ended there.
+// orEnd returns i, or ^i if the text has ended there.
 func orEnd(text []byte, i int) int {
 	if i >= len(text) {
 		return ^i
