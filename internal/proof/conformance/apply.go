@@ -276,7 +276,7 @@ func taken(t *testing.T, raw []byte) (object string, owners []string) {
 		}
 		owners = append(owners, who+": "+string(fields))
 	}
-	slices.Sort(owners) // their order is by time
+	slices.Sort(owners) // the server orders them by time
 	for _, name := range []string{"managedFields", "uid", "resourceVersion", "creationTimestamp", "generation", "namespace", "name"} {
 		delete(metadata, name)
 	}

@@ -239,8 +239,8 @@ func mergeExchanges() []exchange {
 	}
 }
 
-// strategicExchanges are the server's answers to strategic merge patches. Its errors show Go's values; those of the
-// server in the process do not, so their texts are not compared.
+// strategicExchanges are the server's answers to strategic merge patches. A kube-apiserver's errors show Go values,
+// and clienttest's do not, so their texts are not compared.
 func strategicExchanges() []exchange {
 	bad := func(name, body, message string) exchange {
 		return refused(name, configMapA, asStrategic, body, 400, apierrors.BadRequest, message)

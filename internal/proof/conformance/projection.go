@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// deploymentSpecs have all of a deployment except its status, and deploymentStatuses the part that its status
+// A deploymentSpec has everything of a deployment except its status. A deploymentStatus has the part that the status
 // subresource writes.
 type (
 	deploymentSpec struct {

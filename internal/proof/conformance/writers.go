@@ -60,7 +60,7 @@ const TallyDefinition = `{"metadata": {"name": "tallies.conformance.bowline.exam
 // WritersAgent is the User-Agent of the writers of RunWriters.
 const WritersAgent = "writers/1"
 
-// RunWriters has 64 writers count on one object at once, by Modify: on a config map, on a custom resource, on its
+// RunWriters makes 64 writers count on one object at once, by Modify: on a config map, on a custom resource, on its
 // status and through a projection of it. The server of cfg must serve Tallies. wrap is what is between the writers and
 // the server, or nil.
 //
@@ -174,7 +174,7 @@ func (p *TallyPart) count(by string) {
 	p.By = append(p.By, by)
 }
 
-// write64 has 64 writers at once, and returns for each whether it knows that it has written.
+// write64 runs 64 writers at once, and returns for each whether it knows that it has written.
 func write64(t *testing.T, name string, count func(ctx context.Context, by string) error) map[string]bool {
 	t.Helper()
 	var (
@@ -264,7 +264,7 @@ func (f *faults) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.next.RoundTrip(r)
 }
 
-// lose sends a request, and returns something else than its answer.
+// lose sends a request, and returns another answer, or an error, in place of its answer.
 func (f *faults) lose(r *http.Request, instead *http.Response, err error) (*http.Response, error) {
 	resp, failed := f.next.RoundTrip(r)
 	if failed != nil {
