@@ -6,8 +6,8 @@
 //	the name of a test, or of a difference
 //		why it is right that this differs
 //
-// A list is checked both ways: nothing may differ that is not in it, and nothing may be in it that does not differ. So
-// a list never says more than is true.
+// A list is checked both ways: everything that differs must be in it, and everything in it must differ. So a list
+// never says more than is true.
 package exception
 
 import (
@@ -53,9 +53,9 @@ func Parse(text string) (List, error) {
 	return l, finish()
 }
 
-// Check compares the list with what was tried: whether each name differs. It returns a sentence for each name that
-// differs and is not in the list, for each that is in the list and does not differ, and for each in the list that was
-// not tried; in the order of the names.
+// Check compares the list with what was tried: whether each name differs. It returns a sentence for each mistake, in
+// the order of the names: a name that differs and is not in the list, a name in the list that does not differ, and a
+// name in the list that was not tried.
 func (l List) Check(differs map[string]bool) []string {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(differs)) {
