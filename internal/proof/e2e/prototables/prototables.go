@@ -77,7 +77,7 @@ func Make(files []string, scheme *runtime.Scheme, versions []schema.GroupVersion
 		for _, kind := range slices.Sorted(maps.Keys(types)) {
 			t := types[kind]
 			if !strings.HasSuffix(t.PkgPath(), "/"+gv.Version) || strings.HasSuffix(t.PkgPath(), "/meta/v1") || t.Name() != kind {
-				continue // it is the same in all groups, or that of another version
+				continue // a type that all groups have, or a type of another version
 			}
 			pkg := protoPackage(t)
 			m.tables[pkg] = &Table{GroupVersion: gv, Name: tableName(pkg)}
