@@ -151,9 +151,9 @@ spec: {minReplicas: 1, maxReplicas: 2}
 }
 
 // playAutoscalers makes 30 MachineAutoscalers with a MachineSet each. It changes their bounds, and the bounds on the
-// sets, gives them other sets, deletes and makes them, changes the ClusterAutoscaler and deletes what it owns. No set
-// loses its MachineAutoscaler alone: the operator looks into its cache for the annotations to remove, so an old cache
-// would leave them there.
+// sets, gives them other sets, deletes and makes them, changes the ClusterAutoscaler and deletes what it owns. It
+// never deletes the MachineAutoscaler of a set that stays: the operator looks into its cache for the annotations to
+// remove, so an old cache would leave them there.
 func playAutoscalers(ctx context.Context, c *cluster, dice *rand.Rand, pace func() error) error {
 	var live []string            // the MachineAutoscalers
 	setOf := map[string]string{} // of a MachineAutoscaler
@@ -344,8 +344,8 @@ func lacksOfReport(o *unstructured.Unstructured, sets map[string]bool) string {
 const manySets = 2000
 
 // fillAutoscalers makes 2,000 sets with two Machines each, and one with a single Machine that has a MachineAutoscaler.
-// If there were more of them, the operator would write the names of their sets and Machines into its report in the
-// order in which its cache lists them, and report again on each write, without end if the order is random.
+// There is only one, because the report of the operator names the sets and Machines in the order in which its cache
+// lists them. If there were more and the order were random, the operator would never stop to report.
 func fillAutoscalers(ctx context.Context, c *cluster) (int, error) {
 	err := each(ctx, manySets+1, func(i int) error {
 		set, err := c.create(ctx, machineSets, machineSet(fmt.Sprintf("set-%04d", i), 2))
