@@ -40,7 +40,7 @@ type Deployment struct {
 	} `json:"status"`
 }
 
-// DeploymentSpec is what is wanted of a Deployment. Replicas has no omitempty, so that Ensure writes a zero too.
+// DeploymentSpec is the wanted state of a Deployment. Replicas has no omitempty, so that Ensure writes a zero too.
 type DeploymentSpec struct {
 	Replicas int                `json:"replicas"`
 	Selector meta.LabelSelector `json:"selector"`
