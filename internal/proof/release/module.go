@@ -51,7 +51,7 @@ func (r repository) modules(ctx context.Context) (found []publicModule, err erro
 	return found, nil
 }
 
-// require makes a module require a version of the others that it requires.
+// require changes go.mod of a module: where it requires other public modules, it then requires this version of them.
 func (r repository) require(m publicModule, all []publicModule, version string) error {
 	file := filepath.Join(r.dir, filepath.FromSlash(m.dir), "go.mod")
 	text, err := os.ReadFile(file)
@@ -135,7 +135,7 @@ func (r repository) zip(ctx context.Context, m publicModule, version, file strin
 	return r.checkFiles(ctx, m, version, file)
 }
 
-// checkFiles compares what is packed with the commit: every file of the module that Git has is in it, and a licence.
+// checkFiles returns an error unless the packed module has a licence, and the same files as the commit.
 func (r repository) checkFiles(ctx context.Context, m publicModule, version, packed string) error {
 	checked, err := zip.CheckZip(module.Version{Path: m.path, Version: version}, packed)
 	if err != nil {
