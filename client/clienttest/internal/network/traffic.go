@@ -12,7 +12,7 @@ type Traffic struct {
 	mu     sync.Mutex
 	n      int
 	active map[net.Conn]bool
-	zero   chan struct{} // made by done, closed when n is 0 for the first time after that
+	zero   chan struct{} // made by Done, closed when n is 0 for the first time after that
 	closed bool
 }
 
