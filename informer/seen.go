@@ -14,9 +14,9 @@ import (
 
 // AfterWrite implements filler.Filler. Resources are compared without their versions: the objects of a resource have
 // the same uids and resource versions in each version of its group.
-func (i asFiller[T]) AfterWrite(w requests.Write, f func()) *store.Sight {
+func (i asFiller[T]) AfterWrite(w requests.Write, f func(missed bool)) *store.Sight {
 	if !i.concerns(w) {
-		f()
+		f(false)
 		return &store.Sight{}
 	}
 	sight := i.store.AfterSeen(store.Write{
@@ -24,11 +24,11 @@ func (i asFiller[T]) AfterWrite(w requests.Write, f func()) *store.Sight {
 			Namespace: w.Key.Namespace, Name: w.Key.Name, UID: w.UID, ResourceVersion: cmp.Or(w.ResourceVersion, w.DeletedAt),
 		},
 		Outside: w.DeletedAt != "" || i.leavesOut(w),
-	}, f)
+	}, func(missed bool) { f(missed && i.keeps(w)) })
 	// If the informer has ended by now, only this code can end the wait. If it ends after the next line, Store.EndWaits
 	// does.
 	if !i.follows(w) && sight.Stop() {
-		f()
+		f(false)
 	}
 	return sight
 }
@@ -79,6 +79,13 @@ func (i *engine[T]) leavesOut(w requests.Write) bool {
 		}
 	}
 	return false
+}
+
+// keeps reports whether the cache certainly has an object in its written state, as long as it exists. leavesOut has
+// returned false for the write.
+func (i *engine[T]) keeps(w requests.Write) bool {
+	known := i.o.LabelSelector == "" || w.Answer != nil && (w.Subresource == "" || w.Subresource == "status")
+	return known && i.o.FieldSelector == "" && !handle.Of(i.source).Filtered
 }
 
 // scalar returns the value that a field selector sees at the path of its field. It is empty if there is none: the

@@ -62,7 +62,7 @@ func (r *rig) deletionAt(name string) follow.Write {
 // awaits says how often f of AfterWrite has been called.
 func awaits(i any, w follow.Write) *int {
 	n := new(int)
-	filler.Of(i).AfterWrite(w, func() { *n++ })
+	filler.Of(i).AfterWrite(w, func(bool) { *n++ })
 	return n
 }
 
@@ -146,7 +146,7 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 				var sight *store.Sight
 				for _, write := range test.writes {
 					n := new(int)
-					last, sight = n, filler.Of(i).AfterWrite(write(r), func() { *n++ })
+					last, sight = n, filler.Of(i).AfterWrite(write(r), func(bool) { *n++ })
 				}
 				if test.atOnce != (*last == 1) || test.absent != sight.Absent() {
 					t.Fatalf("called %d times at first, want at once: %v, absent: %v", *last, test.atOnce, sight.Absent())
@@ -239,7 +239,7 @@ func TestAfterWriteEndsWithTheInformerAndTheNamespace(t *testing.T) {
 		stays, leaves := in("default"), in("kube-system")
 		first, second := awaits(i, stays), awaits(i, leaves)
 		stopped := 0
-		sight := filler.Of(i).AfterWrite(stays, func() { stopped++ })
+		sight := filler.Of(i).AfterWrite(stays, func(bool) { stopped++ })
 		i.set("default")
 		synctest.Wait()
 		if *first != 0 || *second != 1 {

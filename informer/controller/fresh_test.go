@@ -324,6 +324,46 @@ func TestAReconcileWaitsForItsWritesToReachTheCache(t *testing.T) {
 	}
 }
 
+// A child is created and deleted while the watch is away, and the history is gone. The cache never holds the child, so no
+// event names its key.
+func TestAChildThatHasGoneUnseenIsCreatedAgain(t *testing.T) {
+	for _, o := range []informer.Options{{}, {LabelSelector: "app=web"}} {
+		t.Run("selector "+o.LabelSelector, func(t *testing.T) {
+			behindTest(t, o, func(b *behind) {
+				keys, created := make(chan string), 0
+				c := controller.New("c", controller.Options{FreshTimeout: time.Hour}, func(ctx context.Context, _ string) (controller.Result, error) {
+					if _, found := b.inf.Reader().Get(inDefault("child")); found {
+						return controller.Result{}, nil
+					}
+					created++
+					return controller.Result{}, b.create(ctx, "child", map[string]string{"app": "web"})
+				}, controller.Fresh[string](b.inf), controller.Chan(keys))
+				stop := b.start(c)
+				b.server.Intercept(func(r *http.Request) http.HandlerFunc {
+					if r.URL.Query().Get("watch") == "" {
+						return nil
+					}
+					return b.server.ResetBody(0)
+				})
+				b.server.DropWatches()
+				synctest.Wait()
+				keys <- "k"
+				synctest.Wait()
+				if err := b.maps.Delete(b.Context(), inDefault("child"), client.DeleteOptions{}); err != nil {
+					b.Fatal(err)
+				}
+				b.server.Compact()
+				b.server.Intercept(nil)
+				sleep(time.Minute)
+				if b.number("child") < 0 || created != 2 {
+					b.Errorf("the child was created %d times, want 2", created)
+				}
+				stop()
+			})
+		})
+	}
+}
+
 // A watch that stands still does not stop a key for ever: it is reconciled at the limit, and each such time is told.
 func TestAKeyDoesNotWaitLongerThanTheLimit(t *testing.T) {
 	for _, limit := range []time.Duration{0, time.Minute} {

@@ -18,7 +18,7 @@ type named struct{}
 func (named) String() string                               { return "informer" }
 func (named) Run(context.Context) error                    { return nil }
 func (named) WaitSynced(context.Context) error             { return nil }
-func (named) AfterWrite(follow.Write, func()) *store.Sight { return nil }
+func (named) AfterWrite(follow.Write, func(bool)) *store.Sight { return nil }
 
 func TestTheErrorOfALateReconcileNamesAFewWrites(t *testing.T) {
 	late := slices.Repeat([]fresh.Late{{Cache: named{}, Write: follow.Write{

@@ -15,8 +15,9 @@ import (
 type Filler interface {
 	// AfterWrite calls f once when the cache has seen a write (see store.Store.AfterSeen), or will not see it: the
 	// write is of another resource, of another server, or in a namespace or a range that the informer does not follow,
-	// or the informer does not run. f may be called before AfterWrite returns.
-	AfterWrite(w follow.Write, f func()) *store.Sight
+	// or the informer does not run. f may be called before AfterWrite returns. missed says that the object has gone
+	// since the write, and that the cache may never have held it.
+	AfterWrite(w follow.Write, f func(missed bool)) *store.Sight
 	// AwaitedBy notes that a controller waits for the cache, before its sources start. The caller calls end when the
 	// source that needs the cache has returned. calls is how many calls of functions of the controller's sources are in
 	// progress. Such a function may read the cache before it is complete, because the cache's own source names the keys

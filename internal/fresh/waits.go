@@ -12,8 +12,9 @@ import (
 
 // Cache is a cache that knows when it has seen a write.
 type Cache interface {
-	// AfterWrite calls f once when the cache has seen a write or never will.
-	AfterWrite(w follow.Write, f func()) *store.Sight
+	// AfterWrite calls f once when the cache has seen a write or never will. missed says that the object has gone since
+	// the write, and that the cache may never have held it.
+	AfterWrite(w follow.Write, f func(missed bool)) *store.Sight
 }
 
 // Place is a cache. By and Index together distinguish it from other caches of the same controller.
@@ -50,6 +51,7 @@ type Waits[K comparable] struct {
 
 // Queue is the queue of the keys.
 type Queue[K comparable] interface {
+	Add(k K)
 	Hold(k K, d time.Duration)
 	Release(k K)
 }
@@ -123,7 +125,7 @@ func (u *Waits[K]) Wrote(k K, caches []Place, w follow.Write) {
 
 // lookOut makes the cache watch for a write.
 func (u *Waits[K]) lookOut(k K, at place, s *sighting, w follow.Write) {
-	u.begun(k, at, s, s.cache.AfterWrite(w, func() { u.saw(k, at, s) }))
+	u.begun(k, at, s, s.cache.AfterWrite(w, func(missed bool) { u.saw(k, at, s, missed) }))
 }
 
 // expect adds a write, and returns the one that it replaces, if any. It returns false, and adds nothing, if the run has
@@ -184,12 +186,15 @@ func (u *Waits[K]) stop(s *sighting) {
 
 // saw notes that a cache has seen a write, and gives the key back to the queue if it waited for nothing else.
 //
+// If the cache has missed the object, the key is added: a child that was created and deleted while the watch was away
+// never comes into the cache, so no source names the key, and nobody would create the child again.
+//
 // A deletion has no version, unless the server has reported one. When its object leaves the cache, the reason may be
 // another write that took it out of the selector, and the object may come back before the deletion arrives. So the
 // cache then watches for the deletion again, as for an object that it does not hold.
-func (u *Waits[K]) saw(k K, at place, s *sighting) {
+func (u *Waits[K]) saw(k K, at place, s *sighting, missed bool) {
 	u.mu.Lock()
-	free := false
+	free, again := false, false
 	if of := u.keys[k]; of != nil && of.writes[at] == s {
 		if w := s.write; w.ResourceVersion == "" && w.DeletedAt == "" && s.sight != nil { // otherwise the cache has nothing to watch for
 			s.sight = nil
@@ -198,10 +203,13 @@ func (u *Waits[K]) saw(k K, at place, s *sighting) {
 			return
 		}
 		delete(of.writes, at)
-		free = u.settle(of)
+		free, again = u.settle(of), missed
 		u.tidy(k, of)
 	}
 	u.mu.Unlock()
+	if again {
+		u.queue.Add(k)
+	}
 	if free {
 		u.queue.Release(k)
 	}

@@ -19,19 +19,20 @@ type stored struct {
 	storetest.Cache[*meta.Partial]
 	calls  int
 	during func() // called by AfterWrite, once
+	whole  bool   // it holds every object, so it reports those that it has missed
 }
 
 func (s *stored) Run(context.Context) error        { return nil }
 func (s *stored) WaitSynced(context.Context) error { return nil }
 
-func (s *stored) AfterWrite(w follow.Write, f func()) *store.Sight {
+func (s *stored) AfterWrite(w follow.Write, f func(missed bool)) *store.Sight {
 	if during := s.during; during != nil {
 		s.during = nil
 		during()
 	}
 	return s.AfterSeen(store.Write{
 		Identity: meta.Identity{Name: w.Key.Name, UID: w.UID, ResourceVersion: w.ResourceVersion}, Outside: w.Key.Name == "outside",
-	}, func() { s.calls++; f() })
+	}, func(missed bool) { s.calls++; f(missed && s.whole) })
 }
 
 // left returns how many writes the store still looks out for.
@@ -43,10 +44,12 @@ func (s *stored) left() int {
 
 // hookedQueue calls functions in place of a queue.
 type hookedQueue struct {
+	add     func(k string)
 	hold    func(k string, d time.Duration)
 	release func(k string)
 }
 
+func (q *hookedQueue) Add(k string)                   { q.add(k) }
 func (q *hookedQueue) Hold(k string, d time.Duration) { q.hold(k, d) }
 func (q *hookedQueue) Release(k string)               { q.release(k) }
 
@@ -63,7 +66,7 @@ type waitingRoom struct {
 func inWaitingRoom(t *testing.T, f func(r *waitingRoom)) {
 	synctest.Test(t, func(t *testing.T) {
 		s, q := &stored{Cache: storetest.New[*meta.Partial]()}, workqueue.New(workqueue.Options[string]{})
-		hooked := &hookedQueue{q.Hold, q.Release}
+		hooked := &hookedQueue{q.Add, q.Hold, q.Release}
 		f(&waitingRoom{T: t, Waits: New(hooked, time.Minute), hookedQueue: hooked, s: s, q: q, caches: []Place{{s, nil, 0}}})
 	})
 }
@@ -120,6 +123,55 @@ func TestAKeyWaitsOnlyForTheLastWriteOfAnObject(t *testing.T) {
 			t.Errorf("admitted %+v", a)
 		}
 		r.isEmpty()
+	})
+}
+
+// A child that is created and deleted while the watch is away never comes into the cache. No event names its key.
+func TestAKeyIsAddedWhenItsObjectHasGoneUnseen(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		shows func(s *stored)
+		added bool
+	}{
+		{"the cache is past the write, without the object", func(s *stored) { s.Bookmark("6") }, true},
+		{"the object comes", func(s *stored) { s.Set(meta.Identity{Name: "a", UID: "u", ResourceVersion: "5"}, nil) }, false},
+		{"the cache ends", func(s *stored) { s.EndWaits(func(string) bool { return true }) }, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inWaitingRoom(t, func(r *waitingRoom) {
+				r.s.whole = true
+				r.writes("k", "a", "5")
+				test.shows(r.s)
+				if added := r.q.Len() == 1; added != test.added {
+					t.Errorf("added: %v", added)
+				}
+				r.admits("k", true)
+				r.isEmpty()
+			})
+		})
+	}
+	t.Run("while the key waits", func(t *testing.T) {
+		inWaitingRoom(t, func(r *waitingRoom) {
+			r.s.whole = true
+			r.writes("k", "a", "5")
+			r.admits("k", false)
+			r.s.Bookmark("6")
+			r.admits("k", true)
+			r.isEmpty()
+			if n := r.q.Len(); n != 0 {
+				t.Errorf("%d keys are ready after the reconcile", n)
+			}
+		})
+	})
+	t.Run("before the wait begins", func(t *testing.T) {
+		inWaitingRoom(t, func(r *waitingRoom) {
+			r.s.whole = true
+			r.s.Bookmark("6")
+			r.writes("k", "a", "5")
+			if n := r.q.Len(); n != 1 {
+				t.Errorf("%d keys are ready", n)
+			}
+		})
 	})
 }
 

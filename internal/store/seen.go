@@ -22,6 +22,9 @@ type Write struct {
 // the store shows the write calls f, after the change and without a lock of the store. f must return soon and must not
 // panic; it may use the store.
 //
+// missed says that the cache should hold the object after the write, but is past the write and does not hold it. Then
+// the object has gone. If the cache has never held it, no subscription hears of it.
+//
 // The cache has seen a write when one of these is true:
 //
 //   - It holds the object at the write's version, or one with a later version under its key.
@@ -34,21 +37,38 @@ type Write struct {
 // shows that the cache has seen the write may come late, or never. See [Sight.Absent].
 //
 // With n waits in progress, a call costs O(log n), and so does each change that ends one.
-func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
-	a := &waiter{key: w.Key(), version: w.ResourceVersion, ends: true, answer: f}
+func (s *Store[T]) AfterSeen(w Write, f func(missed bool)) *Sight {
+	a := &waiter{key: w.Key(), version: w.ResourceVersion, ends: true}
+	a.answer = func() { f(!a.ended && s.hasMissed(w)) }
 	leaves, seen := s.expect(a, w)
 	if seen {
-		f()
+		a.answer()
 		return &Sight{}
 	}
 	sight := &Sight{stop: func() bool { return s.forget(a) }}
 	if leaves {
-		sight.absent = func() bool {
-			e := s.find(tagOf(s.seed, a.key), a.key)
-			return e == nil || a.gone != "" && e.uid != a.gone
-		}
+		sight.absent = func() bool { return !s.holds(a.key, a.gone) }
 	}
 	return sight
+}
+
+// hasMissed reports whether the store is past a write after which it should hold the object, and does not hold it.
+func (s *Store[T]) hasMissed(w Write) bool {
+	if w.ResourceVersion == "" || w.Outside || s.holds(w.Key(), w.UID) {
+		return false
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.ContainsFunc(s.writers, func(p *Writer[T]) bool {
+		order, ok := meta.CompareVersions(p.version, w.ResourceVersion)
+		return ok && order >= 0 && p.isAbout(w.Namespace)
+	})
+}
+
+// holds reports whether readers find an object at key. If uid is not empty, the object must have it.
+func (s *Store[T]) holds(key meta.Key, uid string) bool {
+	e := s.find(tagOf(s.seed, key), key)
+	return e != nil && (uid == "" || e.uid == uid)
 }
 
 // expect adds a to the waiters, unless the store has seen w. leaves says that w takes an object out of the cache, and
@@ -110,6 +130,7 @@ func (s *Store[T]) EndWaits(of func(namespace string) bool) {
 	}
 	for _, w := range ended {
 		if w.ends {
+			w.ended = true
 			s.answer(w)
 		}
 	}
@@ -123,6 +144,7 @@ type waiter struct {
 	gone    string // the uid that the store must no longer hold; empty if none
 	unborn  bool   // the store has not held that uid yet
 	ends    bool   // EndWaits answers it
+	ended   bool   // EndWaits has answered it
 	answer  func() // called with no lock held
 	// at is the place in the heaps of waits, -1 outside: that of all waiters, and that of the namespace.
 	at [2]int

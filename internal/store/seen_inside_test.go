@@ -56,7 +56,7 @@ func TestNoWaiterIsForgotten(t *testing.T) {
 				}
 				called++
 				once := false
-				stops = append(stops, s.AfterSeen(write, func() {
+				stops = append(stops, s.AfterSeen(write, func(bool) {
 					if once {
 						t.Fatalf("seed %d: answered twice", seed)
 					}
@@ -101,10 +101,10 @@ func BenchmarkAfterSeen(b *testing.B) {
 			s, version := New[meta.Labelled](), 1_000_000
 			b.ReportAllocs()
 			for i := range waiting {
-				s.AfterSeen(Write{Identity: at(i, version+i)}, func() {})
+				s.AfterSeen(Write{Identity: at(i, version+i)}, func(bool) {})
 			}
 			for i := 0; b.Loop(); i++ {
-				s.AfterSeen(Write{Identity: at(i+waiting, version+i+waiting)}, func() {})
+				s.AfterSeen(Write{Identity: at(i+waiting, version+i+waiting)}, func(bool) {})
 				s.Writer("").Set(at(i, version+i), labelled{})
 			}
 		})
