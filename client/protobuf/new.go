@@ -15,16 +15,16 @@ import (
 	"github.com/bowline-go/bowline/internal/protostream"
 )
 
-// New returns the value for client.Config.Protobuf. The client asks for lists and watches as protobuf if it can decode
-// them, which it can
+// New returns the value for client.Config.Protobuf. The client asks for lists and watches as protobuf if the Go type
+// of the objects is one of these:
 //
-//   - into a struct, if one of the tables has the resource's kind and all members that the struct names; meta.Partial
-//     needs no table,
-//   - into a type with a method Unmarshal([]byte) error, such as those of k8s.io/api, if no table has the kind.
+//   - a struct, if one of the tables has the resource's kind and all members that the struct names; meta.Partial needs
+//     no table;
+//   - a type with a method Unmarshal([]byte) error, such as those of k8s.io/api, if no table has the kind.
 //
 // It asks for all other resources and Go types in JSON. Both forms give the same objects, except that protobuf omits a
-// slice or a map that is empty but not null. A method Unmarshal may lose more: that of a StatefulSet loses the kinds of
-// its spec.volumeClaimTemplates, which are not in its protobuf.
+// slice or a map that is empty but not null. A method Unmarshal may lose more: the protobuf of a StatefulSet does not
+// have the kinds of its spec.volumeClaimTemplates.
 //
 // The tables must be those of packages below this one. New reads them, which takes a few milliseconds, and panics if
 // one is the zero Table. A program should make one value and use it for all of its clients.
@@ -95,7 +95,7 @@ func (f *form) Decoder(kind meta.GVK, t reflect.Type, only *codec.Projection) (c
 // unmarshaler is a type that decodes its own message, such as those of k8s.io/api.
 type unmarshaler interface{ Unmarshal(message []byte) error }
 
-// own decodes into a type that implements unmarshaler.
+// own is a Decoder for a type that implements unmarshaler.
 type own struct{ typ reflect.Type }
 
 func (o own) Decode(to any, item jsonstream.Item, c codec.Options) error {
