@@ -8,7 +8,8 @@ import (
 
 // The reasons of causes that a client acts on. Servers, webhooks and controllers send others too.
 const (
-	// CauseUnexpectedServerResponse marks an answer that was not a Status; the cause's message is its text.
+	// CauseUnexpectedServerResponse marks an answer that was not a Status. The cause's message is an excerpt of the
+	// answer's text, or the title of an HTML page.
 	CauseUnexpectedServerResponse = "UnexpectedServerResponse"
 	// CauseResourceVersionTooLarge marks a request for a version that the server has not reached.
 	CauseResourceVersionTooLarge = "ResourceVersionTooLarge"
@@ -39,8 +40,8 @@ func Cause(err error, reason string) (meta.StatusCause, bool) {
 // The function recognizes the three forms that servers have used:
 //
 //   - the cause [CauseResourceVersionTooLarge] (since 1.18.6);
-//   - a Timeout with a cause of that message (1.17);
-//   - a Timeout whose own message says it (before 1.17).
+//   - a Timeout with a cause whose message is "Too large resource version" (1.17);
+//   - a Timeout whose own message contains these words (before 1.17).
 func IsTooLargeResourceVersion(err error) bool {
 	const message = "Too large resource version"
 	for e := range all(err) {

@@ -10,11 +10,11 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// FieldConflict is a field that an apply sets to another value than the manager that owns it.
+// FieldConflict is a field that another manager owns, and that an apply sets to a different value.
 type FieldConflict struct {
 	// Field is the path as the server writes it, such as .spec.template.spec.containers[name="web"].image.
 	Field string
-	// Manager is the name of the field manager that owns it. It is empty if the server's message has an unknown form.
+	// Manager is the field manager that owns the field. It is empty if the server's message has an unknown form.
 	Manager string
 	// Operation is the operation by which the manager owns the field: "Apply", or "Update" for every other kind of
 	// write.
@@ -29,14 +29,15 @@ type FieldConflict struct {
 	Message string
 }
 
-// String returns the field and the message, which names the owner, on one line, cleaned as the texts of errors are.
+// String returns the field and the message, which names the owner, on one line. It cleans both as Error cleans a
+// message.
 func (c FieldConflict) String() string {
 	return shown.Clean(c.Field+": "+c.Message, maxText)
 }
 
 // FieldConflicts returns the fields of an apply that other managers own and have set to other values. It collects them
 // from all answers that err wraps or joins. It returns none if err is something else, such as a conflict of resource
-// versions. They are sorted by field, and a field that several managers own appears once for each.
+// versions. The result is sorted by field; a field that several managers own appears once for each of them.
 //
 // To resolve a conflict, do one of these:
 //

@@ -7,14 +7,14 @@
 //
 //	if errors.Is(err, apierrors.NotFound) { ... }
 //
-// errors.Is compares the reason that the server gave, or the HTTP code if the server gave none, and looks through every
-// wrapping and joining. The other questions are functions: [ReasonOf], [RetryAfter], [SafeToRetry], [Cause],
+// errors.Is compares the reason that the server gave, or the HTTP code if the server gave none, and looks through
+// every wrapping and joining. The other questions are functions: [ReasonOf], [RetryAfter], [SafeToRetry], [Cause],
 // [FieldConflicts], [IsTooLargeResourceVersion], and [NetworkOf] for failures without any answer. Each of them takes
 // any error, and returns its negative result for nil and for errors that have nothing to do with the API.
 //
 // Joined errors are several failures: those of errors.Join, of fmt.Errorf with several %w, and of types with a method
-// Unwrap() []error or Errors() []error. A function that permits something requires it of all of them; the others look
-// for one that matches:
+// Unwrap() []error or Errors() []error. Ignore and SafeToRetry need the consent of all of them; the other functions
+// look for one that matches:
 //
 //	Ignore                            nil only if each of them is one of the reasons
 //	SafeToRetry                       at least one is safe, and none is unsafe

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Ignore returns nil if err is one of the reasons, and err otherwise. Use it for errors that mean that there is nothing
-// left to do:
+// Ignore returns nil if err is one of the reasons, and err otherwise. Use it for errors that mean that there is
+// nothing left to do:
 //
 //	err := sites.Delete(ctx, key, client.DeleteOptions{})
 //	return apierrors.Ignore(err, apierrors.NotFound)
@@ -14,12 +14,12 @@ import (
 // A client.DeletingError, and the error of an unmet precondition of Ensure or AddFinalizer, count as a Conflict.
 //
 // Without a reason it returns err. An error that joins several (errors.Join, fmt.Errorf with several %w) is ignored
-// only if each of them is; otherwise Ignore returns all of it. So a cleanup can join the errors of its steps:
+// only if each of them is; otherwise Ignore returns the whole error. So a cleanup can join the errors of its steps:
 //
-//	return apierrors.Ignore(errors.Join(deleted, closed), apierrors.NotFound) // nil only if there is no other failure
+//	return apierrors.Ignore(errors.Join(deleted, closed), apierrors.NotFound) // nil if nothing else failed
 //
-// An error that unwraps to several errors and has the text of one of them is one failure with several identities: it is
-// ignored if one of them is.
+// An error that unwraps to several errors and has the text of one of them is one failure with several identities: it
+// is ignored if one of them is.
 func Ignore(err error, reasons ...Reason) error {
 	if ignored(err, reasons) {
 		return nil
@@ -50,7 +50,7 @@ func ignored(err error, reasons []Reason) bool {
 			return true
 		}
 	}
-	for _, part := range parts { // identities of the same failure
+	for _, part := range parts { // err is one failure, and parts are its identities
 		if part != nil && ignored(part, reasons) {
 			return true
 		}

@@ -9,8 +9,8 @@ import (
 // errors.Is. A server may also send words that are not listed here; compare them in the same way: errors.Is(err,
 // apierrors.Reason("Mine")).
 //
-// An answer without a listed reason also matches the listed reason of its HTTP code. Gone and Expired match each other,
-// and the code 410 alone matches both.
+// An answer without a listed reason also matches the listed reason of its HTTP code. Gone and Expired match each
+// other, and the code 410 alone matches both.
 type Reason string
 
 // The reasons, from the Kubernetes API conventions ("HTTP Status codes") and the API's StatusReason.
@@ -19,8 +19,8 @@ const (
 	BadRequest Reason = "BadRequest"
 	// Unauthorized (401): the server does not know the caller; the credentials are missing, wrong or have expired.
 	Unauthorized Reason = "Unauthorized"
-	// Forbidden (403): the caller is known and must not do this. Admission control and quotas use it too, and so does a
-	// namespace that is being deleted, with the cause [CauseNamespaceTerminating].
+	// Forbidden (403): the caller is known and must not do this. Admission control and quotas use it too, and so does
+	// a namespace that is being deleted, with the cause [CauseNamespaceTerminating].
 	Forbidden Reason = "Forbidden"
 	// NotFound (404): there is no such object, or no such resource. [StatusError.FromStatus] is true if the API server
 	// itself says so.
@@ -32,8 +32,8 @@ const (
 	// AlreadyExists (409): a create found an object of that name, or the server found no free name for a generateName.
 	// The code alone has this meaning only as the answer to a POST.
 	AlreadyExists Reason = "AlreadyExists"
-	// Conflict (409): the object has changed since it was read, a precondition on its uid or version failed, or another
-	// manager owns an applied field. Read the object again, change that, and retry.
+	// Conflict (409): the object has changed since it was read, a precondition on its uid or version failed, or
+	// another manager owns an applied field. Read the object again, repeat the change on it, and write it again.
 	Conflict Reason = "Conflict"
 	// Gone (410): the requested item no longer exists and will not come back. For a list or watch it means the same as
 	// Expired.
@@ -51,8 +51,8 @@ const (
 	// TooManyRequests (429): the server did not handle the request because there are too many, or, for an eviction,
 	// because the disruption budget is exhausted. Retry after the time that [RetryAfter] returns.
 	TooManyRequests Reason = "TooManyRequests"
-	// InternalError (500): something failed inside the server or in a webhook that it called. It is unknown whether the
-	// request took effect.
+	// InternalError (500): something failed inside the server or in a webhook that it called. It is unknown whether
+	// the request took effect.
 	InternalError Reason = "InternalError"
 	// ServerTimeout (500): the server could not finish in time, mostly because its store did not answer. It is unknown
 	// whether the request took effect. No code implies this reason.
@@ -62,10 +62,11 @@ const (
 	StoreReadError Reason = "StorageReadError"
 	// ServiceUnavailable (503): the server, or a proxy before it, cannot handle requests now.
 	ServiceUnavailable Reason = "ServiceUnavailable"
-	// Timeout (504): the request did not end within its time limit, and may still take effect. A list at a version that
-	// the server has not reached also ends this way; see [IsTooLargeResourceVersion].
+	// Timeout (504): the request did not end within its time limit, and may still take effect. A list at a version
+	// that the server has not reached also ends this way; see [IsTooLargeResourceVersion].
 	Timeout Reason = "Timeout"
-	// Unknown is the reason of an answer that gives no reason and whose code implies none. It is not a word of the API.
+	// Unknown is the reason of an answer that gives no reason and whose code implies none. It is not a word of the
+	// API.
 	Unknown Reason = "Unknown"
 )
 
@@ -156,14 +157,15 @@ func reasonOfCode(code int, method string) Reason {
 	return Unknown
 }
 
-// ReasonOf returns the reason of the first [*StatusError] in err, or of a Reason that err wraps. It is empty if err is
-// nil or has nothing to do with an answer of the API, and Unknown if an answer gives no reason. The other errors that
-// err joins may have other reasons: [Ignore] asks all of them.
+// ReasonOf returns the reason of the first [*StatusError] in err. If there is none, it returns the Reason that err
+// wraps, or the empty Reason if err has nothing to do with an answer of the API. An answer that gives no reason, and
+// whose code implies none, has the reason Unknown. The other errors that err joins may have other reasons: [Ignore]
+// asks all of them.
 func ReasonOf(err error) Reason {
 	if e, ok := stderrors.AsType[*StatusError](err); ok && e != nil {
 		return e.reason()
 	}
-	for e := range all(err) { // in a type that errors.As does not look into
+	for e := range all(err) { // errors.As does not look into a type with a method Errors
 		return e.reason()
 	}
 	r, _ := stderrors.AsType[Reason](err)

@@ -19,13 +19,16 @@ const maxRead = 8 * maxText
 // FromResponse returns the error for an answer that is not a success, from its code, its header, its body and the
 // method of the request.
 //
-// If the body is a Status, whatever its content type says, the error has it unchanged. A Status is a JSON object that
-// names the kind Status and does not claim success. For any other body FromResponse derives the reason from the code
-// (409 to a POST is AlreadyExists, to others Conflict). The message then says what the answer is: empty, an HTML page
-// with its title, or a text. It has a cleaned excerpt of the text of at most 2048 bytes, which is also the message of a
+// If the body is a Status, whatever its content type says, the error has that Status. A Status is a JSON object that
+// names the kind Status and does not claim success. FromResponse adds the code or the reason if the Status lacks it,
+// and gives the reason [RequestEntityTooLarge] to an answer in which the store refuses the size of an object.
+//
+// For any other body FromResponse derives the reason from the code (409 to a POST is AlreadyExists, to others
+// Conflict). The message then says that the answer is empty, or an HTML page, or another text, and shows the title of
+// the page or a cleaned excerpt of the text, of at most 2048 bytes. The title or the excerpt is also the message of a
 // cause [CauseUnexpectedServerResponse].
 //
-// RetryAfter is that of the Retry-After header (RFC 9110, section 10.2.3). Without a header that says a time, it is the
+// RetryAfter is the time of the Retry-After header (RFC 9110, section 10.2.3). Without a valid header it is the
 // Status's retryAfterSeconds: the header has priority, by the API conventions ("Response Status Kind"), even if it
 // names a shorter time. A date in the header is relative to the Date header if there is one, so it does not depend on
 // this machine's clock.
@@ -52,7 +55,8 @@ const (
 func statusOf(code int, header http.Header, body []byte) meta.Status {
 	var s meta.Status
 	err := json.Unmarshal(body, &s)
-	read := err == nil || stderrors.As(err, new(*json.UnmarshalTypeError)) // the other fields are still filled
+	// A field of a wrong type does not stop the decoding of the others.
+	read := err == nil || stderrors.As(err, new(*json.UnmarshalTypeError))
 	if read && s.Kind == statusKind && s.Status != statusSuccess {
 		if s.Code < 400 { // the answer was not a success, whatever its body says
 			s.Code = code

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// MaxRetryAfter is the longest accepted time to wait; a longer one counts as this.
+// MaxRetryAfter is the longest time to wait that is accepted. A longer one is shortened to it.
 const MaxRetryAfter = time.Hour
 
 // RetryAfter returns how long the server asks to wait before a retry, and whether it named a time, which may be 0. If
@@ -32,8 +32,8 @@ func seconds(n int) time.Duration {
 	return time.Duration(min(max(n, 0), int(MaxRetryAfter/time.Second))) * time.Second
 }
 
-// retryAfterHeader reads the Retry-After header; of several values, the longest. A date that has passed means 0; a
-// value that is neither a date nor a whole number of seconds from 0 counts as absent.
+// retryAfterHeader reads the Retry-After header. If it has several values, the longest counts. A date that has passed
+// means 0; a value that is neither a date nor a whole number of seconds from 0 counts as absent.
 func retryAfterHeader(header http.Header, now time.Time) (wait time.Duration, ok bool) {
 	for _, value := range header.Values("Retry-After") {
 		if d, valid := parseRetryAfter(strings.TrimSpace(value), header, now); valid {
@@ -46,7 +46,7 @@ func retryAfterHeader(header http.Header, now time.Time) (wait time.Duration, ok
 func parseRetryAfter(value string, header http.Header, now time.Time) (time.Duration, bool) {
 	if value != "" && strings.Trim(value, "0123456789") == "" {
 		n, err := strconv.Atoi(value)
-		if err != nil { // it is out of range
+		if err != nil { // the number does not fit an int
 			return MaxRetryAfter, true
 		}
 		return seconds(n), true
@@ -75,7 +75,8 @@ func parseRetryAfter(value string, header http.Header, now time.Time) (time.Dura
 //   - InternalError, ServerTimeout and Timeout, which do not say whether the request took effect.
 //
 // It also returns false if a connection broke or timed out once the request may have been sent, and if the caller's
-// context has ended. A caller that knows that its request is a GET can repeat it after these too.
+// context has ended. (A dial that ran into the deadline of the context counts as a dial that timed out.) A caller that
+// knows that its request is a GET can repeat it after these too.
 //
 // If err joins several errors, at least one must be safe and none unsafe.
 func SafeToRetry(err error) bool { return judge(err) == safe }
@@ -83,7 +84,7 @@ func SafeToRetry(err error) bool { return judge(err) == safe }
 type verdict int
 
 const (
-	silent verdict = iota // does not decide
+	silent verdict = iota // the error decides nothing
 	safe
 	unsafe
 )

@@ -20,11 +20,11 @@ const (
 	maxReason = 128
 )
 
-// StatusError is an answer of the server that is not a success. Find it with errors.As, or test it with errors.Is and a
-// [Reason].
+// StatusError is an answer of the server that is not a success. Find it with errors.As, or test it with errors.Is and
+// a [Reason].
 type StatusError struct {
-	// Status is the Status that the server sent, or an equivalent one if it sent another answer. If the server left out
-	// the reason or the code, [FromResponse] and [FromStatus] derive one from the other.
+	// Status is the Status that the server sent, or an equivalent one if it sent another answer. If the server left
+	// out the reason or the code, [FromResponse] and [FromStatus] derive one from the other.
 	Status meta.Status
 	// FromStatus is true if the answer was a Status object, so that it came from the API. It is false for any other
 	// answer, whose reason was derived from the code. A 404 that is not a Status may come from a proxy, or from an API
@@ -98,8 +98,8 @@ func (e *StatusError) reason() Reason {
 	return Reason(cmp.Or(e.Status.Reason, string(reasonOfCode(e.Status.Code, ""))))
 }
 
-// Causes returns the causes that the server listed, such as the invalid fields of an object with their paths. The slice
-// belongs to the error: do not change it.
+// Causes returns the causes that the server listed, such as the invalid fields of an object with their paths. The
+// slice belongs to the error: do not change it.
 func (e *StatusError) Causes() []meta.StatusCause {
 	if e == nil || e.Status.Details == nil {
 		return nil
