@@ -28,21 +28,21 @@ func (e *Error) Error() string {
 // unknown is the end of the library's error for a directive that is neither %YAML nor %TAG.
 const unknown = "found unknown directive name"
 
-// tags has the beginning of a %TAG directive in each encoding that the library reads, and the same with its name made
-// unknown.
+// tags has the beginning of a %TAG directive in each encoding that the library reads. In spoiled, its name is one that
+// the library does not know.
 var tags = []struct{ name, spoiled []byte }{
 	{[]byte("%TAG"), []byte("%XAG")},
 	{[]byte("%\x00T\x00A\x00G\x00"), []byte("%\x00X\x00A\x00G\x00")}, // UTF-16, little-endian
 	{[]byte("\x00%\x00T\x00A\x00G"), []byte("\x00%\x00X\x00A\x00G")},
 }
 
-// Check returns an *Error if the library would find a %TAG directive in data. Otherwise it returns nil, even if data is
-// not YAML.
+// Check returns an *Error if the library would find a %TAG directive in data. Otherwise it returns nil, even if data
+// is not YAML.
 //
-// Only the parser knows whether a line that begins with % is a directive: within a quoted or a multi-line plain text it
-// is content. So Check replaces every "%TAG" by an unknown name and lets the library parse the result: the library
-// stops at the first unknown directive, and a replacement within content does no harm. A text without "%TAG", as nearly
-// all are, costs only a search; any other text is parsed one more time.
+// Only the parser knows whether a line that begins with % is a directive: within a quoted or a multi-line plain text
+// it is content. So Check replaces every "%TAG" with an unknown name, and lets the library parse the result: the
+// library stops at the first unknown directive, and a replacement within content does no harm. A text without "%TAG",
+// as nearly all are, costs only a search; any other text is parsed one more time.
 func Check(data []byte) error {
 	found := false
 	for _, tag := range tags {
