@@ -92,7 +92,7 @@ func TestMalformedSetsAreRefused(t *testing.T) {
 		`{"k:null":{}}`:                 `key "k:null" must be k: and a JSON object`,
 		`{"k:{}":{}}`:                   `key "k:{}" must be k: and a JSON object of scalars`,
 		`{"k:{\"a\":[]}":{}}`:           `key "k:{\"a\":[]}" must be k: and a JSON object of scalars`,
-		strings.Repeat(`{"f:a":`, 1002): "the set nests deeper than 1000",
+		strings.Repeat(`{"f:a":`, 1002): "the set nests deeper than 1000 levels",
 		`{"f:` + strings.Repeat("a", 16<<20) + `":{}}`: "the set has 16777225 bytes, and 16777216 are allowed",
 		`{"x:` + strings.Repeat("a", 200) + `":{}}`:    `key "x:` + strings.Repeat("a", 58) + "..." + strings.Repeat("a", 60) + `" must start with i:, k:, v: or f: and a name`,
 	} {

@@ -9,9 +9,9 @@ import (
 
 // The bounds of a set that Parse accepts.
 const (
-	// maxSize is the size of a set, in bytes. An object of the API has at most 3 MiB.
+	// maxSize bounds the size of a set, in bytes. An object of the API has at most 3 MiB.
 	maxSize = 16 << 20
-	// maxLevels is how deep fields may nest.
+	// maxLevels bounds how deep fields may nest.
 	maxLevels = 1000
 )
 
@@ -31,7 +31,7 @@ func Parse(fieldsV1 []byte) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fieldset: %w", err)
 	}
-	s.Self = false // a set as a whole has no Self
+	s.Self = false // in a set as a whole, Self is always false
 	return s, nil
 }
 
@@ -44,7 +44,7 @@ type parser struct {
 // set adds the fields within one field to s.
 func (p *parser) set(s *Set, level int) error {
 	if level > maxLevels {
-		return fmt.Errorf("the set nests deeper than %d", maxLevels)
+		return fmt.Errorf("the set nests deeper than %d levels", maxLevels)
 	}
 	if err := p.take('{'); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (p *parser) peek() byte {
 	case p.at >= len(p.text):
 		return 0
 	case p.text[p.at] == 0:
-		return 1 // there is no end
+		return 1 // a zero byte is not the end of the text
 	}
 	return p.text[p.at]
 }
@@ -136,7 +136,7 @@ func (p *parser) string() (string, error) {
 }
 
 // Append appends the set as a server writes it: without white space, in the order of [Set.Paths], with "." for a field
-// that is in the set as well as others within it. An empty set is {}.
+// that is in the set together with fields within it. An empty set is {}.
 func (s *Set) Append(b []byte) []byte {
 	b = append(b, '{')
 	if s == nil {

@@ -19,8 +19,8 @@ const MaxKeyMembers = 64
 // Field returns the key of a member of an object.
 func Field(name string) string { return "f:" + name }
 
-// Key returns the key of the list element that has these members. The values are decoded JSON. It is an error if one of
-// them is not a scalar.
+// Key returns the key of the list element that has these members. The values are decoded JSON. It is an error if one
+// of them is not a scalar.
 func Key(members map[string]any) (string, error) {
 	object := make(map[string]any, len(members))
 	for name, value := range members {

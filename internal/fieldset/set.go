@@ -10,7 +10,7 @@ type Set struct {
 	// Self is true if the field itself is in the set, with or without fields within it. In a set as a whole, Self is
 	// false.
 	Self bool
-	// Children are the parts of the set within members and elements, by key.
+	// Children has the parts of the set by the keys of the members and elements to which they belong.
 	Children map[string]*Set
 }
 
@@ -123,7 +123,8 @@ func (s *Set) Union(o *Set) *Set {
 	return u
 }
 
-// Difference returns the fields that s has and o does not have. That o has a field says nothing about those within it.
+// Difference returns the fields that s has and o does not have. A field of o does not remove the fields within it from
+// the result, unless o has these too.
 func (s *Set) Difference(o *Set) *Set {
 	if s == nil || o == nil {
 		return kept(s)
@@ -148,7 +149,7 @@ func (s *Set) Intersection(o *Set) *Set {
 	return n
 }
 
-// kept returns s, or an empty set for none.
+// kept returns s, or an empty set if s is nil.
 func kept(s *Set) *Set {
 	if s == nil {
 		return &Set{}
@@ -156,7 +157,7 @@ func kept(s *Set) *Set {
 	return s
 }
 
-// put adds a part unless nothing is in it.
+// put adds c as the part of a key, unless c is empty.
 func (s *Set) put(key string, c *Set) {
 	if c == nil || !c.Self && len(c.Children) == 0 {
 		return

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// OwnedWhole reports whether a member of that name, anywhere in an object of the apiVersion, is an object that is owned
-// whole: a change of a part of it changes all of it, and a set has it without fields within it. In a set it looks like
-// an object that was applied empty, so only knowledge of the kinds distinguishes the two. OwnedWhole knows members of
-// the groups that Kubernetes itself serves, and of these only the members that are owned whole wherever their name
-// occurs. internal/proof/e2e compares it with the schemas that the server publishes. If the result is false, the member
-// may still be owned whole.
+// OwnedWhole reports whether a member of that name, anywhere in an object of the apiVersion, is an object that is
+// owned whole: a manager owns all of its fields or none. A set names such an object without the fields within it. An
+// empty object that was applied looks the same in a set, so only knowledge of the kinds tells the two apart.
+// OwnedWhole knows the groups that Kubernetes itself serves, and of their members only those that are owned whole
+// wherever their name occurs. If the result is false, the member may still be owned whole. internal/proof/e2e compares
+// the list with the schemas that the server publishes.
 func OwnedWhole(apiVersion, member string) bool {
 	group, _, found := strings.Cut(apiVersion, "/")
 	if !found {
