@@ -4,9 +4,9 @@ package workqueue
 
 import "time"
 
-// Cancel removes the pending run of k: whether k is ready, delayed, held, or waiting for a retry, it does not run until
-// the next request. Cancel reports whether a run was pending. The queue forgets the failures of a key that is not in
-// progress.
+// Cancel removes the pending run of k: whether k is ready, delayed, held, or waiting for a retry, it does not run
+// until the next request. Cancel reports whether a run was pending. The queue forgets the failures of a key that is
+// not in progress.
 //
 // If k is in progress, that run goes on. If it fails, it is retried, because a failure is a new request; a function
 // that does not want its key back returns nil.
@@ -38,12 +38,12 @@ func (q *Queue[K]) Cancel(k K) bool {
 	return cancelled
 }
 
-// Move gives the delayed run of k a new time, d from now, earlier or later than it was; d of 0 or less makes k ready at
-// once. It also moves a retry: the key then keeps its failures, and Options.RetryRate does not apply. Move reports
+// Move gives the delayed run of k a new time, d from now, earlier or later than it was; d of 0 or less makes k ready
+// at once. It also moves a retry: the key then keeps its failures, and Options.RetryRate does not apply. Move reports
 // whether k was delayed.
 //
-// A key that is ready, or that becomes ready when it is settled, is not moved: a caller has asked for a run now. A held
-// key is not moved either. So Move loses no request and never defers an Add. A request after Move has its usual
+// A key that is ready, or that becomes ready when it is settled, is not moved: a caller has asked for a run now. A
+// held key is not moved either. So Move loses no request and never defers an Add. A request after Move has its usual
 // meaning: the earlier of the two times counts.
 func (q *Queue[K]) Move(k K, d time.Duration) bool {
 	hash, now := q.hash(k), q.clock()

@@ -49,8 +49,8 @@ func (q *Queue[K]) promoteDue() {
 	}
 }
 
-// granted takes a token from the bucket, or records when the next one will come. Tokens are taken, never reserved, so a
-// retry that is no longer needed costs the other keys nothing.
+// granted takes a token from the bucket, or records when the next one will come. Tokens are taken, never reserved, so
+// a retry that is no longer needed costs the other keys nothing.
 func (q *Queue[K]) granted() bool {
 	now := q.now
 	t := q.epoch.Add(now)

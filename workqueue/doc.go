@@ -6,8 +6,8 @@
 //	for queue.Do(ctx, sync) == nil {
 //	}
 //
-// is a complete worker, and so is queue.Work(ctx, sync). No other call is needed: no marking as done, no forgetting, no
-// shutting down. [Queue.Drain] returns when no key is ready or in progress.
+// is a complete worker, and so is queue.Work(ctx, sync). No other call is needed: no marking as done, no forgetting,
+// no shutting down. [Queue.Drain] returns when no key is ready or in progress.
 //
 // # Guarantees
 //
@@ -64,8 +64,8 @@
 //
 //	the workers × its weight / the weights of all groups that have keys ready or in progress
 //
-// A worker that is free takes a key of a waiting group that has fewer keys in progress than its share, if there is one.
-// Several such groups take turns, in proportion to their weights. So:
+// A worker that is free takes a key of a waiting group that has fewer keys in progress than its share, if there is
+// one. Several such groups take turns, in proportion to their weights. So:
 //
 //   - While a group waits for its share, the others get workers only up to their own shares, rounded up.
 //   - While a group waits for its share, each other group starts a limited number of runs: its weight / the weight of
@@ -89,9 +89,9 @@
 //
 // # Observing
 //
-// [Queue.Stats] counts keys. [Queue.Inspect] and [Queue.Keys] report for single keys what they wait for, since when (if
-// ready) or until when (if not), how often they failed and with which error. [Queue.Groups] reports how many workers
-// each group has, and how long its oldest ready key has waited. [Hooks] are for metrics.
+// [Queue.Stats] counts keys. [Queue.Inspect] and [Queue.Keys] report for single keys what they wait for, since when
+// (if ready) or until when (if not), how often they failed and with which error. [Queue.Groups] reports how many
+// workers each group has, and how long its oldest ready key has waited. [Hooks] are for metrics.
 //
 // # Limits
 //

@@ -30,7 +30,7 @@ type entry[K comparable] struct {
 	overdue    int8 // how many runs in a row have called AddOverdue; at most maxOverdue
 }
 
-// maxOverdue is enough for a delay that doubles from 1 ns to pass any bound.
+// maxOverdue bounds the count of overdue runs: a delay that doubles so often from 1 ns exceeds any bound.
 const maxOverdue = 64
 
 // streak records a key's failures in a row.
@@ -78,7 +78,7 @@ func (e *entry[K]) fail(err error) {
 	}
 }
 
-// succeed forgets the failures, and the row of overdue runs unless the present run continues it.
+// succeed forgets the failures. It also ends the series of overdue runs, unless the present run continues it.
 func (e *entry[K]) succeed() {
 	if !e.late {
 		e.overdue = 0

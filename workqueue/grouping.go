@@ -37,7 +37,7 @@ func (q *Queue[K]) readyOf(e *entry[K]) *ready[K] {
 	return &q.group(e).ready
 }
 
-// list lists e, which is ready, behind the keys that became ready before.
+// list adds e, which is ready, to the keys that workers may take.
 func (q *Queue[K]) list(e *entry[K]) {
 	if q.fair == nil {
 		q.ready.push(e)

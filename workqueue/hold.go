@@ -1,12 +1,12 @@
-// Keys that their own run puts aside.
+// Holding keys: a run puts its own key aside.
 
 package workqueue
 
 import "time"
 
 // Hold puts k aside, from inside the function of a worker that has taken it: the run counts as not begun. When the
-// function has ended, k waits until d has passed or until Release, and then becomes ready with at least the priority of
-// the run. Add, AddAfter and AddRateLimited do not shorten the hold, and they are not lost: the run after the hold
+// function has ended, k waits until d has passed or until Release, and then becomes ready with at least the priority
+// of the run. Add, AddAfter and AddRateLimited do not shorten the hold, and they are not lost: the run after the hold
 // serves them too. The failures of k stay as they are. If the function fails, the failure is counted, and k is still
 // held.
 //

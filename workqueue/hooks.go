@@ -6,10 +6,10 @@ import "time"
 
 // Hooks are functions that a queue calls on events, for metrics. Each may be nil, and costs nothing then.
 //
-// They are called by the goroutine whose call of a method caused the event, or by the queue's timer, with no lock held,
-// so they may call the queue. Each must be safe for use by several goroutines at once, must return soon, and must not
-// panic. Because no lock is held, two events of one key may arrive in a different order from the one in which they
-// happened.
+// They are called by the goroutine whose call of a method caused the event, or by the queue's timer, with no lock
+// held, so they may call the queue. Each must be safe for use by several goroutines at once, must return soon, and
+// must not panic. Because no lock is held, two events of one key may arrive in a different order from the one in which
+// they happened.
 //
 // Dashboards of client-go and controller-runtime query the following metrics. In controller-runtime, only depth has a
 // label for the priority:
@@ -23,7 +23,7 @@ import "time"
 //	longest_running_processor_seconds  [Stats].Longest
 type Hooks[K comparable] struct {
 	// Add is called when a key becomes ready: at once by Add, when its time has come if it was delayed, and when it is
-	// settled if it was in progress. A request that changes nothing is no event.
+	// settled if it was in progress. A request that changes nothing does not call it.
 	Add func(HookInfo[K])
 	// Start is called when a worker has taken a key, before it runs the function.
 	Start func(HookInfo[K])

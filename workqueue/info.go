@@ -111,8 +111,8 @@ func (q *Queue[K]) info(e *entry[K]) KeyInfo[K] {
 // the ready ones, as they would be taken now if there were no groups; then the throttled ones; then those that are
 // delayed or held, the earliest first.
 //
-// A loop over them sees the keys as they are when it begins. It copies all of them, which takes memory, and about 0.1 s
-// for a million keys; the queue is locked during the copy. The loop itself holds no lock.
+// A loop over them sees the keys as they are when it begins. It copies all of them, which takes memory, and about 0.1
+// s for a million keys; the queue is locked during the copy. The loop itself holds no lock.
 func (q *Queue[K]) Keys() iter.Seq[KeyInfo[K]] {
 	return func(yield func(KeyInfo[K]) bool) {
 		for _, s := range q.snapshot() {

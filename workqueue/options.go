@@ -17,8 +17,8 @@ type Options[K comparable] struct {
 	MinBackoff time.Duration
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s. A MinBackoff above it counts as equal to it.
 	MaxBackoff time.Duration
-	// Backoff, if set, replaces both: it returns the delay after the failures-th failure of k in a row, counted from 1.
-	// Its result is not jittered. It must be quick and safe for use by several goroutines.
+	// Backoff, if set, replaces both: it returns the delay after the failures-th failure of k in a row, counted from
+	// 1. Its result is not jittered. It must be quick and safe for use by several goroutines.
 	Backoff func(k K, failures int) time.Duration
 
 	// RetryRate is how many retries a second become ready, for all keys together. 0 = no limit. It does not apply to
@@ -99,6 +99,6 @@ func exponential(base, limit time.Duration, failures int) time.Duration {
 	return base << doublings
 }
 
-// jitter returns d less up to half of it. So a key that fails repeatedly never comes back at once, and many that failed
-// together do not come back together.
+// jitter returns d less up to half of it. So a key that fails repeatedly never comes back at once, and many that
+// failed together do not come back together.
 func jitter(d time.Duration) time.Duration { return d - rand.N(d/2+1) }

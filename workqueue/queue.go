@@ -66,8 +66,8 @@ func New[K comparable](o Options[K]) *Queue[K] {
 	return q
 }
 
-// Add makes k ready. If k is ready already, nothing changes; if it is delayed, the delay ends; if it is in progress, it
-// becomes ready when it is settled. Its priority is 0, or that of the pending run if that is higher.
+// Add makes k ready. If k is ready already, nothing changes; if it is delayed, the delay ends; if it is in progress,
+// it becomes ready when it is settled. Its priority is 0, or that of the pending run if that is higher.
 func (q *Queue[K]) Add(k K) { q.add(k, 0, 0) }
 
 // AddAfter makes k ready after d, and at once if d is 0 or less. If k is pending already, it becomes ready at the
@@ -89,14 +89,14 @@ type AddOptions struct {
 }
 
 // AddOverdue is for a function that requeues its own key for a time that has already passed. It makes k ready at once,
-// as AddWith does. If the next run calls it too, k waits for the backoff of a first failure, after that for the backoff
-// of a second one, and so on, so a time that stays in the past does not keep a worker busy. No failure is counted, and
-// Options.RetryRate does not apply. The row of such runs ends when a run succeeds without calling AddOverdue, or when
-// the key is cancelled and leaves the queue; a run that fails does not end it. A request in the meantime has its usual
-// meaning: the earlier of the two times counts.
+// as AddWith does. If the next run calls it too, k waits for the backoff of a first failure, after that for the
+// backoff of a second one, and so on, so a time that stays in the past does not keep a worker busy. No failure is
+// counted, and Options.RetryRate does not apply. The series of such runs ends when a run succeeds without calling
+// AddOverdue, or when the key is cancelled and leaves the queue; a run that fails does not end it. A request in the
+// meantime has its usual meaning: the earlier of the two times counts.
 //
-// AddOverdue returns the length of the row, this run included; it counts up to 64. A second call in the same run counts
-// nothing. If k is not in progress, AddOverdue does the same as AddWith and returns 0.
+// AddOverdue returns the length of the series, this run included; it counts up to 64. A second call in the same run
+// counts nothing. If k is not in progress, AddOverdue does the same as AddWith and returns 0.
 func (q *Queue[K]) AddOverdue(k K, priority int) (row int) {
 	hash := q.hash(k)
 	q.mu.Lock()
@@ -138,7 +138,8 @@ func (q *Queue[K]) add(k K, d time.Duration, priority int8) {
 
 // AddRateLimited counts a failure of k and makes k ready after its backoff, as if a run had failed. If k is ready or
 // waits for a retry already, nothing is counted, and k becomes ready no earlier or later: repeated calls do not
-// increase the delay. The priority is that of the run in progress, as it is for a run that fails, and 0 if none is.
+// increase the delay. The priority is that of the run in progress, as it is for a run that fails, or 0 if k is not in
+// progress.
 func (q *Queue[K]) AddRateLimited(k K) {
 	d := q.options.Backoff(k, q.Failures(k)+1) // not under the lock: it may be the caller's code
 	var m membership

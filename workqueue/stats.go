@@ -9,8 +9,8 @@ type Stats struct {
 	// Ready is the number of keys that wait for a worker; Oldest is how long the oldest of them has waited.
 	Ready  int
 	Oldest time.Duration
-	// InProgress is the number of keys that workers have taken and not settled. Longest is how long the oldest of their
-	// runs has been in progress, and Unfinished is the sum over all of them.
+	// InProgress is the number of keys that workers have taken and not settled. Longest is how long the oldest of
+	// their runs has been in progress, and Unfinished is the sum over all of them.
 	InProgress          int
 	Longest, Unfinished time.Duration
 	// Delayed is the number of keys that wait for a delay, after AddAfter or a failure. A key in progress can be

@@ -26,7 +26,7 @@ type parked struct {
 	waking   bool    // a worker was woken for a key, and has not locked the queue yet
 }
 
-// enter parks a worker, with its former waiter if it has one.
+// enter parks a worker. w is the waiter that the worker already has, or nil.
 func (p *parked) enter(w *waiter, drain bool) *waiter {
 	switch {
 	case w != nil:

@@ -11,9 +11,10 @@ import (
 // Do waits for a ready key, takes it, runs fn on it, and settles it when fn ends, in any of these ways:
 //
 //   - fn returned nil: the failures of the key are forgotten.
-//   - fn returned an error: the key is retried after a delay. The error goes to Options.OnError; Do does not return it.
-//   - fn panicked or called runtime.Goexit: the key is retried after a delay. Do does not recover, so the panic goes on
-//     with its own stack trace.
+//   - fn returned an error: the key is retried after a delay. The error goes to Options.OnError; Do does not return
+//     it.
+//   - fn panicked or called runtime.Goexit: the key is retried after a delay. Do does not recover, so the panic goes
+//     on with its own stack trace.
 //
 // Do returns nil if it ran fn. It returns ctx's error if ctx ended first; it has then taken no key, even if one was
 // ready. Do does not watch ctx while fn runs: it passes ctx to fn and waits for fn. An fn that is nil is an error.
@@ -36,13 +37,13 @@ func (q *Queue[K]) Work(ctx context.Context, fn func(ctx context.Context, k K) e
 	return q.work(ctx, fn, false)
 }
 
-// Drain empties the queue of ready keys: like [Queue.Work] it runs fn on one ready key after the other, until no key is
-// ready and none is in progress. Then it returns nil. If ctx ends first, it returns ctx's error, and the keys that are
-// ready stay in the queue. Several goroutines may drain a queue together.
+// Drain empties the queue of ready keys: like [Queue.Work] it runs fn on one ready key after the other, until no key
+// is ready and none is in progress. Then it returns nil. If ctx ends first, it returns ctx's error, and the keys that
+// are ready stay in the queue. Several goroutines may drain a queue together.
 //
-// Drain does not wait for delays and retries. But it also runs fn on keys that become ready while it drains: a key that
-// is added again while in progress, and a delayed key whose time comes. So if fn adds keys again and again, only ctx
-// ends Drain. Drain waits for keys in progress, so a function that runs on a key must not call it.
+// Drain does not wait for delays and retries. But it also runs fn on keys that become ready while it drains: a key
+// that is added again while in progress, and a delayed key whose time comes. So if fn adds keys again and again, only
+// ctx ends Drain. Drain waits for keys in progress, so a function that runs on a key must not call it.
 func (q *Queue[K]) Drain(ctx context.Context, fn func(ctx context.Context, k K) error) error {
 	return q.work(ctx, fn, true)
 }
@@ -94,8 +95,8 @@ func (w *worker[K]) run(ctx context.Context, fn func(ctx context.Context, k K) e
 	w.settle()
 }
 
-// take settles the key that w has, if there is one, waits for the first ready key and marks it as in progress. found is
-// false if w only drains and nothing is left to wait for, or if take returns ctx's error.
+// take settles the key that w has, if there is one, waits for the first ready key and marks it as in progress. found
+// is false if w only drains and nothing is left to wait for, or if take returns ctx's error.
 func (w *worker[K]) take(ctx context.Context) (found bool, err error) {
 	q := w.queue
 	for {
