@@ -5,8 +5,8 @@
 //
 // # Guarantees to readers
 //
-//   - A read is answered from memory at once. It never waits for a handler. It waits for the writer only while a change
-//     that is already computed is put in place.
+//   - A read is answered from memory at once. It never waits for a handler. It waits for the writer only while a
+//     change that is already computed is put in place.
 //   - A loop over [Reader.All], [Reader.Namespace], [Select], [Reader.Sorted] or [Index.Get] runs over the objects of
 //     one moment, which is when the loop starts. It never sees half of a relist, or an index that disagrees with the
 //     objects. No lock is held while its body runs, so the body may take its time, leave early, read, subscribe or
@@ -34,13 +34,15 @@
 //     faster than the handler takes them, they are merged, so a backlog has at most one entry for each distinct key.
 //     There is no order between different keys, except that the change that has waited longest is delivered first.
 //   - The old object of an OnUpdate is the state that this handler received last for that key.
-//   - An object that comes and goes before its delivery is not delivered, although a Reader may have shown it. So do
-//     not use a handler of your own to find work that reads the cache. The sources of package controller receive every
-//     state, unless they are behind by more than 16,384 changes and by more changes than there are objects.
+//   - An object that comes and goes before its delivery is not delivered, although a Reader may have shown it. So a
+//     handler of your own may never hear of an object that your code has read from the cache. The sources of package
+//     controller receive every state, unless they are behind by more than 16,384 changes and by more changes than
+//     there are objects.
 //   - Calls for one key form cycles: OnAdd, any number of OnUpdate, OnDelete. Within a cycle the uid does not change:
 //     an object that was deleted and created again under its name arrives as OnDelete and OnAdd, whether the deletion
 //     was seen in a watch or in a relist.
-//   - A relist calls handlers for real differences only, and receiving the same state of an object twice is one change.
+//   - A relist calls handlers for real differences only. A state of an object that the cache receives twice is one
+//     change.
 //   - A change is in the Reader before the handler is called for it; the Reader may be further ahead.
 //   - A late subscriber receives the existing objects first, then the changes, without gaps or duplicates.
 //     [Subscription.Synced] says when the initial objects have been handled.

@@ -24,8 +24,8 @@ type Index[K comparable, T meta.Object] struct {
 //
 // The cache calls by in the middle of a write, once for each state of an object. by must not change the object, call
 // Subscribe, NewIndex or Close, or block. Its result is copied. A value that is not equal to itself, such as a
-// floating-point NaN, is not indexed, because no lookup could find it. If by panics, so does the call that writes, and
-// the cache does not change.
+// floating-point NaN, is not indexed, because no lookup could find it. If by panics, the write panics too, and the
+// cache does not change.
 //
 // [NewValueIndex] is simpler and faster where each object has one value.
 func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K, T] {
@@ -40,8 +40,8 @@ func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K
 }
 
 // NewValueIndex indexes the objects of r by one value of each: pods by node, with unscheduled pods under "". Every
-// object of r is under exactly the value that by returns for it, the zero K included; otherwise the rules of [NewIndex]
-// apply. An update that does not change the value allocates nothing, unless by does.
+// object of r is under the one value that by returns for it, which may be the zero K. The other rules are those of
+// [NewIndex]. An update that does not change the value allocates nothing, unless by does.
 func NewValueIndex[K comparable, T meta.Object](r Reader[T], by func(T) K) *Index[K, T] {
 	ix := new(Index[K, T])
 	ix.index.Open(r.Behind(), func(obj T, values []K) []K {

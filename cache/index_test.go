@@ -171,7 +171,7 @@ func TestValueIndex(t *testing.T) {
 }
 
 // A value that nobody could ask for is not indexed, and a function that panics leaves the store as it was.
-func TestValueIndexOfOddValues(t *testing.T) {
+func TestAValueIndexSkipsNaNAndSurvivesPanics(t *testing.T) {
 	s := storetest.New[*thing]()
 	nan := cache.NewValueIndex(s.Reader(), func(o *thing) float64 {
 		if len(o.Tags) == 0 {
@@ -216,7 +216,7 @@ func TestValueIndexAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestIndexOfAnyComparableKey(t *testing.T) {
+func TestAnyComparableKeyCanBeIndexed(t *testing.T) {
 	s := storetest.New[*thing]()
 	set(s, "ns/a u@1", "x")
 	set(s, "ns/b u@2")
@@ -253,7 +253,7 @@ func TestIndexCopiesWhatTheFunctionReturns(t *testing.T) {
 }
 
 // A function that panics leaves the store, the other indexes and the subscriptions as they were, and usable.
-func TestIndexFunctionThatPanics(t *testing.T) {
+func TestAnIndexFunctionThatPanicsChangesNothing(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		by   func(*thing) []any
@@ -311,7 +311,7 @@ func mustPanic(t *testing.T, f func()) {
 }
 
 // A value with many objects, and their going one by one.
-func TestIndexOfOneValue(t *testing.T) {
+func TestAnIndexValueMayHaveManyObjects(t *testing.T) {
 	s := storetest.New[*thing]()
 	ix := cache.NewIndex(s.Reader(), byTag)
 	const n = 2_000

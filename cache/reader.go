@@ -72,22 +72,23 @@ func (r Reader[T]) Len() (n int) {
 }
 
 // ResourceVersion returns the resource version up to which the cache is current: that of the last relist, object,
-// deletion or bookmark. It is empty before the first of them. If namespaces are watched one by one, it is the oldest of
-// their versions, and empty if one of them has none, or if they differ and have no order.
+// deletion or bookmark. It is empty before the first of them. If namespaces are watched one by one, it is the oldest
+// of their versions. It is then empty if a namespace has no version yet, or if the versions differ and cannot be
+// ordered.
 func (r Reader[T]) ResourceVersion() string { return r.Behind().ResourceVersion() }
 
 // Subscribe registers h for the existing objects and all changes from then on, while the informer runs, until
-// [Subscription.Close]. A handler that is subscribed twice receives everything twice. A nil h receives nothing, but its
-// subscription becomes synced. On the zero Reader the subscription is closed from the start. An index function must not
-// call Subscribe.
+// [Subscription.Close]. A handler that is subscribed twice receives everything twice. A nil h receives nothing, but
+// its subscription becomes synced. On the zero Reader the subscription is closed from the start. An index function
+// must not call Subscribe.
 //
 // The guarantees of the package hold for the objects of a view. An object that begins to match arrives as OnAdd, and
 // one that ceases to match as OnDelete, so the old object of an OnUpdate matched. OnDelete receives the newest known
 // state of the object: the final one if it was deleted, and the one that no longer matches if it still exists.
 //
-// The subscription of a view also processes changes of objects that do not match: Backlog counts them until match has
-// been called. Such a change costs about a tenth of a delivery. Such a subscription remembers the objects that its
-// handler knows, at about 20 bytes each.
+// The subscription of a view also processes changes of objects that do not match: Backlog counts such a change until
+// match has been called for it, which costs about a tenth of a delivery. The subscription remembers the objects that
+// its handler knows, at about 20 bytes each.
 func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
 	if h == nil {
 		h = HandlerFuncs[T]{}

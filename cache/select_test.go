@@ -94,7 +94,7 @@ func selected(r cache.Reader[*labelled], sel meta.Selector) string {
 }
 
 // A selector that wants no label matches objects that have none.
-func TestSelectWithoutLabels(t *testing.T) {
+func TestASelectorMayMatchObjectsWithoutLabels(t *testing.T) {
 	s := storetest.New[*thing]()
 	set(s, "ns/a u@1")
 	none, _ := meta.ParseSelector("!app")

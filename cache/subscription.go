@@ -19,8 +19,8 @@ type Subscription struct {
 type subscription = store.Subscription
 
 // Synced returns a channel that is closed when the handler has received the initial objects: those of the informer's
-// first list (of each namespace, if it lists them one by one) or, if the first list came before the subscription, those
-// that exist when the subscription is made. It does not wait for initial objects that are deleted before their
+// first list (of each namespace, if it lists them one by one) or, if the first list came before the subscription,
+// those that exist when the subscription is made. It does not wait for initial objects that are deleted before their
 // delivery. If the subscription is closed first, the channel stays open; WaitSynced returns an error in that case.
 func (s *Subscription) Synced() <-chan struct{} { return s.subscription.Synced() }
 
@@ -41,6 +41,6 @@ func (s *Subscription) Backlog() (depth int, age time.Duration) { return s.subsc
 // An index function must not call it.
 func (s *Subscription) Close() { s.subscription.Close() }
 
-// Done returns a channel that is closed when the subscription is closed and no call of its handler is in progress: from
-// then on the handler is not called, and its resources can be freed.
+// Done returns a channel that is closed when the subscription is closed and no call of its handler is in progress:
+// from then on the handler is not called, and its resources can be freed.
 func (s *Subscription) Done() <-chan struct{} { return s.subscription.Done() }

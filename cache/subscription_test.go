@@ -102,7 +102,7 @@ func TestSynced(t *testing.T) {
 }
 
 // A handler is synced when the call for the last initial object has returned, whatever happens while it runs.
-func TestSyncedAfterTheLastCall(t *testing.T) {
+func TestAHandlerIsSyncedWhenItsLastInitialCallReturns(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		first, then func(s things)
@@ -388,7 +388,7 @@ func TestHandled(t *testing.T) {
 }
 
 // A nil handler is told of nothing, and knows all that the cache knows.
-func TestANilHandler(t *testing.T) {
+func TestANilHandlerReceivesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*thing]()
 		sub := s.Reader().Subscribe(nil)

@@ -10,9 +10,9 @@ import "iter"
 //   - Each read calls it, in the goroutine of the reader, for the objects that the read looks at. So an object leaves
 //     the view as soon as its new state is in the cache. A panic goes to the caller.
 //   - Each subscription calls it in its own goroutine before the handler is called: at most once for each state, and
-//     perhaps never for a state that was replaced before its delivery. It is called again only when the object changes.
-//     If it panics, the object does not match, and the panic is reported like that of a handler, with "match" as the
-//     operation.
+//     perhaps never for a state that was replaced before its delivery. It is called again only when the object
+//     changes. If it panics, the object does not match, and the panic is reported like that of a handler, with "match"
+//     as the operation.
 //
 // The condition of a view of a view is that both match.
 func (r Reader[T]) Where(match func(T) bool) Reader[T] {

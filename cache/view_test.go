@@ -101,7 +101,7 @@ func TestAViewIsAsCurrentAsItsCache(t *testing.T) {
 }
 
 // An index of a view, and a selection from one, have what the view has, also when an object begins or ceases to match.
-func TestIndexesAndSelectionsOfAView(t *testing.T) {
+func TestIndexesAndSelectionsOfAViewHaveItsObjects(t *testing.T) {
 	s := storetest.New[*labelled]()
 	all := s.Reader()
 	view := all.Where(func(o *labelled) bool { return o.Labels["in"] == "yes" })

@@ -110,7 +110,7 @@ func TestWaitForOnAZeroReaderEndsWithItsContext(t *testing.T) {
 }
 
 // Many wait for different versions, and each is answered by the first write that reaches it.
-func TestWaitForMany(t *testing.T) {
+func TestEachWaitEndsWithTheFirstWriteThatReachesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*thing]()
 		answered := make(chan string, 10)

@@ -122,7 +122,7 @@ func TestWhere(t *testing.T) {
 }
 
 // A late subscriber is given what matches, and is synced when everything that is there has been looked at.
-func TestWhereLate(t *testing.T) {
+func TestALateSubscriberOfAViewGetsWhatMatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*thing]()
 		relist(s, "0")
@@ -225,7 +225,7 @@ func TestWhereEndsWithDeliver(t *testing.T) {
 }
 
 // A condition may close its own subscription: the handler is not called any more.
-func TestWhereClosedByItsCondition(t *testing.T) {
+func TestAConditionMayCloseItsSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*thing]()
 		calls := &record{}
