@@ -1,6 +1,6 @@
-// Package follow attaches functions to a context that act on the requests made with that context. With a gate, a leader
-// election stops requests that would be sent too late. With a receiver of writes, a controller learns what a reconcile
-// has written. Only the client calls these functions.
+// Package follow attaches functions to a context that act on the requests made with that context. With a gate, a
+// leader election stops requests that would be sent too late. With a receiver of writes, a controller learns what a
+// reconcile has written. Only the client calls these functions.
 package follow
 
 import (
@@ -24,15 +24,16 @@ type Write struct {
 	// ResourceVersion is the version that the write has made. It is empty for a deletion after which the object is
 	// gone.
 	ResourceVersion string
-	// DeletedAt is the version of a deletion after which the object is gone. It is empty unless the server has reported
-	// a version that has an order.
+	// DeletedAt is the version of a deletion after which the object is gone. It is empty unless the server has
+	// reported a version that has an order.
 	DeletedAt string
 	// Manager is the field manager of the write; empty if only the server knows it.
 	Manager string
 	// Sent is the object or patch that was sent; nil for a deletion. It must not be changed. Like Answer it is not
 	// meant for people.
 	Sent []byte
-	// Answer is the object as JSON, with managedFields if it has any. It is nil for a deletion. It must not be changed.
+	// Answer is the object as JSON, with managedFields if it has any. It is nil for a deletion. It must not be
+	// changed.
 	Answer []byte
 	// OwnKind says that the answer is not an object of the resource but of another kind, such as a Scale, which
 	// Subresource returns.
@@ -59,8 +60,8 @@ func Writes(ctx context.Context, f func(Write)) context.Context {
 	})
 }
 
-// IsWrites reports whether key is the one by which OnWrite asks a context for its function, a func(Write). It is for
-// context types with their own Value method.
+// IsWrites reports whether key is the context key of the function that OnWrite returns. It is for context types with
+// their own Value method.
 func IsWrites(key any) bool { return key == writesKey{} }
 
 // OnWrite returns the function that receives the writes of ctx, or nil.
