@@ -9,7 +9,8 @@ import (
 
 // This file is about the fields that a Go struct has in JSON.
 
-// Follow returns the field at a way through embedded structs; ok is false if one of them is a nil pointer.
+// Follow follows way, a list of field indexes, through embedded structs, and returns the last field. ok is false if an
+// embedded pointer on the way is nil.
 func Follow(v reflect.Value, way []int) (_ reflect.Value, ok bool) {
 	for _, i := range way {
 		if v.Kind() == reflect.Pointer {
@@ -42,15 +43,15 @@ type Field struct {
 	Way                []int
 	Omits              bool   // the tag has omitempty or omitzero
 	Strategy, MergeKey string // the tags patchStrategy and patchMergeKey
-	tagged             bool   // the name is the tag's
+	tagged             bool   // the name comes from the tag
 }
 
 // structFields keeps the fields of each type, which never change. Its size is bounded by the types of the program.
 var structFields sync.Map // reflect.Type -> []Field
 
 // Fields returns the fields of a struct under their names in JSON, as encoding/json chooses them. If several fields
-// have one name, those at the lowest depth count, and among them those whose tag has the name. If several are left,
-// Fields returns none of them.
+// have one name, the least nested of them count, and among these the ones that have the name from a tag. If several
+// fields are left, Fields returns none of them.
 func Fields(t reflect.Type) []Field {
 	if fields, ok := structFields.Load(t); ok {
 		return fields.([]Field)

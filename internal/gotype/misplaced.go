@@ -11,8 +11,8 @@ import (
 // A struct gets its methods from the metadata that it embeds, whatever the json tag of that field is. With a wrong tag
 // the struct compiles, but none of its objects ever has a name.
 
-// Misplaced returns an error if t embeds metadata that encoding/json does not read from the member metadata. Types that
-// decode themselves, and structs that leave metadata out, are accepted.
+// Misplaced returns an error if t embeds metadata that encoding/json does not read from the member metadata. Types
+// that decode themselves, and structs that leave metadata out, are accepted.
 func Misplaced(t reflect.Type) error {
 	if t.Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil

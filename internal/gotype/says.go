@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Says reports whether values of a type can hold the value at a place. A type that encodes itself is assumed to hold
-// every place.
+// Says reports whether values of a type can hold the value at a place in a JSON document. names are the steps to the
+// place: members of objects, keys of maps, and elements of lists. A type that encodes itself is assumed to hold every
+// place.
 func Says(t reflect.Type, names []string) bool {
 	for i, name := range names {
 		for t.Kind() == reflect.Pointer && !EncodesItself(t) {
@@ -57,7 +58,8 @@ fields:
 		if called == "" && !f.Anonymous {
 			called = f.Name
 		}
-		if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && called == name { // of an embedded struct, the type may be unexported
+		// An embedded struct counts even if its type is unexported.
+		if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && called == name {
 			return f, true
 		}
 	}

@@ -66,7 +66,7 @@ func (w walk) value(t reflect.Type, at place) (place, bool) {
 		default:
 			return place{}, false
 		}
-		if w.seen[t] { // type Nested []Nested
+		if w.seen[t] { // a recursive type, such as type Nested []Nested
 			return place{}, false
 		}
 		w.seen[t] = true
