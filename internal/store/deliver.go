@@ -18,19 +18,19 @@ import (
 //
 // A change counts as delivered even if the handler panics: Deliver passes the panic to report, and goes on with the
 // next change. It calls report from the goroutines of the handlers, several at once. If report is nil, panics are not
-// recovered and end the program. If a handler ends its goroutine (runtime.Goexit, as t.FailNow of a test does), Deliver
-// reports that too, and goes on with the next change in another goroutine.
+// recovered and end the program. If a handler ends its goroutine (runtime.Goexit, as t.FailNow of a test does),
+// Deliver reports that too, and goes on with the next change in another goroutine.
 func (s *Store[T]) Deliver(ctx context.Context, report func(*Panic)) error {
 	if !s.delivering.CompareAndSwap(false, true) {
 		return errors.New("deliver the changes of a store: another Deliver of it is running")
 	}
 	defer s.delivering.Store(false)
-	// ctx or Close ends a subscription's goroutine, and Deliver waits for it here, before it is over.
+	// ctx or Close ends a subscription's goroutine, and Deliver waits for it here before it returns.
 	var running sync.WaitGroup
 	defer running.Wait()
 	for {
-		// joined works as subscriber.wake does: a subscription is in the list before the token is sent, and the list is
-		// read after the token is received. So a subscription made at any moment is in this list or in the next.
+		// joined works as subscriber.wake does: a subscription is in the list before the token is sent, and the list
+		// is read after the token is received. So a subscription made at any moment is in this list or in the next.
 		for _, q := range s.subscribers() {
 			if q.claim() {
 				q.start(ctx, &running, report)
@@ -61,8 +61,8 @@ func (q *subscriber[T]) claim() bool {
 	return true
 }
 
-// start runs the subscription's goroutine, and starts another if a handler ends it during a call. running counts the
-// ending goroutine until it counts the next.
+// start runs the subscription's goroutine, and starts another if a handler ends it during a call. It adds the next
+// goroutine to running before the ending one is removed, so Deliver does not return in between.
 func (q *subscriber[T]) start(ctx context.Context, running *sync.WaitGroup, report func(*Panic)) {
 	running.Go(func() {
 		exited := true
@@ -99,8 +99,8 @@ func (q *subscriber[T]) resume(report func(*Panic)) {
 	q.finish()
 }
 
-// run delivers until ctx ends or the subscription is closed. It checks ctx between changes, so that a long backlog does
-// not delay the end.
+// run delivers until ctx ends or the subscription is closed. It checks ctx between changes, so that a long backlog
+// does not delay the end.
 func (q *subscriber[T]) run(ctx context.Context, report func(*Panic)) {
 	for ctx.Err() == nil {
 		c, open := q.take(ctx, report)

@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// firstDifference returns the path to the first difference of two objects, "" if they are equal, and "." if they differ
-// as a whole, and the address of the memory of a that has the difference. It compares what [meta.Clone] copies, and skips references that both share. A nil slice or map equals an
-// empty one: no reader can have turned one into the other in place, and not every DeepCopy preserves the difference.
+// firstDifference returns the path to the first difference of two objects, and the address of the memory of a that has
+// the difference. The path is "" if the objects are equal, and "." if they differ as a whole. firstDifference compares
+// what [meta.Clone] copies, and skips references that both share. A nil slice or map equals an empty one: no reader
+// can have turned one into the other in place, and not every DeepCopy preserves the difference.
 func firstDifference[T any](a, b T) (path string, memory uintptr) {
 	d := differ{seen: make(map[[2]uintptr]bool)}
 	if d.same(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem(), 0) {
@@ -32,7 +33,7 @@ func isSame[T any](a, b T) bool {
 // differ walks two values side by side. At a difference it records the path back to the top.
 type differ struct {
 	way    []string
-	memory uintptr             // that has the difference
+	memory uintptr             // the address of the memory that has the difference
 	seen   map[[2]uintptr]bool // the pairs of pointers already followed: there may be cycles
 }
 
@@ -81,7 +82,8 @@ func (d *differ) same(a, b reflect.Value, depth int) bool {
 	return true // functions, channels and unsafe pointers are shared
 }
 
-// in notes that a difference is in the memory that a refers to, unless that memory refers to the difference's own.
+// in notes that the difference is in the memory that a refers to. If memory further inside has been noted already, in
+// keeps that.
 func (d *differ) in(a reflect.Value, same bool) bool {
 	if !same && d.memory == 0 {
 		d.memory = a.Pointer()

@@ -25,7 +25,8 @@ func (s *Store[T]) Entries() iter.Seq2[meta.Identity, T] {
 	}
 }
 
-// Identity returns the identity of the object that the store holds for a key. Like Entries it does not count as a read.
+// Identity returns the identity of the object that the store holds for a key. Like Entries it does not count as a
+// read.
 func (s *Store[T]) Identity(key meta.Key) (id meta.Identity, found bool) {
 	s.write.Lock()
 	defer s.unlock()

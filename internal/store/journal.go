@@ -16,9 +16,9 @@ import (
 // is in it or before it. A subscription that does not read must not make the journal grow with each change. So the
 // writer merges neighbouring segments that no subscription is in: the result has one step for each key, from the state
 // before both segments to the state after both. After merging, each segment is smaller than half of its predecessor,
-// unless one of the two has a subscription. So the merged segments between two subscriptions have at most twice as many
-// steps as there are distinct keys. Each subscription that stands still at another position thus makes the journal
-// longer.
+// unless one of the two has a subscription. So the merged segments between two subscriptions have at most twice as
+// many steps as there are distinct keys. Each subscription that stands still at another position thus makes the
+// journal longer.
 //
 // A subscription that takes every state (see EveryState) gets each step as it was written: the writer does not merge
 // what such a subscription has not read. It merges that too once the subscription is behind by more changes than the
@@ -76,9 +76,9 @@ const mostBehind = 1 << 14
 
 // follow merges d, which comes after the step. It returns true if nothing has changed in the end.
 //
-// The object of the step's old state can end while later states of the key come and go. last records that end: it is
-// set each time that the key passes from a state of that object to something else. If the key ends in a state of
-// another object or of none, last is the final state of the first object; otherwise last is not used.
+// The object of the step's old state can be deleted by any of the merged changes. Then last must be its final state.
+// So follow sets last at each change that takes the key from a state of this object to another object or to none. If
+// the key is back in a state of this object in the end, last is not used.
 func (st *step[T]) follow(d *delta[T]) (void bool) {
 	if st.old != nil && d.ends() && d.old.uid == st.old.uid {
 		st.last = d.last
@@ -137,8 +137,8 @@ func (j *journal[T]) begin(room int) *segment[T] {
 	return part
 }
 
-// merge merges segments that are not needed one by one. Readers go on during the merge; if one enters a segment that is
-// being merged, the merge is discarded. The caller holds Store.write.
+// merge merges segments that are not needed one by one. Readers go on during the merge; if one enters a segment that
+// is being merged, the merge is discarded. The caller holds Store.write.
 func (j *journal[T]) merge() {
 	for {
 		group := j.group()
@@ -148,8 +148,8 @@ func (j *journal[T]) merge() {
 	}
 }
 
-// group returns neighbours that are worth merging, or nil. Each has at most twice as many steps as those after it, so a
-// step is merged again only when the segment has become half as large again.
+// group returns neighbours that are worth merging, or nil. Each has at most twice as many steps as those after it, so
+// a step is merged again only when the segment has become half as large again.
 func (j *journal[T]) group() []*segment[T] {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -279,8 +279,8 @@ func (j *journal[T]) leave(q *subscriber[T]) {
 	j.clear()
 }
 
-// advance takes q from the end of its segment to the next one. It returns false if there is nothing to read. The caller
-// holds q.mu.
+// advance takes q from the end of its segment to the next one. It returns false if there is nothing to read. The
+// caller holds q.mu.
 func (j *journal[T]) advance(q *subscriber[T]) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 
 // keys finds entries by key. It is a hash table with linear probing that holds only references, because an entry knows
 // its key; so it takes about a third of the memory of a map. One writer changes it, and any number of readers may
-// search it at the same time without a lock. A search during a change may return a wrong entry or nil, but nothing
-// else, so a reader without the store's lock checks Store.moment before and after.
+// search it at the same time without a lock. A search during a change may miss an entry, or return one that has been
+// replaced. So a reader without the store's lock checks Store.moment before and after.
 //
 // The zero keys is empty.
 type keys[T any] struct {
@@ -18,8 +18,8 @@ type keys[T any] struct {
 	n     int
 }
 
-// slots is the array of a table; its length is a power of two, and at least a quarter of it is free. The low bits of an
-// entry's tag name its home slot. The entry is there or in a later slot, with no free slot between.
+// slots is the array of a table; its length is a power of two, and at least a quarter of it is free. The low bits of
+// an entry's tag name its home slot. The entry is there or in a later slot, with no free slot between.
 type slots[T any] struct {
 	tags    []uint32 // read and written atomically; 0 is a free slot
 	entries []atomic.Pointer[entry[T]]
@@ -128,7 +128,7 @@ func (t *keys[T]) copy(other *keys[T], n int) {
 	t.reserve(n)
 }
 
-// become takes over the slots of other, in one step for those who search without a lock.
+// become takes over the slots of other. Readers that search without a lock see this as one step.
 func (t *keys[T]) become(other *keys[T]) {
 	t.slots.Store(other.slots.Load())
 	t.n = other.n

@@ -14,18 +14,18 @@ type Mutation struct {
 	Others          []meta.Key
 }
 
-// CheckMutations switches on a check for tests and staging. The store keeps a clone of one in oneIn of the states that
-// it receives, and at most most clones at a time; with that many clones it leaves new states unchecked. It compares the
-// clone with the shared object when the object is replaced or deleted, and in [Store.Sweep]. The objects that already
-// exist are sampled at once. Each difference is passed to report: once for each state, and once for all sampled states
-// that share the memory which was changed. A oneIn of 1 checks all; one of
-// 0 or less, a most of 0 or less, or a nil report, ends the check.
+// CheckMutations switches on a check for tests and staging. Of every oneIn states that it receives, the store keeps a
+// clone of one. It keeps no more than most clones at a time, and does not sample new states while it has that many. It
+// compares the clone with the shared object when the object is replaced or deleted, and in [Store.Sweep]. The objects
+// that already exist are sampled at once. Each difference is passed to report once: a changed state is not reported
+// again, and sampled states that share the changed memory are reported together. With oneIn = 1, every state is
+// sampled. CheckMutations ends the check if oneIn or most is 0 or less, or if report is nil.
 //
 // The check finds a mutation after the fact, and names the field but not the code that changed it. A test that checks
 // everything under the race detector finds both. It costs a [meta.Clone] and two comparisons for each sampled state,
-// made while the store is written, and the memory of the clones. With all sampled, the cache takes about twice the
-// memory, and the write of a usual pod takes about 50 µs instead of 0.2 µs, which is about the time to decode it.
-// Without the check there is no cost.
+// made while the store is written, and the memory of the clones. If every state is sampled, the cache takes about
+// twice the memory, and the write of a usual pod takes about 50 µs instead of 0.2 µs, which is about the time to
+// decode it. Without the check there is no cost.
 //
 // The store does not check a state whose clone differs from it from the start, because the DeepCopy of its type is not
 // faithful. The goroutine whose write or Sweep has found the mutation calls report afterwards, with nothing locked.
@@ -104,7 +104,7 @@ func (m *mutations[T]) compare(e *entry[T]) {
 	}
 }
 
-// take returns what has been found: one Mutation for all states that share the memory which was changed.
+// take returns the findings that have not been reported: one Mutation for all states that share the changed memory.
 func (m *mutations[T]) take() (report func(*Mutation), found []*Mutation) {
 	if len(m.found) == 0 {
 		return m.report, nil

@@ -9,8 +9,8 @@ import (
 // Relist stages a full list of the objects of a [Writer], and then makes the store hold exactly these. Nothing is
 // visible to readers or subscriptions until [Relist.Commit]; a Relist that is never committed has no effect.
 //
-// An object that the store already holds in the listed state is marked, not staged, so that staging a list costs memory
-// only for changed objects; see [Relist.Commit]. If there are two calls for a key, the later one counts.
+// An object that the store already holds in the listed state is marked, not staged, so that staging a list costs
+// memory only for changed objects; see [Relist.Commit]. If there are two calls for a key, the later one counts.
 //
 // Another Relist of the same writer, or the end of the writer, ends this one: its methods then do nothing.
 type Relist[T meta.Object] struct {
@@ -20,14 +20,14 @@ type Relist[T meta.Object] struct {
 	ended  bool
 	of     func(meta.Identity) bool // see Writer.RelistOf; nil means every object
 	anew   bool                     // staged objects count as changed, whatever their version
-	seen   rowBits                  // the rows of objects that are listed, in the state of the row or in a staged one
+	seen   rowBits                  // the rows of listed objects, even if another state is staged
 	marked int                      // how many of them there are
-	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until then an entry's
-	// row is its position here.
+	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until then an
+	// entry's row is its position here.
 	staged []*entry[T]
 	// at finds staged objects by key. Until it is complete, it lacks those that replace an object of the store;
-	// changed has the rows of these. The first search for one of them completes at. That is rare, because a list rarely
-	// has an object twice.
+	// changed has the rows of these. The first search for one of them completes at. That is rare, because a list
+	// rarely has an object twice.
 	at       keys[T]
 	complete bool
 	changed  rowBits
@@ -76,8 +76,8 @@ func (r *Relist[T]) end() {
 func (r *Relist[T]) over(id meta.Identity) bool { return r.ended || !r.p.has(id.Namespace) }
 
 // Keep reports whether the store holds exactly the state that id names: the uid and the resource version are equal. If
-// so the object counts as listed and stays the same reference, which Keep returns; there is no need to decode it again.
-// If not, Keep has no effect, and the caller follows with [Relist.Set] or [Relist.Retain].
+// so, the object counts as listed, and Keep returns it; the caller need not decode it again. If not, Keep has no
+// effect, and the caller follows with [Relist.Set] or [Relist.Retain].
 func (r *Relist[T]) Keep(id meta.Identity) (obj T, kept bool) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -141,8 +141,8 @@ func (r *Relist[T]) Delete(id meta.Identity) {
 	}
 }
 
-// Retain keeps the store's state of the object that id names. It is for a listed object that could not be decoded; its
-// last good state is better than none:
+// Retain keeps the store's state of the object that id names. It is for a listed object that could not be decoded: its
+// last good state is better than none. The rules are:
 //
 //   - If the store holds an object with another uid at id's key, that object was deleted, and Commit removes it.
 //   - An id without a uid, which could not be read, retains the object that is there.
@@ -159,9 +159,9 @@ func (r *Relist[T]) Retain(id meta.Identity) {
 	}
 }
 
-// Commit makes the store hold exactly the staged, kept and retained objects, current as of resourceVersion. Readers see
-// one step; subscriptions receive the differences. Commit also replaces writes to the store that happened after the
-// relist had started. Subscriptions that wait to become synced wait for the first Commit of each writer.
+// Commit makes the store hold exactly the staged, kept and retained objects, current as of resourceVersion. Readers
+// see one step; subscriptions receive the differences. Commit also replaces writes to the store that happened after
+// the relist had started. Subscriptions that wait to become synced wait for the first Commit of each writer.
 //
 // Commit prepares all that changes before it locks readers out, in tables beside those that readers use; then the new
 // tables take the place of the old ones. So Reader.Get does not wait at all, and other reads wait for microseconds,

@@ -2,15 +2,15 @@ package store
 
 import "slices"
 
-// rows holds the entries in a fixed order. An object keeps its row through all its states: a new state takes the row of
-// the previous one. So indexes hold row numbers, and an update that changes no value of an index does not touch it.
+// rows holds the entries in a fixed order. An object keeps its row through all its states: a new state takes the row
+// of the previous one. So indexes hold row numbers, and an update that changes no value of an index does not touch it.
 //
 // A view of the rows is taken in constant time, without copying, and later writes do not change it. To make that
 // possible, the rows lie in a tree of three levels. A writer changes a chunk in place only if it made that chunk after
 // the last view was taken, and otherwise replaces it by a copy; likewise the branch and the root. Generations decide
 // what is "after the last view": the store increments its generation at the first write after a view, and each part
-// carries the generation in which it was made. So bulk loading copies nothing, and a write beside busy readers copies a
-// chunk, a branch and the root: 1 KiB, and 2 more for a million entries.
+// carries the generation in which it was made. So bulk loading copies nothing, and a write beside busy readers copies
+// a chunk, a branch and the root: 1 KiB, and 2 more for a million entries.
 //
 // The zero rows is empty. It is guarded by the lock of the store.
 type rows[T any] struct {
@@ -38,8 +38,8 @@ type chunk[T any] struct {
 	items []*entry[T] // nil where a row is free
 }
 
-// chunkSize is the number of rows of a chunk, and branchSize that of chunks of a branch: half a KiB of references each,
-// so that a copy costs less than a map insert.
+// chunkSize is the number of rows of a chunk, and branchSize that of chunks of a branch: half a KiB of references
+// each, so that a copy costs less than a map insert.
 const chunkSize, branchSize = 64, 64
 
 // at returns the entry in a row that is not free.
@@ -169,7 +169,7 @@ func (r *rows[T]) renumber(gen uint64) []uint32 {
 // view is the content of some rows, or of all, at the moment when the view was taken. It needs no lock.
 type view[T any] struct {
 	tree tree[T]
-	all  bool // all rows, not only few and runs
+	all  bool // the view has all rows; otherwise it has few and runs
 	few  []uint32
 	runs []*run
 }

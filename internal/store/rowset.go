@@ -15,8 +15,8 @@ type rowSet struct {
 	many *runs
 }
 
-// fewest and most are the sizes at which runs become few and few become runs. They differ, so that an object that comes
-// and goes does not convert the set each time.
+// fewest and most are the sizes at which runs become few and few become runs. They differ, so that an object that
+// comes and goes does not convert the set each time.
 const fewest, most = 8, 16
 
 func (s *rowSet) len() int {

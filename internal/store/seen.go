@@ -9,8 +9,8 @@ import (
 // Write is a write of an object of the cache that the server has stored, for [Store.AfterSeen].
 type Write struct {
 	// Identity has the object's key and uid, and the resource version that the write has made. Without a resource
-	// version, the write is a deletion after which the object is gone. If the server told the version of that deletion,
-	// set the version and Outside.
+	// version, the write is a deletion after which the object is gone. If the server has reported the version of such
+	// a deletion, set that version, and Outside.
 	meta.Identity
 	// Outside says that the object does not belong in the cache after the write, for example because it no longer
 	// matches the selector.
@@ -18,9 +18,9 @@ type Write struct {
 }
 
 // AfterSeen calls f once when the cache has seen a write: from then on readers find what was written, or something
-// later. If the cache has already seen it, AfterSeen calls f before it returns. Otherwise the goroutine whose change of
-// the store shows the write calls f, after the change and without a lock of the store. f must return soon and must not
-// panic; it may use the store.
+// later. If the cache has already seen it, AfterSeen calls f before it returns. Otherwise the goroutine whose change
+// of the store shows the write calls f, after the change and without a lock of the store. f must return soon and must
+// not panic; it may use the store.
 //
 // missed says that the cache should hold the object after the write, but is past the write and does not hold it. Then
 // the object has gone. If the cache has never held it, no subscription hears of it.
@@ -33,8 +33,8 @@ type Write struct {
 //     deletion without a uid means the object that the cache holds; if it holds none, the cache has seen the deletion.
 //   - The write's version cannot be ordered.
 //
-// After a write that takes its object out of the cache, the cache is right not to hold the object. But an event that
-// shows that the cache has seen the write may come late, or never. See [Sight.Absent].
+// After a write that takes its object out of the cache, the cache need not hold the object. But an event that shows
+// that the cache has seen the write may come late, or never. See [Sight.Absent].
 //
 // With n waits in progress, a call costs O(log n), and so does each change that ends one.
 func (s *Store[T]) AfterSeen(w Write, f func(missed bool)) *Sight {
@@ -136,8 +136,8 @@ func (s *Store[T]) EndWaits(of func(namespace string) bool) {
 	}
 }
 
-// waiter is an unanswered WaitFor or AfterSeen. It has been added under Store.write, after a look at the store, so that
-// no change falls between the two.
+// waiter is an unanswered WaitFor or AfterSeen. It has been added under Store.write, after a look at the store, so
+// that no change falls between the two.
 type waiter struct {
 	key     meta.Key
 	version string // the version that the store must reach; empty if none
@@ -146,12 +146,13 @@ type waiter struct {
 	ends    bool   // EndWaits answers it
 	ended   bool   // EndWaits has answered it
 	answer  func() // called with no lock held
-	// at is the place in the heaps of waits, -1 outside: that of all waiters, and that of the namespace.
+	// at has the waiter's places in two heaps of waits, that of all waiters and that of its namespace; -1 if it is in
+	// none.
 	at [2]int
 }
 
-// hasSeen reports whether the store has seen w's write: see AfterSeen. It looks at the object, and at each writer whose
-// version covers w's key. The object may be later than its writer, if a server sends versions out of order.
+// hasSeen reports whether the store has seen w's write: see AfterSeen. It looks at the object, and at each writer
+// whose version covers w's key. The object may be later than its writer, if a server sends versions out of order.
 func (s *Store[T]) hasSeen(w *waiter) bool {
 	_, e := s.look(w.key)
 	if w.unborn || w.gone != "" && e != nil && e.uid == w.gone {

@@ -21,9 +21,9 @@ func (q *subscriber[T]) sift(ctx context.Context, report func(*Panic)) {
 	}
 }
 
-// sifted records the result of match for the state of the next step, if that step is being sifted. It returns the next
-// step for which match must be called; nil if there is none up to the change number to. A key that is already in the
-// backlog is matched when it is delivered.
+// sifted takes the result of match for the step that its previous call returned, if it returned one. It then returns
+// the next step for which match must be called, or nil if no step up to the change number to needs that. It does not
+// return steps of keys that are in the backlog: match is called for these at their delivery.
 func (q *subscriber[T]) sifted(matches bool, to uint64) *step[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -72,8 +72,8 @@ func (q *subscriber[T]) sort(st *step[T], matches bool) {
 	q.pass(st)
 }
 
-// ahead returns how many deliveries the unread steps of the journal may add to those of the backlog, and since when the
-// first of them waits. The caller holds mu.
+// ahead returns how many deliveries the unread steps of the journal may add to those of the backlog, and since when
+// the first of them waits. The caller holds mu.
 func (q *subscriber[T]) ahead() (n int, since time.Time) {
 	keys := map[meta.Key]struct{}{}
 	q.store.journal.from(q, func(st *step[T]) {

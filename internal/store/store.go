@@ -111,8 +111,8 @@ type index[T any] interface {
 	prepare(deltas []delta[T])
 	// commit applies the prepared changes. It is called under Store.mu, once the entries have their rows.
 	commit(gen uint64)
-	// fork is commit without Store.mu: readers see nothing of it before swap, which is called under Store.mu. If all is
-	// true, a renumbering follows.
+	// fork is commit without Store.mu: readers see nothing of it before swap, which is called under Store.mu. If all
+	// is true, a renumbering follows.
 	fork(gen uint64, all bool)
 	swap()
 	// renumber follows rows.renumber, after commit or between fork and swap.
@@ -128,8 +128,8 @@ func New[T meta.Object]() *Store[T] {
 	return &Store[T]{gen: 1, large: largeChange, joined: make(chan struct{}, 1), seed: maphash.MakeSeed()}
 }
 
-// unlock ends a change. After releasing the lock it calls the functions of ended waits, and reports the findings of the
-// mutation check.
+// unlock ends a change. After releasing the lock it calls the functions of ended waits, and reports the findings of
+// the mutation check.
 func (s *Store[T]) unlock() {
 	answers := s.answers
 	s.answers = nil
@@ -160,7 +160,8 @@ func (s *Store[T]) set(p *Writer[T], id meta.Identity, obj T) {
 		return
 	}
 	if old != nil {
-		key.Namespace = old.key.Namespace // share the namespace's memory; the name may share its own with uid and version
+		// Share the memory of the namespace. The name may share its memory with uid and version.
+		key.Namespace = old.key.Namespace
 	}
 	now := &entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}
 	s.one(p, delta[T]{old: old, now: now, last: old}, id.ResourceVersion)

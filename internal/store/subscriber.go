@@ -11,12 +11,12 @@ import (
 
 // subscriber reads the journal of the store for one subscription, and keeps a backlog of the changes that it has read.
 // It keeps no copy of the cache. If a key is neither in the backlog nor in the rest of the journal, the handler knows
-// exactly what the store holds. At the first change of the key the backlog remembers the store's state before it, which
-// is what the handler received last, and from then on follows the key's latest state. A delivery is the difference
-// between the two, however many states came between.
+// exactly what the store holds. At the first change of the key the backlog remembers the store's state before it,
+// which is what the handler received last, and from then on follows the key's latest state. A delivery is the
+// difference between the two, however many states came between.
 //
-// The goroutine that delivers reads all that the journal has before it takes the oldest change from the backlog. If the
-// handler takes every state, it reads one step at a time.
+// The goroutine that delivers reads all that the journal has before it takes the oldest change from the backlog. If
+// the handler takes every state, it reads one step at a time.
 type subscriber[T meta.Object] struct {
 	store   *Store[T]
 	handler Handler[T]
@@ -36,8 +36,8 @@ type subscriber[T meta.Object] struct {
 
 	// wake holds one token, which says: look at the journal again.
 	//
-	// No wake-up is lost. The goroutine sleeps on wake only after it has noted, under journal.mu, that it is asleep and
-	// that there is nothing to read. The writer adds a change under journal.mu too, and then sends to all who are
+	// No wake-up is lost. The goroutine sleeps on wake only after it has noted, under journal.mu, that it is asleep
+	// and that there is nothing to read. The writer adds a change under journal.mu too, and then sends to all who are
 	// asleep. So either the goroutine reads the change before it sleeps, or the writer sends the token after the
 	// goroutine has noted that it is asleep, even if it does not sleep yet:
 	//
@@ -45,8 +45,8 @@ type subscriber[T meta.Object] struct {
 	//	writer:    adds a change, and sends: the token lies in the channel
 	//	goroutine: receives from wake, returns at once, and reads the change
 	//
-	// If the channel is full when the writer sends, it holds a token that has not been received yet. The goroutine that
-	// receives it looks after the change was added.
+	// If the channel is full when the writer sends, it holds a token that has not been received yet. The goroutine
+	// that receives it looks after the change was added.
 	wake chan struct{}
 
 	// mu guards the rest. A change is in byTag and in the list, or it is current, or it is not referenced. The list is
@@ -91,19 +91,19 @@ type Handler[T any] interface {
 	OnDelete(obj T)
 }
 
-// EveryState is implemented by a handler that must receive every state of each object, as far as the store has held it.
-// Other handlers receive merged changes. A handler needs every state if it only says where work is, and the work reads
-// the store. The store is ahead of its handlers, so the work can act on a state that a merged change leaves out: if a
-// reader finds an object that was just added, and the object is deleted before its delivery, only the call for the
-// deletion says that the reader has to look again.
+// EveryState is implemented by a handler that must receive every state of each object, as far as the store has held
+// it. Other handlers receive merged changes. A handler needs every state if it only says where work is, and the work
+// reads the store. The store is ahead of its handlers, so the work can act on a state that a merged change leaves out:
+// if a reader finds an object that was just added, and the object is deleted before its delivery, only the call for
+// the deletion says that the reader has to look again.
 //
 // Changes are merged for such a handler too while it is behind by more than 16,384 changes and by more changes than
 // the store has objects.
 type EveryState interface{ TakeEveryState() }
 
-// Subscribe makes a subscription whose backlog is all existing objects. It holds write from before it reads the objects
-// until the subscription is in the list. So no change between the two is lost, and no change is both among the objects
-// and noted later.
+// Subscribe makes a subscription whose backlog is all existing objects. It holds write from before it reads the
+// objects until the subscription is in the list. So no change between the two is lost, and no change is both among the
+// objects and noted later.
 //
 // h must not be nil. If match is not nil, the subscription is one of a filtered view.
 func (s *Store[T]) Subscribe(h Handler[T], match func(T) bool) Subscription {
@@ -304,9 +304,9 @@ func (q *subscriber[T]) arm() {
 	q.settle()
 }
 
-// settle closes synced when no change up to the last initial one is left, and the channel of a mark when none up to
-// its number is. It looks at two changes only, because changes are handled in the order of their numbers: a key's
-// change keeps its number while later states are merged into it.
+// settle closes synced when all changes up to the last initial one have been handled, and the channel of each mark
+// when all changes up to the mark's number have been. It looks at two changes only, because changes are handled in the
+// order of their numbers: a key's change keeps its number while later states are merged into it.
 func (q *subscriber[T]) settle() {
 	if q.closed {
 		return
@@ -370,8 +370,9 @@ func (q *subscriber[T]) backlog() (depth int, age time.Duration) {
 	return depth, age
 }
 
-// Backlog returns how many changes the handlers of all subscriptions have not handled, and how long the oldest of these
-// has been waiting or being handled; see [Subscription.Backlog]. It waits for a write of the store that is in progress.
+// Backlog returns how many changes the handlers of all subscriptions have not handled, and how long the oldest of
+// these has been waiting or being handled; see [Subscription.Backlog]. It waits for a write of the store that is in
+// progress.
 func (s *Store[T]) Backlog() (changes int, age time.Duration) {
 	for _, q := range s.subscribers() {
 		n, waiting := q.backlog()
@@ -380,8 +381,8 @@ func (s *Store[T]) Backlog() (changes int, age time.Duration) {
 	return changes, age
 }
 
-// close ends the subscription first, so that its handler is no longer called even while the store is being written, and
-// then removes it from the store's list.
+// close ends the subscription first, so that its handler is no longer called even while the store is being written,
+// and then removes it from the store's list.
 func (q *subscriber[T]) close() {
 	if !q.end() {
 		return

@@ -2,8 +2,8 @@ package store
 
 import "maps"
 
-// table is a map that gives memory back. A Go map never shrinks: after a list of 100,000 objects has been delivered, or
-// a namespace of that size deleted, an empty map would keep the room for them forever.
+// table is a map that gives memory back. A Go map never shrinks: after a list of 100,000 objects has been delivered,
+// or a namespace of that size deleted, an empty map would keep the room for them forever.
 //
 // The zero table is empty. It does not lock.
 type table[K comparable, V any] struct {
@@ -11,8 +11,8 @@ type table[K comparable, V any] struct {
 	peak int
 }
 
-// tableFloor is the size below which a table is never rebuilt. A program may have thousands of subscriptions, each with
-// tables that are empty most of the time.
+// tableFloor is the size below which a table is never rebuilt. A program may have thousands of subscriptions, each
+// with tables that are empty most of the time.
 const tableFloor = 32
 
 func (t *table[K, V]) len() int { return len(t.m) }

@@ -68,8 +68,8 @@ func (p *Writer[T]) Set(id meta.Identity, obj T) {
 
 // Delete removes the object at id's key, and moves the writer to id's resource version, which is that of the event.
 // last is the final state that the event carried, and the subscriptions receive it. They receive the cached state
-// instead if last is zero (nil) because it could not be decoded, or if its uid is not that of the cached object. If the
-// key is not in the store, no handler is called.
+// instead if last is zero (nil) because it could not be decoded, or if its uid is not that of the cached object. If
+// the key is not in the store, no handler is called.
 func (p *Writer[T]) Delete(id meta.Identity, last T) {
 	p.s.write.Lock()
 	defer p.s.unlock()
