@@ -20,9 +20,10 @@ type Options struct {
 	// by the members of those names. If both are empty, it gets nothing.
 	APIVersion, Kind string
 	// Lossy is set, unless it is nil, if the item has a member for which the type has no place, so that [Marshal] of
-	// the object would lose it. Members of metadata that a server keeps whatever is written do not count, nor do kind,
-	// apiVersion and null. A type that decodes by its own methods is assumed to keep everything that they get. Lossy
-	// may be set without a loss; [Lost] is exact. If it is set already, or nil, nothing is looked for.
+	// the object would lose it. Some members do not count: null, kind, apiVersion, and those members of metadata that
+	// a write cannot change. A type that decodes by its own methods is assumed to keep everything that they get. Lossy
+	// may be set without a loss; [Lost] is exact. If Lossy is nil or set already, Decode does not look for such
+	// members.
 	Lossy *atomic.Bool
 	// Parts makes the object share parts with others; nil makes it share nothing.
 	Parts *Parts

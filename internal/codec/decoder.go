@@ -16,17 +16,18 @@ import (
 // are two other results:
 //
 //   - broken: the document is not JSON. Decoding ends.
-//   - ^next, which is below broken: the value does not fit its Go type, and ends at next. fault says why. Decoding goes
-//     on in the object or array around it, because a later member of the same name may replace the value (failure).
+//   - ^next, which is below broken: the value does not fit its Go type, and ends at next. fault says why. Decoding
+//     goes on in the object or array around it, because a later member of the same name may replace the value
+//     (failure).
 type decoder struct {
 	skimmer
 
 	fault fault
 
-	typed    typeMeta // put into the members of the document's own struct before it was decoded
+	typed    typeMeta // the kind and apiVersion that the struct had before it was decoded
 	strict   bool     // a member without a place is an error
 	metadata place    // of the document's own metadata, if members without a place matter
-	lossy    bool     // there was such a member, or it does not matter
+	lossy    bool     // a member without a place was found, or need not be looked for
 
 	sharing sharing
 	text    text
@@ -41,7 +42,9 @@ type decoder struct {
 	anys    []any
 	scratch []scratch // by plan.id
 
-	guesses []uint16 // which field came after which the last time; indexed by structPlan.guesses
+	// guesses has, for each field, the field that came next the last time. The part of a struct begins at
+	// structPlan.guesses.
+	guesses []uint16
 }
 
 // decoders is process-wide, like plans, because a decoder serves every client. A program has as many decoders as
@@ -184,7 +187,7 @@ func (d *decoder) wrong(next int) *Error {
 	return e
 }
 
-// emptied returns a stack without the rest of a document that did not fit, and with a bounded capacity.
+// emptied returns an empty stack for the next document: the same memory, cleared, unless it has grown too large.
 func emptied[E any](s []E) []E {
 	const most = 4096
 	if cap(s) > most {

@@ -1,5 +1,5 @@
-// Package codec turns the JSON of one object into a Go value and back, and the protobuf of one object into the Go value
-// that its JSON gives; see [Join].
+// Package codec turns the JSON of one object into a Go value and back, and the protobuf of one object into the Go
+// value that its JSON gives; see [Join].
 //
 // # Decoding
 //
@@ -12,9 +12,9 @@
 // The differences from encoding/json are deliberate:
 //
 //   - Names are case-sensitive: "Name" does not fill a field called "name".
-//   - The last of several members with the same name counts, at every level and for every T, and nothing is left of the
-//     earlier ones. encoding/json merges them into structs, mixes them in slices and replaces them in maps. Methods and
-//     json.RawMessage get the text without the earlier ones.
+//   - The last of several members with the same name counts, at every level and for every T, and nothing is left of
+//     the earlier ones. encoding/json merges them into structs, mixes them in slices and replaces them in maps.
+//     Methods and json.RawMessage get the text without the earlier ones.
 //   - null is not an object: as the whole document it is an error.
 //   - T is the zero value after an error. encoding/json fills what fits.
 //   - A struct is an error if it has a tag that depends on the version of encoding/json: the option format, or the
@@ -32,7 +32,7 @@
 //	a map whose keys are floats, interfaces or pointers       refused        accepted        as 1.26
 //	UnmarshalJSON of T for a field of type P, type P *T       not called     called          as 1.27
 //	methods that an unnamed struct has from what it embeds    not called     called          as 1.27
-//	the option string on a type with methods                  half of it     passed over     as 1.27
+//	the option string on a type with methods                  partly applied passed over     as 1.27
 //	the option string on a json.Number that is "01" or null   accepted       refused         as 1.27
 //	the option string on a number that is "+1" or "NaN"       refused        accepted        as 1.26
 //	escapes in the text of a time.Time                        refused        accepted        as 1.27

@@ -8,9 +8,9 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// Marshal returns the JSON of an object, with its kind and apiVersion. If v leaves these out or empty, they come first,
-// kind before apiVersion, as the Kubernetes API writes them. Every other byte is that of encoding/json. Marshal does
-// not look at the apiVersion or kind if the given one is empty.
+// Marshal returns the JSON of an object, with its kind and apiVersion. If v leaves these out or empty, they come
+// first, kind before apiVersion, as the Kubernetes API writes them. Every other byte is that of encoding/json. Marshal
+// does not look at the apiVersion or kind if the given one is empty.
 //
 // It returns an error if v has another kind or apiVersion, or encodes to something else than a JSON object.
 func Marshal(v any, apiVersion, kind string) ([]byte, error) {

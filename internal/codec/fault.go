@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// fault says why a value does not fit. It is made where the error is found, and gets its path, step by step, on the way
-// out of the objects and arrays around it. So nothing is kept while there is no error, and no document is decoded
+// fault says why a value does not fit. It is made where the error is found, and gets its path, step by step, on the
+// way out of the objects and arrays around it. So nothing is kept while there is no error, and no document is decoded
 // twice.
 type fault struct {
 	typ  reflect.Type // nil for a document that is not JSON
@@ -43,7 +43,7 @@ const (
 // failure is a member that does not fit. It is dropped if a later member of the same name replaces it.
 type failure struct {
 	fault
-	n int // of a struct's field, or of a map's entry
+	n int // the number of the struct's field or of the map's entry
 }
 
 // errUnknown is the cause of a fault about a member without a place.
@@ -117,7 +117,7 @@ func shownTime(raw []byte) string {
 	case len(raw) > most:
 		raw, rest = raw[:most], "..."
 	}
-	quoted := strconv.QuoteToASCII(string(raw)) // which quotes the quotes again
+	quoted := strconv.QuoteToASCII(string(raw)) // escapes the quotes that raw has
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + rest
 }
 
@@ -206,7 +206,7 @@ func (d *decoder) elementFails(n, next int) int {
 	return ^i
 }
 
-// error returns the fault as users of the package see it.
+// error returns the fault as an *Error.
 func (f *fault) error(data []byte) *Error {
 	e := &Error{
 		Path: pathOf(f.steps()), Offset: f.at, Type: f.typ, hasOffset: true,

@@ -12,9 +12,10 @@ import (
 
 // structPlan says which member of an object goes where in a struct.
 type structPlan struct {
-	fields  []field
-	byName  []uint32 // open addressing by the hash of the name: 0, or a field's index plus 1
-	guesses int      // where this struct's part of decoder.guesses begins; it has one for each field, and one before them
+	fields []field
+	byName []uint32 // open addressing by the hash of the name: 0, or a field's index plus 1
+	// guesses is where this struct's part of decoder.guesses begins: one guess for the start, and one for each field.
+	guesses int
 }
 
 // field is a field of a struct, its own or one of an embedded struct.
@@ -29,7 +30,7 @@ type field struct {
 // hop leads through an embedded pointer.
 type hop struct {
 	typ    reflect.Type // the type that it points to
-	offset uintptr      // in that
+	offset uintptr      // of the field, or of the next pointer, in typ
 	hidden bool         // it is not exported, so that it cannot be set
 }
 
@@ -165,8 +166,9 @@ func (e embedded) in(offset uintptr) (uintptr, []hop) {
 	return e.offset, hops
 }
 
-// collect returns the fields of t, and of its embedded structs, level by level. The fields of a struct that is embedded
-// twice at the same level occur twice, so that none of them dominates; deeper ones do not count again.
+// collect returns the fields of t, and of its embedded structs, level by level. The fields of a struct that is
+// embedded twice at the same level occur twice, so that none of them dominates. A struct that was collected at an
+// earlier level is not collected again.
 func collect(t reflect.Type) (all []candidate, err error) {
 	seen := map[reflect.Type]bool{}
 	level := []embedded{{typ: t}}

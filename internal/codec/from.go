@@ -9,8 +9,8 @@ import (
 	"reflect"
 )
 
-// decodesFrom reports whether a t in memory has UnmarshalJSONFrom, which encoding/json calls from Go 1.27 on, rather
-// than UnmarshalJSON.
+// decodesFrom reports whether a pointer to t has the method UnmarshalJSONFrom. From Go 1.27 on, encoding/json calls it
+// instead of UnmarshalJSON.
 func decodesFrom(t reflect.Type) bool { return implements[jsonv2.UnmarshalerFrom](t) }
 
 func unmarshalFrom(v any, raw []byte) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
-// Joint says how the messages of one kind are decoded into one Go type: the names that the struct gives to JSON members
-// are joined to the numbers that a table gives to them. So a type gets the same from protobuf as from JSON.
+// Joint says how the messages of one kind are decoded into one Go type. The struct names members of the JSON, and a
+// table has the number of each member in the protobuf. So a type gets the same values from protobuf as from JSON.
 type Joint struct {
 	typ     reflect.Type // a pointer to a struct
 	plan    *plan        // of the struct
@@ -30,7 +30,7 @@ type jointField struct {
 	omit  bool // the zero value counts as absent
 	field *field
 	slice *plan // of the slice or the map
-	// members are the values by the fields of the struct.
+	// members has, for jointMembers, how the value of each field of the struct is decoded.
 	members []jointValue
 	isMap   bool
 }
@@ -97,8 +97,8 @@ func (e *notJoined) in(name string) *notJoined {
 }
 
 // Join joins a Go type to the message of a kind. The type must be a pointer to a struct without methods for decoding
-// JSON. The error names the first member that cannot be joined, because the table has no such member, or because the Go
-// type decodes a whole message by itself, so it would get less from protobuf than from JSON.
+// JSON. The error names the first member that cannot be joined, because the table has no such member, or because the
+// Go type decodes a whole message by itself, so it would get less from protobuf than from JSON.
 func Join(t reflect.Type, m *protobuf.Message) (*Joint, error) {
 	p := plans.of(t)
 	if p.shape != shapePointer || p.elem.shape != shapeStruct {
@@ -125,8 +125,8 @@ type joined struct {
 	message *protobuf.Message
 }
 
-// message joins a struct to a message. If whole is set, each field of the struct must have a place, kind and apiVersion
-// excepted.
+// message joins a struct to a message. The message must have each field of the struct. whole means that the message is
+// an object: then it need not have kind and apiVersion.
 func (j *joiner) message(p *plan, m *protobuf.Message, whole bool) (*joint, *notJoined) {
 	if made := j.made[joined{p, m}]; made != nil {
 		return made, nil
@@ -283,7 +283,7 @@ func (j *joiner) value(f *protobuf.Field, p *plan) (jointValue, *notJoined) {
 	return v, nil
 }
 
-// isDecoder reports whether a slice of bytes, or its elements, have methods.
+// isDecoder reports whether a slice of bytes, or its elements, have methods that decode them.
 func isDecoder(t reflect.Type) bool {
 	return hasMethods(t.Elem()) || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }

@@ -9,15 +9,15 @@ import (
 // This file is about members for which a Go type has no place. Decoding skips them, so a later encoding does not have
 // them.
 
-// serverSet names the members of an object's own metadata that a server keeps, whatever is written, and those that are
-// in the path of every request.
+// serverSet has the members of an object's own metadata that a write cannot lose: the server keeps them whatever is
+// written, or every request has them in its path.
 var serverSet = [...]string{
 	"name", "namespace", "uid", "resourceVersion", "generation", "selfLink", "managedFields",
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 }
 
-// loses reports whether the member at i counts as lost. Its value is at value, and the struct at the place has no field
-// for it.
+// loses reports whether the member at i counts as lost. Its value is at value, and the struct at the place has no
+// field for it.
 func (d *decoder) loses(to place, i, value int) bool {
 	quoted, _ := d.quoted(i)
 	name := string(quoted)

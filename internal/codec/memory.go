@@ -13,8 +13,8 @@ import (
 //     place moved by the offset of a field that reflect gave for that type (field). So it never leaves its object and
 //     is always aligned.
 //   - A value that is stored through a place has the type of the place, or one of the same layout: the shape of the
-//     plan decides how a place is used, and a plan has a shape only if its type has that layout. Stores of pointers are
-//     ordinary assignments, which the garbage collector sees.
+//     plan decides how a place is used, and a plan has a shape only if its type has that layout. Stores of pointers
+//     are ordinary assignments, which the garbage collector sees.
 //   - A value that is shared is stored only in a place for its type, because a part is of one plan.
 //   - A place in a scratch is used only until the scratch is asked for the next one, which may move it.
 //
@@ -39,7 +39,7 @@ func (l place) value(t reflect.Type) reflect.Value { return reflect.NewAt(t, l.p
 // method returns a pointer to the value, for its methods.
 func (l place) method(t reflect.Type) any { return reflect.NewAt(t, l.p).Interface() }
 
-// as returns the value itself. T must have the layout of the type that is there.
+// as returns a pointer to the value, as a T. T must have the layout of the type that is there.
 func as[T any](l place) *T { return (*T)(l.p) }
 
 // pointer returns the place that the pointer at l points to.
@@ -56,8 +56,8 @@ func (l place) isEmpty() bool { return l.pointer().isNil() }
 // isEmptySlice reports whether the slice at l has no elements. All slices have the same layout.
 func (l place) isEmptySlice() bool { return len(*(*[]byte)(l.p)) == 0 }
 
-// setInt stores an integer of the size of the type that is there; it must fit. With two's complement, the sign does not
-// matter.
+// setInt stores an integer of the size of the type that is there; it must fit. With two's complement, the sign does
+// not matter.
 func (l place) setInt(size uintptr, v uint64) {
 	switch size {
 	case 1:

@@ -66,7 +66,7 @@ func (j *Joint) Decode(to any, item jsonstream.Item, o Options) error {
 	return nil
 }
 
-// wireReason is reason for messages, whose errors it knows too.
+// wireReason is reason for errors of protobuf messages.
 func wireReason(err error) string {
 	for _, known := range []error{
 		protobuf.ErrVarint, protobuf.ErrNumber, protobuf.ErrGroup, protobuf.ErrType, protobuf.ErrDouble, protobuf.ErrTime,
@@ -79,9 +79,9 @@ func wireReason(err error) string {
 	return reason(err)
 }
 
-// errMerged is the cause of the error of an object with shared parts if a field occurs a second time, as it never does in
-// messages that Kubernetes wrote: the second one may be merged into a part of other objects. The object is then decoded
-// without sharing.
+// errMerged says that a field occurs twice in an object with shared parts: its second occurrence would be merged into
+// a part that other objects have. The object is then decoded again, without sharing. Messages that Kubernetes writes
+// have no such fields.
 var errMerged = errors.New("a field occurs twice")
 
 // errApart is the cause of an error that never occurs with messages that Kubernetes wrote.
@@ -105,7 +105,9 @@ func (d *decoder) message(m *joint, to place, b []byte) bool {
 		return d.malformed(errTooDeep)
 	}
 	d.sharing.deepest = max(d.sharing.deepest, d.depth)
-	var texts uint64 // the numbers of the jointText fields so far, modulo 64: no message of Kubernetes has more
+	// texts has a bit for each jointText field so far, by its number modulo 64. No message of Kubernetes has more
+	// fields.
+	var texts uint64
 	for len(b) > 0 {
 		tag := uint64(b[0])
 		if tag < 0x80 {
@@ -233,8 +235,8 @@ func (d *decoder) run(f *jointField, n int, to place, b []byte) bool {
 	return d.list(f, n, to, b)
 }
 
-// clear sets a field to a zero that JSON leaves out. The field usually is zero, but may have come before with another
-// value.
+// clear sets a field to zero, because the message has a zero that JSON leaves out. The field may have come before with
+// another value.
 func (f *jointField) clear(to place) {
 	to = to.field(f.field.offset)
 	for _, h := range f.field.hops {
@@ -299,7 +301,7 @@ func (d *decoder) one(v *jointValue, to place, b []byte) (rest []byte, ok bool) 
 		*as[bool](to) = n != 0
 		return rest, true
 	case opPointer:
-		if v.elem.op == opText { // null, as that of a time, leaves the pointer nil
+		if v.elem.op == opText { // if its JSON is null, as for a zero time, the pointer stays nil
 			return d.leafText(v, to, b)
 		}
 		if d.sharing.parts != nil && v.wire == protobuf.Bytes {
@@ -384,7 +386,8 @@ func (d *decoder) leafText(v *jointValue, to place, b []byte) (rest []byte, ok b
 	if err != nil {
 		return nil, d.malformed(err)
 	}
-	to.value(v.plan.typ).SetZero() // the field may have come before, and JSON adds to a map and keeps a time if it is null
+	// The field may have come before, and JSON adds to a map and keeps a time if the value is null.
+	to.value(v.plan.typ).SetZero()
 	return rest, d.fromLeaf(v.plan, to)
 }
 
@@ -424,7 +427,8 @@ func (d *decoder) fromLeaf(p *plan, to place) bool {
 
 var errNotJSON = errors.New("a value that is not JSON")
 
-// count returns how often a tag comes in a row, if its value at the start of b is the first, and what is behind them.
+// count returns how many values with one tag come in a row, and the bytes behind them. b starts with the first value,
+// whose tag has been read.
 func (d *decoder) count(tag uint64, b []byte) (n int, rest []byte, err error) {
 	typ := protobuf.WireType(tag & 7)
 	for next, value := tag, b; next == tag; n++ {
@@ -540,7 +544,7 @@ func (d *decoder) stringEntries(f *jointField, n int, to place, b []byte) (ok bo
 	return true
 }
 
-// membersOf decodes an entry of a map to the field of a struct that is for its key.
+// membersOf decodes an entry of a map into the field of a struct that has the name of the entry's key.
 func (d *decoder) membersOf(f *jointField, to place, b []byte) (rest []byte, ok bool) {
 	key, value, rest, found, ok := d.entry(b, f.wire)
 	if !ok {
@@ -568,7 +572,7 @@ func (d *decoder) membersOf(f *jointField, to place, b []byte) (rest []byte, ok 
 // zeros is the zero value of every wire type.
 var zeros [8]byte
 
-// asText decodes the elements or entries that come in a row by their JSON, as a whole.
+// asText decodes elements or entries that come in a row: it writes them as one JSON array or object, and decodes that.
 func (d *decoder) asText(f *jointField, n int, to place, b []byte) (ok bool) {
 	text := []byte{'['}
 	if f.isMap {
@@ -600,7 +604,7 @@ func (d *decoder) asText(f *jointField, n int, to place, b []byte) (ok bool) {
 		}
 		text = append(text, d.leaf...)
 	}
-	d.leaf = append(append(d.leaf[:0], text...), text[0]+2) // the closing bracket is two behind the opening one
+	d.leaf = append(append(d.leaf[:0], text...), text[0]+2) // in ASCII, a closing bracket is the opening one plus 2
 	return d.fromLeaf(f.slice, to)
 }
 

@@ -8,8 +8,9 @@ import (
 )
 
 // moments remembers the results of UnmarshalJSON of types that hold a time.Time and nothing else, such as metav1.Time
-// and meta.Time. Most times within one object are the same few, and such a method costs more than everything around it:
-// the method of metav1.Time makes a third of all allocations of a pod. For other types the method is called each time.
+// and meta.Time. Most times within one object are the same few, and such a method costs more than everything around
+// it: the method of metav1.Time makes a third of all allocations of a pod. For other types the method is called each
+// time.
 //
 // It is also called each time unless its result is the RFC 3339 value of the text, in UTC or the local time zone: "5m"
 // may be five minutes from now, and a zone that the type chooses may change. A remembered result then depends only on
@@ -37,7 +38,7 @@ func isMoment(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Type == reflect.TypeFor[time.Time]()
 }
 
-// moment decodes a value from i to next, whose content is text, into a type that isMoment.
+// moment decodes the value from i to next into a type that isMoment. text is the value without duplicate members.
 func (d *decoder) moment(p *plan, to place, text []byte, i, next int) int {
 	if len(text) > longestMoment || text[0] != '"' || !as[time.Time](to).IsZero() {
 		return d.method(p, to, text, i, next)

@@ -75,8 +75,8 @@ func (d *decoder) structure(p *plan, to place, i int) int {
 	return i
 }
 
-// hop follows embedded pointers to a field, and allocates the structs that they point to. It returns i, the position of
-// the value; or, if a pointer cannot be set, the position where decoding goes on.
+// hop follows embedded pointers to a field, and allocates the structs that they point to. It returns i, the position
+// of the value; or, if a pointer cannot be set, the position where decoding goes on.
 func (d *decoder) hop(f *field, to place, i int) (field place, next int) {
 	for _, h := range f.hops {
 		target := to.pointer()

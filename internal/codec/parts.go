@@ -39,7 +39,7 @@ const (
 	leastSets   = 16
 	largestSets = 1 << 12
 	ways        = 4    // parts in a set
-	textOfSet   = 1024 // bytes; a table has room for so much text, times its sets
+	textOfSet   = 1024 // bytes; the texts of a table take at most this many for each of its sets
 
 	unsharedObjects = 3 // so a cache of a few objects has no table
 
@@ -55,10 +55,11 @@ type partTable struct {
 	seed  maphash.Seed
 	begun uint64 // its first object
 	sets  []partSet
-	met   [][4]atomic.Uint32 // the texts that have come: a hash in the upper bits
+	met   [][4]atomic.Uint32 // the texts that have come: each a hash, whose lowest two bits say how often
 	text  atomic.Int64       // bytes
 	turn  atomic.Uint32
-	// sizes has a bit for each hashed size with which plans of a group have had parts, so that a lookup hashes no others.
+	// sizes says which of the sizes in hashed are in use, so that a lookup hashes only these: an element has a bit for
+	// each size, and serves the plans whose marks lead to it.
 	sizes [256]atomic.Uint32
 }
 
@@ -122,7 +123,7 @@ func newPartTable(sets int, seed maphash.Seed, begun uint64) *partTable {
 	return &partTable{seed: seed, begun: begun, sets: make([]partSet, sets), met: make([][4]atomic.Uint32, 4*sets)}
 }
 
-// end ends an object that has looked for some parts and found some of them.
+// end ends an object. looked is how many parts were looked for, and found how many were found.
 func (s *Parts) end(looked, found int) {
 	w := s.window.Add(uint64(found)<<32 | uint64(looked))
 	if uint32(w) < windowSize || !s.mu.TryLock() {
@@ -142,8 +143,8 @@ func (s *Parts) end(looked, found int) {
 	s.table.Store(nil)
 }
 
-// hashed is how many bytes at the start of a text are hashed. Where a part of JSON ends is known only after it has been
-// read, so a text that is looked for may have any length, and each of these is tried.
+// hashed is how many bytes at the start of a text are hashed. Where a part of JSON ends is known only after it has
+// been read, so a text that is looked for may have any length, and each of these is tried.
 var hashed = [...]int{512, 96, 32, leastPart}
 
 // hash returns the hash of the first n bytes of a text.
@@ -156,7 +157,7 @@ func (t *partTable) hashOf(p *plan, text []byte) uint64 {
 	return t.hash(p, text, hashed[sizeOf(text)])
 }
 
-// sizeOf returns which bytes of a whole text are hashed. The text is not shorter than leastPart.
+// sizeOf returns the index in hashed of the size that applies to a whole text. The text is not shorter than leastPart.
 func sizeOf(text []byte) (i int) {
 	for len(text) < hashed[i] {
 		i++
@@ -166,8 +167,8 @@ func sizeOf(text []byte) (i int) {
 
 func (t *partTable) sizesOf(p *plan) *atomic.Uint32 { return &t.sizes[p.mark>>56] }
 
-// find returns the part of the plan with that hash whose text is at the start of b, or is b if it is protobuf. cost is
-// how many bytes it compared in vain, at most.
+// find returns the part of the plan with that hash and text, or nil. JSON parts have their text at the start of b; the
+// text of a protobuf part must be all of b. cost bounds how many bytes were compared in vain.
 func (t *partTable) find(p *plan, hash uint64, b []byte, binary bool) (found *part, cost int) {
 	set := t.set(hash)
 	for i := range set.parts {
@@ -319,8 +320,8 @@ func (s *sharing) spend(n int) bool {
 	return s.table != nil
 }
 
-// know puts a part into a place, unless it would nest too deep there. q may be nil. It returns the size of the text, or
-// 0.
+// know puts a part into a place, unless it would nest too deep there. q may be nil. It returns the size of the text,
+// or 0.
 func (d *decoder) know(q *part, to place, levels int) int {
 	d.sharing.looked++
 	if q == nil || d.depth+q.levels > levels || !to.refer(q.value, q.plan.shape) {
@@ -344,8 +345,8 @@ func (d *decoder) learns(p *plan, text []byte) bool {
 	return (times > 2 || times == 2 && s.around == 0) && s.spend(len(text))
 }
 
-// learn makes q a part, and replaces the value at a place by that of the part. It has memory of its own: decode decodes
-// it from a copy of the text.
+// learn makes q a part, and replaces the value at a place by that of the part. It has memory of its own: decode
+// decodes it from a copy of the text.
 func (d *decoder) learn(q *part, to place, decode func(to place, text []byte) bool) {
 	s := &d.sharing
 	t := s.table
@@ -402,8 +403,8 @@ func (d *decoder) part(p *plan, to place, i int) int {
 	return next
 }
 
-// tooHigh reports whether a value is the object itself, which may get its kind, or a member that may be its metadata,
-// whose unknown members need not matter (lossy).
+// tooHigh reports whether a value must not be shared because of its place: it is the object itself, to which the kind
+// may be added, or it may be the object's metadata, in which some unknown members do not make the object lossy.
 func (d *decoder) tooHigh(p *plan) bool {
 	return d.depth == 0 || d.depth == 1 && p.shape == shapePointer
 }
@@ -427,7 +428,7 @@ func (d *decoder) findText(p *plan, b []byte) *part {
 	return nil
 }
 
-// unshared decodes the value of a plan that is shared.
+// unshared decodes a value for a plan whose values may be shared, without sharing it.
 func (d *decoder) unshared(p *plan, to place, i int) int {
 	switch p.shape {
 	case shapePointer:
@@ -444,8 +445,8 @@ func (d *decoder) unshared(p *plan, to place, i int) int {
 	return d.stringMap(p, to, i)
 }
 
-// messagePart decodes b into a pointer, slice or map that may be shared. b is the values of one tag, without the tag of
-// the first; decode decodes it without sharing.
+// messagePart decodes b into a pointer, slice or map that may be shared. b is the values of one tag, without the tag
+// of the first; decode decodes it without sharing.
 func (d *decoder) messagePart(p *plan, to place, b []byte, decode func(to place, b []byte) bool) bool {
 	s := &d.sharing
 	if s.table == nil || !p.shared || d.tooHigh(p) || len(b) < leastPart || len(b) > largestPart {

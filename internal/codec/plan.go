@@ -23,7 +23,7 @@ type plan struct {
 	text   hint          // of a document or a part of this type
 	shared bool          // its values may be shared; see Parts
 	mark   uint64        // distinguishes the plans that are shared
-	wrong  error         // why only null can be decoded, although JSON has other values of the type
+	wrong  error         // why values of the type cannot be decoded; null can
 	*structPlan
 }
 
@@ -95,8 +95,8 @@ var (
 	float64Type = reflect.TypeFor[float64]()
 )
 
-// plans keeps the plan of every type that has been decoded into. It is process-wide because it holds nothing that could
-// be set, is bounded by the types of the program, and would otherwise be built again for every client.
+// plans keeps the plan of every type that has been decoded into. It is process-wide because it holds nothing that
+// could be set, is bounded by the types of the program, and would otherwise be built again for every client.
 var plans = planCache{}
 
 type planCache struct {
@@ -279,12 +279,12 @@ func (c *compiler) withElements(p *plan) {
 	p.elem = c.plan(p.typ.Elem())
 }
 
-// implements reports whether a t in memory has the methods of I.
+// implements reports whether a pointer to t has the methods of I.
 func implements[I any](t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[I]())
 }
 
-// hasMethods reports whether a t in memory decodes itself.
+// hasMethods reports whether a pointer to t has a method that decodes it.
 func hasMethods(t reflect.Type) bool {
 	return decodesFrom(t) || implements[stdjson.Unmarshaler](t) || implements[encoding.TextUnmarshaler](t)
 }

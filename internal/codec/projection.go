@@ -17,16 +17,16 @@ import (
 // allocation, and does not check whether they fit. Otherwise the result is the same as that of decoding the whole
 // object and then setting all other members to zero. It is safe for concurrent use.
 //
-// It holds its plans itself, and they are freed with it. The plans of members that are decoded whole are those of their
-// types.
+// It holds its plans itself, and they are freed with it. The plans of members that are decoded whole are those of
+// their types.
 type Projection struct {
 	typ  reflect.Type // a pointer to a struct
 	plan *plan        // of the struct
 }
 
 // Project returns the projection of a type, a pointer to a struct without methods for decoding JSON. A path has the
-// names of members, with dots between them: spec.containers.image. Elements of lists and values of maps have no name in
-// it: that path is the image of each container. The last member of a path is decoded whole. The members kind and
+// names of members, with dots between them: spec.containers.image. Elements of lists and values of maps have no name
+// in it: that path is the image of each container. The last member of a path is decoded whole. The members kind and
 // apiVersion are always decoded.
 //
 // The error names the first path that leads nowhere, and says which members there are. A path that is the same as

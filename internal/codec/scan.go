@@ -2,8 +2,9 @@ package codec
 
 import "github.com/bowline-go/bowline/internal/jsonlex"
 
-// The functions of this file are those of jsonlex, with one result for text that is not JSON. They do not return its
-// position, because decoding uses negative results otherwise: see decoder.
+// The functions of this file are those of jsonlex, except that they return broken for any text that is not JSON. Those
+// of jsonlex return its position as a negative number, but decoding gives negative numbers another meaning: see
+// decoder.
 
 // broken is the position behind something that is not JSON.
 const broken = -1
@@ -27,7 +28,7 @@ func afterLiteral(data []byte, i int, literal string) int {
 	return max(jsonlex.LiteralEnd(data, i, literal), broken)
 }
 
-// numberEnd returns broken for 01, so that errors are about that value. For jsonlex the number ends before the 1.
+// numberEnd returns broken for 01, so that the error is about this value. For jsonlex the number ends before the 1.
 func numberEnd(data []byte, i int) int {
 	end := jsonlex.NumberEnd(data, i)
 	if uint(end) < uint(len(data)) && jsonlex.IsDigit(data[end]) {

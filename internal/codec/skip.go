@@ -16,7 +16,7 @@ type skimmer struct {
 
 	// For afterUnique.
 	hashes  []uint64 // of the names in the objects that are open
-	plain   []byte   // the last name with escapes, without them
+	plain   []byte   // the last name that had escapes, unescaped
 	repeats bool     // two names of one object may be the same
 }
 

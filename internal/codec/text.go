@@ -13,8 +13,8 @@ import (
 //
 // A string that has been seen twice lately is taken from a table. So a string that repeats from object to object
 // (labels, images, phases, node names) is stored once, and costs no allocation. The table keeps only the hash of a new
-// string, so strings that do not repeat (UIDs, names) neither fill the table nor displace others. The table has a fixed
-// size.
+// string, so strings that do not repeat (UIDs, names) neither fill the table nor displace others. The table has a
+// fixed size.
 //
 // Other strings of one object are cut from one piece of memory, whose size is guessed from a hint. So one of these
 // strings keeps the memory of all of them; never that of another object, or of the document.
@@ -41,8 +41,8 @@ const (
 	largestPiece = 4096
 )
 
-// entry is one place of the table. A string that repeats replaces another one only if that was not found since the last
-// such attempt.
+// entry is one place of the table. A string that repeats replaces another one only if that was not found since the
+// last such attempt.
 type entry struct {
 	s     string
 	seen  uint32 // the rest of the hash of the last string that was not found here
