@@ -15,21 +15,22 @@ import (
 type Form interface {
 	// MediaType is the type of a body in the form.
 	MediaType() string
-	// Decoder returns what decodes objects of a kind, in the form, into a Go type. If only is set, it decodes the
+	// Decoder returns the Decoder of objects of a kind, in the form, into a Go type. If only is set, it decodes the
 	// members of that projection and no others. The error says why the type has to be decoded from JSON.
 	Decoder(kind meta.GVK, t reflect.Type, only *codec.Projection) (Decoder, error)
-	// List and Watch frame bodies.
+	// List frames the body of a list, and Watch that of a watch.
 	List(o jsonstream.Options) List
 	Watch(o jsonstream.Options) pipeline.Stream
-	// Status returns the JSON of a Status in the form: of a whole body, and of the object of an event.
+	// Status returns the JSON of the Status that is a whole body in the form.
 	Status(body []byte) ([]byte, error)
+	// StatusOf returns the JSON of the Status that is the object of an event.
 	StatusOf(object []byte) ([]byte, error)
 }
 
 // List frames the body of a list.
 type List interface {
 	pipeline.Frames
-	// Reset makes it ready for another body.
+	// Reset makes the List ready for another body.
 	Reset()
 }
 
