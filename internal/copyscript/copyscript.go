@@ -24,8 +24,8 @@ var files embed.FS
 // Read returns the script with the arguments NAME NONCE, which writes a file to standard output.
 func Read() string { return script("read.sh") }
 
-// Write returns the script with the arguments TEMPORARY NAME REPLACE SUM, which makes TEMPORARY, prints "ready", copies
-// standard input to TEMPORARY, and prints the number of bytes and, if SUM is 1, their SHA-256.
+// Write returns the script with the arguments TEMPORARY NAME REPLACE SUM, which makes TEMPORARY, prints "ready",
+// copies standard input to TEMPORARY, and prints the number of bytes and, if SUM is 1, their SHA-256.
 func Write() string { return script("write.sh") }
 
 // Remove returns the script with the argument TEMPORARY, which removes that file, even if Write has only begun.

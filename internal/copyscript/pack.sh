@@ -4,7 +4,7 @@ k=$1
 fail() { printf '%s: %s\n' "$1" "$2" >&2; exit 1; }
 s=; ! stat -L -c '%a %Y %s' / >/dev/null 2>&1 || s=1
 h=; ! head -c 1 </dev/null >/dev/null 2>&1 || h=1
-# about MODE NAME says the mode, time and size
+# about MODE NAME prints the mode, time and size of NAME; without stat, MODE is the mode of what is not executable
 about() {
 	if [ -n "$s" ]; then stat -L -c '%a %Y %s' -- "$2" || exit 1; return; fi
 	m=$1; [ ! -x "$2" ] || m=755
@@ -15,7 +15,7 @@ file() {
 	[ -r "$1" ] || fail "$1" 'it cannot be read'
 	a=$(about 644 "$1") || fail "$1" 'its size cannot be read'
 	printf '%s f %s\0%s\0' "$k" "$a" "$1"
-	# a file that grows is as long as it was; one that shrinks is found by who reads
+	# if the file has grown, only the announced bytes are sent; if it has shrunk, the reader notices
 	if [ -n "$h" ]; then head -c "${a##* }" -- "$1"; else cat -- "$1"; fi || fail "$1" 'it cannot be read'
 }
 walk() (

@@ -1,5 +1,5 @@
 # Remove TEMPORARY
 rm -f -- "$1" || exit 1
-# Write may make it only now
+# a Write that has only begun may create the file now
 sleep 1
 rm -f -- "$1" || exit 1

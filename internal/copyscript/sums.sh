@@ -8,7 +8,7 @@ all() { [ $# = 0 ] || sha256sum -- "$@" || exit 1; }
 while IFS= read -r n && [ -n "$n" ]; do
 	case $n in
 	*\\*)
-		# its name would not be one line of the output
+		# sha256sum would escape this name in its output, so the name is not given to it
 		all "$@"; set --
 		n=$(printf '%bx' "$n"); n=${n%x}
 		sha256sum <"$n" || exit 1
