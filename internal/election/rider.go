@@ -3,11 +3,11 @@ package election
 
 import "context"
 
-// Rider makes the lease of a leader election carry data for another purpose. Package shards uses it: each replica holds
-// its own lease, whose annotations list the ranges that it has taken.
+// Rider makes the lease of a leader election carry data for another purpose. Package shards uses it: each replica
+// holds its own lease, whose annotations list the ranges that it has taken.
 type Rider struct {
-	// Annotations returns the annotations that a write sets. It is called before each write of the lease, including the
-	// release.
+	// Annotations returns the annotations that a write sets. It is called before each write of the lease, including
+	// the release.
 	Annotations func() map[string]string
 	// Stored is called with the resource version and the annotations of the lease whenever an answer of the server
 	// shows the lease as this process has written it. No earlier write can take effect after that.
@@ -20,8 +20,8 @@ type Rider struct {
 
 type riderKey struct{}
 
-// WithRider returns a context for the Run of a leader election. A renewal whose answer comes after the deadline then
-// ends the term: nobody else writes to the lease, so the server does not refuse a late write.
+// WithRider returns a context for the Run of a leader election. With a Rider, a renewal whose answer comes after the
+// deadline ends the term: no other process writes to the lease, so the server does not refuse a late write.
 func WithRider(ctx context.Context, r Rider) context.Context {
 	return context.WithValue(ctx, riderKey{}, r)
 }
