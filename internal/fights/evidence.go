@@ -20,7 +20,7 @@ const maxEvidence = 1 << 20
 type evidence struct {
 	kind    string
 	version string
-	object  any // decoded, with json.Number
+	object  any // decoded JSON, with numbers as json.Number
 	owners  []owner
 }
 
@@ -86,7 +86,7 @@ func specOf(object any) *fieldset.Set {
 	return set
 }
 
-// fields returns the fields that managers own, or with theirs those that all others own.
+// fields returns the fields that managers own or, if theirs is true, those that all other managers own.
 func (e evidence) fields(managers []string, theirs bool) *fieldset.Set {
 	all := &fieldset.Set{}
 	for _, o := range e.owners {
@@ -107,7 +107,7 @@ func (e evidence) who(path []string) (managers []string) {
 	return managers
 }
 
-// seed makes the hashes of this process.
+// seed is the seed of all hashes of this process.
 var seed = maphash.MakeSeed()
 
 // content returns a hash of the fields that managers own, and a hash of the times at which the server says that they
@@ -138,11 +138,12 @@ func (e evidence) content(managers []string) (content, times uint64) {
 // an element that is found by its key.
 var present any = true
 
-// moment stands for every time: fields that say when something was written differ each time.
+// moment takes the place of every value that is a time, because fields that say when something was written differ with
+// each write.
 var moment any = "a time"
 
-// walk calls visit for the fields of set that an object has, with their values. A field comes before those within it,
-// which are left out if visit returns false. within are the fields of others.
+// walk calls visit for the fields of set that an object has, with their values. within has the fields of others. The
+// element of a list comes before the fields within it, which walk leaves out if visit returns false.
 func walk(set, within *fieldset.Set, object any, path []string, visit func(path []string, value any) bool) {
 	parts := partsOf(object, set)
 	for _, key := range slices.Sorted(maps.Keys(set.Children)) {
@@ -185,7 +186,7 @@ func partsOf(object any, set *fieldset.Set) func(key string) (any, bool) {
 // elementsOf returns the elements of a list by each key that they can have in a set.
 func elementsOf(list []any, set *fieldset.Set) map[string]any {
 	byKey := make(map[string]any, len(list))
-	var names [][]string // the members that make keys; a list has one such combination
+	var names [][]string // the combinations of members that are keys; usually a list has one
 	for key := range set.Children {
 		if members, ok := fieldset.Members(key); ok {
 			by := slices.Sorted(maps.Keys(members))

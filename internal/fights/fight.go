@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Fight says that the reconciles of a key repeatedly write the same to an object, because another writer changes those
-// fields each time.
+// Fight says that the reconciles of a key write the same values to an object again and again, because another writer
+// changes these fields each time.
 type Fight struct {
 	// Key is the key of the reconciles.
 	Key any
@@ -19,9 +19,10 @@ type Fight struct {
 	Kind     string
 	Object   meta.Key
 	UID      string
-	// Fields are the fields that both write, at most 16, as the last undone write shows them.
+	// Fields are the fields that both write, as the last undone write shows them: at most 16.
 	Fields []Field
-	// Count is how many undone writes were seen. Since and Last are when the first and the last of them were repeated.
+	// Count is how many undone writes were seen. Since and Last are the times at which the reconciles repeated the
+	// first and the last of them.
 	Count       int
 	Since, Last time.Time
 	// Delay is how long the key waits after each such write.
@@ -37,7 +38,7 @@ type Field struct {
 	OursRemoves, OtherRemoves bool
 }
 
-// Texts describe who does what to the fields, in one text for all fields with the same writers.
+// Texts returns descriptions of who does what to the fields. Fields with the same writers share one text.
 func Texts(fields []Field) (texts []string) {
 	done := make([]bool, len(fields))
 	for _, one := range fields {

@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// minUndone is how many writes must be undone before that is a fight, each within undoneWithin of the previous one.
+	// minUndone is how many undone writes make a fight. Each must follow the previous one within undoneWithin.
 	minUndone    = 5
 	undoneWithin = 2 * time.Minute
 	// minDelay and maxDelay bound the delay of a key after a write that was undone.
 	minDelay, maxDelay = time.Second, time.Minute
-	// maxVainReads is how many reads without a write of ours end the suspicion of a target.
+	// maxVainReads bounds the reads of a suspect without a write of ours. After that many, the target is no longer a
+	// suspect.
 	maxVainReads = 5
 	// checkEvery is how often the Watcher looks for fights that have ended.
 	checkEvery = 10 * time.Second
-	// minThreshold and maxThreshold bound the points that make an object a suspect. The number doubles when reads have
-	// shown nothing. A repeated write that had an effect counts minThreshold.
+	// minThreshold and maxThreshold bound the number of points that makes an object a suspect. It doubles when reads
+	// have shown nothing. A repeated write that had an effect counts minThreshold points.
 	minThreshold, maxThreshold = 4, 64
 	// maxManagers is how many of our field managers are distinguished for an object.
 	maxManagers = 4
@@ -33,7 +34,7 @@ type repeats struct {
 	managers       []string  // ours
 	content, times uint64    // of the last examined write; every write of a suspect is examined
 	examined       time.Time // zero if none was
-	skip, left     int       // how many writes are skipped before the next one is examined, and how many of these remain
+	skip, left     int       // writes to skip before the next examination: in all, and remaining
 	points         int
 	threshold      int // the points that make it a suspect
 	suspect        *suspect
@@ -46,7 +47,7 @@ type suspect struct {
 	lastWrite time.Time // of ours
 	vainReads int       // reads since our last write
 	removed   []string  // the fields that our last write removed
-	count     int       // writes that were undone, without a long pause
+	count     int       // undone writes that followed each other without a long pause
 	since     time.Time
 	last      time.Time
 	fight     *Fight // nil until it is noticed

@@ -40,11 +40,11 @@ func undone(before, after evidence, managers []string, a acts) (fields []Field) 
 			owners := before.who(path)
 			f.Other = first(owners, func(m string) bool { return !slices.Contains(managers, m) })
 			if f.Other == "" && len(owners) > 0 {
-				f.Other = owners[0] // a writer with our name
+				f.Other = owners[0] // another writer with our name
 			}
 		}
 		if (f.Other == "" || f.Other == f.Ours) && !a.set(path) {
-			return there // a writer with our name may have set it now, as well as before
+			return there // another writer with our name may have made both changes
 		}
 		fields = append(fields, f)
 		return there
@@ -86,9 +86,9 @@ func removed(before, after evidence, managers []string, a acts) (fields []Field)
 	return fields
 }
 
-// acts are the writes of a reconcile to an object that was read before. The answer to the last write and that read do
-// not show who did what in between: another writer may have written too, for example one that holds a lock for a
-// moment.
+// acts are the writes of a reconcile to an object that was read before. The read and the answer to the last write do
+// not show who made which change in between: another writer may have written too, for example one that holds a lock
+// for a moment.
 type acts struct {
 	writes []follow.Write
 	// alone says that no other writer wrote in between: each write was based on the version of the previous one, and

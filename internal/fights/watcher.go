@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// quietPeriod is how long no write may be undone before a fight is over. It is also the least time between two
-	// rotations: an object is forgotten if it is not written in the whole period between two of them.
+	// quietPeriod is the time without an undone write after which a fight is over. It is also the least time between
+	// two rotations: an object is forgotten if it is not written in the whole period between two of them.
 	quietPeriod = 10 * time.Minute
 	// maxWatched is how many objects are watched among those written since the last rotation. Those that were written
 	// in the period before are remembered as well.
@@ -34,17 +34,19 @@ const (
 	maxWrites = 16
 )
 
-// Watcher is what one run of a controller knows about the objects that its reconciles write to. Make one with [New]. It
-// is safe for use by several goroutines at once. An object becomes the subject of a fight in three steps:
+// Watcher is what one run of a controller knows about the objects that its reconciles write to. Make one with [New].
+// It is safe for use by several goroutines at once. An object becomes the subject of a fight in three steps:
 //
-//  1. The first write leaves its version here, and for most objects nothing more happens. A later write with the same
-//     version changed nothing, and no other writer has written since.
+//  1. The Watcher remembers the version that the first write has made. For most objects nothing more happens. A later
+//     write with the same version changed nothing, and no other writer has written since.
 //  2. Later reconciles write the same again, although the version has changed. The object gets 4 points if the server
-//     says that such a write had an effect. Otherwise it gets 1: mostly the reconcile always applies its fields, and
-//     others write other fields. With enough points the object is a suspect.
+//     says that such a write had an effect. Otherwise it gets 1 point, because in most cases there is no fight: the
+//     reconcile always applies its fields, and other writers write other fields. With enough points the object is a
+//     suspect.
 //  3. A suspect is read before the next reconcile of the key. If that reconcile writes the same again, and the read
-//     shows other values in these fields, another writer has undone the previous write. Five undone writes are a fight.
-//     If the read shows nothing, the object is no longer a suspect, and needs twice as many points to become one again.
+//     shows other values in these fields, another writer has undone the previous write. Five undone writes are a
+//     fight. If the read shows nothing, the object is no longer a suspect, and needs twice as many points to become
+//     one again.
 //
 // The first two steps need no request, and the third needs one read before a reconcile.
 type Watcher[K comparable] struct {
@@ -91,7 +93,8 @@ type notes[K comparable] struct {
 	number uint64
 	over   bool
 	looks  map[target[K]][]byte
-	writes map[target[K]][]follow.Write // to targets that an earlier reconcile also wrote; only the last write to each has its answer
+	// writes has the writes to targets that an earlier reconcile also wrote. Only the last one to each has its answer.
+	writes map[target[K]][]follow.Write
 }
 
 // Wrote notes a write of the reconcile r, which is one of k.
@@ -259,7 +262,7 @@ func (w *Watcher[K]) toRead(k K) map[target[K]]func(ctx context.Context) ([]byte
 	for at, one := range of.suspects {
 		every := readEvery
 		if one.suspect.fight != nil {
-			every = one.suspect.fight.Delay / 2 // an undone write is not followed by another sooner than that
+			every = one.suspect.fight.Delay / 2 // the next write of the fight comes no sooner than that
 		}
 		if now.Sub(one.suspect.lastRead) >= every && !one.suspect.gone {
 			due = append(due, at)
