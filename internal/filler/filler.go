@@ -19,14 +19,15 @@ type Filler interface {
 	// since the write, and that the cache may never have held it.
 	AfterWrite(w follow.Write, f func(missed bool)) *store.Sight
 	// AwaitedBy notes that a controller waits for the cache, before its sources start. The caller calls end when the
-	// source that needs the cache has returned. calls is how many calls of functions of the controller's sources are in
-	// progress. Such a function may read the cache before it is complete, because the cache's own source names the keys
-	// again when the rest has been delivered.
+	// source that needs the cache has returned. calls is the number of calls in progress of functions of the
+	// controller's sources. These functions may read the cache before it is complete: when the rest has been
+	// delivered, the cache's own source adds the keys again.
 	AwaitedBy(calls *atomic.Int64) (end func())
-	// ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run.
-	// followed is false if the informer does not follow the namespace; listed then says whether all followed namespaces
-	// have been listed, as it does for the empty name. A namespace that SetNamespaces has removed counts as listed: the
-	// cache has no object of it. An informer without Options.Namespaces follows all namespaces at once.
+	// ListedIn reports whether the cache holds a complete list of a namespace, and has been current in this Run. For
+	// the empty name it reports whether all followed namespaces have been listed. It reports the same for a namespace
+	// that the informer does not follow; followed is then false. A namespace that SetNamespaces has removed counts as
+	// listed, because the cache has no object of it. An informer without Options.Namespaces follows all namespaces at
+	// once.
 	ListedIn(namespace string) (listed, followed bool)
 	// Namespaces returns which of its namespaces the informer has listed.
 	Namespaces() Namespaces
@@ -35,11 +36,11 @@ type Filler interface {
 	Leaves(key meta.Key) (why string)
 	// Shards returns Options.Shards, which limits the cache to some ranges; nil if the cache has all objects.
 	Shards() Shards
-	// Refuse makes Run return err when it is called next. A Run in progress goes on.
+	// Refuse makes the next call of Run return err. A Run in progress goes on.
 	Refuse(err error)
-	// Away returns why the cache may not be current: the last error of a list or a watch, or what Stale returns. It is
-	// nil if the server has sent something since, or has opened a watch, and while the informer polls and its lists
-	// succeed.
+	// Away returns why the cache may not be current: the last error of a list or a watch, or the error of Stale. It
+	// returns nil if the server has answered since that error, by opening a watch or sending an event, and while an
+	// informer that polls receives its lists.
 	Away() error
 	// Stale returns nil unless the cache is stale; see Options.StaleAfter. Otherwise it says since when, and why.
 	Stale() error
@@ -61,7 +62,8 @@ type Namespaces struct {
 	Partly func()
 }
 
-// Door is embedded in a type that is a Filler for package controller, and hides that from the type's users.
+// Door is embedded in a type that is a Filler for package controller. It hides the methods of Filler from the type's
+// users.
 type Door struct{ filler Filler }
 
 // NewDoor returns the door to f.
@@ -80,7 +82,8 @@ func Of(what any) Filler {
 	return d.Behind()
 }
 
-// As returns the Filler of what as an I, or else what itself as an I.
+// As converts the Filler of what to the interface I, or what itself if it has no Filler. It returns false if the value
+// does not implement I.
 func As[I any](what any) (I, bool) {
 	if f := Of(what); f != nil {
 		what = f
