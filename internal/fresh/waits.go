@@ -24,7 +24,7 @@ type Place struct {
 	Index int
 }
 
-// Waits are the unseen writes and the waiting keys of one run of a controller. Make one with [New]. It is safe for use
+// Waits has the unseen writes and the waiting keys of one run of a controller. Make one with [New]. It is safe for use
 // by several goroutines at once. Caches call it when they have seen a write, so it needs no goroutine.
 //
 // A key that must wait is held in the queue. mu prevents this race:
@@ -84,8 +84,8 @@ type sighting struct {
 	sight *store.Sight // nil while AfterWrite has not returned
 }
 
-// leaving is a write after which the cache is right not to hold the object, and does not hold it; see
-// [store.Sight.Absent]. The cache may never see the write.
+// leaving is a write of an object that the cache does not hold, and need not hold after the write; see
+// [store.Sight.Absent]. The cache may never see such a write.
 type leaving[K comparable] struct {
 	key   K
 	at    place
@@ -128,8 +128,8 @@ func (u *Waits[K]) lookOut(k K, at place, s *sighting, w follow.Write) {
 	u.begun(k, at, s, s.cache.AfterWrite(w, func(missed bool) { u.saw(k, at, s, missed) }))
 }
 
-// expect adds a write, and returns the one that it replaces, if any. It returns false, and adds nothing, if the run has
-// ended, or if the existing write is later: then the two were made at the same time.
+// expect adds a write, and returns the one that it replaces, if any. It returns false, and adds nothing, if the run
+// has ended, or if the existing write has a later version: two goroutines have written at the same time.
 func (u *Waits[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -196,10 +196,11 @@ func (u *Waits[K]) saw(k K, at place, s *sighting, missed bool) {
 	u.mu.Lock()
 	free, again := false, false
 	if of := u.keys[k]; of != nil && of.writes[at] == s {
-		if w := s.write; w.ResourceVersion == "" && w.DeletedAt == "" && s.sight != nil { // otherwise the cache has nothing to watch for
+		// If sight is nil, AfterWrite has called back at once: the cache cannot watch for this write.
+		if w := s.write; w.ResourceVersion == "" && w.DeletedAt == "" && s.sight != nil {
 			s.sight = nil
 			u.mu.Unlock()
-			u.lookOut(k, at, s, w) // this sighting says nothing about a deletion
+			u.lookOut(k, at, s, w) // the object has left the cache, perhaps not by the deletion
 			return
 		}
 		delete(of.writes, at)
@@ -284,7 +285,7 @@ func (u *Waits[K]) Admit(k K) Admission {
 		u.waiting++
 	}
 	a := Admission{Waited: true, After: time.Since(of.since)}
-	if a.After < u.limit { // also if another caller has released it
+	if a.After < u.limit { // if another caller has released the key early, it is held again
 		u.mu.Unlock()
 		u.queue.Hold(k, u.limit-a.After)
 		if !u.waitsFor(k) {
