@@ -32,24 +32,24 @@ type Source struct {
 
 	// The functions are nil if the source does not belong to a client.
 
-	// Upgrade asks for a subresource of an object as a WebSocket: the answer is 101, and its body the connection, which
-	// the caller closes. query and header have the underlying types of url.Values and http.Header, because this package
-	// does not link net/http.
+	// Upgrade opens a WebSocket to a subresource of an object. conn is the connection of the answer 101; the caller
+	// closes it. query and header have the underlying types of url.Values and http.Header, because this package does
+	// not link net/http.
 	Upgrade func(ctx context.Context, key meta.Key, subresource string, query, header map[string][]string) (
 		conn io.ReadWriteCloser, answer map[string][]string, err error)
-	// Stream asks for a subresource of an object whose answer is text, which the caller closes. If idles is true, the
-	// answer may pause for any time.
+	// Stream reads a subresource of an object whose answer is text. The caller closes the answer. If idles is true,
+	// the answer may pause for any time.
 	Stream func(ctx context.Context, key meta.Key, subresource string, query map[string][]string, idles bool) (io.ReadCloser, error)
 	// ReadAs returns a handle of the same type whose objects are values of the Go type objects. It is for a program
-	// that learns its Go types at run time, such as from a scheme, and so cannot name a T: T is an interface, and
-	// objects is a pointer type that implements it. metadata asks for metadata only, as client.Metadata does. If only
-	// is set, it is a projection of objects, and all members that it does not have stay zero. The handle is for
-	// ListEach and WatchEach of an informer. ReadAs does not refuse a Go type with fields that have no names in their
-	// json tags: the handle does not write, and the types are those of a scheme.
+	// that learns its Go types at run time, from a scheme for example. Such a program has a handle whose T is an
+	// interface, and objects is a pointer type that implements it. metadata asks for metadata only, as client.Metadata
+	// does. If only is set, it is a projection of the Go type, and all members that it does not have stay zero. The
+	// handle is for ListEach and WatchEach of an informer. ReadAs does not refuse a Go type with fields that have no
+	// names in their json tags: the handle does not write, and the types are those of a scheme.
 	ReadAs func(objects reflect.Type, only *codec.Projection, metadata bool) any
-	// Sharing returns the source with objects that share parts, and so must not be changed; nil if somebody may change
-	// them. A type that embeds a source has the function of that source; so the result is to be used only if it has the
-	// type of the source that was asked.
+	// Sharing returns a source of the same objects that lets them share equal parts, so that no code may change them.
+	// It returns nil if the program may change its objects. A type that embeds a source also has that source's
+	// function, so use the result only if its type is that of the source that was asked.
 	Sharing func() any
 }
 
@@ -58,7 +58,7 @@ type Carrier interface {
 	Inside() Source
 }
 
-// Of returns the Source of src. If src is not a Carrier, the Source knows nothing, and shares its Feature with no other
+// Of returns the Source of src. If src is not a Carrier, the result has only a Feature, which it shares with no other
 // source.
 func Of(src any) Source {
 	if c, ok := src.(Carrier); ok {
