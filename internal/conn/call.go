@@ -11,8 +11,8 @@ import (
 type Call struct {
 	// Watch says that the request is a watch. HTTP has no verb for it.
 	Watch bool
-	// Proxied says that the server passes the request on to another program. A 401 may be that program's answer, and so
-	// says nothing about the client's credential.
+	// Proxied says that the server passes the request on to another program. A 401 may be that program's answer, and
+	// so says nothing about the client's credential.
 	Proxied bool
 	// Fetch says that the request is part of the fetch of a credential, so other requests wait for it.
 	Fetch bool

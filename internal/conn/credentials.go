@@ -18,7 +18,7 @@ const (
 	// The pause after a failed refresh; it doubles with each failure.
 	refreshPause    = 10 * time.Second
 	maxRefreshPause = 2 * time.Minute
-	// These are the same pauses if no credential is in force. Then there is none after the first failure.
+	// The same two pauses if no credential is in force. In that case, no pause follows the first failure.
 	fetchPause    = 500 * time.Millisecond
 	maxFetchPause = 10 * time.Second
 )
@@ -42,8 +42,8 @@ type Credentials struct {
 	err      error      // its cause
 }
 
-// NewCredentials returns Credentials that call fetch on a goroutine of their own. fail makes a request's error from the
-// reason why there is no credential.
+// NewCredentials returns Credentials that call fetch on a goroutine of their own. fail makes a request's error from
+// the reason why there is no credential.
 func NewCredentials(fetch func(context.Context) (Credential, error), fail func(error) error) *Credentials {
 	return &Credentials{fetch: fetch, fail: fail}
 }
@@ -279,7 +279,7 @@ func (c *Credentials) land(f *flight, got Credential, err error) {
 		if next.expired(now) {
 			err = c.ended(next, now)
 		}
-		if err == nil || c.now == nil || c.refused || c.now.expired(now) { // otherwise the present one lasts longer
+		if err == nil || c.now == nil || c.refused || c.now.expired(now) { // otherwise the present one is still good
 			c.now = next
 		}
 		f.lease, c.refused = c.now, false

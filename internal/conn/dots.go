@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxEscapes is how many times a path may be escaped. Without this limit, the check could take time that grows with the
-// square of the path's length.
+// maxEscapes is how many times a path may be escaped. Without this limit, the check could take time that grows with
+// the square of the path's length.
 const maxEscapes = 8
 
-// CheckDots returns an error if a program on the way to the target might see a segment ".." in an escaped path, because
-// it unescapes the path more than once, takes a backslash for a slash, or ends a segment at a semicolon.
+// CheckDots returns an error if a program on the way to the target might see a segment ".." in an escaped path,
+// because it unescapes the path more than once, takes a backslash for a slash, or ends a segment at a semicolon.
 func CheckDots(path string) error {
 	for range maxEscapes {
 		for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {

@@ -7,7 +7,8 @@ import (
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
-// maxFile bounds a file that a client.Config names, in bytes. A kubeconfig from somebody else may name an endless file.
+// maxFile bounds a file that a client.Config names, in bytes. A kubeconfig from somebody else may name an endless
+// file.
 const maxFile = 16 << 20
 
 // readFile is os.ReadFile for a regular file of at most maxFile. Anything else, such as a pipe, is an error at once.

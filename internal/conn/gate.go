@@ -16,9 +16,9 @@ import (
 const patience = time.Second
 
 // gate lets one request at a time look for a connection, if the server speaks HTTP/2. Without it, net/http dials for
-// each request that finds no connection with room, although one connection has room for hundreds of requests. A request
-// that finds room has left the gate within microseconds. If one has to dial, the others wait, until one of these
-// happens:
+// each request that finds no connection with room, although one connection has room for hundreds of requests. A
+// request that finds room has left the gate within microseconds. If one has to dial, the others wait, until one of
+// these happens:
 //
 //   - The dial has succeeded or failed. The next request looks for a connection, and finds the new one.
 //   - Another request has ended, so an older connection has room for one more.

@@ -26,8 +26,8 @@ type generation struct {
 	calls *http.Transport
 	watch *http.Transport
 	// upgrade makes a new connection for each request. An upgrade may start any action, so it must not be sent twice.
-	// But on a connection that has been used before, net/http sends a GET again if the connection breaks; and a request
-	// that must not be sent again would fail whenever the server has just closed such a connection.
+	// But on a connection that has been used before, net/http sends a GET again if the connection breaks; and a
+	// request that must not be sent again would fail whenever the server has just closed such a connection.
 	upgrade *http.Transport
 
 	origin              *url.URL // of the requests that go through a gate

@@ -13,9 +13,9 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// generations sends requests over the connections of the identity in force. Requests read the files: the first request,
-// then one every 30 s, and a request whose failure may mean that a certificate has changed. So New does no I/O, and
-// nothing runs in the background. If a file is bad, or is not read in time, the identity in force stays, and
+// generations sends requests over the connections of the identity in force. Requests read the files: the first
+// request, then one every 30 s, and a request whose failure may mean that a certificate has changed. So New does no
+// I/O, and nothing runs in the background. If a file is bad, or is not read in time, the identity in force stays, and
 // Options.Stale is told why. If none is in force, the request fails, and the next one reads again.
 type generations struct {
 	o      Options
@@ -111,8 +111,8 @@ func (t *generations) mayBeRefusal(ctx context.Context, err error) bool {
 }
 
 // isBroken reports whether a connection broke. In TLS 1.3 the client's side of the handshake is over before the server
-// has seen the client's certificate (RFC 8446, section 4.4): the alert may be overtaken by the error of a write to the
-// connection that has been closed by then.
+// has seen the client's certificate (RFC 8446, section 4.4). If the server then refuses the certificate and closes the
+// connection, the client may get the error of its next write instead of the alert.
 func isBroken(err error) bool {
 	n := apierrors.NetworkOf(err)
 	return n == apierrors.NetworkReset || n == apierrors.NetworkClosed
@@ -198,7 +198,7 @@ func (t *generations) changedSince(ctx context.Context, changes int64) bool {
 		return false
 	}
 	t.files.expire()
-	_ = t.look(ctx) // without anything to use, nothing has changed either
+	_ = t.look(ctx) // an error means that no identity was ever read, so none has changed
 	return t.files.changes.Load() != changes
 }
 

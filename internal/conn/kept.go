@@ -78,7 +78,7 @@ func (k *kept[T]) get(ctx context.Context) (value T, stale, err error) {
 		switch {
 		case !k.have:
 			return value, nil, err
-		case ctx.Err() != nil: // which says nothing of the files
+		case ctx.Err() != nil: // this says nothing about the files
 			return k.now, nil, nil
 		}
 		return k.now, k.stale(err), nil

@@ -84,8 +84,8 @@ func (l *lease) header() string {
 	return "Bearer " + string(l.Token)
 }
 
-// expired reports whether the lease has ended, by either clock: the monotonic one stops while a machine sleeps, and the
-// wall clock can be set.
+// expired reports whether the lease has ended, by either clock: the monotonic one stops while a machine sleeps, and
+// the wall clock can be set.
 func (l *lease) expired(now time.Time) bool { return l.within(now, 0) }
 
 // ending reports whether it is time to fetch another lease.

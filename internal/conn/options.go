@@ -9,15 +9,16 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Options name the server and the client's identity. They have been validated, except for the data of CA, Cert and Key.
+// Options name the server and the client's identity. They have been validated, except for the data of CA, Cert and
+// Key.
 type Options struct {
 	// Server is the server's URL. Credentials are for its origin only.
 	Server *url.URL
 	// CA are the authorities that vouch for the server, Cert and Key are the client's certificate and its private key;
 	// see client.TLS.
 	CA, Cert, Key PEM
-	// ServerName replaces the host of Server in the handshake and in the check of the server's certificate; empty keeps
-	// it.
+	// ServerName replaces the host of Server in the handshake and in the check of the server's certificate; empty
+	// keeps it.
 	ServerName string
 	// Insecure accepts any certificate of a server.
 	Insecure bool

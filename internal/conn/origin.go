@@ -15,13 +15,13 @@ import (
 // Config.Server: an ingress may serve other programs beside the API server, which must not see them.
 //
 // If the API server passes a request on to a service, a pod or a node through the subresource proxy, the answer is the
-// target's. So a redirect in it may only lead to the same target. The answer of an aggregated API server is not the API
-// server's own either, but cannot be distinguished, because the paths look like those of any group. Its redirects are
-// followed below the path of Config.Server, like the API server's. Registering such a server (an APIService) takes an
-// administrator's rights.
+// target's. So a redirect in it may only lead to the same target. The answer of an aggregated API server is not the
+// API server's own either, but cannot be distinguished, because the paths look like those of any group. Its redirects
+// are followed below the path of Config.Server, like the API server's. Registering such a server (an APIService) takes
+// an administrator's rights.
 
-// maxHost is how many bytes of an origin an error shows if a server chose that origin. It is more than the longest host
-// name (RFC 1035, section 2.3.4).
+// maxHost is how many bytes of an origin an error shows if a server chose that origin. It is more than the longest
+// host name (RFC 1035, section 2.3.4).
 const maxHost = 300
 
 // maxRedirects is how many redirects one request follows.

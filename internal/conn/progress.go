@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// MaxHeaderWait bounds how long a server may take to begin an answer, once it has the request. An API server may hold a
-// request back for up to a minute, its own bound for requests, while it is short of capacity or its cache catches up;
-// the rest is for the network.
+// MaxHeaderWait bounds how long a server may take to begin an answer, once it has the request. An API server may hold
+// a request back for up to a minute, its own bound for requests, while it is short of capacity or its cache catches
+// up; the rest is for the network.
 const MaxHeaderWait = 75 * time.Second
 
-// stallBytes is how many bytes must arrive in Reads that together wait for Progress.Limit.
+// stallBytes is how many bytes must arrive, at the least, while Reads wait for a total of Progress.Limit.
 const stallBytes = 1 << 10
 
-// Progress is the body of an answer whose server must make progress while a Read waits. The time between two Reads does
-// not count. If the server stalls, Progress cancels the request's context, which ends the waiting Read.
+// Progress is the body of an answer whose server must make progress while a Read waits. The time between two Reads
+// does not count. If the server stalls, Progress cancels the request's context, which ends the waiting Read.
 //
 // Only one goroutine may read at a time; Close may be called concurrently.
 type Progress struct {
@@ -30,8 +30,8 @@ type Progress struct {
 	Stalled func(received int) error
 
 	timer   *time.Timer   // runs while a read waits; made by the first
-	waited  time.Duration // in reads, since the last stallBytes arrived
-	got     int           // in that time
+	waited  time.Duration // the time that reads have waited since the last stallBytes arrived
+	got     int           // the bytes that have arrived in that time
 	stalled atomic.Bool
 }
 
@@ -67,8 +67,8 @@ func (p *Progress) stall() {
 
 // Close closes the body and cancels the request's context.
 func (p *Progress) Close() error {
-	// In two cases Cancel must come first. If net/http decompresses, its Close would wait for a Read that waits for the
-	// first bytes. With HTTP/1, Close of Go 1.27 leaves the connection open for a while, to read what is left.
+	// In two cases Cancel must come first. If net/http decompresses, its Close would wait for a Read that waits for
+	// the first bytes. With HTTP/1, Close of Go 1.27 leaves the connection open for a while, to read what is left.
 	// Otherwise, with HTTP/2, Cancel comes last, so that HTTP/2 no longer counts the stream when Close returns.
 	if p.CancelFirst {
 		p.Cancel()

@@ -71,7 +71,7 @@ func (p *proxies) choose(r *http.Request) (*url.URL, error) {
 	return &plain, nil
 }
 
-// dial wraps a dialer.
+// dial returns a dialer that connects with next, and makes the TLS connection to an https proxy.
 func (p *proxies) dial(next dialer) dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := next(ctx, network, address)
@@ -108,8 +108,8 @@ func (p *proxies) dial(next dialer) dialer {
 }
 
 // socksConn is a connection to a SOCKS proxy, with a deadline for the SOCKS handshake: net/http bounds only what
-// follows that. Every SOCKS message begins with a version, 1 or 5 (RFC 1928 and 1929). Neither TLS nor HTTP begins with
-// such a byte.
+// follows that. Every SOCKS message begins with a version, 1 or 5 (RFC 1928 and 1929). Neither TLS nor HTTP begins
+// with such a byte.
 type socksConn struct {
 	net.Conn
 	done bool // set by the first Write after the handshake, before there are concurrent ones

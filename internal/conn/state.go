@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// State says since when a credential is in use, until when it is valid, and why it could not be renewed. It contains no
-// part of the credential itself.
+// State says since when a credential is in use, until when it is valid, and why it could not be renewed. It contains
+// no part of the credential itself.
 type State struct {
 	// From says where the credential comes from; it is empty if there is none.
 	From string

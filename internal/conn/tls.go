@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// PEM is one or more certificates or keys, as text or in a file. The text wins.
+// PEM is one or more certificates or keys, as text or in a file. If both are set, the text counts.
 type PEM struct {
 	File string
 	Data shown.Secret

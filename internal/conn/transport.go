@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Transport adds to each request the client's credential and the user that the client acts for. It does so only for the
-// configured server. A request that is refused (401) is sent once more if there is another credential by then.
+// Transport adds to each request the client's credential and the user that the client acts for. It does so only for
+// the configured server. A request that is refused (401) is sent once more if there is another credential by then.
 type Transport struct {
-	next        http.RoundTripper // Options.Wrap of generations
+	next        http.RoundTripper // what Options.Wrap returned, or generations
 	server      *url.URL
 	source      source
 	act         http.Header // Options.Impersonate
@@ -24,7 +24,8 @@ type Transport struct {
 	generations *generations // below Options.Wrap; knows the certificates
 }
 
-// New returns a transport. It does no I/O. The error has every reason why the data of o cannot be used.
+// New returns a transport. It does no I/O. It returns an error if the certificates or keys in o cannot be used, or if
+// Options.Wrap returns nil.
 func New(o Options) (*Transport, error) {
 	g, err := newGenerations(o)
 	if err != nil {
@@ -47,7 +48,7 @@ type holder struct {
 	stale func(context.Context, error)
 
 	mu   sync.Mutex           // guards told
-	told map[string]time.Time // when reportEnd last reported the end of what
+	told map[string]time.Time // when reportEnd last reported the end of a credential, by its name
 }
 
 // tell reports why a file or a credential could not be renewed.
@@ -57,8 +58,8 @@ func (h *holder) tell(ctx context.Context, err error) {
 	}
 }
 
-// reportEnd reports, at most once in two minutes, that a credential in use has ended by the clock of this machine. what
-// names the credential. A zero end means that it is not known.
+// reportEnd reports, at most once in two minutes, that a credential in use has ended by the clock of this machine.
+// what names the credential. A zero end means that it is not known.
 func (h *holder) reportEnd(ctx context.Context, what string, end time.Time) {
 	now := time.Now()
 	if h == nil || end.IsZero() || now.Before(end) {
@@ -160,7 +161,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, err
 	case refusesCertificate(err):
 		certain = true
-	case !isNew.Load() || !isBroken(err): // otherwise the server may have refused the certificate, see isBroken
+	case !isNew.Load() || !isBroken(err): // else the certificate may have been refused: see isBroken
 		return resp, err
 	}
 	next, gone := t.source.renew(ctx, t.holder, used)
