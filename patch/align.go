@@ -9,7 +9,8 @@ import (
 // align pairs elements of a with elements of b, and returns the pairs of indices, which both ascend. First it pairs
 // elements that are the same, and then those without a name that have the same place between two such pairs.
 func align(a, b []tree.Node, run *tree.TextRun) [][2]int {
-	x := aligner{itemsA: a, itemsB: b, run: run, pairs: make([][2]int, 0, min(len(a), len(b))+1)} // the caller adds one
+	// The caller appends one more pair.
+	x := aligner{itemsA: a, itemsB: b, run: run, pairs: make([][2]int, 0, min(len(a), len(b))+1)}
 	start, endA, endB := 0, len(a), len(b)
 	for start < endA && start < endB && x.same(start, start) {
 		x.pair(start, start)

@@ -10,17 +10,18 @@ import (
 
 // IsApplied reports whether an object proves that this [Apply] by the manager would change nothing: the object has
 // every value of the configuration, elements of lists in the same order, and its metadata.managedFields say that the
-// manager has applied these fields and no others. The apply then need not be sent. obj is the object as the server sent
-// it, for example from a cache that keeps managedFields: any value that encodes to it.
+// manager has applied these fields and no others. The apply then need not be sent. obj is the object as the server
+// sent it, for example from a cache that keeps managedFields: any value that encodes to it.
 //
 // If IsApplied returns true, the apply changes nothing as long as the server's object equals obj, and no admission
-// webhook changes what it has accepted before. If it returns false, the apply may still change nothing, in these cases:
+// webhook changes what it has accepted before. If it returns false, the apply may still change nothing, in these
+// cases:
 //
 //   - The server writes a value in another way, such as "0.5" for "500m".
 //   - The server has filled in an object that was applied empty.
-//   - An object that is owned whole is not one of those that Kubernetes itself defines.
-//   - An object is a member that the schema does not name: an entry of a map, or an unknown field that a custom
-//     resource keeps.
+//   - The object has a part that is owned whole, and Kubernetes itself does not define that part.
+//   - The configuration has an object as a member that the schema does not name: an entry of a map, or an unknown
+//     field that a custom resource keeps.
 //   - The configuration names a resource version.
 //   - The manager is called kubectl: the server keeps a copy of each of its applies in an annotation.
 func (p Patch) IsApplied(obj any, m FieldManager) bool {
@@ -86,11 +87,11 @@ func removeAt(n *tree.Node, names []string) {
 // fields.
 type comparison struct {
 	version string // the object's apiVersion
-	last    bool   // no manager has applied since
+	last    bool   // no manager has applied after this one
 	names   *namings
 }
 
-// same compares the value of one member, at a place called name. others holds what other owners own there.
+// same compares the values of the member called name. others has the fields in it that other owners own.
 func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {
 	if s == nil {
 		return false
@@ -102,7 +103,8 @@ func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, o
 		case !leaf:
 			return !s.Self && c.members(config, obj, s, others)
 		case config.Open().Len() == 0:
-			return tree.Same(config, obj) || obj.Kind() == '{' && hasParts(others) // or others own its parts
+			// An object that was applied empty may have gained parts that other managers own.
+			return tree.Same(config, obj) || obj.Kind() == '{' && hasParts(others)
 		default:
 			return fieldset.OwnedWhole(c.version, name) && tree.Same(config, obj)
 		}
@@ -110,7 +112,7 @@ func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, o
 		if !leaf {
 			return !s.Self && c.elements(config, obj, s, others)
 		}
-		return tree.Same(config, obj) // only a list that is owned whole is in a set itself
+		return tree.Same(config, obj) // the set names the list and no elements, so the list is owned whole
 	}
 	return leaf && tree.Same(config, obj)
 }

@@ -15,9 +15,10 @@ import (
 // ApplyType is the media type of a server-side apply. Its body is JSON, which is YAML too.
 const ApplyType = "application/apply-patch+yaml"
 
-// Apply returns the server-side apply (KEP-555) of the configuration that v encodes to: the fields that a field manager
-// sets, and no others. The server records that the manager owns them. It removes the fields that the manager applied
-// earlier and leaves out now, unless another manager owns them too. So an empty configuration is not an empty patch.
+// Apply returns the server-side apply (KEP-555) of the configuration that v encodes to: the fields that a field
+// manager sets, and no others. The server records that the manager owns them. It removes the fields that the manager
+// applied earlier and leaves out now, unless another manager owns them too. So an empty configuration is not an empty
+// patch.
 //
 // v encodes to a JSON object: a struct, a map, a meta.Unstructured or a json.RawMessage. Apply sends every field that
 // encoding/json writes, with two exceptions: nulls, and zeros of fields tagged omitempty or omitzero, even those that
@@ -26,7 +27,7 @@ const ApplyType = "application/apply-patch+yaml"
 // If paths are given, Apply sends only the fields that they name. A path is a JSON pointer such as "/spec/replicas" or
 // "/spec/template/spec/containers/0/image". A path also selects a zero, even one that omitempty hides. Apply adds
 // nothing to an element of a list, so if the list has keys, name the element's key in a path too. It is an error if v
-// has no value or null at a path.
+// has no value at a path, or null.
 //
 // Apply always sends apiVersion, kind, metadata.name and metadata.namespace if v has them. With
 // metadata.resourceVersion it applies to that version only, as [Patch.WithResourceVersion] does; but if the object no
@@ -50,9 +51,9 @@ func Apply(v any, paths ...string) Patch {
 	return p
 }
 
-// CheckSubresource returns an error, which is [ErrMalformed], if the patch cannot be meant for the subresource of that
-// name, or for the object itself if the name is empty. The one case is an [Apply] with a status, sent to the object
-// itself: a server ignores that status.
+// CheckSubresource returns an error, which is [ErrMalformed], if the patch is an [Apply] with a status and the name is
+// empty, that is, if it would be sent to the object itself: a server ignores that status. Paths of Apply that name the
+// status prevent the error. For the name of a subresource, CheckSubresource returns nil.
 func (p Patch) CheckSubresource(name string) error {
 	if !p.status || name != "" {
 		return nil
@@ -359,8 +360,8 @@ func dropNulls(n *tree.Node) {
 	}
 }
 
-// dropZeros removes the zeros that encoding/json has written although their fields leave zeros out, unless a path leads
-// to them.
+// dropZeros removes the zeros that encoding/json has written although their fields leave zeros out, unless a path
+// leads to them.
 func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]govalue.Tag, paths []string) {
 	for _, path := range paths {
 		if names, err := ParsePointer(path); err == nil {

@@ -15,9 +15,9 @@ import (
 // patch does not change is written as it was, numbers digit by digit, without white space. Members of objects stay in
 // their place, and new ones follow them. If an object has several members with one name, the last counts.
 //
-// The error names the operation if one is wrong (see [ParseOps]) or does not fit the document: it is [ErrNotFound] if a
-// location does not exist, [ErrTestFailed] if a test fails. It is [ErrTooLarge] beyond the bounds of this package; one
-// bound is that the copies of a patch add at most 3 MiB. The cost of an operation on a list is proportional to the
+// The error names the operation if one is wrong (see [ParseOps]) or does not fit the document: it is [ErrNotFound] if
+// a location does not exist, [ErrTestFailed] if a test fails. It is [ErrTooLarge] beyond the bounds of this package;
+// one bound is that the copies of a patch add at most 3 MiB. The cost of an operation on a list is proportional to the
 // list's length.
 func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
 	target, change, err := readBoth(doc, "the JSON patch", jsonPatch)
@@ -193,7 +193,8 @@ func elementIndex(b *tree.Branch, name, pointer string, end int) (int, error) {
 	return i, nil
 }
 
-// parent returns the object or list that contains, or will contain, the value at a pointer, and the value's name in it.
+// parent returns the object or list that contains, or will contain, the value at a pointer, and the value's name in
+// it.
 func (a *applier) parent(pointer string) (b *tree.Branch, above, name string, err error) {
 	i := strings.LastIndexByte(pointer, '/')
 	above = pointer[:i]

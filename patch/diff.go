@@ -12,7 +12,8 @@ import (
 
 // Diff returns the JSON merge patch that changes old to new. It contains the members that new adds or changes, with
 // lists whole, and null for those that new no longer has. It is empty ([Patch.IsEmpty]) if nothing differs. Diff
-// encodes each once, as a write does; it uses a json.RawMessage as it is. Both must encode to JSON objects.
+// encodes old and new once each, as a write does; it uses a json.RawMessage as it is. Both must encode to JSON
+// objects.
 //
 // A merge patch cannot set null. If a member is null in new, the patch removes it. To the Kubernetes API the two are
 // the same, unless a custom resource declares the member nullable; use [DiffJSON] for that. Nulls in lists are set.
@@ -21,7 +22,7 @@ import (
 // of a map would be lost. Two nulls have no meaning and are allowed there: the nil of a field of a Go struct, and the
 // null of a creationTimestamp.
 //
-// It is an error if new's metadata lacks the name, the namespace or the uid of old's metadata, or has another one,
+// It is an error if the name, the namespace or the uid in old's metadata is missing or different in new's metadata,
 // because no patch can change these.
 func Diff(old, new any) Patch {
 	return diff("patch.Diff", MergeType, old, new, func(from, to *tree.Node) ([]byte, bool, error) {

@@ -14,9 +14,9 @@ import (
 //
 // The patch changes objects member by member. In lists, two elements are the same if they are equal or have the same
 // name (a member "name", or else "key", or else "type"). The patch replaces a list whole if that makes the patch
-// shorter, and replaces an object that has thousands of changes. The cost is bounded: if a list would need comparisons
-// of more than half a million pairs of elements, its elements are matched by their index, and a list whose path is
-// longer than 4 KiB is replaced.
+// shorter, and replaces an object that has thousands of changes. The cost is bounded: if more than half a million
+// pairs of elements would have to be compared in a list, its elements are matched by their index, and a list whose
+// path is longer than 4 KiB is replaced.
 //
 // The patch names elements by their index, without regard to what is at that index when the patch arrives.
 // [DiffGuarded] tests first.
@@ -27,7 +27,7 @@ func DiffJSON(old, new any) Patch {
 // DiffGuarded is [DiffJSON] with a test before each operation, so that the patch fails if another client has changed
 // the same value in the meantime. A test compares a value that the patch replaces or removes with the value in old. If
 // elements of a list come, go or move, the test compares the whole list. There is no test for a new member, and none
-// for a value that has a list with null in it, because an API server breaks the connection off at such a test.
+// for a value that has a list with null in it, because an API server closes the connection at such a test.
 // [Patch.WithResourceVersion] guards these too.
 func DiffGuarded(old, new any) Patch {
 	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
@@ -49,7 +49,7 @@ const (
 	// manyOps is how many operations may change one object below the root. It is far below maxOps, so that a patch can
 	// have a few such objects.
 	manyOps = 2000
-	// manyPairs is how many pairs of elements are compared in one list.
+	// manyPairs is how many pairs of elements may be compared in one list.
 	manyPairs = 1 << 19
 	// longPath is how long the path of a list may be, in bytes, before the list is replaced instead of compared: each
 	// operation repeats the path.
@@ -192,8 +192,8 @@ func (d *scripter) members(a, b *tree.Branch) {
 	}
 }
 
-// items writes the operations that change one list to the other. They go through the list from its start, so everything
-// before the index of an operation already equals b.
+// items writes the operations that change one list to the other. They go through the list from its start, so
+// everything before the index of an operation already equals b.
 func (d *scripter) items(list, with *tree.Node) {
 	a, b := list.Open().Items, with.Open().Items
 	pairs := align(a, b, &d.run)

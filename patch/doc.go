@@ -1,8 +1,8 @@
 // Package patch builds changes for a Patch request, computes the change between two objects, applies changes to JSON
 // documents, and reads who owns which fields.
 //
-// A [Patch] is a value: a media type and a body. It does nothing until it is sent. Most functions that build one return
-// no error: the Patch keeps the error, and a call that is given the Patch returns it and sends nothing.
+// A [Patch] is a value: a media type and a body. It does nothing until it is sent. Most functions that build one
+// return no error: the Patch keeps the error, and a call that is given the Patch returns it and sends nothing.
 //
 // # Which patch
 //
@@ -22,11 +22,11 @@
 // server's OpenAPI document. Custom resources do not accept strategic merge patches.
 //
 // An apply ([Apply]) has the shape of the object too, and says who sets the fields: it contains all fields that its
-// field manager sets, and nothing else. The server records the owner of each field, removes the fields that the manager
-// no longer names, and refuses to change fields of other owners, unless the apply is forced. It can be sent any number
-// of times, whether the object exists or not. [Extract] returns what a manager has applied, [Patch.IsApplied] reports
-// that an apply would change nothing, and [MigrateFields] makes an applier the owner of the fields that kubectl has
-// applied on the client's side.
+// field manager sets, and nothing else. The server records the owner of each field, removes the fields that the
+// manager no longer names, and refuses to change fields of other owners, unless the apply is forced. It can be sent
+// any number of times, whether the object exists or not. [Extract] returns what a manager has applied,
+// [Patch.IsApplied] reports that an apply would change nothing, and [MigrateFields] makes an applier the owner of the
+// fields that kubectl has applied on the client's side.
 //
 // [Patch.WithResourceVersion] limits any patch to the version of the object that it was computed from.
 //
@@ -34,8 +34,8 @@
 //
 // A patch of a Go value has the members that encoding/json writes for it. An exported field without a name in its json
 // tag, at any depth, is an error that names the field: encoding/json writes it under its Go name, and a server drops a
-// member that it does not know. This holds for [Apply] (even if its paths name other fields), [Merge], [Strategic], the
-// new object of [Diff], [DiffJSON] and [DiffGuarded], and the values of operations. Maps, and types that encode
+// member that it does not know. This holds for [Apply] (even if its paths name other fields), [Merge], [Strategic],
+// the new object of [Diff], [DiffJSON] and [DiffGuarded], and the values of operations. Maps, and types that encode
 // themselves, may have any members.
 //
 // # Documents
@@ -52,14 +52,15 @@
 //   - JSON patch: the server compares the value of a test, letter by letter, with its own text, so 1.0 does not equal
 //     its 1. For this reason the package writes strings as the server does. The server adds a member that replace does
 //     not find, copies null from a location that does not exist, and counts a negative index from the end. It cannot
-//     test for a null in a list: it breaks the connection off. It can replace the whole document, but not add, copy or
+//     test for a null in a list: it closes the connection. It can replace the whole document, but not add, copy or
 //     move one. If an operation does not fit, it answers Invalid and does not name the operation.
 //   - Merge patch: the server drops members that are null in objects inside lists.
 //   - Strategic merge patch: if a directive stands where it has no meaning, such as in a new item, the server takes it
 //     for a member. It drops this member, or refuses it under strict field validation. This package returns an error
 //     for such a $patch, and drops every other such directive. If one patch adds and deletes the same scalar, the
 //     server keeps it or not, by chance; this package deletes it.
-//   - Numbers: the server keeps a whole number beyond 64 bits only with the precision of a float64, and keeps 1.0 as 1.
+//   - Numbers: the server keeps a whole number beyond 64 bits only with the precision of a float64, and keeps 1.0 as
+//     1.
 //
 // # Bounds
 //
@@ -67,9 +68,9 @@
 // patch and its document have at most 1,000 levels. A JSON patch has at most 10,000 operations, and its copies add at
 // most 3 MiB; an API server has the same two limits. Anything larger fails with [ErrTooLarge].
 //
-// Documents are kept as text, and only the objects and lists that matter are opened. Each element of an open list takes
-// 24 bytes besides its text, and each member 64 or more. So the worst case is a list of one-digit numbers, which take 2
-// bytes of text each. Such a document takes 13 times its size in [ApplyJSON] if an operation changes the list, and 17
-// times in [ThreeWay]. [DiffJSON] and [DiffGuarded] take 16 times the size of both documents if they differ in the
-// list. Usual objects take 2 to 5 times their size.
+// Documents are kept as text, and only the objects and lists that matter are opened. Each element of an open list
+// takes 24 bytes besides its text, and each member 64 or more. So the worst case is a list of one-digit numbers, which
+// take 2 bytes of text each. Such a document takes 13 times its size in [ApplyJSON] if an operation changes the list,
+// and 17 times in [ThreeWay]. [DiffJSON] and [DiffGuarded] take 16 times the size of both documents if they differ in
+// the list. Usual objects take 2 to 5 times their size.
 package patch

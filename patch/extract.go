@@ -8,17 +8,18 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Extract returns the configuration that the manager has applied to an object, with the values that the object has now.
-// The configuration has apiVersion, kind, name and namespace, so it can be changed and applied again. If the manager
-// has applied nothing, it has only these. obj is the object as the server sent it: any value that encodes to it, with
-// its metadata.managedFields.
+// Extract returns the configuration that the manager has applied to an object, with the values that the object has
+// now. The configuration has apiVersion, kind, name and namespace, so it can be changed and applied again. If the
+// manager has applied nothing, it has only these. obj is the object as the server sent it: any value that encodes to
+// it, with its metadata.managedFields.
 //
 // Extract needs no schema, because the server's records tell how the fields are owned. Elements come in the object's
-// order. The server does not record two things. Extract does not return a zero that the server does not write, such as
-// false for hostNetwork. If an object was applied empty and the server has filled in defaults since, it looks like an
-// object that is owned whole: Extract returns it as it is now, unless another manager owns a part of it.
+// order. Two things are lost, because the server does not record them. First, Extract does not return a zero that the
+// server does not write, such as false for hostNetwork. Second, if an object was applied empty and the server has
+// filled in defaults since, it looks like an object that is owned whole: Extract returns it as it is now, unless
+// another manager owns a part of it.
 //
-// It is an error if obj has no managedFields, or if the manager has applied in a version of the API that is not obj's.
+// It is an error if obj has no managedFields, or if the manager has applied in an API version other than that of obj.
 func Extract(obj any, m FieldManager) (json.RawMessage, error) {
 	out, err := extract(obj, m)
 	if err != nil {
@@ -84,8 +85,8 @@ func combine(to, from tree.Node) tree.Node {
 	return to
 }
 
-// owned returns the parts of a value that are in a set, and whether there are any. others holds what other owners own
-// there.
+// owned returns the parts of a value that are in a set, and whether there are any. others has the fields in it that
+// other owners own.
 func (k *namings) owned(n *tree.Node, s *fieldset.Set, others *fieldset.Set) (part tree.Node, found bool) {
 	switch {
 	case s == nil:
@@ -154,7 +155,7 @@ func withKey(part tree.Node, item *tree.Node, key map[string]any) tree.Node {
 	return combine(tree.Node{Branch: out}, part)
 }
 
-// hasParts reports whether a set has anything below its place.
+// hasParts reports whether a set has fields within its field.
 func hasParts(s *fieldset.Set) bool { return s != nil && len(s.Children) > 0 }
 
 // decoded returns a value as a decoder does, with numbers as json.Number.

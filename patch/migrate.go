@@ -19,8 +19,9 @@ import (
 // obj is the object as the server sent it, with its metadata.managedFields and its version. If the object has been
 // written since, the answer is a Conflict: read the object again and make another patch. The patch is empty
 // ([Patch.IsEmpty]) if none of the managers owns anything; so it is empty for an object that was already migrated. If
-// a manager in from owns fields in another API version than that of to's apply, the fields lose this owner. Fields that
-// it owns through another subresource than to's keep their owner.
+// a manager in from owns fields in an API version other than that of to's apply, the patch ends that ownership without
+// giving the fields to the manager to. Fields that a manager in from owns through a subresource other than to's keep
+// their owner.
 //
 // Client-side apply keeps its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration. to
 // becomes the owner of the annotation too, so the first apply that leaves the annotation out removes it, and it cannot

@@ -32,13 +32,13 @@ type naming struct {
 type namedElement struct {
 	own, others *fieldset.Set  // the fields within the element: of the set, and of other owners
 	members     map[string]any // the members of its key
-	// addKey says that none of the key's members was applied in its own right. If the element was applied with some of
-	// them, the others are defaults.
+	// addKey says that the set has none of the key's members as fields, so Extract must add them. If the set has some
+	// of them, the others are defaults, which Extract need not add.
 	addKey bool
 }
 
-// in returns how a set names elements. others holds what other owners own in the same list; it is always the same for
-// one set.
+// in returns how a set names the elements of its list. others has the fields in the same list that other owners own;
+// it is always the same for one set.
 func (k *namings) in(s, others *fieldset.Set) *naming {
 	if n := k.known[s]; n != nil {
 		return n

@@ -24,23 +24,23 @@ type Op struct {
 // The path "" replaces the whole document.
 func Add(path string, value any) Op { return Op{op: "add", path: path, value: value} }
 
-// Remove returns the operation that removes the member or element at path, which must exist. The path cannot be "", the
-// whole document.
+// Remove returns the operation that removes the member or element at path, which must exist. The path cannot be "",
+// the whole document.
 func Remove(path string) Op { return Op{op: "remove", path: path} }
 
 // Replace returns the operation that replaces the value at path, which must exist.
 func Replace(path string, value any) Op { return Op{op: "replace", path: path, value: value} }
 
-// Move returns the operation that removes the value at from and adds it at path, as [Add] does. A value cannot be moved
-// into itself.
+// Move returns the operation that removes the value at from and adds it at path, as [Add] does. A value cannot be
+// moved into itself.
 func Move(from, path string) Op { return Op{op: "move", from: from, path: path} }
 
-// Copy returns the operation that adds a copy of the value at from at path, as [Add] does.
+// Copy returns the operation that copies the value at from, and adds the copy at path, as [Add] does.
 func Copy(from, path string) Op { return Op{op: "copy", from: from, path: path} }
 
 // Test returns the operation that makes the whole patch fail unless the value at path exists and equals value. Numbers
-// are equal however they are written, and objects whatever the order of their members. An API server breaks the
-// connection off if either value has a list with null in it.
+// are equal however they are written, and objects whatever the order of their members. An API server closes the
+// connection if either value has a list with null in it.
 func Test(path string, value any) Op { return Op{op: "test", path: path, value: value} }
 
 // String returns the operation without its value, such as `replace "/spec/replicas"`.

@@ -58,8 +58,8 @@ func (p Patch) String() string {
 // GoString returns the same as String, so that %#v does not show the body either.
 func (p Patch) GoString() string { return p.String() }
 
-// MarshalJSON returns an error. A Patch is sent; it is not a value to build another patch from. As such a value it
-// would be an empty object, and applying that removes everything that was applied before.
+// MarshalJSON returns an error, because a Patch cannot be part of another patch. There it would be encoded as an empty
+// object, and applying that removes everything that was applied before.
 func (p Patch) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("a patch.Patch must be passed directly, not inside another value or behind a pointer")
 }
@@ -89,8 +89,8 @@ func encode(v any) ([]byte, error) {
 
 // WithResourceVersion returns a patch that changes the object only if it still has the given version: the one that the
 // change was made from. If another client has written since, the server refuses the patch. A JSON patch then starts
-// with a test of metadata.resourceVersion, and the answer is Invalid. Any other patch has metadata.resourceVersion, and
-// the answer is Conflict.
+// with a test of metadata.resourceVersion, and the answer is Invalid. Any other patch has metadata.resourceVersion,
+// and the answer is Conflict.
 //
 // It is an error if version is empty.
 func (p Patch) WithResourceVersion(version string) Patch {

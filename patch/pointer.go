@@ -73,8 +73,8 @@ func leadsInto(pointer, within string) bool {
 	return len(pointer) > len(within) && pointer[len(within)] == '/' && strings.HasPrefix(pointer, within)
 }
 
-// index returns the index that a name stands for, or a number longer than any list if the index is larger. It returns
-// an error for "-", because no element is there.
+// index returns the index that a name stands for, or, if the index is too large for any list, a number that is too
+// large as well. It returns an error for "-", because no element is there.
 func index(name string) (int, error) {
 	if len(name) > 1 && name[0] == '0' {
 		return 0, notFound("index %s must have no leading zeros", tree.Quote(name))

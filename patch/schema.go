@@ -20,8 +20,8 @@ type Schema struct {
 }
 
 // SchemaOf reads the schema from the struct tags patchStrategy and patchMergeKey of T, which the types of k8s.io/api
-// have. T is a struct or a pointer to one. Members have the names that encoding/json gives them. Values whose type says
-// nothing about them, such as those of an interface, are plain JSON. If T is not a struct or a tag is wrong, the
+// have. T is a struct or a pointer to one. Members have the names that encoding/json gives them. Values whose type
+// says nothing about them, such as those of an interface, are plain JSON. If T is not a struct or a tag is wrong, the
 // functions that use the Schema return the error.
 func SchemaOf[T any]() Schema {
 	root, err := strategic.ShapeOf(reflect.TypeFor[T]())
@@ -32,8 +32,8 @@ func SchemaOf[T any]() Schema {
 }
 
 // SchemaFromOpenAPI reads the schema of a kind from the server's OpenAPI v3 document of its group and version, under
-// /openapi/v3. In it, members have the extensions x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. For the
-// kinds of Kubernetes the result is the schema that [SchemaOf] reads from their Go types. It is an error if the
+// /openapi/v3. In it, members have the extensions x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. For
+// the kinds of Kubernetes the result is the schema that [SchemaOf] reads from their Go types. It is an error if the
 // document does not have the kind, if a $ref leads nowhere or in a cycle, or if the document is larger than 64 MiB or
 // exceeds another bound. All bounds are far above any server's document.
 func SchemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {

@@ -42,9 +42,9 @@ func Strategic(v any) Patch {
 // ones follow them; everything that stays is written as it was, without white space.
 //
 // The result is what a server has before it decodes the document into its own type: new members contain no directives,
-// and values that the patch replaces whole are taken as they are, including nulls. If a directive would be kept without
-// being obeyed, such as in an item that the list does not have yet, ApplyStrategic returns an error. Errors about the
-// patch or the document name the place in it, and show no value.
+// and values that the patch replaces whole are taken as they are, including nulls. If a directive would be kept
+// without being obeyed, such as in an item that the list does not have yet, ApplyStrategic returns an error. Errors
+// about the patch or the document name the place in it, and show no value.
 func ApplyStrategic(doc, strategicPatch []byte, s Schema) ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err

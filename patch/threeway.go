@@ -11,9 +11,9 @@ import (
 // nothing differs. It does the same as the patch that a server and its clients compute for these documents, and is as
 // short as possible.
 //
-// Applied to old, the patch gives new, with two exceptions: members that are null count as absent, and a merged list of
-// scalars, such as finalizers, is a set, so a scalar that occurs twice may then occur once. If two items of a merged
-// list have one merge key, such as the ports 53 of TCP and UDP, no patch can distinguish them. The list is then
+// Applied to old, the patch gives new, with two exceptions: members that are null count as absent, and a merged list
+// of scalars, such as finalizers, is a set, so a scalar that occurs twice may then occur once. If two items of a
+// merged list have one merge key, such as the ports 53 of TCP and UDP, no patch can distinguish them. The list is then
 // replaced whole, and such items come next to each other, as a server puts them.
 //
 // The error is [ErrNull] if new has an object that old lacks, the object is a map or unknown to the schema, and one of
@@ -43,16 +43,16 @@ func (s Schema) patch(body []byte, err error) (Patch, error) {
 
 // ThreeWayOptions says how [ThreeWay] merges.
 type ThreeWayOptions struct {
-	// RefuseConflicts makes ThreeWay return a [*MergeConflictError] if the patch sets a member to one value and another
-	// client has changed it to a different value since original. By default modified wins.
+	// RefuseConflicts makes ThreeWay return a [*MergeConflictError] if the patch sets a member to one value and
+	// another client has changed it to a different value since original. By default modified wins.
 	RefuseConflicts bool
 }
 
 // ThreeWay returns the patch that brings an object to a configuration, as kubectl apply does on the client's side.
 // original is the configuration that was applied last, modified the one to apply, and current the live object. The
-// patch sets the members of modified that differ in current, and removes those that original has and modified does not.
-// Everything else stays, such as the values that the server and others have set. original may be empty; the patch then
-// removes nothing. The body is {} if there is nothing to do.
+// patch sets the members of modified that differ in current, and removes those that original has and modified does
+// not. Everything else stays, such as the values that the server and others have set. original may be empty; the patch
+// then removes nothing. The body is {} if there is nothing to do.
 //
 // If current has more items in a merged list than modified, the patch still gives the order of modified's items. A
 // member that original has and modified does not have is null in the patch, whether or not current still has it. If
@@ -77,7 +77,8 @@ func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (
 // MergeConflictError says that another client has changed members that a configuration also changes. It shows no
 // values.
 type MergeConflictError struct {
-	// Paths are JSON pointers (RFC 6901) into the patch, to the members that it would overwrite. There is at least one.
+	// Paths are JSON pointers (RFC 6901) into the patch, to the members that it would overwrite. There is at least
+	// one.
 	Paths []string
 }
 
