@@ -253,7 +253,7 @@ func TestAnObjectThatGrowsLosesNoMember(t *testing.T) {
 }
 
 // behaviour 307: what does not fit the document. behaviour 311: it is untouched, and there is no result.
-func TestOperationsThatDoNotFit(t *testing.T) {
+func TestOperationsThatDoNotFitAreErrors(t *testing.T) {
 	doc := `{"a":{"b":[1,2]},"s":"text","n":null,"t":true,"i":7}`
 	for _, test := range []struct {
 		op   patch.Op
@@ -317,7 +317,7 @@ func TestOperationsThatDoNotFit(t *testing.T) {
 }
 
 // behaviour 307: what is wrong whatever the document is, said before anything is applied.
-func TestPatchesThatAreMalformed(t *testing.T) {
+func TestMalformedPatchesAreErrors(t *testing.T) {
 	for _, test := range []struct{ patch, want string }{
 		{`{"op":"test","path":"","value":1}`, `patch: the JSON patch must be a list of operations`},
 		{`null`, `patch: the JSON patch must be a list of operations`},

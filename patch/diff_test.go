@@ -12,7 +12,7 @@ import (
 )
 
 // behaviour 317
-func TestDiffsOfMerge(t *testing.T) {
+func TestDiffMakesAMergePatch(t *testing.T) {
 	for _, test := range []struct{ name, old, changed, want string }{
 		{"no difference", `{"a":1,"b":[{"c":null}]}`, `{"a":1,"b":[{"c":null}]}`, `{}`},
 		{"no difference but in writing", `{"a":{"b":1,"c":"\u0061"},"d":[1]}`, ` {"d": [1.0], "a": {"c": "a", "b": 1e0}} `, `{}`},
@@ -57,7 +57,7 @@ func TestDiffsOfMerge(t *testing.T) {
 	}
 }
 
-func TestDiffsOfJSON(t *testing.T) {
+func TestDiffJSONMakesAJSONPatch(t *testing.T) {
 	op := func(op, path, value string) string {
 		if value != "" {
 			value = `,"value":` + value

@@ -123,7 +123,7 @@ func TestAPatchThatAsksForNothingIsEmpty(t *testing.T) {
 	}
 }
 
-// behaviour 319; without it there is none, as TestDiffsOfMerge and TestJSONEncodesItsOperations show.
+// behaviour 319; without it there is none, as TestDiffMakesAMergePatch and TestJSONEncodesItsOperations show.
 func TestAPatchCanHoldForOneResourceVersion(t *testing.T) {
 	for _, test := range []struct {
 		name    string

@@ -79,7 +79,7 @@ func TestCancelLeavesTheOthersInTheirOrder(t *testing.T) {
 
 // Cancel does not end a run in progress. It drops the requests for another run that were made before it, but not the retry after
 // a failure that comes later.
-func TestCancelOfAKeyInProgress(t *testing.T) {
+func TestCancelDoesNotEndTheRunInProgress(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		added bool

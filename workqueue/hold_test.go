@@ -95,7 +95,7 @@ func TestTheEndOfAHoldWakesAWorker(t *testing.T) {
 }
 
 // The hold may end, and be ended, while the function that asked for it still runs.
-func TestAHoldThatEndsWithinTheRunThatAskedForIt(t *testing.T) {
+func TestAHoldMayEndWithinTheRunThatAskedForIt(t *testing.T) {
 	for name, end := range map[string]func(q *workqueue.Queue[string]){
 		"by Release": func(q *workqueue.Queue[string]) { q.Release("a") },
 		"by time":    func(*workqueue.Queue[string]) { time.Sleep(time.Hour) },
@@ -176,7 +176,7 @@ func TestAHoldSupersedesAThrottledRetry(t *testing.T) {
 }
 
 // Random programs with holds: no request is lost, no key is in progress twice, none runs while it is held, and nothing stays.
-func TestRandomProgramsWithHolds(t *testing.T) {
+func TestRandomProgramsWithHoldsLoseNoRequest(t *testing.T) {
 	for seed := range histories.Seeds(200) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))

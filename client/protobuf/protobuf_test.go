@@ -348,7 +348,7 @@ func TestARefusalOfEveryFormIsNotRemembered(t *testing.T) {
 }
 
 // An aggregated server may know only JSON, and sends it.
-func TestJSONInPlaceOfProtobuf(t *testing.T) {
+func TestAServerMayAnswerInJSON(t *testing.T) {
 	cfg := scripted(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Query().Get("watch") != "" {
@@ -370,7 +370,7 @@ func TestJSONInPlaceOfProtobuf(t *testing.T) {
 }
 
 // Bodies that are not what their Content-Type says are errors that say so.
-func TestWrongBodies(t *testing.T) {
+func TestWrongBodiesAreErrors(t *testing.T) {
 	envelope := inside.Envelope{APIVersion: "v1", Kind: "ConfigMapList", Raw: inside.AppendBytes(nil, 1, inside.AppendString(nil, 2, "1"))}.Append(nil)
 	for name, c := range map[string]struct {
 		contentType, body string
@@ -395,7 +395,7 @@ func TestWrongBodies(t *testing.T) {
 }
 
 // Errors may come as protobuf too, as the body of an answer and within a watch; or as JSON in spite of it.
-func TestErrorsInBothForms(t *testing.T) {
+func TestErrorsAreReadInBothForms(t *testing.T) {
 	status := inside.AppendString(nil, 2, "Failure")
 	status = inside.AppendString(status, 3, "too old")
 	status = inside.AppendString(status, 4, "Expired")
@@ -452,7 +452,7 @@ func TestAProjectionNeedsATable(t *testing.T) {
 }
 
 // A type that decodes its own messages needs no table. An object that it refuses costs none of the others.
-func TestForeignTypes(t *testing.T) {
+func TestATypeThatDecodesItselfNeedsNoTable(t *testing.T) {
 	s := clienttest.Start(t, clienttest.Options{})
 	c, seen := open(t, s.Config())
 	ctx := t.Context()

@@ -141,7 +141,7 @@ func sameValue[T any](t *testing.T, raw, same string) {
 }
 
 // Duplicates at every level must not make the work grow with the square of the depth.
-func TestUnmarshalOfDeepDuplicates(t *testing.T) {
+func TestDeepDuplicatesTakeTimeInProportion(t *testing.T) {
 	const depth = 5000
 	raw := strings.Repeat(`{"a":1,"a":`, depth) + `"x"` + strings.Repeat("}", depth)
 	v, err := codec.Unmarshal[any]([]byte(raw))

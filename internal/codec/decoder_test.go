@@ -163,7 +163,7 @@ func TestTimesAreInTheLocalZoneOfNow(t *testing.T) {
 }
 
 // A document that is large once does not make the decoder large for ever, and one may nest as deep as for encoding/json.
-func TestExtremes(t *testing.T) {
+func TestLargeAndDeepDocumentsDecode(t *testing.T) {
 	many := `{"a":[` + strings.Repeat(`"é\n",`, 20000) + `""],"b":[` + strings.Repeat(`{"x":1},`, 20000) + `null]}`
 	for range 2 {
 		v, err := codec.Unmarshal[map[string]any]([]byte(many))

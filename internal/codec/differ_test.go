@@ -43,7 +43,7 @@ func (n *textNumber) UnmarshalText(b []byte) error { *n = textNumber(len(b)); re
 func (n *jsonNumber) UnmarshalJSON(b []byte) error { *n = jsonNumber(len(b)); return nil }
 func (h *hiddenJSON) UnmarshalJSON([]byte) error   { h.Name = "called"; return nil }
 
-func TestWhereVersionsOfEncodingJSONDiffer(t *testing.T) {
+func TestDecodingIsTheSameWithEachVersionOfEncodingJSON(t *testing.T) {
 	type quotedMethods struct {
 		Text textNumber `json:"text,string"`
 		JSON jsonNumber `json:"json,string"`
@@ -137,7 +137,7 @@ func failure[T any](with string) fails { return fails{reflect.TypeFor[T](), with
 func ptr[T any](v T) *T { return &v }
 
 // Corners that are the same in every version, and that random types do not have.
-func TestCornersOfTypes(t *testing.T) {
+func TestUnusualTypesAreLikeEncodingJSON(t *testing.T) {
 	type unexportedPointer struct{ *hiddenInner }
 	for _, test := range []struct {
 		typ reflect.Type
@@ -186,14 +186,14 @@ func TestCornersOfTypes(t *testing.T) {
 	}
 }
 
-func TestTypesThatNeverEnd(t *testing.T) {
+func TestATypeOfEndlessPointersIsAnError(t *testing.T) {
 	if _, err := codec.Unmarshal[endless]([]byte(`{}`)); err == nil || !strings.Contains(err.Error(), "does not fit") {
 		t.Errorf("a pointer to itself: %v", err)
 	}
 }
 
 // A member that does not fit is an error unless a later one of its name takes its place.
-func TestWrongMembersAndDuplicates(t *testing.T) {
+func TestALaterMemberReplacesAWrongOne(t *testing.T) {
 	type object struct {
 		A   int                       `json:"a"`
 		B   *object                   `json:"b"`

@@ -76,7 +76,7 @@ func TestMarshalPutsTheTypeFirst(t *testing.T) {
 	}
 }
 
-func TestMarshalWithoutAType(t *testing.T) {
+func TestMarshalAddsOnlyTheTypeThatIsGiven(t *testing.T) {
 	for _, test := range []struct{ apiVersion, kind, want string }{
 		{"", "", `{"kind":"Other"}`},
 		{"v1", "", `{"apiVersion":"v1","kind":"Other"}`},

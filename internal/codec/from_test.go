@@ -49,7 +49,7 @@ func (f *fromBoth) UnmarshalJSON(raw []byte) error { *f = fromBoth("json " + str
 func (f *fromBad) UnmarshalJSONFrom(*jsontext.Decoder) error { return errors.New("not today") }
 
 // From Go 1.27 on, encoding/json prefers UnmarshalJSONFrom.
-func TestTypesThatReadFromADecoder(t *testing.T) {
+func TestTypesMayReadFromADecoder(t *testing.T) {
 	for _, test := range []struct {
 		typ reflect.Type
 		raw string

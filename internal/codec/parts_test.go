@@ -382,7 +382,7 @@ func TestSeveralGoroutinesShareParts(t *testing.T) {
 	}
 }
 
-func TestPartsOfMessages(t *testing.T) {
+func TestMessagesShareParts(t *testing.T) {
 	joint := joinToy[*toy](t)
 	decode := func(b message, parts *codec.Parts) *toy {
 		t.Helper()

@@ -263,7 +263,7 @@ func FuzzJointProjection(f *testing.F) {
 	})
 }
 
-func TestProjectionOfMembersThatATableLacks(t *testing.T) {
+func TestAProjectionNeedsOnlyItsMembersInTheTable(t *testing.T) {
 	type newer struct {
 		Metadata meta.ObjectMeta `json:"metadata"`
 		Spec     struct {
@@ -313,7 +313,7 @@ func TestProjectionGivesItemsTheirKind(t *testing.T) {
 	}
 }
 
-func TestPathsThatLeadNowhere(t *testing.T) {
+func TestPathsThatLeadNowhereAreErrors(t *testing.T) {
 	type object struct {
 		Spec struct {
 			Parts []struct {

@@ -328,7 +328,7 @@ func TestUnmarshalIsLikeEncodingJSON(t *testing.T) {
 	t.Run("a slice", unmarshalAllLike[[]int])
 }
 
-func TestUnmarshalOfBrokenDocuments(t *testing.T) {
+func TestBrokenDocumentsAreRefusedLikeEncodingJSON(t *testing.T) {
 	for _, document := range []string{
 		``, ` `, `{`, `}`, `{]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":1}}`, `{"a":1} x`, `{'a':1}`, `{"a":01}`,
 		`{"a":+1}`, `{"a":.5}`, `{"a":1.}`, `{"a":tru}`, `{"a":nulll}`,

@@ -538,7 +538,7 @@ func TestRequestsDoNotWaitWithHTTP1(t *testing.T) {
 }
 
 // A request whose ctx has ended as it was woken leaves its turn to the next one, and none is forgotten.
-func TestTheGateUnderRandomRequests(t *testing.T) {
+func TestTheGateForgetsNoRequest(t *testing.T) {
 	for seed := range uint64(200) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))

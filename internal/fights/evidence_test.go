@@ -202,7 +202,7 @@ func TestWritesByAnotherWriterOfOurNameAreNotEvidence(t *testing.T) {
 }
 
 // The content is that of our fields, wherever they stand; the times are those of our entries.
-func TestTheContentOfOurFields(t *testing.T) {
+func TestTheContentIsThatOfOurFields(t *testing.T) {
 	const mine = `{"f:spec":{"f:l":{"k:{\"n\":1}":{"f:v":{}}},"f:n":{}}}`
 	hash := func(body string, owners ...string) [2]uint64 {
 		content, times := read(t, object(body, owners...)).content([]string{"me"})

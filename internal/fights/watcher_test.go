@@ -108,7 +108,7 @@ func TestObjectsThatAreWrittenOnceAreForgottenAfterAWhile(t *testing.T) {
 }
 
 // A key that fights over many objects has many fights, of which the status shows some, and no reconcile reads more than a few.
-func TestManyFightsOfOneKey(t *testing.T) {
+func TestAKeyMayHaveManyFights(t *testing.T) {
 	inRing(t, func(r *ring) {
 		r.before = object(`"n":2`, "x", one)
 		told := 0
@@ -238,7 +238,7 @@ func TestAScaleIsComparedOnlyWithSpecReplicas(t *testing.T) {
 
 // An object whose writes were the same until now is a suspect; that others write what we write is no fight if we go on to write
 // something else each time, and neither is that we take away something else each time.
-func TestASuspectThatIsWrittenDifferentlyEachTime(t *testing.T) {
+func TestWritingSomethingElseEachTimeIsNoFight(t *testing.T) {
 	inRing(t, func(r *ring) {
 		suspected := func() {
 			r.before = object(`"n":1`, "me", one)

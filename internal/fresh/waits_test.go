@@ -176,7 +176,7 @@ func TestAKeyIsAddedWhenItsObjectHasGoneUnseen(t *testing.T) {
 }
 
 // The answers of two writes may come in the wrong order. The later write counts.
-func TestALateAnswerOfAnEarlierWrite(t *testing.T) {
+func TestALateAnswerOfAnEarlierWriteDoesNotCount(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		r.writes("k", "a", "9")
 		r.writes("k", "a", "4")
@@ -382,7 +382,7 @@ func TestAWriteThatMayNeverBeSeenIsForgotten(t *testing.T) {
 }
 
 // An object that is deleted may have left the selector of a cache before, and come again.
-func TestADeletedObjectThatComesAgain(t *testing.T) {
+func TestADeletedObjectMayComeAgainFirst(t *testing.T) {
 	for name, begin := range map[string]func(r *waitingRoom, object meta.Identity){
 		"it leaves": func(r *waitingRoom, object meta.Identity) {
 			r.s.Set(object, &meta.Partial{})
@@ -430,7 +430,7 @@ func TestAnUncachedDeletionDoesNotDelayALaterWrite(t *testing.T) {
 }
 
 // After a write that took an object out of the cache, an older state that comes and goes is waited for while it is there.
-func TestAnOlderStateThatComesAndGoes(t *testing.T) {
+func TestAnOlderStateIsWaitedForWhileItIsThere(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		older := meta.Identity{Name: "outside", UID: "u", ResourceVersion: "3"}
 		r.writes("k", "outside", "9")

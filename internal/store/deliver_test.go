@@ -180,7 +180,7 @@ func TestDeliveryMerges(t *testing.T) {
 
 // behaviour 225: each handler has its own pace. And what comes during a call is delivered after it, from the state that
 // the call is about.
-func TestDeliveryBesideASlowHandler(t *testing.T) {
+func TestASlowHandlerDoesNotDelayOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*thing]()
 		a, b := newSlow(), &record{}

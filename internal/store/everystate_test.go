@@ -14,7 +14,7 @@ type everyState struct{ record }
 func (*everyState) TakeEveryState() {}
 
 // Nothing delivers while the writes of a case are made, so that the handler is as slow as can be.
-func TestAHandlerThatTakesEveryState(t *testing.T) {
+func TestAHandlerMayTakeEveryState(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		known []string
@@ -83,7 +83,7 @@ func prefixed(with string, all []string) (out []string) {
 }
 
 // A filtered view leaves out the states that do not match, and tells the handler when an object leaves.
-func TestAHandlerOfAViewThatTakesEveryState(t *testing.T) {
+func TestAHandlerOfAViewMayTakeEveryState(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		s := storetest.New[*thing]()
 		relist(s, "0", "ns/a u@0")
@@ -108,7 +108,7 @@ func TestAHandlerOfAViewThatTakesEveryState(t *testing.T) {
 }
 
 // A handler that hangs holds no more changes than there are objects, or 16,384. The later ones are merged.
-func TestAHandlerThatTakesEveryStateAndHangs(t *testing.T) {
+func TestAHandlerThatHangsHoldsABoundedNumberOfStates(t *testing.T) {
 	const most = 1 << 14
 	for _, objects := range []int{10, 3 * most} {
 		bubble(t, fmt.Sprint(objects), func(t *testing.T) {

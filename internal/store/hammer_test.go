@@ -209,11 +209,11 @@ func TestReadersGoOnDuringARelist(t *testing.T) {
 	expect(t, "All", states(r.All()), "ns/a u@3", "ns/c u@4")
 }
 
-// TestWritersBesideEachOther has a writer for each namespace, each with relists and writes, and readers, waits, filtered
+// TestWritersMayWriteAtTheSameTime has a writer for each namespace, each with relists and writes, and readers, waits, filtered
 // subscriptions and indexes that come and go. In the end each namespace is what its writer left.
 //
 // behaviours 225, 231, 254
-func TestWritersBesideEachOther(t *testing.T) {
+func TestWritersMayWriteAtTheSameTime(t *testing.T) {
 	const writers, rounds, names = 4, 15, 40
 	s := storetest.New[*numbered]()
 	r := s.Reader()

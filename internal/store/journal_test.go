@@ -19,10 +19,10 @@ type reading struct {
 	late bool // it has been so far behind that the writer has merged its changes too
 }
 
-// TestJournalAgainstModel writes at random beside readers of different speed, of which some do not read for a long time.
+// TestTheJournalDoesWhatTheModelDoes writes at random beside readers of different speed, of which some do not read for a long time.
 // Each step must begin with a state that its reader knows, which one that has been merged wrongly does not, and in the end
 // each reader must know what the store holds.
-func TestJournalAgainstModel(t *testing.T) {
+func TestTheJournalDoesWhatTheModelDoes(t *testing.T) {
 	for seed := range uint64(6) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		keys := []int{3, 50, 2000}[seed%3]

@@ -170,7 +170,7 @@ type unfaithful struct {
 
 func (u *unfaithful) DeepCopy() *unfaithful { return &unfaithful{} }
 
-func TestCheckMutationsOfAnUnfaithfulCopy(t *testing.T) {
+func TestCheckMutationsIgnoresUnfaithfulCopies(t *testing.T) {
 	s := storetest.New[*unfaithful]()
 	s.CheckMutations(1, math.MaxInt, func(err *cache.MutationError) { t.Error(err) })
 	s.Set(id("ns/a u@1"), &unfaithful{Value: 1})
@@ -178,7 +178,7 @@ func TestCheckMutationsOfAnUnfaithfulCopy(t *testing.T) {
 }
 
 // An object may hold itself, in any way that a value can.
-func TestCheckMutationsOfCycles(t *testing.T) {
+func TestCheckMutationsFollowsCycles(t *testing.T) {
 	for name, cycle := range map[string]func() any{
 		"a list": func() any {
 			list := []any{"x", nil}
@@ -206,7 +206,7 @@ func TestCheckMutationsOfCycles(t *testing.T) {
 }
 
 // A map object, and one that is a value.
-func TestCheckMutationsOfMapsAndValues(t *testing.T) {
+func TestCheckMutationsChecksMapsAndValues(t *testing.T) {
 	var fields []string
 	report := func(err *cache.MutationError) { fields = append(fields, err.Field) }
 	m := storetest.New[mapped]()

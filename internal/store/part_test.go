@@ -11,7 +11,7 @@ import (
 )
 
 // A list of a part of the objects replaces these, and leaves all others as they are.
-func TestRelistOfAPart(t *testing.T) {
+func TestARelistOfAPartLeavesTheOtherObjects(t *testing.T) {
 	s := storetest.New[*thing]()
 	for _, state := range []string{"ns/a1 u@1", "ns/a2 u@2", "ns/b1 u@3", "ns/b2 u@4"} {
 		s.Set(id(state), object(state))

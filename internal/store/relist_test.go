@@ -376,7 +376,7 @@ func TestRelistReplaceAndDelete(t *testing.T) {
 
 // A handler that is behind is told of a rollback, also where it leads back to the version that the handler knows: under that
 // version the object has another content now.
-func TestARollbackToAVersionThatTheHandlerKnows(t *testing.T) {
+func TestARollbackToAKnownVersionIsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*thing]()
 		calls := &record{}

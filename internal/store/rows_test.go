@@ -11,9 +11,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// TestRowsAgainstModel makes random changes, takes views at random moments, and compares each view in the end with what
+// TestRowsDoWhatTheModelDoes makes random changes, takes views at random moments, and compares each view in the end with what
 // the rows held when it was taken: a view that changed after it was taken shows here.
-func TestRowsAgainstModel(t *testing.T) {
+func TestRowsDoWhatTheModelDoes(t *testing.T) {
 	for seed := range uint64(12) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		var r rows[uint64]
@@ -222,8 +222,8 @@ func TestRunsKeepTheirSize(t *testing.T) {
 	}
 }
 
-// TestBucketsBySize takes a value through all of its representations, up and down.
-func TestBucketsBySize(t *testing.T) {
+// TestABucketWorksAtEachSize takes a value through all of its representations, up and down.
+func TestABucketWorksAtEachSize(t *testing.T) {
 	var b buckets[string]
 	var want []uint32
 	check := func() {
@@ -256,8 +256,8 @@ func TestBucketsBySize(t *testing.T) {
 	}
 }
 
-// TestKeysAgainstModel makes random changes to a table whose tags collide in all ways.
-func TestKeysAgainstModel(t *testing.T) {
+// TestKeysDoWhatTheModelDoes makes random changes to a table whose tags collide in all ways.
+func TestKeysDoWhatTheModelDoes(t *testing.T) {
 	for _, tags := range []uint32{1, 5, 1 << 20} {
 		var table keys[int]
 		rnd := rand.New(rand.NewPCG(uint64(tags), 3))
@@ -299,7 +299,7 @@ func TestKeysAgainstModel(t *testing.T) {
 }
 
 // A view of a set stays as it is when deletions join two of its runs.
-func TestRunsMergeBesideAView(t *testing.T) {
+func TestAViewStaysWhenRunsMerge(t *testing.T) {
 	const gen, later = 1, 2
 	for _, test := range []struct {
 		name       string
@@ -376,7 +376,7 @@ func TestAChunkWithoutEntriesGoes(t *testing.T) {
 }
 
 // A chunk that has gone is passed over by whatever looks at all objects.
-func TestAStoreWithoutOneOfItsChunks(t *testing.T) {
+func TestLoopsPassOverAChunkThatHasGone(t *testing.T) {
 	s := New[meta.Object]()
 	name := func(i int) meta.Identity {
 		return meta.Identity{Namespace: "ns", Name: strconv.Itoa(i), UID: "u", ResourceVersion: "1"}

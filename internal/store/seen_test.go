@@ -139,7 +139,7 @@ func TestAfterSeen(t *testing.T) {
 }
 
 // A write is not seen before those that came before it: the cache may not have seen them yet.
-func TestAfterSeenWhileEarlierWritesAreWaitedFor(t *testing.T) {
+func TestAWriteIsNotSeenBeforeEarlierOnes(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		last store.Write

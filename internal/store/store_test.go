@@ -153,7 +153,7 @@ func (m mapped) GetNamespace() string       { return m["namespace"] }
 func (m mapped) GetName() string            { return m["name"] }
 func (m mapped) GetResourceVersion() string { return m["version"] }
 
-func TestStoreOfMapsAndValues(t *testing.T) {
+func TestObjectsMayBeMapsAndValues(t *testing.T) {
 	m := storetest.New[mapped]()
 	m.Set(id("ns/a u@1"), mapped{"name": "a"})
 	m.Delete(id("ns/a u@2"), nil)

@@ -244,7 +244,7 @@ func TestWriters(t *testing.T) {
 }
 
 // behaviours 226, 227, for several writers
-func TestSyncedWithWriters(t *testing.T) {
+func TestASubscriptionIsSyncedWhenAllWritersHaveCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.New[*thing]()
 		r := s.Reader()
