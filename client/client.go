@@ -44,7 +44,8 @@ type Client struct {
 	maxObject int
 	streaming features          // streaming lists, by resource
 	decoders  pipeline.Decoders // how many goroutines decode
-	notes     sync.Map          // noteKey -> *note
+	buffers   jsonstream.Buffers
+	notes     sync.Map // noteKey -> *note
 	protobuf  Protobuf
 	test      *undertest.Test // from the Config
 }
@@ -92,7 +93,7 @@ func (c *Client) String() string { return "client of " + c.server.Redacted() }
 func (c *Client) GoString() string { return c.String() }
 
 func (c *Client) streamOptions(keepManagedFields bool) jsonstream.Options {
-	return jsonstream.Options{MaxObject: c.maxObject, KeepManagedFields: keepManagedFields}
+	return jsonstream.Options{MaxObject: c.maxObject, KeepManagedFields: keepManagedFields, Buffers: &c.buffers}
 }
 
 // trust is handle.Door.Trust.

@@ -3,6 +3,7 @@ package jsonstream
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,7 +60,7 @@ func TestBufferStaysForLargeObjectsInARow(t *testing.T) {
 	}
 }
 
-// A watch reads more at once while much arrives, and waits with a small buffer when all of it has been read.
+// A watch reads more at once while much arrives, and waits in a small buffer when all of it has been read.
 func TestBufferOfAWatchGrowsInABurst(t *testing.T) {
 	event := `{"type":"ADDED","object":{"x":"` + strings.Repeat("x", 1000) + `"}}` + "\n"
 	burst := strings.Repeat(event, 1000)
@@ -81,9 +82,68 @@ func TestBufferOfAWatchGrowsInABurst(t *testing.T) {
 	if largest != 128<<10 {
 		t.Errorf("the buffer grew to %d bytes", largest)
 	}
-	if _, err := w.Next(); err != io.EOF || len(w.s.buf) != 16<<10 {
+	if _, err := w.Next(); err != io.EOF || len(w.s.buf) != RestBuffer {
 		t.Errorf("at the end the buffer has %d bytes, and the error is %v", len(w.s.buf), err)
 	}
+}
+
+// A bookmark has room in the small buffer. A watch borrows a large one only while it reads more than that.
+func TestAWatchWaitsInASmallBuffer(t *testing.T) {
+	bookmark := `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"12"}}}` + "\n"
+	const head = `{"type":"ADDED","object":` // is not kept
+	event := head + `{"x":"` + strings.Repeat("x", 3000) + `"}}` + "\n"
+	var sizes []int
+	r := &measuring{alternating{[]io.Reader{
+		strings.NewReader(bookmark), strings.NewReader(event), strings.NewReader(bookmark), strings.NewReader(event + bookmark),
+	}}, &sizes}
+	w := NewWatch(r, Options{})
+	for range 5 {
+		if _, err := w.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Next(); err != io.EOF {
+		t.Fatal(err)
+	}
+	const rest = RestBuffer - 1
+	const large = WatchBuffer - 1 - (rest - len(head))
+	if want := []int{rest, rest, large, rest, rest, large, rest}; !slices.Equal(sizes, want) {
+		t.Errorf("the watch reads up to %v bytes, want %v", sizes, want)
+	}
+}
+
+// measuring notes how many bytes each read may return.
+type measuring struct {
+	alternating
+	sizes *[]int
+}
+
+func (m *measuring) Read(p []byte) (int, error) {
+	*m.sizes = append(*m.sizes, len(p))
+	return m.alternating.Read(p)
+}
+
+// One watch after the other reads into the same large buffer. A sync.Pool may drop it, so some attempts may fail.
+func TestWatchesShareALargeBuffer(t *testing.T) {
+	event := `{"type":"ADDED","object":{"x":"` + strings.Repeat("x", 3000) + `"}}`
+	o := Options{Buffers: new(Buffers)}
+	read := func() *byte {
+		w := NewWatch(strings.NewReader(event), o)
+		if _, err := w.Next(); err != nil {
+			t.Fatal(err)
+		}
+		buf := &w.s.buf[0]
+		if _, err := w.Next(); err != io.EOF || &w.s.buf[0] == buf {
+			t.Fatalf("at rest: got error %v, and the large buffer is kept: %v", err, &w.s.buf[0] == buf)
+		}
+		return buf
+	}
+	for range 100 {
+		if read() == read() {
+			return
+		}
+	}
+	t.Error("no buffer was lent twice")
 }
 
 // alternating reads one reader after the other, never of two at once.

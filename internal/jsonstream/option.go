@@ -17,6 +17,8 @@ type Options struct {
 	MaxDepth int
 	// KeepManagedFields leaves metadata.managedFields in place.
 	KeepManagedFields bool
+	// Buffers lends the buffers of watches. Nil makes new ones.
+	Buffers *Buffers
 }
 
 // maxObject returns the bound in force. It is far enough below the largest int that buffer sizes, which are a small

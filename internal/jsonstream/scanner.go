@@ -26,9 +26,11 @@ type scanner struct {
 	err        error // the reader's error with its last bytes, not reported yet
 	head       []byte
 	minBuffer  int
-	burst      int  // the size up to which a buffer grows while much arrives at once; 0 means never
-	full       bool // the last read filled the buffer, so more has arrived
-	recentSize int  // a slowly falling maximum of the sizes of recent objects
+	rest       []byte   // the small buffer of a watch that waits; nil for other streams
+	lent       *Buffers // where the larger buffers of a watch come from
+	burst      int      // the size up to which a buffer grows while much arrives at once; 0 means never
+	full       bool     // the last read filled the buffer, so more has arrived
+	recentSize int      // a slowly falling maximum of the sizes of recent objects
 
 	maxObject   int
 	maxDepth    int
@@ -127,8 +129,12 @@ func (s *scanner) fill() error {
 func (s *scanner) makeRoom() {
 	held := s.end - s.start
 	switch size := len(s.buf); {
-	case held == 0 && (size == 0 || size > s.keepBuffer() || size > s.minBuffer && s.burst > 0 && !s.full):
-		// A reader may now wait for hours for the next event, and should not hold a large buffer while it waits.
+	case held == 0 && s.rest != nil && !s.full: // the watch may now wait for hours
+		s.swap(s.rest)
+	case s.rest != nil && size < s.minBuffer && s.full:
+		s.full = false
+		s.swap(s.lent.Take())
+	case held == 0 && (size == 0 || size > s.keepBuffer()):
 		s.replace(s.minBuffer)
 	case s.full && 2*size <= s.burst:
 		s.full = false
@@ -155,7 +161,14 @@ func (s *scanner) makeRoom() {
 func (s *scanner) keepBuffer() int { return 8 * s.minBuffer }
 
 // replace moves the bytes in hand into a new buffer.
-func (s *scanner) replace(size int) { s.slide(make([]byte, size)) }
+func (s *scanner) replace(size int) { s.swap(make([]byte, size)) }
+
+// swap moves the bytes in hand into another buffer.
+func (s *scanner) swap(buf []byte) {
+	old := s.buf
+	s.slide(buf)
+	s.lent.Return(old)
+}
 
 // slide moves the bytes in hand to the front of buf.
 func (s *scanner) slide(buf []byte) {

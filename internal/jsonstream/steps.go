@@ -92,9 +92,10 @@ func (w *Watch) Steps() iter.Seq[*Step] {
 	return func(yield func(*Step) bool) {
 		step := asked(&w.s, yield)
 		for {
-			var err error
-			step.Frame, err = w.Next()
-			switch {
+			if w.err == nil {
+				w.err = w.next(&step.Frame)
+			}
+			switch err := w.err; {
 			case err == io.EOF || errors.Is(err, errLeft):
 				return
 			case err != nil:

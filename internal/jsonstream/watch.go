@@ -24,8 +24,9 @@ type Watch struct {
 
 // NewWatch returns a reader of a watch body. It reads nothing yet.
 func NewWatch(r io.Reader, o Options) *Watch {
-	w := &Watch{s: newScanner(r, o, 16<<10)}
+	w := &Watch{s: newScanner(r, o, WatchBuffer)}
 	w.s.findSyncEnd, w.s.burst = true, 128<<10
+	w.s.rest, w.s.lent = make([]byte, RestBuffer), o.Buffers
 	return w
 }
 
@@ -38,31 +39,33 @@ func (w *Watch) Next() (Frame, error) {
 		return Frame{}, w.err
 	}
 	var f Frame
-	if f, w.err = w.next(); w.err != nil {
+	if w.err = w.next(&f); w.err != nil {
 		return Frame{}, w.err
 	}
 	return f, nil
 }
 
-// Buffered returns how many bytes have arrived after the last event. Next returns the whole events among them without
-// reading.
-func (w *Watch) Buffered() int { return w.s.end - w.s.pos }
-
-func (w *Watch) next() (Frame, error) {
+// next reads the next event into f, whose content is undefined if there is an error. It waits for hours, so the stack
+// below it should be small: see the design of package client.
+func (w *Watch) next(f *Frame) error {
 	s := &w.s
 	c, err := s.skipSpace(false)
 	switch {
 	case err == io.EOF:
-		return Frame{}, io.EOF
+		return io.EOF
 	case err != nil:
-		return Frame{}, s.readError(err)
+		return s.readError(err)
 	case c == '{':
-		return w.frame()
+		return w.frame(f)
 	case !w.begun:
-		return Frame{}, w.notAWatch()
+		return w.notAWatch()
 	}
-	return Frame{}, s.unexpected(c, "a watch event")
+	return s.unexpected(c, "a watch event")
 }
+
+// Buffered returns how many bytes have arrived after the last event. Next returns the whole events among them without
+// reading.
+func (w *Watch) Buffered() int { return w.s.end - w.s.pos }
 
 // notAWatch reports a body that is not a watch. The excerpt is what has arrived, because more may never come.
 func (w *Watch) notAWatch() error {
@@ -77,15 +80,13 @@ const (
 	maxBare = 64 << 10
 )
 
-// frame reads the event that opens at pos.
-func (w *Watch) frame() (Frame, error) {
+// frame reads the event that opens at pos into f.
+func (w *Watch) frame(f *Frame) error {
 	s := &w.s
 	s.release()
 	at := s.base + int64(s.pos)
-	var (
-		f                Frame
-		apiVersion, kind string // members of the frame itself; a frame that has them is a bare object
-	)
+	*f = Frame{}
+	var apiVersion, kind string // members of the frame itself; a frame that has them is a bare object
 	noType, noObject := hasNoType, hasNoObject
 	c, err := s.open(0)
 	for err == nil && c != '}' {
@@ -97,7 +98,7 @@ func (w *Watch) frame() (Frame, error) {
 		}
 		var name []byte
 		if name, c, err = s.name(c); err != nil {
-			return Frame{}, withKey(err, f.Key())
+			return withKey(err, f.Key())
 		}
 		switch string(name) {
 		case "type":
@@ -123,7 +124,7 @@ func (w *Watch) frame() (Frame, error) {
 			apiVersion, err = s.text(c, 0, "")
 		case "items":
 			if c == '[' && kind != "" && noType == hasNoType && noObject == hasNoObject {
-				return Frame{}, &BareError{APIVersion: apiVersion, Kind: kind} // a list may be long, and adds nothing to the error
+				return &BareError{APIVersion: apiVersion, Kind: kind} // a list may be long, and adds nothing to the error
 			}
 			err = s.skipValue(0)
 		default:
@@ -134,7 +135,7 @@ func (w *Watch) frame() (Frame, error) {
 		}
 	}
 	if err != nil {
-		return Frame{}, withKey(err, f.Key())
+		return withKey(err, f.Key())
 	}
 	s.pos++
 	if noType == hasNoType && noObject == hasNoObject {
@@ -144,20 +145,20 @@ func (w *Watch) frame() (Frame, error) {
 			if s.base+int64(s.start) == at {
 				bare.Raw = slices.Clone(s.buf[s.start:s.pos])
 			}
-			return Frame{}, bare
+			return bare
 		case !w.begun:
-			return Frame{}, w.notAWatch()
+			return w.notAWatch()
 		}
 	}
 	w.begun = true
 	if lacks := cmp.Or(noType, noObject); lacks != "" {
-		return Frame{}, &SyntaxError{Offset: at, message: "the watch event " + lacks}
+		return &SyntaxError{Offset: at, message: "the watch event " + lacks}
 	}
 	if f.Limit == nil {
 		f.Raw = s.rawBytes()
 	}
 	f.InitialEventsEnd = f.InitialEventsEnd && f.Type == "BOOKMARK"
-	return f, nil
+	return nil
 }
 
 // eventType reads the type at pos. The usual types cost no allocation.

@@ -334,7 +334,7 @@ func TestWatchAllocatesNothingForRepeatedStrings(t *testing.T) {
 	body := strings.Repeat(`{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1",`+
 		`"metadata":{"namespace":"shop","managedFields":[]},"a":[{"b":"c"}]}}`+"\n", events)
 	r := strings.NewReader(body)
-	w := jsonstream.NewWatch(endless{r}, jsonstream.Options{})
+	w := jsonstream.NewWatch(endless{r}, jsonstream.Options{Buffers: new(jsonstream.Buffers)})
 	if n := testing.AllocsPerRun(10, func() {
 		for range events {
 			if _, err := w.Next(); err != nil {

@@ -17,8 +17,14 @@ type input struct {
 	pos  int
 	end  int
 	base int64 // the position in the body of buf[0]
-	size int   // of a buffer at rest
+	size int   // of the buffer, unless an object needs a larger one
 	err  error // the reader's error, reported after its bytes
+
+	// A watch waits in the small buffer rest, and borrows a buffer of size from lent when that is full. A list has
+	// neither.
+	rest []byte
+	lent *jsonstream.Buffers
+	full bool // the last read filled the buffer, so more may have arrived
 }
 
 // errLeft ends the framing of a body whose loop has been left.
@@ -68,6 +74,13 @@ func (in *input) fill(n int) {
 		in.pos, in.end = 0, in.end-in.pos
 	}
 	switch {
+	case in.rest != nil && in.end == 0 && !in.full: // the watch may now wait for hours
+		in.lent.Return(in.buf)
+		in.buf = in.rest
+	case in.rest != nil && in.end < in.size && len(in.buf) < in.size:
+		small := in.buf
+		in.buf = in.lent.Take()
+		copy(in.buf, small[:in.end])
 	case in.end == 0 && n <= in.size && len(in.buf) != in.size: // also after a large object
 		in.buf = make([]byte, in.size)
 	case in.end == len(in.buf):
@@ -81,7 +94,7 @@ func (in *input) fill(n int) {
 			read, err = 0, errors.New("the reader returned a wrong number of bytes")
 		}
 		in.end += read
-		in.err = err
+		in.err, in.full = err, in.end == len(in.buf)
 		if read > 0 || err != nil {
 			return
 		}

@@ -569,6 +569,39 @@ func TestAListHasNoEndOfInitialEvents(t *testing.T) {
 	}
 }
 
+// A watch waits in a small buffer, and borrows a large one while it reads more than that.
+func TestAWatchWaitsInASmallBuffer(t *testing.T) {
+	w := protostream.NewWatch(jsonstream.Options{Buffers: new(jsonstream.Buffers)})
+	small := event("ADDED", "Pod", object("a"))
+	large := event("ADDED", "Pod", object(strings.Repeat("a", 1000)))
+	arriving := [][]byte{small, large, small, slices.Concat(large, small)}
+	var sizes []int
+	framed := 0
+	for step := range w.Steps() {
+		switch step.Kind {
+		case jsonstream.Framed:
+			framed++
+		case jsonstream.Starved:
+			sizes = append(sizes, len(step.Into))
+			if len(arriving) == 0 {
+				step.Fill(0, io.EOF)
+				continue
+			}
+			n := copy(step.Into, arriving[0])
+			if arriving[0] = arriving[0][n:]; len(arriving[0]) == 0 {
+				arriving = arriving[1:]
+			}
+			step.Fill(n, nil)
+		case jsonstream.Headed, jsonstream.Failed:
+			t.Fatalf("got step %v: %v", step.Kind, step.Err)
+		}
+	}
+	const rest, rested = jsonstream.RestBuffer, jsonstream.WatchBuffer - jsonstream.RestBuffer
+	if want := []int{rest, rest, rested + 4, rest, rest, rested + 4, rest}; framed != 5 || !slices.Equal(sizes, want) {
+		t.Errorf("the watch has framed %d events, and reads up to %v bytes, want %v", framed, sizes, want)
+	}
+}
+
 func TestFillRefusesAWrongNumberOfBytes(t *testing.T) {
 	for _, wrong := range []func(room int) int{func(int) int { return -1 }, func(room int) int { return room + 1 }} {
 		for name, steps := range map[string]iter.Seq[*jsonstream.Step]{

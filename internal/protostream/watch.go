@@ -26,8 +26,9 @@ type Watch struct {
 // NewWatch returns a Watch.
 func NewWatch(o jsonstream.Options) *Watch {
 	return &Watch{
-		in: input{size: 16 << 10}, maxObject: maxObject(o),
-		objects: objects{keepManaged: o.KeepManagedFields, findSyncEnd: true},
+		in:        input{size: jsonstream.WatchBuffer, rest: make([]byte, jsonstream.RestBuffer), lent: o.Buffers},
+		maxObject: maxObject(o),
+		objects:   objects{keepManaged: o.KeepManagedFields, findSyncEnd: true},
 	}
 }
 
