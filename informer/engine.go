@@ -145,6 +145,24 @@ func (i *engine[T]) run(ctx context.Context) (err error) {
 	if i.checks {
 		defer i.store.Sweep() // finds changes since the last sweep
 	}
+	if err := i.check(); err != nil {
+		return err
+	}
+	defer i.observe(ctx)()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	delivered, err := i.store.Begin(ctx, func(p *store.Panic) { i.report((*cache.PanicError)(p)) })
+	if err != nil {
+		return err
+	}
+	// An index function may panic below. The handlers must not go on running after that.
+	defer delivered()
+	defer cancel()
+	return i.follow(ctx)
+}
+
+// check returns the reason why the informer cannot run.
+func (i *engine[T]) check() error {
 	if any(i.source) == nil {
 		return errors.New("run informer: the source must not be nil")
 	}
@@ -157,23 +175,7 @@ func (i *engine[T]) run(ctx context.Context) (err error) {
 	if i.o.Shards != nil && i.o.Shards.By() == meta.ShardByNamespace && handle.Of(i.source).ClusterWide {
 		return fmt.Errorf("run %v: informer.Options: Shards: %w", i, undivided(i.source.GVR()))
 	}
-	defer i.observe(ctx)()
-	ctx, cancel := context.WithCancel(ctx)
-	var (
-		wg              sync.WaitGroup
-		follow, deliver error
-	)
-	wg.Go(func() {
-		defer cancel()
-		deliver = i.store.Deliver(ctx, func(p *store.Panic) { i.report((*cache.PanicError)(p)) })
-	})
-	func() {
-		// An index function may panic below. The handlers must not go on running after that.
-		defer wg.Wait()
-		defer cancel()
-		follow = i.follow(ctx)
-	}()
-	return errors.Join(follow, deliver)
+	return nil
 }
 
 func (i *engine[T]) begin() error {

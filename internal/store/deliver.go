@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -21,33 +20,40 @@ import (
 // recovered and end the program. If a handler ends its goroutine (runtime.Goexit, as t.FailNow of a test does),
 // Deliver reports that too, and goes on with the next change in another goroutine.
 func (s *Store[T]) Deliver(ctx context.Context, report func(*Panic)) error {
-	if !s.delivering.CompareAndSwap(false, true) {
-		return errors.New("deliver the changes of a store: another Deliver of it is running")
+	end, err := s.Begin(ctx, report)
+	if err != nil {
+		return err
 	}
-	defer s.delivering.Store(false)
-	// ctx or Close ends a subscription's goroutine, and Deliver waits for it here before it returns.
-	var running sync.WaitGroup
-	defer running.Wait()
-	for {
-		// joined works as subscriber.wake does: a subscription is in the list before the token is sent, and the list
-		// is read after the token is received. So a subscription made at any moment is in this list or in the next.
-		for _, q := range s.subscribers() {
-			if q.claim() {
-				q.start(ctx, &running, report)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-s.joined:
-		}
-	}
+	<-ctx.Done()
+	end()
+	return nil
 }
 
-func (s *Store[T]) subscribers() []*subscriber[T] {
+// Begin does what Deliver does, and returns at once. It has a goroutine for each subscription, and none without one.
+// The caller calls end after ctx has ended: it waits for the handler calls in progress.
+func (s *Store[T]) Begin(ctx context.Context, report func(*Panic)) (end func(), err error) {
+	if !s.delivering.CompareAndSwap(false, true) {
+		return nil, errors.New("deliver the changes of a store: another Deliver of it is running")
+	}
+	// ctx or Close ends a subscription's goroutine, and end waits for it.
+	var running sync.WaitGroup
 	s.write.Lock()
 	defer s.write.Unlock()
-	return slices.Clone(s.subs)
+	s.deliver = func(q *subscriber[T]) {
+		if q.claim() {
+			q.start(ctx, &running, report)
+		}
+	}
+	for _, q := range s.subs {
+		s.deliver(q)
+	}
+	return func() {
+		s.write.Lock()
+		s.deliver = nil // so that nothing is added to running while it is waited for
+		s.write.Unlock()
+		running.Wait()
+		s.delivering.Store(false)
+	}, nil
 }
 
 // claim reports whether the caller must start the subscription's goroutine.

@@ -59,10 +59,9 @@ type Store[T meta.Object] struct {
 	answers   []func() // unlock calls them
 	mutations *mutations[T]
 	single    [1]delta[T]
+	deliver   func(*subscriber[T]) // starts the goroutine of a subscription; nil if no Deliver runs
 
-	// joined tells a running Deliver that subs has grown. It holds one token.
-	joined chan struct{}
-	seed   maphash.Seed
+	seed maphash.Seed
 }
 
 // entry is one state of one object. A new state is a new entry, so the entries that readers use never change.
@@ -125,7 +124,7 @@ const largeChange = 1000
 
 // New returns an empty store. Nothing runs until [Store.Deliver] is called.
 func New[T meta.Object]() *Store[T] {
-	return &Store[T]{gen: 1, large: largeChange, joined: make(chan struct{}, 1), seed: maphash.MakeSeed()}
+	return &Store[T]{gen: 1, large: largeChange, seed: maphash.MakeSeed()}
 }
 
 // unlock ends a change. After releasing the lock it calls the functions of ended waits, and reports the findings of

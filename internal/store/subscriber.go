@@ -63,7 +63,7 @@ type subscriber[T meta.Object] struct {
 	synced     bool
 	marks      []mark // in the order of their numbers
 	closed     bool
-	running    bool // a goroutine of Deliver works on this subscription
+	running    bool // a goroutine of a delivery works on this subscription
 
 	// The position in the journal: the segment, nil once closed, and the next of its steps. part changes under
 	// journal.mu too. asleep is guarded by journal.mu.
@@ -129,7 +129,9 @@ func (s *Store[T]) Subscribe(h Handler[T], match func(T) bool) Subscription {
 		q.arm()
 	}
 	s.subs = append(s.subs, q)
-	send(s.joined)
+	if s.deliver != nil {
+		s.deliver(q)
+	}
 	return Subscription{queue: q, signals: q.signals}
 }
 
@@ -379,6 +381,12 @@ func (s *Store[T]) Backlog() (changes int, age time.Duration) {
 		changes, age = changes+n, max(age, waiting)
 	}
 	return changes, age
+}
+
+func (s *Store[T]) subscribers() []*subscriber[T] {
+	s.write.Lock()
+	defer s.write.Unlock()
+	return slices.Clone(s.subs)
 }
 
 // close ends the subscription first, so that its handler is no longer called even while the store is being written,
