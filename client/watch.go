@@ -62,9 +62,9 @@ type Event[T meta.Object] struct {
 // reconnect; package informer does.
 func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[T], error] {
 	return sequence(func(hand func(Event[T], error) error) error {
-		return r.eachEvent(ctx, r.watchRequest(o), o, nil, func(e Event[T]) error {
+		return newWatching(&r, &o, nil, func(e Event[T]) error {
 			return hand(e, r.watchRequest(o).fail(e.Err))
-		})
+		}).run(ctx)
 	})
 }
 
@@ -86,31 +86,54 @@ func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[
 func (r Resource[T]) WatchEach(
 	ctx context.Context, o WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
 ) error {
-	q := r.watchRequest(o)
-	q.once = true
-	return r.eachEvent(ctx, q, o, reuse, fn)
+	w := newWatching(&r, &o, reuse, fn)
+	w.q.once = true
+	return w.run(ctx)
 }
 
-func (r Resource[T]) eachEvent(
-	ctx context.Context, q request, o WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
-) error {
-	query, err := o.query()
-	if err != nil {
-		return q.fail(&UsageError{Err: err})
-	}
-	q.query = query
-	resp, err := r.sendForBody(ctx, q)
-	if err != nil {
+// watching is one call of Watch or WatchEach. It stays on the stack of a goroutine that waits for hours, and a program
+// may have thousands of them, so its methods pass pointers: large values in their frames would double the stack.
+type watching[T meta.Object] struct {
+	r     Resource[T]
+	q     request
+	o     WatchOptions
+	reuse func(meta.Identity) (T, bool)
+	fn    func(Event[T]) error
+	resp  *http.Response
+	begun bool // an event has arrived
+}
+
+// newWatching is not inlined, because its frame would then stay on the stack while the watch is open.
+//
+//go:noinline
+func newWatching[T meta.Object](
+	r *Resource[T], o *WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
+) *watching[T] {
+	return &watching[T]{r: *r, q: r.watchRequest(*o), o: *o, reuse: reuse, fn: fn}
+}
+
+// run opens the watch, and reads it to its end.
+func (w *watching[T]) run(ctx context.Context) error {
+	if err := w.open(ctx); err != nil {
 		return err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	if o.OnOpen != nil {
-		o.OnOpen()
+	defer func() { _ = w.resp.Body.Close() }()
+	if w.o.OnOpen != nil {
+		w.o.OnOpen()
 	}
-	if !o.InitialEvents {
-		reuse = nil
+	if !w.o.InitialEvents {
+		w.reuse = nil
 	}
-	return r.events(ctx, q, resp, o, reuse, fn)
+	return w.events(ctx)
+}
+
+func (w *watching[T]) open(ctx context.Context) (err error) {
+	if w.q.query, err = w.o.query(); err != nil {
+		return w.q.fail(&UsageError{Err: err})
+	}
+	w.resp, err = w.r.sendForBody(ctx, w.q)
+	w.q.query = nil // the errors do not have it
+	return err
 }
 
 func (r Resource[T]) watchRequest(o WatchOptions) request {
@@ -179,33 +202,37 @@ func (o WatchOptions) query() (url.Values, error) {
 	return q, nil
 }
 
-// events reads the body of a watch to its end and hands on its events. If reuse is not nil, events calls it for Added
+// events reads the body of the watch to its end and hands on its events. If reuse is not nil, events calls it for Added
 // events up to the end of the initial ones. The errors are *OpErrors, except those of fn.
-func (r Resource[T]) events(
-	ctx context.Context, q request, resp *http.Response, o WatchOptions,
-	reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
-) error {
-	pipe := pipeline.New(&r.c.decoders,
-		func(e *Event[T], raw jsonstream.Item) { decodeInto(&e.Object, &e.Err, raw, r.decodeUnchecked) },
-		func(e Event[T]) error {
-			if ctx.Err() != nil { // nothing is handed on after ctx has ended
-				return q.fail(conn.ContextError(ctx))
-			}
-			return fn(e)
-		})
-	defer pipe.Stop()
-	begun := false
-	frames := watchFrames(r.c.protobuf, resp, r.c.streamOptions(o.KeepManagedFields))
-	return pipe.Watch(resp.Body, frames, func(f jsonstream.Frame) (Event[T], bool, error) {
-		begun = true
-		event, decode, err := r.event(f, o.Skip, reuse)
-		if event.InitialEventsEnd {
-			reuse = nil
+func (w *watching[T]) events(ctx context.Context) error {
+	pipe := pipeline.New(&w.r.c.decoders, w.decode, func(e Event[T]) error {
+		if ctx.Err() != nil { // nothing is handed on after ctx has ended
+			return w.q.fail(conn.ContextError(ctx))
 		}
-		return event, decode, q.fail(err)
-	}, func(err error) error {
-		return q.fail(r.streamError(ctx, resp, begun, err))
+		return w.fn(e)
 	})
+	defer pipe.Stop()
+	return pipe.Watch(w.resp.Body, w.frames(), w.event, func(err error) error {
+		return w.q.fail(w.r.streamError(ctx, w.resp, w.begun, err))
+	})
+}
+
+func (w *watching[T]) frames() pipeline.Stream {
+	return watchFrames(w.r.c.protobuf, w.resp, w.r.c.streamOptions(w.o.KeepManagedFields))
+}
+
+func (w *watching[T]) decode(e *Event[T], raw jsonstream.Item) {
+	decodeInto(&e.Object, &e.Err, raw, w.r.decodeUnchecked)
+}
+
+// event makes an event of one frame, and reports whether its object must still be decoded.
+func (w *watching[T]) event(f jsonstream.Frame) (e Event[T], decode bool, err error) {
+	w.begun = true
+	e, decode, err = w.r.event(f, w.o.Skip, w.reuse)
+	if e.InitialEventsEnd {
+		w.reuse = nil
+	}
+	return e, decode, w.q.fail(err)
 }
 
 // streamError returns the reason why a watch could not be read further: its context ended, the data is not an event or

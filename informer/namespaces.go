@@ -249,7 +249,7 @@ func (i *engine[T]) follow(ctx context.Context) error {
 	ctx, f.cancel = context.WithCancel(ctx)
 	defer func() { // OnError may panic at a sweep, and no goroutine may remain then
 		f.cancel()
-		f.halt(slices.Collect(maps.Keys(f.pursuits)))
+		f.haltAll()
 	}()
 	var sweep <-chan time.Time // never fires unless the check is on
 	if i.checks {
@@ -265,7 +265,7 @@ func (i *engine[T]) follow(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			f.halt(slices.Collect(maps.Keys(f.pursuits)))
+			f.haltAll()
 			return f.result()
 		case <-i.changed:
 		case <-reshared:
@@ -306,13 +306,14 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 		defer close(p.ended)
 		// It calls functions of the program: index functions, the function of a Filter, OnError.
 		guard.Call(func() {
-			from := s.at
+			r.s = s.at
 			// If a function panics, it is unknown how much of the watch has been applied. The next Run then begins with
 			// a list, because a resumed watch would apply old events again.
-			s.at = state{cause: Reset, seen: from.seen}
-			if s.at, p.err = r.run(ctx, from); p.err != nil {
+			s.at = state{cause: Reset, seen: r.s.seen}
+			if p.err = r.run(ctx); p.err != nil {
 				f.cancel()
 			}
+			s.at = r.s
 		}, func(value any) {
 			if value == nil {
 				p.err = fmt.Errorf("follow %s: an index function, a Filter or OnError %w", f.i.where(s.namespace), guard.ErrExited)
@@ -360,6 +361,8 @@ func (f *following[T]) halt(scopes []*scope[T]) {
 		}
 	}
 }
+
+func (f *following[T]) haltAll() { f.halt(slices.Collect(maps.Keys(f.pursuits))) }
 
 // result returns why the work ended by itself, if it did. It repeats a panic in the goroutine of Run.
 func (f *following[T]) result() error {

@@ -228,6 +228,12 @@ func (r *record) forget(f func(bad map[meta.Key]*client.DecodeError)) bool {
 	return had > 0 && len(r.bad) == 0
 }
 
+func (r *record) err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.s.Err
+}
+
 func (r *record) copy() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()

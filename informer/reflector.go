@@ -64,23 +64,27 @@ type reflector[T meta.Object] struct {
 	s state // of the machine; only advance changes it
 }
 
-// run follows the source from state s until ctx ends, or returns an error if no request to the source is possible. It
-// returns the state that it reached.
-func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
-	r.backoff = retry.New(retry.Policy{Base: firstBackoff, Max: maxBackoff, Reset: healthy})
-	r.slow = retry.New(retry.Policy{Base: 2 * slowBackoff, Max: maxSlowBackoff, Reset: healthy})
-	r.worked = time.Now()
+// run follows the source from state r.s until ctx ends, or returns an error if no request to the source is possible.
+func (r *reflector[T]) run(ctx context.Context) error {
 	defer r.record.update(func(st *Status) { st.State = Idle }) // also if an index function panics
-	var todo effect
-	r.s, todo = start(s, r.o.Mode, r.o.AllowStale, r.streams())
-	r.enter(todo)
+	todo := r.begin()
 	for ctx.Err() == nil && todo.action != stop {
 		todo = r.advance(r.perform(ctx, todo))
 	}
 	if todo.action == stop {
-		return r.s, r.record.copy().Err
+		return r.record.err()
 	}
-	return r.s, nil
+	return nil
+}
+
+// begin returns the first effect of a Run.
+func (r *reflector[T]) begin() (todo effect) {
+	r.backoff = retry.New(retry.Policy{Base: firstBackoff, Max: maxBackoff, Reset: healthy})
+	r.slow = retry.New(retry.Policy{Base: 2 * slowBackoff, Max: maxSlowBackoff, Reset: healthy})
+	r.worked = time.Now()
+	r.s, todo = start(r.s, r.o.Mode, r.o.AllowStale, r.streams())
+	r.enter(todo)
+	return todo
 }
 
 // perform carries out an effect, and returns the result. For a streaming list, it also reports the end of the list to

@@ -108,11 +108,7 @@ func (p *Pipeline[E]) Watch(
 				step.Fill(body.Read(step.Into))
 			}
 		case jsonstream.Framed:
-			var event E
-			var decode bool
-			if event, decode, err = frame(step.Frame); err == nil {
-				err = p.submitEvent(event, decode, step.Frame.Item, frames.Buffered())
-			}
+			err = p.framed(step, frame, frames.Buffered())
 		case jsonstream.Failed:
 			err = broken(step.Err)
 		}
@@ -121,6 +117,17 @@ func (p *Pipeline[E]) Watch(
 		}
 	}
 	return p.Finish(nil)
+}
+
+// framed submits the event of a step. It is a function of its own because Watch waits with a small stack.
+func (p *Pipeline[E]) framed(
+	step *jsonstream.Step, frame func(jsonstream.Frame) (event E, decode bool, err error), buffered int,
+) error {
+	event, decode, err := frame(step.Frame)
+	if err != nil {
+		return err
+	}
+	return p.submitEvent(event, decode, step.Frame.Item, buffered)
 }
 
 func (p *Pipeline[E]) submitEvent(event E, decode bool, item jsonstream.Item, buffered int) error {
