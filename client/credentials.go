@@ -33,20 +33,21 @@ func (c Credential) Format(f fmt.State, _ rune) {
 // lifetime. If the renewal fails, the old credential stays in use, the client calls Hooks.Stale, and the next attempt
 // follows after 10 s, then 20 s, and so on up to two minutes.
 //
-// Requests wait for a new credential in two cases: the old one has ended since the last fetch, by the wall clock or by
-// the monotonic one; or the server has refused it. A refusal is a 401, or a TLS alert because of the certificate. A
-// refused request is then sent once more, if there is another credential. Refusals lead to at most one new credential
-// in 5 s.
+// Requests wait for a new credential in two cases:
 //
-// This machine's clock may be wrong, so a credential that has ended is sent all the same, and the server's clock
-// decides. This happens if fetch returns such a credential, or fails. The client then calls Hooks.Stale, requests do
-// not wait, and fetch is called again in the background after the pauses above. A credential that has ended does not
-// replace one that has not, unless the server refuses that one. If the server refuses a credential that has ended, and
-// fetch fails, the error is that of fetch.
+//   - The old one has expired since the last fetch, by the wall clock or by the monotonic clock.
+//   - The server has refused it, by a 401 or by a TLS alert about the certificate. If there is another credential, the
+//     refused request is sent once more. Refusals lead to at most one new credential in 5 s.
 //
-// If there has never been a credential, the second failure in a row is the error of all requests for 1 s, the next for
-// 2 s, and so on up to 10 s. Except after a refusal, a new credential is used for at least 5 s before the next one is
-// fetched.
+// This machine's clock may be wrong, so an expired credential is sent all the same, and the server's clock decides.
+// This happens if fetch returns an expired credential, or fails. The client then calls Hooks.Stale, requests do not
+// wait, and fetch is called again in the background after the pauses above. An expired credential does not replace a
+// valid one, unless the server refuses the valid one. If the server refuses an expired credential, and fetch fails,
+// the error is that of fetch.
+//
+// If there has never been a credential, failed fetches in a row delay the next fetch: the first by nothing, the second
+// by 1 s, the third by 2 s, and so on up to 10 s. During that time all requests fail with the error of the last fetch.
+// Except after a refusal, a new credential is used for at least 5 s before the next one is fetched.
 //
 // Clients whose Configs name the same Credentials share one credential. It is safe for use by several goroutines at
 // once. The zero Credentials cannot be used; see [NewCredentials].

@@ -26,11 +26,11 @@ import (
 // The sections below have the rules: which fields are wanted, how they are combined with the server's, and which values
 // are the same to a server.
 //
-// Ensure sets, and does not remove: a label that is no longer in want stays, and so does a finalizer or an owner.
-// EnsureOptions.Absent names the places that must not exist. Ensure does remove an element of a list with keys, such as
-// a container, that want no longer has, if only this field manager has set it (WriteOptions.FieldManager, or the name
-// that the server makes of Config.UserAgent). An element that an admission plugin has added stays. If fields must
-// vanish when the configuration no longer has them, use [Resource.Apply].
+// Ensure does not remove a label that is no longer in want, nor a finalizer, an owner or any other field.
+// EnsureOptions.Absent names the places that must not exist. There is one exception: Ensure removes an element of a
+// list with keys, such as a container, that want no longer has, if only this field manager has set it
+// (WriteOptions.FieldManager, or the name that the server makes of Config.UserAgent). An element that an admission
+// plugin has added stays. If fields must vanish when the configuration no longer has them, use [Resource.Apply].
 //
 // Ensured reports the outcome, and names the places that the server does not keep. NotKept is not an error: the server
 // accepted the write, and the next Ensure writes again. A controller that gets it each time should take the field out
@@ -305,8 +305,8 @@ func precondition(asked, live meta.Identity) error {
 	return nil
 }
 
-// DeletingError says that an object is being deleted, so that it cannot be ensured and gets no further finalizer. It is
-// a Conflict for errors.Is: it passes when the object is gone.
+// DeletingError says that an object is being deleted, so that it cannot be ensured and gets no further finalizer.
+// errors.Is matches it with apierrors.Conflict, because a later call can succeed once the object is gone.
 type DeletingError struct {
 	// Finalizers are the object's finalizers, which it waits for.
 	Finalizers []string
@@ -417,7 +417,7 @@ type wish[T meta.Object] struct {
 	overlay overlay.Options
 }
 
-// over returns live with all that is wanted, and the places where live differs from it.
+// over returns live with all wanted values set, and the places where live has other values.
 func (w *wish[T]) over(live jsonstream.Item) (json.RawMessage, []string, error) {
 	return overlay.Apply(json.RawMessage(live.Raw), w.want, w.overlay)
 }

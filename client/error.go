@@ -18,7 +18,7 @@ type OpError struct {
 	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the
 	// patch of [Resource.Apply]. It is modify for an error that [Resource.Modify] finds by itself; a failed request of
 	// Modify has the verb get or update. The same holds for ensure, "add finalizer to" and "remove finalizer from". It
-	// is connect for what package remote asks for.
+	// is connect for the requests of package remote.
 	Verb string
 	// Resource is the resource of the call.
 	Resource meta.GVR

@@ -185,7 +185,7 @@ type listing[T meta.Object] struct {
 	body     io.ReadCloser   // of the page that is being read
 	number   int             // of the page, from 1
 	first    meta.Key        // of the page's objects
-	empty    bool            // the page has had none so far
+	empty    bool            // no object of the page has arrived yet
 	next     *nextPage       // the page that has been asked for
 	pages    *pipeline.Pages
 	frames   listFrames
@@ -206,7 +206,8 @@ func (r Resource[T]) begin(
 	l.q.query = o.query()
 	resp, err := r.sendForBody(l.fetching, l.q)
 	if o.isFloor() && isTooOld(err) {
-		// The API concepts leave this to the client: the server took the minimum version for the exact one.
+		// The server treated the minimum version as the exact one. The API concepts leave the next step to the client:
+		// here a list of the present version.
 		l.q.query = o.pageQuery()
 		resp, err = r.sendForBody(l.fetching, l.q)
 	}

@@ -76,7 +76,7 @@ func unnamed(t reflect.Type) error {
 	return nil
 }
 
-// unfit returns why objects of the type would lose a part of what they hold, or nil.
+// unfit returns why the type cannot hold objects of the API, or nil.
 func (n *note) unfit() error { return cmp.Or(n.misplaced, n.unnamed) }
 
 // lossyFlag returns the flag that the codec sets, or nil.

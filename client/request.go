@@ -72,7 +72,7 @@ type request struct {
 	as          *Subject     // in place of the client's; nil means the client's
 	once        bool         // must not be sent again, whatever Config.Retry says
 	settles     bool         // its caller reads the result, so it may be sent twice
-	form        content.Form // that accept names before JSON; nil means JSON alone
+	form        content.Form // accept names it before JSON; nil if accept names JSON alone
 	upgrade     http.Header  // of a request that asks for the connection itself; nil for all others
 	text        bool         // the answer is text, not an object
 	pauses      bool         // the text may pause
@@ -177,7 +177,8 @@ func (r request) idles() bool  { return r.verb == "watch" || r.pauses }
 func (r request) isOnce() bool { return r.once }
 
 func (r request) isRepeatable(answered bool) bool {
-	// After a success, a second attempt would fail its own precondition with a Conflict.
+	// A pinned write that has succeeded makes its own precondition false, so a second attempt would be answered with a
+	// Conflict.
 	return r.isIdempotent() || r.settles || !answered && r.isPinned()
 }
 

@@ -36,7 +36,7 @@ func checkText(resp *http.Response) error {
 	return foreignAnswer(resp)
 }
 
-// streamed is the body of an answer, with the errors of the package.
+// streamed is the body of an answer; its Read returns errors of this package.
 type streamed struct {
 	body io.ReadCloser
 	fail func(error) error

@@ -22,7 +22,7 @@ type TableOptions struct {
 	WholeObjects bool
 }
 
-// set asks for what o chooses.
+// set adds the parameters that o stands for to query, and returns it.
 func (o TableOptions) set(query url.Values) url.Values {
 	if o.WholeObjects {
 		query.Set("includeObject", "Object")

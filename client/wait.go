@@ -284,7 +284,7 @@ type conditionError struct{ err error }
 // Error implements error.
 func (e *conditionError) Error() string { return e.err.Error() }
 
-// hopeless reports whether an error that is the server's first answer would be the same again.
+// hopeless reports whether the wait ends with err, the outcome of its first request, because a retry would fail too.
 func (w *wait) hopeless(err error) bool {
 	if errors.Is(err, WrongKind) {
 		return true

@@ -49,7 +49,7 @@ type warningLog struct {
 // warningLine has the facts that a line adds to the warning. The zero warningLine means that there is no line.
 type warningLine struct {
 	said bool          // the warning gets a line
-	last bool          // it gets none, nor do further ones of this minute; a line says so
+	last bool          // no further warning of this minute gets a line, beginning with this one; a line says so
 	more int           // how many like it came since the last such line
 	in   time.Duration // how long ago that was
 	left int           // how many others were left out

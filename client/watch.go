@@ -172,11 +172,11 @@ type WatchOptions struct {
 	Timeout time.Duration
 	// KeepManagedFields leaves metadata.managedFields in the objects.
 	KeepManagedFields bool
-	// OnOpen, if set, is called once the server has answered that it watches, before the first event. A watch of a
-	// collection in which nothing happens brings nothing else for a long time. The goroutine that calls fn calls it.
+	// OnOpen, if set, is called once the server has accepted the watch, before the first event, which may come much
+	// later if the collection does not change. The goroutine that reads the watch calls OnOpen.
 	OnOpen func()
 	// Skip, if set, is called with the identity of each object before it is decoded. If it returns true, the event has
-	// no Object and is marked Reused, whatever its type. The goroutine that calls reuse calls Skip, before reuse.
+	// no Object and is marked Reused, whatever its type. The goroutine that reads the watch calls Skip, before reuse.
 	Skip func(meta.Identity) bool
 }
 

@@ -28,11 +28,11 @@ func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 // server's object has another, Update replaces nothing and returns a Conflict. If obj has none, the resource decides:
 // some replace the object at any version, and others refuse.
 //
-// Update replaces the whole object, including the fields that T does not have. To prevent a loss, Update first reads
-// the object if T has lost a part of any object of this resource that the client has decoded. If T would lose any part
-// of the object, Update writes nothing and returns a [*UsageError]; [Resource.Modify] and [Resource.Patch] keep the
-// fields that they do not name. A T that models all that the server sends costs no request. A custom decoding method, a
-// map, an any and a json.RawMessage are taken to keep everything.
+// Update replaces the whole object, including the fields that T does not have. To prevent a loss, the client remembers
+// whether it has decoded into T an object of this resource with a field that T lacks. From then on Update first reads
+// the object. If T lacks any part of it, Update writes nothing and returns a [*UsageError]; [Resource.Modify] and
+// [Resource.Patch] keep the fields that they do not name. A T that models all that the server sends costs no request.
+// A custom decoding method, a map, an any and a json.RawMessage are taken to keep everything.
 //
 // Without a resource version in obj, Update also replaces what others add after that read.
 func (r Resource[T]) Update(ctx context.Context, obj T) (T, error) {
