@@ -146,7 +146,7 @@ func recordTraits(group string) builtinTraits {
 	}
 }
 
-// viewOf returns an object of the resource's twin as an object of the resource.
+// viewOf returns an Event of this resource, made from the same Event of its twin.
 func (r *resource) viewOf(d *object.Draft) *object.Draft {
 	v := &object.Draft{APIVersion: r.GVK().APIVersion(), Kind: r.Kind, Meta: d.Meta, Content: records.View(d.Content, r.Group)}
 	r.Fill(v)

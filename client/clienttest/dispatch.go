@@ -142,7 +142,7 @@ func (c *call) checkPath() error {
 		if c.registry.compiledIn(c.Resource.Group) {
 			return status.NoSuchResource()
 		}
-		return errNoPath // the code that looks for custom resources fails in plain text
+		return errNoPath // a real server looks for a custom resource here, and that code answers in plain text
 	}
 	named, homeless := c.Key.Name != "", c.res.Scope == meta.Namespaced && c.Key.Namespace == ""
 	unknown := c.Subresource != "" && c.res.subresources[c.Subresource] == nil && !c.entersContainer()

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// routes has the handler of each request. A row for a resource has the verb, the resource or * for any, and the rest
-// of the path; a row that names the resource comes before one that does not. A row for another path has the path,
-// whatever the method. Discovery lists the verbs in this table.
+// routes has the handler of each request. The key of a resource's row is the verb, the resource or * for any, and the
+// rest of the path; a row that names the resource comes before one that does not. The key of any other row is a path,
+// and the row handles every method. In keys, NAME, GROUP, VERSION and DOCUMENT stand for any text. Discovery lists the
+// verbs in this table.
 var routes = map[string]handler{
 	// The objects of a resource.
 	"list *":             serveList,
@@ -77,7 +78,8 @@ var routes = map[string]handler{
 	"/openapi/v3/DOCUMENT": serveOpenAPIDocument,
 }
 
-// route returns the handler of a verb on a resource, or nil. rest is the path below the resource, as the rows have it.
+// route returns the handler of a verb on a resource, or nil. rest is the path below the resource, in the form of the
+// keys.
 func route(r *resource, verb, rest string) handler {
 	own := routes[verb+" "+r.groupResource()+rest]
 	if own != nil || r.review || r.Single && verb == "deletecollection" {
@@ -108,7 +110,7 @@ func setVerbs(r *resource) {
 	}
 }
 
-// rawPath returns the path of a request that is not for a resource, as the rows have it.
+// rawPath returns the key of a request that is not for a resource.
 func rawPath(parts []string) string {
 	switch n := len(parts); {
 	case n == 2 && parts[0] == "api":

@@ -35,10 +35,10 @@ type Server struct {
 	// the container ends. o has been validated, and names the container. ctx ends when the client has gone. If Logs
 	// returns an error before the first Write, the server refuses the request (400); it sends a later error as text, as
 	// a kubelet does. http.ErrAbortHandler breaks the connection. Several goroutines may call Logs at once. The type
-	// [Logs] keeps logs. If it is nil, the answer is 404.
+	// [Logs] keeps logs. If Logs is nil, the answer is 404.
 	Logs func(ctx context.Context, pod meta.Key, o remote.LogOptions, w io.Writer) error
-	// OnlyV4 makes it behave like a server before Kubernetes 1.30, which does not tell a command that its input has
-	// ended.
+	// OnlyV4 makes Server behave like a server before Kubernetes 1.30, which does not tell a command that its input
+	// has ended.
 	OnlyV4 bool
 	// Dial connects to the program that listens on a port of a pod. It can use a net.Dialer, one end of a net.Pipe or a
 	// listener in memory. The server carries bytes between the connection and the client, and closes the connection.

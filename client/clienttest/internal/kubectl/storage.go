@@ -100,7 +100,7 @@ func (o *Object) storageClass() string {
 	return cmp.Or(o.meta.Annotations["volume.beta.kubernetes.io/storage-class"], o.at("spec.storageClassName").text())
 }
 
-// modes prints access modes, in the order in which a real server knows them.
+// modes prints access modes in the order of a real server, whatever their order in the object.
 func (v value) modes() string {
 	var out []string
 	for _, m := range [][2]string{

@@ -16,7 +16,7 @@ const (
 	maxNote = 1024
 )
 
-// checker collects the errors of an Event. The server's errors name the members as the core does, in either view,
+// checker collects the errors of an Event. In both views the server's errors use the core's names of the members,
 // except for the controller.
 type checker struct {
 	event     jsontree.Object // in the view of the core

@@ -128,8 +128,8 @@ func (s *Store) Await(ctx context.Context, version uint64) error {
 // patience is how long a request waits for a version that is not reached yet.
 const patience = 3 * time.Second
 
-// wait waits until now returns at least a version. now is called with the store locked, and also returns the time when
-// its answer changes even if the store does not.
+// wait waits until now returns at least version. wait calls now with the store locked. now also returns the time at
+// which it will return another version although the store does not change.
 func (s *Store) wait(ctx context.Context, version uint64, now func() (uint64, time.Time)) error {
 	var timeout <-chan time.Time
 	for {

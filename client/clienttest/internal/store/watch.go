@@ -22,7 +22,7 @@ var (
 // it.
 type Watch struct {
 	// Limit is how many events the watch may be behind before it is cut. Bookmarks says whether Store.Bookmark demands
-	// a bookmark of it. End ends it, and must not block, because the store is locked. Set them before Join.
+	// a bookmark from it. End ends it, and must not block, because the store is locked. Set them before Join.
 	Limit     uint64
 	Bookmarks bool
 	End       func(cause error)
@@ -195,7 +195,7 @@ func (s *Store) Watches() (n int) {
 	return n
 }
 
-// Bookmark demands a bookmark of every watch that has them, and returns how many there are.
+// Bookmark demands a bookmark from every watch that sends bookmarks, and returns how many such watches there are.
 func (s *Store) Bookmark() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
