@@ -38,7 +38,7 @@ type Target struct {
 	refuse error // why it cannot be used
 	// look returns the usable pods, the best one first, at least one unless it fails.
 	look func(ctx context.Context) ([]addr, error)
-	none func(err error) error // the error of a look
+	none func(err error) error // wraps the reason why there is no pod to dial
 
 	turn   chan struct{} // a semaphore for one goroutine, which may call look and use the fields below
 	known  []addr        // the result of the last look
