@@ -60,8 +60,8 @@ func (c Cluster) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "%+v", plain(c))
 }
 
-// User has credentials: a token, a password or a plugin, or a client certificate, or a certificate with a token or a
-// password. A relative path starts at the folder of the kubeconfig.
+// User has credentials: a token, a password, a plugin, or a client certificate, which a token or a password may
+// accompany. A relative path starts at the folder of the kubeconfig.
 type User struct {
 	Token             client.Secret // token
 	TokenFile         string        // tokenFile

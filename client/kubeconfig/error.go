@@ -35,7 +35,7 @@ type NotFoundError struct {
 
 	file    string // the file that refers to it; for Options.Context those that were searched, separated by ", "
 	stanza  string // the part of file that refers to it, such as contexts["a"]; empty for Options.Context
-	ignored string // the entries without a name, because one of them may be meant
+	ignored string // a note about entries without a name, one of which may be the missing one
 }
 
 // Error implements error.

@@ -425,9 +425,9 @@ func (s *stanza) checkPassword(c *client.Config, username, password string) {
 
 var errNotText = errors.New("must have no control characters")
 
-// impersonation sets the user to act for. All its values are sent in HTTP headers, which end at a line end and lose
-// surrounding space: a value that is refused here would be a different one at the server. Programs may write as with an
-// empty text; as in other clients, that means no impersonation.
+// impersonation sets the user to act for. The client sends all values in HTTP headers, which cannot contain control
+// characters and lose surrounding space. So impersonation refuses such values: the server would read others. A program
+// may write the field "as" with an empty text; as in other clients, that means no impersonation.
 func (s *stanza) impersonation(c *client.Config) {
 	var i client.Subject
 	i.User, i.UID = s.text("as"), s.text("as-uid")

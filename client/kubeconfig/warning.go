@@ -11,7 +11,7 @@ import (
 // Findings that are not errors become warnings: a file may be older or newer than this package, and is often written by
 // a tool that its user cannot change.
 
-// ignored returns a warning for each unknown field of s, and in it.
+// ignored returns a warning for each unknown field of s, and the warnings about the content of its fields.
 func (s *stanza) ignored() (warnings []string) {
 	for _, field := range s.other {
 		if !isFieldName(field) {
