@@ -50,7 +50,7 @@ type copyPlan struct {
 }
 
 // refers reports whether values of t, whose plan is p, refer to anything that must be copied. The plan of a pointer, a
-// slice or a map always gets a detach, but has none yet while its own element is being compiled.
+// slice or a map always has a detach in the end, but not yet while the plan of its element is compiled.
 func (p *copyPlan) refers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
