@@ -10,21 +10,24 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// MigrateFields returns a patch that transfers the ownership of fields. The managers named in from own these fields by
-// updates; the manager to becomes their owner, as if it had applied them. Client-side apply owns its fields by
-// updates; kubectl's manager is called kubectl-client-side-apply. Without the migration, a server-side apply removes
-// none of these fields, because their old owner still owns them. Send the patch with a handle's Patch, and apply next:
-// the fields that the new configuration leaves out are then removed. The patch changes only who owns which fields.
+// MigrateFields returns a patch that transfers fields from their old owners, the managers named in from, to a new
+// owner, the manager to. The old owners own the fields by updates, as client-side apply does; kubectl's manager is
+// then called kubectl-client-side-apply. The new owner owns them as if it had applied them. Without the migration, a
+// server-side apply removes none of these fields, because their old owner still owns them. Send the patch with a
+// handle's Patch, and apply next: the fields that the new configuration leaves out are then removed. The patch changes
+// only who owns which fields.
 //
 // obj is the object as the server sent it, with its metadata.managedFields and its version. If the object has been
 // written since, the answer is a Conflict: read the object again and make another patch. The patch is empty
-// ([Patch.IsEmpty]) if none of the managers owns anything; so it is empty for an object that was already migrated. If
-// a manager in from owns fields in an API version other than that of to's apply, the patch ends that ownership without
-// giving the fields to the manager to. Fields that a manager in from owns through a subresource other than to's keep
-// their owner.
+// ([Patch.IsEmpty]) if none of the managers owns anything; so it is empty for an object that was already migrated.
+// There are two exceptions to the transfer:
 //
-// Client-side apply keeps its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration. to
-// becomes the owner of the annotation too, so the first apply that leaves the annotation out removes it, and it cannot
+//   - Fields in an API version other than that of the new owner's apply lose their old owner, and the new owner does
+//     not get them.
+//   - Fields that were written through another subresource than that of the new owner keep their old owner.
+//
+// Client-side apply keeps its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration. The
+// new owner gets the annotation too, so the first apply that leaves the annotation out removes it, and it cannot
 // become stale.
 func MigrateFields(obj any, to FieldManager, from ...string) Patch {
 	ops, err := migrate(obj, to, from)
