@@ -22,8 +22,8 @@ type Hooks struct {
 	// Lost is called when this process has lost the lease, while lead may still run. err is the cause of the end of
 	// lead's context, unless that context had already ended.
 	Lost func(ctx context.Context, err *LostError)
-	// Released is called when this process has released the lease, or has failed to: after lead has returned, or if a
-	// Run ends that may hold the lease and has not called lead.
+	// Released is called when this process has released the lease, or has failed to release it. That happens after
+	// lead has returned, and at the end of a Run that has not called lead but may hold the lease.
 	Released func(ctx context.Context, i ReleaseInfo)
 }
 
