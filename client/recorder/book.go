@@ -20,7 +20,7 @@ const (
 // Each record is counted exactly once: as sent, as dropped with a cause, or as unsent in one series.
 type book struct {
 	o      Options
-	most   int // series
+	most   int // maximum of total
 	queued int // maximum of fresh
 	maxAge time.Duration
 	refill time.Duration
@@ -28,9 +28,9 @@ type book struct {
 	ended  bool // Run has ended
 
 	digests digester
-	began   time.Time          // the clock of what is remembered starts here; set by the first record
-	active  map[digest]*series // the series with something to send or a request under way, of those that go on
-	idle    *lru[remembered]   // the others that go on
+	began   time.Time          // where clock starts; set by the first record
+	active  map[digest]*series // of the series that have not ended, those that are due or flying
+	idle    *lru[remembered]   // the other series that have not ended
 	due     queue
 	flying  int // number of series with a request under way
 	fresh   int // number of series that the server does not have
@@ -96,7 +96,7 @@ func (b *book) add(now time.Time, r Record) {
 	b.schedule(now, s)
 }
 
-// clock returns a time as what is remembered has it. It is positive.
+// clock returns the time since began, which is positive. Idle series, groups and buckets keep times in this form.
 func (b *book) clock(now time.Time) time.Duration { return now.Sub(b.began) }
 
 // series returns the current series of a record with the digest d; nil if there is none or it has ended. An idle series

@@ -25,7 +25,7 @@ func (n *nameSource) next(now time.Time) (stamp int64) {
 	return n.last
 }
 
-// name returns the name with a stamp of a record about an object.
+// name returns the name of a record about an object. stamp comes from next.
 func (n *nameSource) name(stamp int64, about Reference) string {
 	const most, suffix = 253, 1 + 16 + 4
 	name := about.Identity.Name

@@ -26,7 +26,8 @@ func (b *book) remember(s *series) remembered {
 	}
 }
 
-// recall returns the series of which m is remembered, before it counts the occurrence r. The caller makes it active.
+// recall returns the series that remember has turned into m. r is the occurrence that ends its idle time; recall does
+// not count it. The caller makes the series active.
 func (b *book) recall(m remembered, d digest, r Record, combined bool) *series {
 	s := &series{
 		digest: d, combined: combined, record: r, stamp: m.stamp, first: m.first, last: b.began.Add(m.last),
