@@ -11,8 +11,8 @@ import (
 
 // This file is about values that a cached object cannot prove, because its Go type cannot express them.
 //
-//   - A plain field is zero also if the server has nothing. If a program wants false, and the server has nothing there
-//     and takes that for true, the zero of the field must not count as the wanted false.
+//   - A plain field is zero also if the server has no value. Suppose that a program wants false, and that the server
+//     has no value, which it treats as true: the zero of the field must not count as the wanted false.
 //   - An object that is replaced whole may have members on the server that the type has no field for.
 //   - If the type of a list's elements lacks one of the keys, an element may be another one than it appears to be.
 //

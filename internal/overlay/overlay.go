@@ -28,9 +28,9 @@ type Options struct {
 	// cached object may lack managedFields, and its Go type may lack fields, so it proves less than it appears to.
 	// Apply then also changes values that are not proved to be as wanted:
 	//   - an element of a list with keys that Manager may have set, and an element whose type lacks one of the keys;
-	//   - a zero of a field that is neither a pointer nor left out when zero, because the field is zero too if the
-	//     server has nothing. Apply does not change it if the API treats nothing and zero alike, or the server always
-	//     has a value there;
+	//   - a zero of a plain field, which is not a pointer and is encoded even if it is zero: the server may have no
+	//     value there. Apply does not change it if the API treats a zero like no value, or if the server always has a
+	//     value there;
 	//   - an object that is replaced whole and whose type lacks one of its members. In kinds that are not built in,
 	//     Apply knows only the members of a label selector.
 	//
