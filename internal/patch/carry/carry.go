@@ -166,7 +166,7 @@ func (c *carrier) list(live, before, after []tree.Node) (_ tree.Node, replaced b
 	replaced = len(before) != len(after)
 	run := c.run
 	p := c.pair(before, after)
-	c.run = run // from before pair: it knows how far the texts within these lists agree
+	c.run = run // as it was before the call of pair: it knows how far the texts within these lists agree
 	for i, j := range p.from {
 		if j < 0 {
 			out[i], replaced = after[i].Written(), true

@@ -56,7 +56,7 @@ func isKind(schema map[string]any, kind meta.GVK) bool {
 	})
 }
 
-// openAPIReader makes one shape of each named schema, so that a schema that contains itself ends.
+// openAPIReader makes one shape of each named schema, so that it can read a schema that contains itself.
 type openAPIReader struct {
 	schemas map[string]any
 	known   map[string]*Shape

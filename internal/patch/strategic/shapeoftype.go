@@ -27,7 +27,7 @@ func ShapeOf(t reflect.Type) (*Shape, error) {
 	return root, nil
 }
 
-// typeReader makes one shape of each Go type, so that a type that contains itself ends.
+// typeReader makes one shape of each Go type, so that it can read a type that contains itself.
 type typeReader struct {
 	known map[reflect.Type]*Shape
 	errs  []error

@@ -80,7 +80,7 @@ func stringEnd(text []byte, at uint32) uint32 {
 type Cursor struct {
 	s       *Source
 	at, end uint32
-	nest    int // an index; none of the nests before it is ahead
+	nest    int // an index in s.nests; all nests before it start before at
 }
 
 // Parts returns a cursor before the first part of an object or list.
