@@ -22,7 +22,7 @@
 //	pod, err := pods.AddFinalizer(ctx, key, "example.com/cleanup") // and RemoveFinalizer
 //	err := pods.Delete(ctx, key, client.DeleteOptions{})          // DeleteCollection deletes what a selector matches
 //	for event, err := range pods.Watch(ctx, client.WatchOptions{Namespace: "web"}) { ... }
-//	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints; WatchTable goes on
+//	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints; also WatchTable
 //	n, known, err := pods.Count(ctx, client.ListOptions{})
 //
 // A subresource has its own handle, a [Sub], with the methods that concern one object. [Resource.Status] and

@@ -326,8 +326,8 @@ func (e *DeletingError) Is(target error) bool { return target == error(apierrors
 
 // The options and the result of Ensure.
 
-// EnsureOptions choose what Ensure does besides setting the fields of the object. The zero value only sets, and reads
-// from the server.
+// EnsureOptions choose what Ensure does besides setting the fields of the object. With the zero value it does nothing
+// else, and reads the object from the server.
 type EnsureOptions struct {
 	// Absent are JSON pointers to places that must not exist: a label, an annotation, a field, the element of a list.
 	// An object cannot say that itself. An element of a list is named by its members, as in

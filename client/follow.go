@@ -14,9 +14,9 @@ import (
 
 // Contexts that follow the requests that are made with them; see package follow.
 
-// gated returns the body of hr, which is read only while the gate of ctx is open, so that nothing is written after the
-// gate has closed, however long the connection took or the process was stopped. The transport reads the body right
-// before it sends it, and a server does not process a request whose body is cut.
+// gated makes each read of hr's body fail once the gate of ctx has closed, so that nothing is written after that,
+// however long the connection took or the process was stopped. The transport reads the body right before it sends it,
+// and a server does not process a request whose body is cut.
 func gated(ctx context.Context, hr *http.Request) {
 	open := follow.OpenGate(ctx)
 	if open == nil || hr.Body == nil || hr.GetBody == nil {
@@ -67,7 +67,8 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 	})
 }
 
-// deleted tells ctx of a deletion. The server answers with the object if that goes later, and otherwise with a Status.
+// deleted tells ctx of a deletion. The server answers with the object if that still exists for a while, and otherwise
+// with a Status.
 func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
 	tell := follow.OnWrite(ctx)
 	var body struct {

@@ -14,7 +14,7 @@ import (
 
 // RequestInfo describes one HTTP exchange.
 type RequestInfo struct {
-	// Verb is the API's word for the operation, such as "list"; it is "connect" for what package remote asks for.
+	// Verb is the API's word for the operation, such as "list"; it is "connect" for the requests of package remote.
 	Verb string
 	// Resource and Key are the object of the exchange; Key has no name for collections.
 	Resource meta.GVR
@@ -69,7 +69,8 @@ type Hooks struct {
 	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use.
 	// It is also called when a token or a certificate that has ended by this machine's clock is sent, at most about
 	// once in 2 minutes. The caller is a request, or the fetch of a credential in the background; ctx has the values of
-	// a request. If no hook takes it, the client logs it as it does warnings, and counts it among them.
+	// a request. If no hook takes it, the client logs it under the same limits as
+	// warnings.
 	Stale func(ctx context.Context, err error)
 }
 
@@ -91,8 +92,8 @@ func (h Hooks) and(other Hooks) Hooks {
 	}
 }
 
-// in returns the hooks of a request with ctx; h are the client's hooks. all are all hooks, and taking are those whose
-// Warning or Stale takes the place of the log.
+// in returns the hooks of a request with ctx; h are the client's hooks. all has all of them, and taking only those
+// that replace the log: if taking has a Warning or a Stale, the client does not log what that hook receives.
 func (h Hooks) in(ctx context.Context) (all, taking Hooks) {
 	taking = h
 	if carried, ok := hooks.In[Hooks](ctx); ok {

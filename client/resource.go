@@ -90,9 +90,9 @@ func (r Resource[T]) With(o WriteOptions) Resource[T] {
 }
 
 // In returns a handle that is bound to one namespace. Keys and objects without a namespace are taken to be in it, and
-// lists and watches cover only it. A call that names another namespace returns a [*UsageError] and sends nothing. The
-// content of an object does not change the namespace, and neither does In on the returned handle. A handle on a
-// cluster-wide resource stays as it is.
+// lists and watches cover only it. A call that names another namespace returns a [*UsageError] and sends nothing; so
+// does every call on a handle that In derives from that one for another namespace. A handle on a cluster-wide resource
+// stays as it is.
 func (r Resource[T]) In(namespace string) Resource[T] {
 	switch err := meta.ValidSegment("namespace", namespace); {
 	case r.err != nil || r.t.Scope == meta.Cluster:

@@ -12,8 +12,8 @@ import (
 // into. It is a plain value, usually a package variable. With it a struct of your own is a typed client, with no
 // registration and no generated code. T is a pointer to a struct, or a map type. A struct that embeds its metadata must
 // tag it as `json:"metadata"`: see [For]. The other exported fields need names in their tags as well, at every depth.
-// The client compares names case-sensitively, as the server does. encoding/json ignores case, so there a field Data
-// without a tag matches the member data, but not here.
+// The client compares names case-sensitively, as the server does. So a field Data without a tag does not match the
+// member data, as it would in encoding/json.
 //
 //	var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 type Type[T meta.Object] struct {

@@ -284,7 +284,8 @@ type conditionError struct{ err error }
 // Error implements error.
 func (e *conditionError) Error() string { return e.err.Error() }
 
-// hopeless reports whether the wait ends with err, the outcome of its first request, because a retry would fail too.
+// hopeless reports whether err, which came before the server has been read, ends the wait: a retry would fail in the
+// same way.
 func (w *wait) hopeless(err error) bool {
 	if errors.Is(err, WrongKind) {
 		return true

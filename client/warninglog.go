@@ -49,7 +49,7 @@ type warningLog struct {
 // warningLine has the facts that a line adds to the warning. The zero warningLine means that there is no line.
 type warningLine struct {
 	said bool          // the warning gets a line
-	last bool          // no further warning of this minute gets a line, beginning with this one; a line says so
+	last bool          // the first warning without a line in this minute; a line says that there are no more
 	more int           // how many like it came since the last such line
 	in   time.Duration // how long ago that was
 	left int           // how many others were left out
@@ -141,8 +141,8 @@ func (c *Client) warningLogger(ctx context.Context) func(message string, details
 }
 
 // folded returns the text of a warning without the given names, without numbers, and without the words that have a
-// digit and a hyphen in them, which are the names of other objects, such as the pods of a Deployment. It cuts what is
-// longer than 500 bytes.
+// digit and a hyphen in them, which are the names of other objects, such as the pods of a Deployment. It cuts a
+// longer result to 500 bytes.
 func folded(text string, names ...string) string {
 	const most = 500
 	var b strings.Builder

@@ -176,7 +176,8 @@ type WatchOptions struct {
 	// later if the collection does not change. The goroutine that reads the watch calls OnOpen.
 	OnOpen func()
 	// Skip, if set, is called with the identity of each object before it is decoded. If it returns true, the event has
-	// no Object and is marked Reused, whatever its type. The goroutine that reads the watch calls Skip, before reuse.
+	// no Object and is marked Reused, whatever its type. The goroutine that reads the watch calls Skip, in WatchEach
+	// before reuse.
 	Skip func(meta.Identity) bool
 }
 
