@@ -5,8 +5,8 @@
 //	out, err := remote.Command(pods, key, "cat", "/etc/hostname").Output(ctx)
 //
 // pods is a handle on core v1 pods, of any T. The client needs the permissions get and create on pods/exec or
-// pods/attach; servers before 1.35 ask for get alone. The connection is a WebSocket, which a kube-apiserver speaks
-// since 1.30 for both. It uses the client's credentials, proxies and hooks.
+// pods/attach; servers before 1.35 ask for get alone. The connection is a WebSocket; only servers since 1.30 can tell
+// a command that its input has ended. It uses the client's credentials, proxies and hooks.
 //
 // # Containers for debugging
 //
