@@ -116,7 +116,7 @@
 //	bookmarks                           sent by the clock, also if nothing has happened
 //	410                                 only from Server.Compact, Options.HistoryAge and after 10,000 changes of a
 //	                                    resource
-//	sizes                               a request may have 3 MiB; no kind has a limit of its own
+//	sizes                               a request may have 3 MiB; no kind has a further limit
 //
 //	NOT SUPPORTED
 //	validation of other built-in kinds  a pod without containers is accepted
