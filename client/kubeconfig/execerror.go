@@ -50,7 +50,7 @@ func (p *plugin) fail(err error) *PluginError {
 	return &PluginError{Command: p.command, file: p.file, stanza: p.stanza, err: err}
 }
 
-// missing wraps err as fail does, and adds the install hint, for a plugin that may not be installed.
+// missing wraps err as fail does, and adds the install hint, because the plugin is perhaps not installed.
 func (p *plugin) missing(err error) *PluginError {
 	e := p.fail(err)
 	e.Hint = p.hint
