@@ -54,7 +54,7 @@
 //
 // Ranges by namespace are as even as the namespaces are. All objects of a namespace are in one range, and so are all
 // objects without a namespace. Namespaces whose names differ only in the last two characters, such as team-01 to
-// team-99, share a range too, so one replica may have all the work; see meta.ShardByNamespace.
+// team-99, usually share a range too, so one replica may have all the work; see meta.ShardByNamespace.
 //
 // # Faults
 //
