@@ -24,7 +24,7 @@ func (i asFiller[T]) AfterWrite(w requests.Write, f func(missed bool)) *store.Si
 			Namespace: w.Key.Namespace, Name: w.Key.Name, UID: w.UID, ResourceVersion: cmp.Or(w.ResourceVersion, w.DeletedAt),
 		},
 		Outside: w.DeletedAt != "" || i.leavesOut(w),
-	}, func(missed bool) { f(missed && i.keeps(w)) })
+	}, func(missed bool) { f(missed && i.includes(w)) })
 	// If the informer has ended by now, only this code can end the wait. If it ends after the next line, Store.EndWaits
 	// does.
 	if !i.follows(w) && sight.Stop() {
@@ -81,9 +81,9 @@ func (i *engine[T]) leavesOut(w requests.Write) bool {
 	return false
 }
 
-// keeps reports whether the cache certainly has an object in its written state, as long as it exists. leavesOut has
+// includes reports whether the cache certainly has an object in its written state, as long as it exists. leavesOut has
 // returned false for the write.
-func (i *engine[T]) keeps(w requests.Write) bool {
+func (i *engine[T]) includes(w requests.Write) bool {
 	known := i.o.LabelSelector == "" || w.Answer != nil && (w.Subresource == "" || w.Subresource == "status")
 	return known && i.o.FieldSelector == "" && !handle.Of(i.source).Filtered
 }
