@@ -118,8 +118,8 @@ func (i *engine[T]) committed() bool {
 	return len(scopes) > 0
 }
 
-// isEarly reports whether a read of namespace ns, or of all namespaces if ns is empty, is too early and the first such
-// read.
+// isEarly reports whether a read is the first one that is too early. ns is the namespace that is read; empty means all
+// of them.
 func (i *engine[T]) isEarly(ns string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -62,8 +62,8 @@ type engine[T meta.Object] struct {
 	partly bool
 	news   chan struct{} // closed, and replaced, when the result of Namespaces is out of date
 
-	// withhold makes mutated collect errors in withheld instead of reporting them: shape is held outside a Run, and
-	// OnError may call SetNamespaces.
+	// While withhold is set, the method mutated collects errors in withheld and does not report them. It is set while
+	// shape is held outside a Run: OnError may call SetNamespaces, which waits for shape.
 	withhold bool
 	withheld []error
 
@@ -88,8 +88,8 @@ func (s *span) follows() *span {
 // nextRun is how long a wait that begins between two Runs waits for the next one.
 const nextRun = 5 * time.Second
 
-// waitNext waits up to nextRun for the next Run, if the last one ended with the error stopped, which means that its
-// context ended. Otherwise it returns at once. A program that runs an informer again may wait for it just before the
+// waitNext waits up to nextRun for the next Run, if the last one has ended because its context ended: its error is then
+// stopped. Otherwise it returns at once. A program that runs an informer again may wait for it just before the
 // Run begins.
 func (s *span) waitNext(ctx context.Context, stopped error) {
 	select {

@@ -177,7 +177,7 @@ type state struct {
 	version string
 	seen    string // the version that the cache is current to; unlike version it survives the loss of the watch
 	cause   Cause  // of the current or the next list
-	stale   bool   // the next list may be older than the present (Options.AllowStale)
+	stale   bool   // the next list may be older than the server's present state (Options.AllowStale)
 	afresh  bool   // the next list treats no object as unchanged: the server reuses versions
 	doubt   bool   // a streaming list did not end: if the current paged one works, the server does not serve streaming lists
 	plain   bool   // the next list is a paged one, because streaming lists have failed

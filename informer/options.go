@@ -64,10 +64,10 @@ type Options struct {
 	// AllowEarlyReads allows reads of the cache before it holds a complete list, when it lacks objects that the server
 	// has. Without it the informer reports the first such read as an *EarlyReadError, and fails the test if its client
 	// is from clienttest.Start. Early reads are a Get that finds nothing, loops, Select, Len, and those of indexes.
-	// Subscribe and Status are not early reads, nor are reads by a function of a source of a controller that waits for
-	// the cache, such as the function of controller.Map. If only some namespaces have been listed, reads of the others
-	// and reads of all namespaces are too early. Reads of all namespaces are allowed once a controller has said in its
-	// log that it works without the missing ones.
+	// Subscribe and Status are not early reads. If a controller waits for the cache, reads by the functions of its
+	// sources, such as the function of controller.Map, are not early either. If only some namespaces have been listed,
+	// reads of the others and reads of all namespaces are too early. Reads of all namespaces are allowed once a
+	// controller has said in its log that it works without the missing ones.
 	AllowEarlyReads bool
 	// OnError is called with every error:
 	//

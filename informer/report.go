@@ -64,8 +64,8 @@ const (
 // the server refuses it.
 var verbs = []string{"list ", "watch "}
 
-// reports reports the error of a list, a watch or a question, after which the machine went from the state was to the
-// step todo.
+// reports reports the error of a list, a watch or a question. was is the state of the machine before the error, and
+// todo the step that the machine has chosen after it.
 func (r *reflector[T]) reports(was state, in input, todo effect) {
 	switch {
 	case in.err == nil && r.s.polling && !was.polling:

@@ -35,7 +35,7 @@ func (r *reflector[T]) stage(s state) *staging[T] {
 		g.relist = r.writer.Relist()
 		return g
 	}
-	// An object in a range that stays leaves the cache only if the list has another object of its name.
+	// An object in a range that stays leaves the cache only if the list has another object with the same name.
 	g.relist = r.writer.RelistOf(func(id meta.Identity) bool { return g.lists(id) || g.bad[id.Key()] })
 	return g
 }
@@ -72,7 +72,7 @@ func (g *staging[T]) set(id meta.Identity, obj T) {
 	}
 }
 
-// retain stages that an object exists but does not decode.
+// retain notes that an object exists although it does not decode, so the cache keeps its last good state.
 func (g *staging[T]) retain(id meta.Identity, err error) {
 	g.relist.Retain(id)
 	g.bad[id.Key()] = true
