@@ -31,7 +31,9 @@ type job[K comparable] struct {
 	// ended is closed after taking has ended; drains then says whether the workers drain the queue.
 	ended    chan struct{}
 	drains   bool
-	finished sync.WaitGroup // counts the workers; crew adds to it with crew.mu held while this is crew.job, and workers add to it too
+	// finished counts the workers. The crew adds to it with crew.mu held, and only while this is crew.job. Workers add
+	// to it too.
+	finished sync.WaitGroup
 }
 
 // worker is one worker.

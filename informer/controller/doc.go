@@ -64,15 +64,15 @@
 //	that of a cluster-scoped owner                           listed once in the Run, because it is unknown which it
 //	                                                         needs
 //	a key of a namespace that the informer does not follow   likewise, for Map, Reads and Fresh
-//	any key, from a source of your own that wraps these      all: the workers do not start before
+//	any key, from a source of your own that wraps these      all namespaces: no worker starts before they are listed
 //
 // When the namespace is listed, or SetNamespaces removes it, its keys are reconciled. A namespace that SetNamespaces
-// adds during Run holds back its own keys, and no others. One that is forbidden after it was listed holds back nothing:
-// its cache stays as it was.
+// adds during Run holds back its own keys, and no others. A namespace that the server forbids after it was listed
+// holds back nothing: its cache stays as it was.
 //
-// [Status] names the sources that lack namespaces, with the last error of each; so do Group.Ready and the log. A
-// reconcile that reads other namespaces than its own does not find the objects of missing ones, nor does an index have
-// them; a Map that names keys in other namespaces than those of its objects is such a case. Set Options.AllNamespaces
+// [Status], Group.Ready and the log name the sources that lack namespaces, with the last error of each. A reconcile
+// that reads other namespaces than its own does not find the objects of missing ones, and an index does not have them.
+// A Map that names keys in other namespaces than those of its objects leads to such reconciles. Set Options.AllNamespaces
 // then: all keys wait for all namespaces at the start.
 //
 // # Caches that are behind

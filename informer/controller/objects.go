@@ -313,8 +313,8 @@ func (h *handler[K, T]) leaves(add func(K), obj T) func(K) {
 	}
 }
 
-// told returns an add that first tells the hook which object names the key, and which earlier version of it this source
-// has received.
+// told returns a function that tells the hook Named which object names a key, and which earlier version of the object
+// this source has received, and then calls add.
 func (h *handler[K, T]) told(add func(K), obj T, previous string) func(K) {
 	if h.to.named == nil {
 		return add

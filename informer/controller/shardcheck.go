@@ -14,7 +14,7 @@ import (
 	"github.com/bowline-go/bowline/internal/runners"
 )
 
-// The error of each check below begins with the text of its parameter where, and the name of the field.
+// Each check below has a parameter called where. Its error begins with the text of where and the name of the field.
 const inOptions = "controller.Options: "
 
 // validateShards returns why the sources of a Run and Options.Shards do not fit together.

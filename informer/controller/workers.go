@@ -11,7 +11,7 @@ import (
 // shift runs the workers of one run during calls of work.
 type shift[K comparable] struct {
 	c     *Controller[K]
-	epoch *epoch[K] // the epoch; with prepare, that of the term during a call of work
+	epoch *epoch[K] // of the run or, if prepare is set, of the term; then it is valid only during a call of work
 	// prepare begins a term, and finish ends it; ok is false if the term or the run ended before that. prepare is nil
 	// if the sources run all the time.
 	prepare func(leading context.Context) (finish func(), ok bool)
@@ -44,7 +44,7 @@ func (s *shift[K]) stop() {
 	s.finished.Done()
 }
 
-// end ends the work of the run, if lead has not waited for it, and the context of the run.
+// end ends the context of the run, and with it a call of work that lead has not waited for. It waits for that call.
 func (s *shift[K]) end(fail context.CancelCauseFunc) {
 	s.mu.Lock()
 	s.over = true
