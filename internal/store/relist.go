@@ -25,9 +25,9 @@ type Relist[T meta.Object] struct {
 	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until then an
 	// entry's row is its position here.
 	staged []*entry[T]
-	// at finds staged objects by key. Until it is complete, it lacks those that replace an object of the store;
-	// changed has the rows of these. The first search for one of them completes at. That is rare, because a list
-	// rarely has an object twice.
+	// The table at finds staged objects by key. Until complete is set, it lacks the staged objects that replace an
+	// object of the store; changed has the rows of these. The first search for one of them completes the table. That
+	// is rare, because a list rarely has an object twice.
 	at       keys[T]
 	complete bool
 	changed  rowBits
@@ -235,7 +235,7 @@ func (r *Relist[T]) differences() ([]delta[T], Changes) {
 	return deltas, c
 }
 
-// keeps marks old, and takes back what was staged for its key.
+// keeps marks the entry old as listed, and takes back what was staged for its key.
 func (r *Relist[T]) keeps(old *entry[T]) {
 	r.see(old)
 	r.unstage(old.tag, old.key, old)
@@ -249,7 +249,7 @@ func (r *Relist[T]) unstage(tag uint32, key meta.Key, old *entry[T]) {
 	}
 }
 
-// keep marks old if it is in the state that id names, and reports whether it is.
+// keep marks the entry old as listed if it has the state that id names, and reports whether it has.
 func (r *Relist[T]) keep(id meta.Identity, old *entry[T]) bool {
 	kept := old != nil && old.same(id.UID, id.ResourceVersion)
 	if kept {

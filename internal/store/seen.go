@@ -71,8 +71,8 @@ func (s *Store[T]) holds(key meta.Key, uid string) bool {
 	return e != nil && (uid == "" || e.uid == uid)
 }
 
-// expect adds a to the waiters, unless the store has seen w. leaves says that w takes an object out of the cache, and
-// that no wait is in progress for an earlier write of the object that has a version.
+// expect adds the waiter a, unless the store has seen the write w. leaves reports that w takes the object out of the
+// cache, and that nobody waits for an earlier write of the object with a version.
 func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 	s.write.Lock()
 	defer s.unlock()
