@@ -13,7 +13,7 @@ import (
 // Errors are [*Error] and name the place and the Go type. T is then its zero value.
 func Unmarshal[T any](raw []byte) (T, error) { return unmarshal[T](raw, typeMeta{}, Options{}) }
 
-// Options are about the decoding of an item from the wire. The zero value is valid.
+// Options configure how an item from the wire is decoded. The zero value is valid.
 type Options struct {
 	// APIVersion and Kind are those of an item that does not name its own, like the items of most lists. The object
 	// gets them if its type can hold them: by its method SetTypeMeta(apiVersion, kind string) if it has one, otherwise

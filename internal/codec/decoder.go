@@ -27,7 +27,7 @@ type decoder struct {
 	typed    typeMeta // the kind and apiVersion that the struct had before it was decoded
 	strict   bool     // a member without a place is an error
 	metadata place    // of the document's own metadata, if members without a place matter
-	lossy    bool     // a member without a place was found, or need not be looked for
+	lossy    bool     // a member without a place was found, or is not to be looked for (request.look)
 
 	sharing sharing
 	text    text

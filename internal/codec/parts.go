@@ -15,9 +15,10 @@ import (
 // that of a part that was decoded into the same Go type before, the object gets a reference to that part, and nothing
 // of the text is decoded. So objects that were decoded with Parts must not be changed.
 //
-// A part is shared from the second time on that its text comes, or from the third if it is within another one. It is
-// then decoded anew, so that it does not keep the memory of the object that had it first. Parts does not keep a part
-// alive: a part lives as long as an object that has it, and its text goes with it. The texts take at most 4 MB.
+// The first time a text comes, Parts only remembers its hash. The second time (or the third, for a part within another
+// one), the part is decoded into memory of its own, which this object and later ones share. So a shared part does not
+// keep the memory of the object that had it first. Parts does not keep a part alive: a part and its text live as long as an
+// object that has the part. The texts take at most 4 MB.
 //
 // If little repeats, Parts looks for nothing for a while, and then tries again.
 //
@@ -131,7 +132,7 @@ func (s *Parts) end(looked, found int) {
 	}
 	defer s.mu.Unlock()
 	w = s.window.Swap(0)
-	if uint32(w) < windowSize { // another goroutine has judged
+	if uint32(w) < windowSize { // another goroutine has reset the window
 		return
 	}
 	if w>>32*leastFound >= uint64(uint32(w)) {
@@ -290,7 +291,7 @@ type sharing struct {
 }
 
 // allowed is how many bytes may be compared in vain or decoded twice, for each byte of an object. Only an object that
-// was made for it reaches the limit.
+// was made to be slow to decode reaches the limit.
 const allowed = 8
 
 // share begins an object of a given size. Its parts are shared unless s is nil.

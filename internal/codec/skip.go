@@ -84,7 +84,7 @@ func (s *skimmer) afterObject(i, depth int) int {
 	if depth+s.depth > maxDepth {
 		return broken
 	}
-	first := len(s.hashes) // this object's start here
+	first := len(s.hashes) // where the hashes of this object's names begin
 	i, ended := jsonlex.AfterOpen(data, i, '}')
 	for i >= 0 && !ended {
 		if data[i] != '"' {
