@@ -10,8 +10,8 @@ type store[K comparable] struct {
 	table  table
 	peak   int // the highest table.n since the memory of an earlier peak was released
 	blocks [][]entry[K]
-	used   int // entries of the last block that were in use before
-	free   ref // the first of the entries that were in use and are free now
+	used   int // how many entries of the last block have been handed out so far
+	free   ref // the first of the entries that were handed out and are free now
 
 	grouped bool          // entries have groups
 	owners  [][]*group[K] // the groups of the entries in blocks, if grouped
