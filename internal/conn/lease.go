@@ -94,7 +94,7 @@ func (l *lease) ending(now time.Time) bool {
 	return l.within(now, min(max(time.Minute, life/5), life/2))
 }
 
-// within reports whether at most left remains of the lease.
+// within reports whether the lease ends within the duration left.
 func (l *lease) within(now time.Time, left time.Duration) bool {
 	if l.Expires.IsZero() {
 		return false
