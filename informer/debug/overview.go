@@ -233,7 +233,7 @@ func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Tim
 	return row
 }
 
-// stateOf names the activity of an informer. An informer that polls is named so in all its steps.
+// stateOf names the activity of an informer. It is "polling" in every state of an informer that polls.
 func stateOf(s informer.Status) string {
 	if s.Polling != nil {
 		return "polling"
