@@ -82,8 +82,7 @@ type ownership struct {
 	owners []string // the managedFields, without times and sorted
 }
 
-// notDecoded returns the answer to a configuration that is not an object of the kind, not YAML, or whose owner has no
-// fields.
+// notDecoded returns the answer to an apply whose body cannot be decoded into an object.
 func notDecoded(why string) string {
 	return in136("400 BadRequest: error decoding patch: "+why, "400 BadRequest: error decoding YAML: "+why)
 }

@@ -207,7 +207,7 @@ func testEnsureKeyed(t *testing.T, s suite, c *counter, ns string) {
 	equal(t, "containers after one is no longer wanted", fmt.Sprint(names(got)), "[main injected]")
 	ensure(t, c, r, want, client.Unchanged, 0)
 
-	// A cached object with managedFields proves as much as the server's; without them, Ensure reads the object.
+	// Ensure trusts a cached object with managedFields like the server's; without them, it reads the object.
 	_, done, err := r.Ensure(t.Context(), want, client.EnsureOptions{Known: got, Absent: []string{"/spec/template/spec/containers/name=injected"}})
 	if err != nil || done.Outcome != client.Updated {
 		t.Errorf("without the injected one: %v, %v", done, err)

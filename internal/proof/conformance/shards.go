@@ -129,7 +129,8 @@ func testShardsOfLists(t *testing.T, s suite) {
 	}
 }
 
-// fresh reports whether the server's cache has a version, which a list at that version makes sure of.
+// fresh lists at a version, so that the server's cache has reached that version when fresh returns. It reports whether
+// the list has a version.
 func (s suite) fresh(t *testing.T, version string) bool {
 	t.Helper()
 	list := must[meta.List[*ConfigMap]](t)(s.configMaps.List(t.Context(), client.ListOptions{ResourceVersion: version, PageSize: -1}))

@@ -78,7 +78,7 @@ func testWatch(t *testing.T, s suite) {
 	}
 	equal(t, "uid", before.UID, present[slices.IndexFunc(present, func(e client.Event[*ConfigMap]) bool { return e.Identity.Name == "before" })].Identity.UID)
 
-	// The server ends it after the timeout, and that is no error.
+	// The server ends the watch after the timeout, which is not an error.
 	for e, err := range s.configMaps.Watch(t.Context(), client.WatchOptions{
 		Namespace: ns, ResourceVersion: events[3].Identity.ResourceVersion, Timeout: time.Second,
 	}) {
@@ -119,8 +119,8 @@ func testWatchSelector(t *testing.T, s suite) {
 	if want := []string{"ADDED b", "ADDED a", "DELETED b", "DELETED a"}; !slices.Equal(describe(events), want) {
 		t.Errorf("events are %v, want %v", describe(events), want)
 	}
-	// The resource version of an object that has left the selection is that of the change, so that it can be resumed
-	// from.
+	// An object that has left the selection comes with the resource version of the change, so a watch can resume from
+	// that version.
 	left := events[2].Identity
 	next := collect(t, s, client.WatchOptions{Namespace: ns, ResourceVersion: left.ResourceVersion}, 1)
 	if next[0].Identity.ResourceVersion == left.ResourceVersion {

@@ -64,9 +64,9 @@ const WritersAgent = "writers/1"
 // status and through a projection of it. The server of cfg must serve Tallies. wrap is what is between the writers and
 // the server, or nil.
 //
-// Each writer counts once: it tries again after an error that says that nothing was written, and not after one that
-// says that something may have been. In the end, each writer that succeeded must have counted once, and each that does
-// not know whether it did, at most once.
+// Each writer counts once. If an error says that nothing was written, the writer tries again; if the error leaves open
+// whether something was written, the writer gives up. In the end, each writer that succeeded must have counted exactly
+// once, and each writer that gave up at most once.
 func RunWriters(t *testing.T, cfg client.Config, wrap func(http.RoundTripper) http.RoundTripper) {
 	s := newSuite(t, cfg)
 	tallies := client.For(s.client, Tallies)
