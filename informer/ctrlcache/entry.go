@@ -169,8 +169,8 @@ func isStrip(f toolscache.TransformFunc) bool {
 	return f != nil && sourceOf(f) == sourceOf(cache.TransformStripManagedFields())
 }
 
-// sourceOf returns the place of a function in the source. Its code may be at several addresses, because the compiler copies a function literal
-// with the function that it inlines.
+// sourceOf returns the place of a function in the source. Its code may be at several addresses, because the compiler
+// copies a function literal with the function that it inlines.
 func sourceOf(f toolscache.TransformFunc) (at struct {
 	file string
 	line int

@@ -48,7 +48,8 @@ type Options struct {
 	//
 	// New returns an error that names the kind and the path for: a path that does not exist, with the members that do;
 	// a path that is empty, is given twice, or includes another one; a path into a type that decodes JSON by itself,
-	// such as metav1.Time, which can only be taken whole; a path into metadata; a kind that the scheme does not have;
+	// such as metav1.Time, which can only be taken whole; a path into metadata, kind or apiVersion, except
+	// metadata.managedFields; a kind that the scheme does not have;
 	// unstructured objects and metadata as a key; and a kind without paths.
 	Fields map[client.Object][]string
 	// CheckMutations finds handlers and readers that change objects of the cache; see informer.Options. It checks one

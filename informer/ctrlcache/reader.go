@@ -193,9 +193,9 @@ func isExact(op selection.Operator) bool {
 	return op == selection.Equals || op == selection.DoubleEquals
 }
 
-// readable returns the complete entry of the kind and form of an object or a list. If several things are wrong, it
-// returns the error that controller-runtime would: with configured namespaces it checks the call first, and otherwise
-// the informer. first and last check the call; last may be nil.
+// readable returns the complete entry of the kind and form of an object or a list. The functions first and last check
+// the call; last may be nil. If several things are wrong, readable returns the error that controller-runtime would:
+// it calls first before it looks for the informer, if the kind has configured namespaces, and last afterwards.
 func (c *caches) readable(ctx context.Context, obj runtime.Object, first func(kind) error, last func() error) (*entry, error) {
 	k, err := kindOf(obj, c.scheme)
 	if err != nil {
