@@ -3,7 +3,7 @@
 //	go run ./examples/crd                        # with nothing but Go: the API server is in the process
 //	kubectl apply -f examples/crd/sites.yaml && go run ./examples/crd -kubeconfig FILE
 //
-// In a real cluster it makes one Site in the namespace default, and removes it in the end.
+// In a real cluster it makes one Site in the namespace default, and removes it at the end.
 package main
 
 import (
