@@ -35,7 +35,7 @@ func Main(m *testing.M, main func()) {
 	os.Exit(m.Run())
 }
 
-// Forever never returns, and says so to the test.
+// Forever tells the test that the program hangs, and never returns.
 func Forever() {
 	_, _ = os.Stdout.WriteString(hung + "\n") // if the test has gone, nobody needs to know
 	select {}
@@ -94,7 +94,7 @@ func Test(t *testing.T, further syscall.Signal) {
 		t.Fatal("the program has ended before it hung")
 	}
 	// The first signal takes a moment to end the program's context. A person, too, sends one signal after another.
-	_ = program.Process.Signal(os.Interrupt) // the loop looks whether the process lives
+	_ = program.Process.Signal(os.Interrupt) // the loop below finds out whether the process still runs
 	again, limit := time.NewTicker(10*time.Millisecond), time.After(20*time.Second)
 	defer again.Stop()
 	for {
