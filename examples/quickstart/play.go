@@ -11,8 +11,8 @@ import (
 )
 
 // play makes the sources, starts the controller, waits until everything is mirrored, lets the storm rage, and waits
-// again. With -debug it then waits for an interrupt. left is the error that says why something that play has made on a
-// real cluster could not be removed.
+// again. With -debug it then waits for an interrupt. If play cannot remove something
+// that it has made on a real cluster, left says why.
 func play(parent context.Context, o options, p *progress) (_ *summary, left, err error) {
 	began := time.Now()
 	w, err := newWorld(o)

@@ -12,7 +12,7 @@ import (
 
 // peakRSS returns the most memory that the process has held, in bytes, or 0 if the system does not say.
 func peakRSS() int64 {
-	// Linux counts what the parent held before exec in getrusage, so its own figure is better.
+	// On Linux, getrusage includes the memory that the parent held before exec. VmHWM does not include it.
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		var kib int64
 		if _, rest, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
