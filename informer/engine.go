@@ -88,8 +88,8 @@ func (s *span) follows() *span {
 // nextRun is how long a wait that begins between two Runs waits for the next one.
 const nextRun = 5 * time.Second
 
-// waitNext waits up to nextRun for the next Run, if the last one has ended because its context ended: its error is then
-// stopped. Otherwise it returns at once. A program that runs an informer again may wait for it just before the
+// waitNext waits up to nextRun for the next Run, if the last one has ended because its context ended: its error is
+// then stopped. Otherwise it returns at once. A program that runs an informer again may wait for it just before the
 // Run begins.
 func (s *span) waitNext(ctx context.Context, stopped error) {
 	select {
