@@ -29,8 +29,8 @@ type job[K comparable] struct {
 	// context of reconciles.
 	taking, draining, reconciling context.Context
 	// ended is closed after taking has ended; drains then says whether the workers drain the queue.
-	ended    chan struct{}
-	drains   bool
+	ended  chan struct{}
+	drains bool
 	// finished counts the workers. The crew adds to it with crew.mu held, and only while this is crew.job. Workers add
 	// to it too.
 	finished sync.WaitGroup

@@ -72,8 +72,8 @@
 //
 // [Status], Group.Ready and the log name the sources that lack namespaces, with the last error of each. A reconcile
 // that reads other namespaces than its own does not find the objects of missing ones, and an index does not have them.
-// A Map that names keys in other namespaces than those of its objects leads to such reconciles. Set Options.AllNamespaces
-// then: all keys wait for all namespaces at the start.
+// A Map that names keys in other namespaces than those of its objects leads to such reconciles. If a controller has
+// such reconciles, set Options.AllNamespaces: all keys then wait for all namespaces at the start.
 //
 // # Caches that are behind
 //

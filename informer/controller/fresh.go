@@ -43,8 +43,8 @@ import (
 //   - The informer has ended, or no longer follows the namespace.
 //
 // A key that is not fresh waits aside: it occupies no worker and has not failed. If a source names it during the wait,
-// the reconcile after the wait serves that request too. The key becomes ready when the caches have seen the writes, or after
-// Options.FreshTimeout; then the reconcile goes ahead with the caches as they are. [Status] counts both, and
+// the reconcile after the wait serves that request too. The key becomes ready when the caches have seen the writes, or
+// after Options.FreshTimeout; then the reconcile goes ahead with the caches as they are. [Status] counts both, and
 // Hooks.Waited receives each.
 //
 // The controller does not wait for writes of others, of other keys, of a dry run, or by DeleteCollection. Nor does it

@@ -46,11 +46,11 @@ type Status struct {
 	Workers int
 	// Paused says that [Controller.Pause] was called, and that no reconcile starts until [Controller.Resume].
 	Paused bool
-	// Unsynced has an error for each source that the workers wait for, or that Run gave up waiting for. It also has one
-	// for each source of [Controller.AddSource] and [Controller.AddSourcesFor] that has not delivered yet or has
-	// failed, although no worker waits for it. Each error begins with the name of the source, and wraps the reason if the source gives one, such
-	// as the last error of the server. If Options.Shards have a method WhyIdle, "Shards" is listed too while the
-	// controller runs and this replica has no ranges.
+	// Unsynced has an error for each source that the workers wait for, or that Run gave up waiting for. It also has
+	// one for each source of [Controller.AddSource] and [Controller.AddSourcesFor] that has not delivered yet or has
+	// failed, although no worker waits for it. Each error begins with the name of the source, and wraps the reason if
+	// the source gives one, such as the last error of the server. If Options.Shards have a method WhyIdle, "Shards" is
+	// listed too while the controller runs and this replica has no ranges.
 	Unsynced []error
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
