@@ -30,8 +30,8 @@
 // members may change until version 1.
 //
 // The memory of a cache is estimated: the page measures 200 of its objects, and counts shared memory once. In tests the
-// estimate is within a quarter of the real size of the objects. It leaves out indexes. If an
-// object keeps a longer text alive by referring to a part of it, the estimate counts only that part.
+// estimate is within a quarter of the real size of the objects. It leaves out indexes. If an object keeps a longer
+// text alive by referring to a part of it, the estimate counts only that part.
 //
 // # Who may see it
 //
@@ -52,8 +52,8 @@
 //
 // The page holds no lock of a cache while it reads objects, and none at all while it writes an answer. Answers are
 // bounded: if a list is cut, the page says how many entries are left out. The search reads the keys of all objects, 25
-// ms for 100,000 on a busy machine. The page of a controller copies the keys of its queue. That blocks the queue, for 0.1
-// s with a million keys.
+// ms for 100,000 on a busy machine. The page of a controller copies the keys of its queue. That blocks the queue, for
+// 0.1 s with a million keys.
 //
 // Each event costs the program at most about a microsecond, and the latest 500 events of each kind take memory. Streams
 // of events are bounded in number, and buffer no events: a client that reads too slowly is told how many it has missed,
