@@ -38,9 +38,9 @@
 // series for 25 priorities at most, and one for all others, "exceeded_cardinality_limit".
 //
 // The following metrics are Bowline's own. Informers of one resource, with one informer.Options.Name and the same
-// selectors, share a series, and so do recorders of one controller: their counts are added up, and of their ages the
-// greatest is shown. The label informer is the name of the informer: that Name, followed by the selectors. Without
-// either it is empty, which Prometheus treats as no label.
+// selectors, share a series, and so do recorders of one controller: the series has the sum of their counts, and the
+// greatest of their ages. The label informer is the name of the informer: that Name, followed by the selectors.
+// Without either it is empty, which Prometheus treats as no label.
 //
 //	bowline_build_info                            version: that of Bowline in the build information; always 1
 //	bowline_informer_objects                      resource, informer: objects in the caches
