@@ -17,8 +17,8 @@ import (
 //
 // The first time a text comes, Parts only remembers its hash. The second time (or the third, for a part within another
 // one), the part is decoded into memory of its own, which this object and later ones share. So a shared part does not
-// keep the memory of the object that had it first. Parts does not keep a part alive: a part and its text live as long as an
-// object that has the part. The texts take at most 4 MB.
+// keep the memory of the object that had it first. Parts does not keep a part alive: a part and its text live as long
+// as an object that has the part. The texts take at most 4 MB.
 //
 // If little repeats, Parts looks for nothing for a while, and then tries again.
 //

@@ -108,8 +108,8 @@ func (t *text) string(b []byte) string {
 	return e.s
 }
 
-// valid returns b, which need not be valid UTF-8, as a string. Each invalid byte becomes a replacement character, as in
-// JSON. The strings of the table are valid.
+// valid returns b, which need not be valid UTF-8, as a string. Each invalid byte becomes a replacement character, as
+// in JSON. The strings of the table are valid.
 func (t *text) valid(b []byte) string {
 	if len(b) <= longestEntry {
 		if e := &t.table[hash(b)>>(64-tableBits)]; e.s == string(b) {
