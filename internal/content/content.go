@@ -21,9 +21,9 @@ type Form interface {
 	// List frames the body of a list, and Watch that of a watch.
 	List(o jsonstream.Options) List
 	Watch(o jsonstream.Options) pipeline.Stream
-	// Status returns the JSON of the Status that is a whole body in the form.
+	// Status returns the JSON of a Status. body is a whole body in the form, which has only that Status.
 	Status(body []byte) ([]byte, error)
-	// StatusOf returns the JSON of the Status that is the object of an event.
+	// StatusOf returns the JSON of a Status that is the object of an event.
 	StatusOf(object []byte) ([]byte, error)
 }
 
