@@ -8,8 +8,8 @@ import (
 // OwnedWhole reports whether a member of that name, anywhere in an object of the apiVersion, is an object that is
 // owned whole: a manager owns all of its fields or none. A set names such an object without the fields within it. An
 // empty object that was applied looks the same in a set, so only knowledge of the kinds tells the two apart.
-// OwnedWhole knows the groups that Kubernetes itself serves, and of their members only those that are owned whole
-// wherever their name occurs. If the result is false, the member may still be owned whole. internal/proof/e2e compares
+// OwnedWhole knows only the groups that Kubernetes itself serves, and only members that are owned whole wherever their
+// name occurs in a group. If the result is false, the member may still be owned whole. internal/proof/e2e compares
 // the list with the schemas that the server publishes.
 func OwnedWhole(apiVersion, member string) bool {
 	group, _, found := strings.Cut(apiVersion, "/")
