@@ -9,8 +9,8 @@ const (
 	tops = 0x8080808080808080
 )
 
-// specials marks quotes, backslashes and control characters. It also marks each byte of eight for which the byte of
-// also has its highest bit set: with eight itself as also, these are the bytes that are not ASCII.
+// specials marks quotes, backslashes and control characters. It also marks the places at which the highest bit of the
+// byte in also is set. A caller that passes eight itself as also thus marks the bytes that are not ASCII.
 func specials(eight, also uint64) uint64 {
 	control := eight - ones*' '
 	quote := (eight ^ ones*'"') - ones
