@@ -188,7 +188,7 @@ func (l *List) members(c byte) error {
 	return io.EOF
 }
 
-// null moves past a null instead of the items. It starts with c at pos.
+// null moves past a null that stands in place of the items. It starts with c at pos.
 func (l *List) null(c byte) error {
 	s := &l.s
 	if l.part != atStart {

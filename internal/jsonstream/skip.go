@@ -155,9 +155,9 @@ func (s *scanner) scalarEnd(i int) ([]byte, int, error) {
 	}
 }
 
-// unquote returns the text of a quoted string, with the replacement character for text that is not Unicode, as in
-// decoding. It returns "" for a string that decoding refuses, because a wrong name is worse than none. If the result
-// equals like, it returns like.
+// unquote returns the text of a quoted string, with the replacement character for bytes that are not valid UTF-8,
+// as in decoding. It returns "" for a string that decoding refuses, because a wrong name is worse than none. If the
+// result equals like, it returns like.
 func unquote(quoted []byte, like string) string {
 	end, plain := jsonlex.StringEnd(quoted, 0)
 	inner := quoted[1 : len(quoted)-1]
