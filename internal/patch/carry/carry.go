@@ -12,8 +12,8 @@ import (
 )
 
 // Change applies the change from before to after to live, and returns the result. before is the part of live that a
-// program saw, and after is what the program made of it. Both may lack fields that live has and the program's type
-// does not. Members of live that neither of them names stay.
+// program saw, and after is what the program made of it. Both may lack fields of live, because the program's
+// type does not have them. Members of live that neither of them names stay.
 //
 // Change removes members that after no longer has. Members stay in their place in live, and new ones follow them. It
 // is an error if one of the documents is not a JSON object.
