@@ -159,8 +159,8 @@ func merged(original, modified, live *tree.Node, s *Shape) (tree.Node, error) {
 	return tree.Literal(text), nil
 }
 
-// pair returns, for each element of after, the index of the same element of before, or -1. Among those with its merge
-// key it is the one that is alike, or else the one that has most in common.
+// pair returns, for each element of after, the index of the same element of before, or -1. If several elements of
+// before have its merge key, pair chooses the one that is alike, or else the one that has most in common with it.
 func (t twins) pair(before, after []element, mergeKey string) []int {
 	return t.pairer.ByKey(nodes(before), nodes(after), func(v *tree.Node) string { return idOf(v, mergeKey) })
 }
