@@ -58,7 +58,7 @@ func power(d decimal) (*big.Int, bool) {
 	return n.Add(n, big.NewInt(d.shift)), true
 }
 
-// appendNumber appends a number in a form that all numbers of its value have.
+// appendNumber appends a number in a canonical form: numbers with the same value have the same form.
 func appendNumber(dst, number []byte) []byte {
 	d := decimalOf(number)
 	p, ok := power(d)
