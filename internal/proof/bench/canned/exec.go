@@ -37,7 +37,7 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 	u := websocket.Upgrader{Subprotocols: []string{"v5.channel.k8s.io"}, ReadBufferSize: partSize + 1024, WriteBufferSize: 1024}
 	c, err := u.Upgrade(w, r, nil)
 	if err != nil {
-		return // it has answered
+		return // Upgrade has answered
 	}
 	defer s.enter()()
 	defer c.Close()

@@ -26,7 +26,7 @@ const (
 type message struct {
 	item  []byte // in a list
 	added []byte // the event of a streaming list
-	event []byte // a later event, with a placeholder for its version at the index at
+	event []byte // a later event, with a placeholder for its version; the field at is its index
 	at    int
 }
 

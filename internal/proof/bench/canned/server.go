@@ -1,5 +1,5 @@
 // Package canned is an API server that serves one collection of pods from bytes that it prepares in advance. It does as
-// little as the informers of all sides need, as fast as it can, so that the clients are measured.
+// little as the informers of all sides need, as fast as it can, so that the figures show the costs of the clients.
 //
 // It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches,
 // in JSON or protobuf that is not compressed, and the discovery of pods. It runs commands in the container of one pod,
