@@ -60,9 +60,9 @@
 //   - The slow subscriber is fed without a server: on both sides a second handler keeps up, and reports when all
 //     updates are in the cache.
 //   - Update, index lookup and Replace measure only the cache (client-go: cache.Indexer). Both get decoded objects,
-//     with two indexes of one value for each object. client-go's functions have to return it in a new slice; Bowline's
-//     return it as it is (cache.NewValueIndex). Bowline is given each object's identity, which its decoder reads from
-//     the wire; client-go's key function reads it from the object.
+//     and have two indexes, in which each object has one value. client-go's index functions must return that value in
+//     a new slice; Bowline's return the value itself (cache.NewValueIndex). Bowline is given each object's identity,
+//     which its decoder reads from the wire; client-go's key function reads it from the object.
 //   - The readers and the writer have rates. The reached rates are printed, because a side that does not reach them is
 //     measured under less load than the other. A write's time is that of its call.
 //   - Patches are compared as functions from bytes to bytes, on a pod of 7 KB that is edited in six places (package
