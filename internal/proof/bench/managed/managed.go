@@ -66,7 +66,7 @@ func (s Side) fewer(job func(sample.Informer) sample.Job, contentType string) sa
 	}
 }
 
-// With returns jobs and more.
+// With adds the jobs in more to jobs, and returns jobs.
 func With(jobs, more map[string]sample.Job) map[string]sample.Job {
 	maps.Copy(jobs, more)
 	return jobs
@@ -84,7 +84,7 @@ func (s Side) informer(contentType string) sample.Informer {
 				Each: func(yield func(node, phase string)) {
 					var pods corev1.PodList
 					if err := c.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
-						return // the counts say so
+						return // the counts of the sample are then wrong, which ends the run
 					}
 					for i := range pods.Items {
 						yield(pods.Items[i].Spec.NodeName, string(pods.Items[i].Status.Phase))
