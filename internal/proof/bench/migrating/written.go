@@ -14,7 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// setClientGo sets one value of a ConfigMap, whatever others write meanwhile.
+// setClientGo sets one value of a ConfigMap, even if others write to it at the same time.
 func setClientGo(ctx context.Context, clientset kubernetes.Interface, namespace, name, value string) error {
 	maps := clientset.CoreV1().ConfigMaps(namespace)
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
