@@ -66,7 +66,7 @@ func Megabytes[V Number](bytes V) string { return fmt.Sprintf("%.1f MB", float64
 // Number is a type that has a median.
 type Number interface{ ~int64 | ~uint64 | ~float64 }
 
-// Median returns the middle of the values, the lower one of two. There must be at least one.
+// Median returns the middle value, or the lower of the two middle values. There must be at least one value.
 func Median[V Number](values []V) V {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[(len(sorted)-1)/2]
