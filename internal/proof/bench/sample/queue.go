@@ -52,12 +52,12 @@ func queued(n int) []QueueKey {
 // Work is the job of ordinary work with a queue, for each number of keys and of workers. Each repetition begins with a
 // new queue and has three phases:
 //
-//   - add: one goroutine adds all keys and asks for their number, which makes a queue with a buffer add what is in it.
+//   - add: one goroutine adds all keys and asks for their number: that makes a queue with a buffer empty its buffer.
 //     No worker runs, so the queue grows. If the keys are few, the goroutine does the same with more new queues,
 //     because a short phase would measure what the runtime does after the preceding garbage collection.
 //   - do: the workers start, and take and finish all of them.
-//   - both: the workers take and finish keys while one goroutine adds all of them, twice or more, and begins anew when
-//     all are done. The queue does not grow any more.
+//   - both: the workers take and finish keys while one goroutine adds all of them, two or more times. It adds
+//     them again when all are done. The queue does not grow any more.
 //
 // A run of a key does nothing but count. The figures are the wall time and the CPU time of a phase for each key, the
 // median of the repetitions. The workers have started before a phase begins, and end after it. The allocations are

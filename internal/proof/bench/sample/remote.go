@@ -79,7 +79,8 @@ func Idle(e Executor) Job {
 		if err != nil {
 			return Report{}, err
 		}
-		if err := run(ctx, []string{"write", "1"}, nil, io.Discard); err != nil { // the client's own costs
+		// The figures leave out what the client allocates only once.
+		if err := run(ctx, []string{"write", "1"}, nil, io.Discard); err != nil {
 			return Report{}, err
 		}
 		heap, memory, goroutines := liveHeap(), steadyMemory(), runtime.NumGoroutine()

@@ -25,11 +25,12 @@ type Params struct {
 	Server  string // its URL
 	Setting string // the name of the side's setting
 	Pods    int    // the number that the server serves
-	// Events is the number of events of the watch, Rate how many a second; 0 is as fast as it takes them.
+	// Events is the number of events of the watch, and Rate how many the server sends a second. A Rate of 0 means as
+	// fast as the client reads them.
 	Events, Rate int
 	// Ranges is how many of the 256 ranges of pods the informer has; 0 is all, without sharding.
 	Ranges int
-	// Updates is the number of updates that the slow subscriber misses, of Keys objects.
+	// The slow subscriber misses Updates updates. They are of Keys objects.
 	Updates, Keys int
 	// Replace is the number of objects of a replacement, and Objects the number of those that are read and written.
 	Replace, Objects int
@@ -37,7 +38,8 @@ type Params struct {
 	Found []int
 	// BenchTime is how long each micro-benchmark runs, as for go test.
 	BenchTime string
-	// Readers list Listed objects, one list in each Every, for Duration, while the writer makes Writes a second.
+	// Readers is the number of goroutines that list. Each lists all of Listed objects once in each period Every, for
+	// the time Duration. At the same time one goroutine makes Writes writes a second.
 	Readers, Listed, Writes int
 	Every, Duration         time.Duration
 	// QueueKeys are the numbers of keys in a queue. Each is repeated until QueueWork keys have gone through.
