@@ -22,7 +22,7 @@ var writer = sample.Writer{
 		manager, err := newManager(server, ctrl.Options{
 			Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{"default": {}}},
 			Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &yes}},
-			Controller: config.Controller{SkipNameValidation: &yes}, // a sample has a controller after another
+			Controller: config.Controller{SkipNameValidation: &yes}, // a sample makes one controller after another
 		})
 		if err != nil {
 			return err
