@@ -47,7 +47,7 @@ func allPrograms() (all []builds.Program) {
 	return all
 }
 
-// exceeded returns the limits of a task that Bowline's program is over.
+// exceeded returns the limits of a task that Bowline's program exceeds.
 func (t task) exceeded(r builds.Result) (over []string) {
 	if r.Size > t.limit.size {
 		over = append(over, fmt.Sprintf("the binary has %d bytes, at most %d are allowed", r.Size, t.limit.size))
