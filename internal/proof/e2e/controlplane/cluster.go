@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// cluster stands for the network of pods, services and nodes, which the API server reaches through a proxy, as it does
-// where a cluster has its control plane elsewhere (KEP-1281). The proxy is this process, and the addresses behind it
+// cluster stands for the network of pods, services and nodes. The API server reaches it through a proxy, as in a
+// cluster whose control plane is in another network (KEP-1281). The proxy is this process, and the addresses behind it
 // are listeners of the test. So a test may use any address, and only one socket is opened.
 type cluster struct {
-	dir     string // that has the socket
+	dir     string // the directory of the socket
 	server  *http.Server
 	served  sync.WaitGroup
 	stopped chan struct{}

@@ -8,7 +8,7 @@ import (
 )
 
 // On these systems a child stays in the group of the test, and is killed alone. The children of a killed build end by
-// themselves, when they have compiled the package that they were at.
+// themselves, each when it has compiled its current package.
 
 func separate(*exec.Cmd) {}
 
