@@ -47,7 +47,7 @@ func sorted(jobs iter.Seq[*batchv1.Job]) children {
 	return c
 }
 
-// finished returns the condition that ended a job, and empty while it runs.
+// finished returns the type of the condition that ended a job; it is empty while the job runs.
 func finished(job *batchv1.Job) batchv1.JobConditionType {
 	for _, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {

@@ -7,7 +7,7 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// mostMissed is how many missed times are looked through. If there are more, the controller was away for long, or a
+// mostMissed is how many missed times due looks at. If there are more, the controller was away for long, or a
 // clock is wrong.
 const mostMissed = 1000
 
