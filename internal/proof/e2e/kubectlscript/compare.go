@@ -18,7 +18,7 @@ var exceptions string
 // Exceptions returns the list of what may differ. The names are those of Comparison.Differs.
 func Exceptions() (exception.List, error) { return exception.Parse(exceptions) }
 
-// Comparison is what two servers made of scripts.
+// Comparison has the differences between the results of scripts at two servers.
 type Comparison struct {
 	// Commands is how many commands were run against each.
 	Commands int
@@ -76,7 +76,8 @@ func (c *Comparison) add(script, command string, want, got Result) {
 			details += o.name + ":\n" + difference(o.want, o.got) + "\n"
 		}
 	}
-	// Each set of outputs has a name, so that an exception for another set than the one that differs is noticed.
+	// Each set of outputs gets an entry, so that Check notices an exception that names another set than the one
+	// that differs.
 	for set := 1; set < 1<<len(outputs); set++ {
 		name := script
 		for i, o := range outputs {
