@@ -26,7 +26,7 @@ type Bounds struct {
 	Workers int
 }
 
-// Tenure is a time in which a replica had a range, as it says itself.
+// Tenure is a time in which a replica had a range, according to the replica.
 type Tenure struct {
 	Replica  string
 	Range    int
@@ -157,7 +157,7 @@ func (l *Ledger) byRange(writes [][]Write) [][]tenure {
 			}
 		}
 		for _, w := range writes[n] {
-			// A replica may notice late that it has lost a range. Until then, what counts is what it does.
+			// A replica may notice late that it has lost a range. Its tenure then ends with its last write.
 			if i := owning(w.Replica, w.Asked, ts); i >= 0 && ts[i].Lost {
 				ts[i].until = max(ts[i].until, w.Arrived)
 			}
