@@ -343,9 +343,9 @@ func lacksOfReport(o *unstructured.Unstructured, sets map[string]bool) string {
 
 const manySets = 2000
 
-// fillAutoscalers makes 2,000 sets with two Machines each, and one with a single Machine that has a MachineAutoscaler.
+// fillAutoscalers makes 2,000 sets with two Machines each, and one set with a single Machine and a MachineAutoscaler.
 // There is only one, because the report of the operator names the sets and Machines in the order in which its cache
-// lists them. If there were more and the order were random, the operator would never stop to report.
+// lists them. If there were more and the order were random, the operator would never stop reporting.
 func fillAutoscalers(ctx context.Context, c *cluster) (int, error) {
 	err := each(ctx, manySets+1, func(i int) error {
 		set, err := c.create(ctx, machineSets, machineSet(fmt.Sprintf("set-%04d", i), 2))

@@ -80,7 +80,7 @@ func (c *cluster) create(ctx context.Context, resource schema.GroupVersionResour
 	return made, err
 }
 
-// patch sends a merge patch, of the object or of its status. It is no error if the object is not there any more.
+// patch sends a merge patch, of the object or of its status. It is not an error if the object no longer exists.
 func (c *cluster) patch(ctx context.Context, resource schema.GroupVersionResource, namespace, name string, change map[string]any, subresource ...string) error {
 	body, err := json.Marshal(change)
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *cluster) compact(ctx context.Context) error {
 	return call("/v3/kv/compaction", `{"revision":"`+got.Header.Revision+`"}`, &struct{}{})
 }
 
-// wait calls lacks again and again until it returns "", for at most a time. The error says what was lacking.
+// wait calls lacks again and again until it returns "", or until limit has passed. The error says what was lacking.
 func wait(ctx context.Context, limit, interval time.Duration, lacks func() (string, error)) error {
 	deadline := time.Now().Add(limit)
 	for {

@@ -17,7 +17,8 @@
 // Each build runs against a new etcd and kube-apiserver of this module, through a proxy that breaks requests for 90
 // seconds:
 //
-//   - reads and writes get 429, 500 and 503; they are stalled, responses are cut or, after the write is done, lost
+//   - reads and writes get 429, 500 and 503, or are stalled; responses are cut; responses to writes that the server
+//     has done are lost
 //   - watches get 410 before or within the stream; they are closed, stalled, or cut, also within an event
 //   - every ten seconds all connections of the operator are closed, and etcd forgets its history
 //   - halfway, kube-apiserver is killed and started again
@@ -32,7 +33,7 @@
 // # The figures
 //
 // The builds run in turns against one cluster with many objects, without faults. The start is over when the controller
-// has reconciled once what is there. Two seconds after the last reconcile the memory is read from /proc (VmRSS). Then
+// has reconciled every object once. Two seconds after the last reconcile the memory is read from /proc (VmRSS). Then
 // 1,000 objects change; their CPU time ends two seconds after the last reconcile. The peak is VmHWM at the end. Both
 // builds have their defaults. The figures are medians.
 //

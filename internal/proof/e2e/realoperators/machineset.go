@@ -217,8 +217,8 @@ func addOrphan(ctx context.Context, c *cluster, set string) error {
 
 const machineFinalizer = "machine.machine.openshift.io"
 
-// actMachines plays the machine controller, which gives a Machine a finalizer and a node, and takes the finalizer when
-// the Machine is deleted; and the garbage collector, which deletes the Machines of a set that is gone.
+// actMachines plays the machine controller, which gives a Machine a finalizer and a node, and removes the finalizer
+// when the Machine is deleted; and the garbage collector, which deletes the Machines of a set that is gone.
 func actMachines(ctx context.Context, c *cluster) error {
 	objects, err := c.list(ctx, machineSets, machines)
 	if err != nil {

@@ -235,8 +235,8 @@ func (p plan) rage(ctx context.Context, o *operator, c *cluster, s *storm) error
 	return nil
 }
 
-// settle waits until the state is what the operator must reach, and stays so for five seconds. It returns the state,
-// and how long after calm it was first seen.
+// settle waits until the operator has reached the wanted state, and until that state has not changed for five seconds.
+// It returns the state, and how long after calm it was first seen.
 func (o *operator) settle(ctx context.Context, c *cluster, calm time.Time) (state []string, took time.Duration, err error) {
 	const still = 5 * time.Second
 	var since time.Time

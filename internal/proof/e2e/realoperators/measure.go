@@ -85,7 +85,7 @@ func median(of []figures, value func(figures) float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// quiet runs a build over what is there, and ends it.
+// quiet runs a build over the existing objects, and ends it.
 func (o *operator) quiet(ctx context.Context, c *cluster, binary string, reconciles int, log string) (f figures, err error) {
 	p, err := o.start(binary, c.plane.Kubeconfig, log)
 	if err != nil {
