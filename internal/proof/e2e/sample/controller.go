@@ -68,7 +68,7 @@ func deployment(foo *Foo) (*Deployment, error) {
 	return d, client.SetController(d, client.OwnerOf(Foos, foo))
 }
 
-// report writes the status of a Foo: nothing is sent if it says so already.
+// report writes the status of a Foo. It sends nothing if the Foo already has that status.
 func (r *reconciler) report(ctx context.Context, foo *Foo, live *Deployment, reason string, failed error) error {
 	ready := meta.Condition{Type: Ready, Status: meta.ConditionTrue, Reason: reason}
 	if failed != nil {
