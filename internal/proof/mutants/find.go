@@ -157,8 +157,8 @@ func (f *finder) add(n ast.Node, after, prefix, suffix string) {
 	})
 }
 
-// visit adds the mutants of one node. They are made so that they compile nearly always: a condition is still
-// evaluated, and a statement is still there, but never done, so that no variable and no import is unused.
+// visit adds the mutants of one node. Nearly all of them compile: a mutant still evaluates the condition, and
+// still contains the statement but never runs it, so that no variable and no import is unused.
 func (f *finder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IfStmt:
