@@ -13,7 +13,8 @@ import (
 )
 
 // consume builds the programs of folder testdata as users do: each in a folder outside of the repository, with the
-// packed modules from a proxy. It vets and runs them. The module cache forgets the packed modules in the end.
+// packed modules from a proxy. It vets and runs them. At the end consume removes the packed modules from the module
+// cache.
 func consume(ctx context.Context, repository, dir, proxy, version string, modules []publicModule) (err error) {
 	env, cache, err := environment(ctx, proxy, modules)
 	if err != nil {

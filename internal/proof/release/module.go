@@ -152,7 +152,7 @@ func (r repository) checkFiles(ctx context.Context, m publicModule, version, pac
 	if err != nil {
 		return err
 	}
-	var nested []string // modules have files of their own
+	var nested []string // the folders of nested modules, whose files are not packed with m
 	all := strings.Split(strings.TrimSuffix(names, "\n"), "\n")
 	for _, name := range all {
 		if dir, ok := strings.CutSuffix(name, "/go.mod"); ok && dir != m.dir {

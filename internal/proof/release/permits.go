@@ -49,7 +49,7 @@ func compare(before, now map[string]bool, last, version string) error {
 	return nil
 }
 
-// lacking returns what b lacks of a, in order.
+// lacking returns the lines of a that b does not have, sorted.
 func lacking(a, b map[string]bool) (out []string) {
 	for line := range a {
 		if !b[line] {
