@@ -37,7 +37,7 @@ func (e Envelope) AppendJSON(dst []byte, m *Message) ([]byte, error) {
 	return append(dst, '}'), err
 }
 
-// atField adds to an error the field in which it is.
+// atField adds the name of a field to an error that occurred in that field.
 func atField(name string, err error) error {
 	if err == nil || name == "" {
 		return err

@@ -20,7 +20,7 @@ var ErrUnknown = errors.New("there is no such field")
 
 // AppendProto appends the message of a JSON value, with the fields in the order of their numbers. A member that is
 // null is left out. unknown is called with the path of each member that the table does not have, and may return an
-// error; nil refuses them with [ErrUnknown]. It does not write kind and apiVersion; the caller does.
+// error; nil refuses them with [ErrUnknown]. AppendProto does not write kind and apiVersion; the caller does.
 //
 // If the error is not nil, the result must not be used.
 func (m *Message) AppendProto(dst, text []byte, unknown func(path string) error) ([]byte, error) {
