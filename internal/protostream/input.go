@@ -30,7 +30,8 @@ type input struct {
 // errLeft ends the framing of a body whose loop has been left.
 var errLeft = errors.New("the loop was left")
 
-// stepper sets in.ask, so that in asks the loop over the steps for bytes. It returns the step with which in asks.
+// stepper sets in.ask to a function that asks the loop over the steps for bytes. It returns the step that this
+// function yields.
 func (in *input) stepper(yield func(*jsonstream.Step) bool) *jsonstream.Step {
 	step := &jsonstream.Step{}
 	in.ask = func(into []byte) (int, error) {
