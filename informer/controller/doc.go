@@ -56,7 +56,7 @@
 // its list hangs. At the start the workers, and the election of an informer.Group, wait for all namespaces, but not for
 // one that the server refuses (403, 404), and not longer than 10 s after the first namespace of an informer has been
 // listed. They always wait for the first one. Options.SyncTimeout counts only until the workers start. From then on a
-// key waits aside, and no worker with it, while a namespace that it needs is missing:
+// key waits aside, without occupying a worker, while a namespace that it needs is missing:
 //
 //	a meta.Key with a namespace, or a key with a method      its own namespace, of each informer that Watch, Map, Owns,
 //	GetNamespace() string                                    Reads, Fresh or EveryObject follow

@@ -142,8 +142,8 @@ func (c *Controller[K]) checkLookup(where string, from, lookups []Source[K]) err
 	return errors.Join(why...)
 }
 
-// shardsOf returns the Shards of the runner that fills a cache; nil if the cache has all objects, or the runner is no
-// informer.
+// shardsOf returns the Shards of the runner that fills a cache; nil if the cache has all objects, or the runner is not
+// an informer.
 func shardsOf(r runner) filler.Shards {
 	if f := filler.Of(r); f != nil {
 		return f.Shards()

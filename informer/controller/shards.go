@@ -27,8 +27,9 @@ type Shards interface {
 		Have(ranges meta.Ranges)
 		Leave()
 	}
-	// Began returns the ranges of this replica for which work has begun since the call that returned the number since;
-	// the number for the next call; and a channel that is closed when there may be more.
+	// Began returns three results: the ranges of this replica for which work has begun since an earlier call; a number
+	// to pass as since to the next call; and a channel that is closed when there may be more ranges. since is the
+	// number that the earlier call returned.
 	Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{})
 	// Enter returns the context for work on a range, and the function to call at the end of that work; false if this
 	// replica does not have the range.
