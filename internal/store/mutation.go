@@ -14,12 +14,12 @@ type Mutation struct {
 	Others          []meta.Key
 }
 
-// CheckMutations switches on a check for tests and staging. Of every oneIn states that it receives, the store keeps a
-// clone of one. It keeps no more than most clones at a time, and does not sample new states while it has that many. It
-// compares the clone with the shared object when the object is replaced or deleted, and in [Store.Sweep]. The objects
-// that already exist are sampled at once. Each difference is passed to report once: a changed state is not reported
-// again, and sampled states that share the changed memory are reported together. With oneIn = 1, every state is
-// sampled. CheckMutations ends the check if oneIn or most is 0 or less, or if report is nil.
+// CheckMutations switches on a check for tests and staging. The store keeps a clone of one in every oneIn states
+// that it receives. It keeps no more than most clones at a time, and does not sample new states while it has that
+// many. It compares the clone with the shared object when the object is replaced or deleted, and in [Store.Sweep]. The
+// objects that already exist are sampled at once. Each difference is passed to report once: a changed state is not
+// reported again, and sampled states that share the changed memory are reported together. With oneIn = 1, every state
+// is sampled. CheckMutations ends the check if oneIn or most is 0 or less, or if report is nil.
 //
 // The check finds a mutation after the fact, and names the field but not the code that changed it. A test that checks
 // everything under the race detector finds both. It costs a [meta.Clone] and two comparisons for each sampled state,

@@ -302,8 +302,8 @@ func (r *Relist[T]) index() {
 
 // written follows a write to the store while r is being staged. If the write replaces an object that is marked,
 // written takes the mark from the row, and stages the replaced state unless another is staged, so that Commit restores
-// what the list had. After the first write a row may pass to another object, so that changed is wrong; at must be
-// complete by then.
+// what the list had. After the first write a row may pass to another object, which makes r.changed wrong; the table
+// r.at must be complete by then.
 func (r *Relist[T]) written(deltas []delta[T]) {
 	if !r.complete {
 		r.index()

@@ -22,8 +22,8 @@ func (q *subscriber[T]) sift(ctx context.Context, report func(*Panic)) {
 }
 
 // sifted takes the result of match for the step that its previous call returned, if it returned one. It then returns
-// the next step for which match must be called, or nil if no step up to the change number to needs that. It does not
-// return steps of keys that are in the backlog: match is called for these at their delivery.
+// the next step for which match must be called, or nil if there is none up to the change with the number to. It does
+// not return steps of keys that are in the backlog: match is called for these at their delivery.
 func (q *subscriber[T]) sifted(matches bool, to uint64) *step[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
