@@ -25,7 +25,7 @@ type group[K comparable] struct {
 	running int64    // keys in progress
 	ready   ready[K] // the ready keys
 	// tag and since are the group's place while it waits, that is, while it has ready keys. The lowest tag comes
-	// first; of equal tags, the lowest since.
+	// first; if tags are equal, the lowest since.
 	tag, since uint64
 	index      int  // in fair.below, or in fair.above if that is set
 	above      bool // it is in fair.above
