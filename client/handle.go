@@ -25,7 +25,7 @@ func (r Resource[T]) Inside() handle.Source {
 	}
 	s.StreamingLists = r.c.streaming.of(r.t.GVR())
 	s.ClusterWide = r.t.Scope == meta.Cluster
-	s.Server, s.Test = r.c.server.Redacted(), r.c.test
+	s.Client, s.Server, s.Test = r.c, r.c.server.Redacted(), r.c.test
 	s.Upgrade, s.Stream = r.upgrade, r.stream
 	if b := r.binary(); b != nil {
 		s.Encoding = &b.used

@@ -25,6 +25,8 @@ type Source struct {
 	Filtered bool
 	// Encoding is the form in which lists and watches come; nil if there is only JSON.
 	Encoding *Encoding
+	// Client is the *client.Client that the source reads with; nil if it is unknown.
+	Client any
 	// Server is the base URL of the API server, without a password; empty if it is unknown.
 	Server string
 	// Reads is equal for two sources of the same type that read the same objects. Nil equals nothing.

@@ -24,6 +24,17 @@ var ErrDirectory = errors.New("is a directory")
 // Read returns at most the first limit+1 bytes of a regular file: if it returns more than limit, the file is too long.
 // Its errors are of type *fs.PathError.
 func Read(name string, limit int) ([]byte, fs.FileInfo, error) {
+	f, info, err := Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	return b, info, err
+}
+
+// Open opens a regular file for reading. Its errors are of type *fs.PathError.
+func Open(name string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(name) // before it is opened, because opening a device may have an effect
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: p.Err} // the error that opening would return
@@ -38,15 +49,14 @@ func Read(name string, limit int) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil {
+	if info, err = f.Stat(); err == nil {
+		err = check(name, info) // the file may have been replaced in between
+	}
+	if err != nil {
+		_ = f.Close()
 		return nil, nil, err
 	}
-	if err := check(name, info); err != nil { // the file may have been replaced in between
-		return nil, nil, err
-	}
-	b, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	return b, info, err
+	return f, info, nil
 }
 
 // Writable returns why a regular file cannot be opened for writing, or nil. It does not change the file.

@@ -25,8 +25,26 @@ func (s *Store[T]) Entries() iter.Seq2[meta.Identity, T] {
 	}
 }
 
-// Identity returns the identity of the object that the store holds for a key. Like Entries it does not count as a
-// read.
+// Snapshot returns the version that the writer is current to, and a loop over the objects of its namespace as they are
+// at that version. Every other rule of [Store.Entries] applies.
+func (p *Writer[T]) Snapshot() (version string, objects iter.Seq2[meta.Identity, T]) {
+	s := p.s
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	s.touch()
+	v := s.all.view()
+	return p.version, func(yield func(meta.Identity, T) bool) {
+		for c := range v.tree.each {
+			for _, e := range c.items {
+				if e != nil && p.covers(e.key.Namespace) && !yield(e.identity(), e.obj) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Identity returns the identity of the object that the store holds for a key. Like Entries it does not count as a read.
 func (s *Store[T]) Identity(key meta.Key) (id meta.Identity, found bool) {
 	s.write.Lock()
 	defer s.unlock()

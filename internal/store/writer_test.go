@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/store"
 	"github.com/bowline-go/bowline/internal/store/storetest"
 )
@@ -300,4 +302,36 @@ func TestDropNotifiesSubscribers(t *testing.T) {
 			t.Errorf("Len = %d, want 1", n)
 		}
 	})
+}
+
+// A snapshot has the version and the objects of one moment, and of the writer's namespace only.
+func TestASnapshotIsOfOneMoment(t *testing.T) {
+	s := storetest.New[*thing]()
+	one, two := s.Writer("one"), s.Writer("two")
+	put := func(p *store.Writer[*thing], state string) { p.Set(id(state), object(state)) }
+	put(one, "one/a u@1")
+	put(two, "two/b v@2")
+	version, objects := one.Snapshot()
+	put(one, "one/a u@3")
+	put(one, "one/c w@4")
+	for range 2 {
+		var got []meta.Identity
+		for id := range objects {
+			got = append(got, id)
+		}
+		if want := []meta.Identity{id("one/a u@1")}; version != "1" || !slices.Equal(got, want) {
+			t.Errorf("at version %s there are %v, want %v", version, got, want)
+		}
+	}
+	if version, objects = one.Snapshot(); version != "4" {
+		t.Errorf("the version is %s", version)
+	}
+	n := 0
+	for range objects {
+		n++
+		break
+	}
+	if n != 1 {
+		t.Errorf("a loop that is left has seen %d objects", n)
+	}
 }
