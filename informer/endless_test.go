@@ -450,11 +450,16 @@ func TestAFurtherRunIsSyncedOnceItIsCurrent(t *testing.T) {
 		{name: "its objects have changed", between: func(r *rig) { r.put("a", "v", "2"); r.remove("b"); r.put("c") }},
 		{
 			name: "something else has changed", between: func(r *rig) { r.putIn("kube-system", "x") },
-			after: 4 * time.Second, relists: map[informer.Cause]int{informer.Resumed: 1},
+			after: time.Second,
 		},
 		{
 			name: "its objects and then others", between: func(r *rig) { r.remove("b"); r.putIn("kube-system", "x") },
-			after: 4 * time.Second, relists: map[informer.Cause]int{informer.Resumed: 1},
+			after: time.Second,
+		},
+		{
+			name:    "something else has changed, and there are no bookmarks",
+			between: func(r *rig) { r.putIn("kube-system", "x"); r.server.MuteBookmarks(true) },
+			after:   4 * time.Second, relists: map[informer.Cause]int{informer.Resumed: 1},
 		},
 		{
 			name: "the history is gone", between: func(r *rig) { r.remove("b"); r.server.Compact() },
@@ -464,7 +469,7 @@ func TestAFurtherRunIsSyncedOnceItIsCurrent(t *testing.T) {
 			name:    "the server cannot be reached at first",
 			between: func(r *rig) { r.remove("b"); r.leave() },
 			during:  func(r *rig) { r.pass(20 * time.Second); r.comeBack() },
-			after:   60 * time.Second, relists: map[informer.Cause]int{informer.Resumed: 1},
+			after:   30 * time.Second,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

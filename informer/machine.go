@@ -58,7 +58,9 @@ import (
 // streaming lists.
 //
 // The results of a question: done leads to the watch, older to a list afresh. After a failure that may pass, the
-// question is repeated twice. After that, and after any other failure, the watch follows, or a list in a further Run.
+// question is repeated twice. After that, and after any other failure, the watch follows, or a list in a further Run. A
+// further Run asks a server that it cannot reach until it can, because a list would not reach it either, and would
+// forget the version.
 //
 // A question reads the server's present version, with a list of one object. It shows whether the server was rolled back
 // while it was away. It also distinguishes an outage from a server that answers lists and serves no watch: polling

@@ -597,6 +597,20 @@ func TestMachine(t *testing.T) {
 			effect{action: wait, pace: gentle},
 		},
 		{
+			"it goes on asking a server that it cannot reach",
+			state{phase: Watching, version: "5", seen: "5", ask: true, asking: true, unproven: true, unasked: patience},
+			input{outcome: transient, unreached: true},
+			state{phase: Waiting, then: Watching, version: "5", seen: "5", ask: true, unproven: true, unasked: patience + 1},
+			effect{action: wait, pace: backoff},
+		},
+		{
+			"and not one that does not answer",
+			state{phase: Watching, version: "5", seen: "5", ask: true, asking: true, unproven: true, unasked: patience},
+			input{outcome: transient},
+			state{phase: Waiting, then: Listing, seen: "5", cause: Resumed, ask: true, unproven: true, unasked: patience + 1},
+			effect{action: wait, pace: gentle},
+		},
+		{
 			"or if the watch does not come to it in time",
 			state{phase: Watching, version: "5", seen: "5", unproven: true, proof: "9"},
 			input{outcome: unproven, delivered: true, version: "8", lived: proofTime},

@@ -43,7 +43,7 @@ func afterQuestion(s state, in input) (state, effect) {
 	case stopped:
 		return pause(s, Watching, backoff, 0)
 	case transient, busy:
-		if s.unasked++; s.unasked < patience {
+		if s.unasked++; s.unasked < patience || s.unproven && in.unreached { // a list could not reach it either
 			return pause(s, Watching, backoff, in.floor)
 		}
 	default: // a program may be allowed to watch and not to list

@@ -29,8 +29,10 @@ const (
 	// for its version.
 	doubtful = noProgress / 3
 	// proofTime is how long a watch of a further Run may take to show that the cache is current. After that a list
-	// decides.
-	proofTime = 2 * time.Second
+	// decides. The server is asked to end that watch after provingWatch, because API servers send a bookmark 2 s before
+	// the end of a watch, at intervals of a bit more than a second: it may be the only sign from a quiet collection.
+	proofTime    = 2500 * time.Millisecond
+	provingWatch = 3 * time.Second
 )
 
 var (
@@ -70,6 +72,9 @@ func (r *reflector[T]) open(ctx context.Context) (*open[T], client.WatchOptions)
 		Namespace: r.namespace, LabelSelector: r.o.LabelSelector, FieldSelector: r.o.FieldSelector,
 		Bookmarks: true, KeepManagedFields: r.o.KeepManagedFields,
 		Timeout: (minWatch + rand.N(minWatch)).Truncate(time.Second),
+	}
+	if r.s.proof != "" {
+		o.Timeout = provingWatch
 	}
 	w := &open[T]{r: r, outer: ctx, asked: o.Timeout, opened: time.Now()}
 	w.source, w.excerpt = r.selected(r.s)
