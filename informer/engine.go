@@ -175,6 +175,9 @@ func (i *engine[T]) check() error {
 	if i.o.Shards != nil && i.o.Shards.By() == meta.ShardByNamespace && handle.Of(i.source).ClusterWide {
 		return fmt.Errorf("run %v: informer.Options: Shards: %w", i, undivided(i.source.GVR()))
 	}
+	if _, err := i.open(i.o.Namespace); err != nil { // start opens each namespace again, and has the same answer
+		return fmt.Errorf("run %v: %w", i, err)
+	}
 	return nil
 }
 

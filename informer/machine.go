@@ -73,7 +73,8 @@ import (
 // polling.
 //
 // A further Run asks, and watches from the version that the cache is current to. When the watch has reached the version
-// of the answer, the cache is current for this Run.
+// of the answer, the cache is current for this Run. A first Run with kept objects (Options.Warm) is such a Run; the
+// objects enter the cache when it is current.
 //
 // A list that adds ranges (see portion) is followed by a watch from the version that was reached before the list. If
 // the list fails, it is tried again like any other, but after a 404 or a rollback the whole collection is listed.
@@ -120,7 +121,8 @@ const (
 	Grown Cause = "Grown"
 	// Polled: the server lists and serves no watch; see Status.Polling.
 	Polled Cause = "Polled"
-	// Resumed: a further Run could not soon confirm, by its watch, that the cache of the previous Run is current.
+	// Resumed: a further Run could not soon confirm, by its watch, that the cache of the previous Run is current, or a
+	// first Run that the objects of Options.Warm are.
 	Resumed Cause = "Resumed"
 	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back sends nothing
 	// to a watch from a version that it no longer has. A server that sends no bookmarks at all causes one such relist.

@@ -302,6 +302,12 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 	p := &pursuit{cancel: cancel, ended: make(chan struct{})}
 	f.pursuits[s] = p
 	r := f.i.reflector(s)
+	r.kept, p.err = f.i.open(s.namespace)
+	if p.err != nil {
+		close(p.ended)
+		f.cancel()
+		return
+	}
 	go func() {
 		defer close(p.ended)
 		// It calls functions of the program: index functions, the function of a Filter, OnError.
@@ -310,10 +316,12 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 			// If a function panics, it is unknown how much of the watch has been applied. The next Run then begins with
 			// a list, because a resumed watch would apply old events again.
 			s.at = state{cause: Reset, seen: r.s.seen}
+			end, sound := f.i.keep(s, r.kept), false
+			defer func() { end(sound) }()
 			if p.err = r.run(ctx); p.err != nil {
 				f.cancel()
 			}
-			s.at = r.s
+			s.at, sound = r.s, true
 		}, func(value any) {
 			if value == nil {
 				p.err = fmt.Errorf("follow %s: an index function, a Filter or OnError %w", f.i.where(s.namespace), guard.ErrExited)

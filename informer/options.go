@@ -2,6 +2,7 @@ package informer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +48,9 @@ type Options struct {
 	// AllowStale lets the server answer the first list from its cache. That is cheaper for the server, but after a
 	// restart the cache may start with an older state than this program has seen before.
 	AllowStale bool
+	// Warm, if not nil, keeps the objects of the cache from one process to the next, so that the first Run of the next
+	// one needs no full list; see [Warm] and package warm. It excludes Shards. Nil means that each process lists.
+	Warm Warm
 	// StaleAfter is how long the cache may go without being renewed before it counts as stale; see Status.Renewed and
 	// [Group.MustBeFresh]. 0 means five minutes, and a negative duration means that it never counts as stale. API
 	// servers send a bookmark about once a minute, so a quiet cache is renewed no more often: use three minutes or
@@ -76,6 +80,7 @@ type Options struct {
 	//   - a *cache.PanicError for a handler that panicked;
 	//   - a *cache.MutationError;
 	//   - an *EarlyReadError;
+	//   - an error if Warm cannot keep the objects;
 	//   - once in a Run, an error if the server claims to select the ranges of Shards but has sent an object of another
 	//     range; the informer leaves that object out;
 	//   - once in a Run, an error if Shards by namespace cannot divide objects, because they have no namespace.
@@ -128,9 +133,15 @@ func (o Options) validate() error {
 		if o.Namespaces != nil {
 			return fmt.Errorf("informer.Options: Shards and Namespaces exclude each other, got Namespaces %q", o.Namespaces)
 		}
+		if o.Warm != nil {
+			return errors.New("informer.Options: Shards and Warm exclude each other")
+		}
 		if err := o.Shards.By().Validate(); err != nil {
 			return fmt.Errorf("informer.Options: Shards: %w", err)
 		}
+	}
+	if o.Warm != nil && runners.IsNil(o.Warm) {
+		return fmt.Errorf("informer.Options: Warm is a nil %T: leave Warm out, or set one", o.Warm)
 	}
 	if _, err := meta.ParseSelector(o.LabelSelector); err != nil {
 		return fmt.Errorf("informer.Options: LabelSelector: %w", err)

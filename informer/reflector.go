@@ -50,8 +50,10 @@ type reflector[T meta.Object] struct {
 	namespace string // replaces that of o
 	writer    *store.Writer[T]
 	record    *record
-	portion   *portion // nil if every range is followed
-	synced    func()   // called after each complete list, and when the cache of an earlier Run is confirmed to be current
+	portion   *portion   // nil if every range is followed
+	kept      Kept       // nil without Options.Warm
+	warm      *warmth[T] // kept objects that are not in the cache yet; nil if there are none
+	synced    func()     // called after each complete list, and when the cache of an earlier Run is confirmed to be current
 
 	backoff   *retry.Backoff
 	slow      *retry.Backoff
@@ -67,12 +69,20 @@ type reflector[T meta.Object] struct {
 // run follows the source from state r.s until ctx ends, or returns an error if no request to the source is possible.
 func (r *reflector[T]) run(ctx context.Context) error {
 	defer r.record.update(func(st *Status) { st.State = Idle }) // also if an index function panics
+	from := r.load(ctx, r.s)
+	if r.kept != nil && ctx.Err() != nil {
+		return nil // the next Run loads them again
+	}
+	r.s = from
 	todo := r.begin()
 	for ctx.Err() == nil && todo.action != stop {
 		todo = r.advance(r.perform(ctx, todo))
 	}
 	if todo.action == stop {
 		return r.record.err()
+	}
+	if r.warm != nil {
+		r.s = state{} // the next Run loads them again
 	}
 	return nil
 }
@@ -119,13 +129,18 @@ func (r *reflector[T]) advance(in input) effect {
 	if was.unproven && was.version == r.s.version && !r.s.unproven { // the server has stored nothing since the earlier Run
 		r.proven()
 	}
+	r.relists(in)
 	r.enter(todo)
 	return todo
 }
 
 // proven notes that the cache of an earlier Run is current in this one.
 func (r *reflector[T]) proven() {
-	r.writer.Confirm()
+	if r.warm != nil {
+		r.confirmed()
+	} else {
+		r.writer.Confirm()
+	}
 	r.record.proven()
 	r.synced()
 }

@@ -50,14 +50,28 @@ func (g *staging[T]) reuse() func(meta.Identity) (T, bool) {
 	if g.s.afresh {
 		return nil
 	}
-	return g.relist.Keep
+	if g.r.warm == nil {
+		return g.relist.Keep
+	}
+	return g.keep
+}
+
+// keep stages an unchanged object, of the cache or of those that an earlier process kept, and returns it.
+func (g *staging[T]) keep(id meta.Identity) (obj T, kept bool) {
+	if obj, kept = g.relist.Keep(id); kept {
+		return obj, true
+	}
+	if obj, kept = g.r.warm.same(id); kept {
+		g.relist.Set(id, obj)
+	}
+	return obj, kept
 }
 
 // keepAgain stages an unchanged object, in the order of events. The reuse function has kept it already, but may be some
 // hundred events ahead. An earlier event may have undone that since, such as the deletion of an object that was created
 // again.
 func (g *staging[T]) keepAgain(id meta.Identity) {
-	if _, kept := g.relist.Keep(id); kept {
+	if _, kept := g.keep(id); kept {
 		delete(g.bad, id.Key())
 	}
 }
@@ -116,6 +130,7 @@ func (g *staging[T]) put(version string) {
 	g.r.decodes(g.r.record.keepUndecodable(func(id meta.Identity) bool { return g.bad[id.Key()] || !g.lists(id) }))
 	g.r.portion.listed(g.s.grow, version)
 	g.r.record.listed(g.s.cause)
+	g.r.warm = nil
 	g.ended(nil)
 	g.r.healthy()
 	g.r.synced()

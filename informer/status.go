@@ -35,6 +35,11 @@ type Status struct {
 	// a watch. It is nil if the informer follows a watch or waits for one. PollingSince is when that began.
 	Polling      error
 	PollingSince time.Time
+	// Warm is how many objects the cache began with because an earlier process had kept them (Options.Warm) and the
+	// server has confirmed them; what has changed in between is counted as it is now. Cold is why it began with none;
+	// nil if it did begin with them, if the server has not decided yet, or without Options.Warm.
+	Warm int
+	Cold error
 	// Mode is how the collection was listed last, or is being listed: Paged or Streaming; Auto before the first list,
 	// and where the namespaces differ. Why gives the reason.
 	Mode Mode
@@ -98,6 +103,10 @@ func (s Status) String() string {
 	add(s.State == Listing, "remaining", s.Remaining)
 	add(true, "objects", s.Objects)
 	add(true, "version", s.ResourceVersion)
+	add(s.Warm > 0, "warm", s.Warm)
+	if s.Cold != nil {
+		add(true, "cold", s.Cold.Error())
+	}
 	add(s.Mode != Auto, "mode", s.Mode)
 	add(s.Ranges != meta.Ranges{}, "ranges", s.Ranges.String())
 	add(s.Sharded != "", "sharded", s.Sharded)
@@ -183,6 +192,8 @@ func summary(parts map[string]Status) Status {
 		}
 		all.Stale = all.Stale || s.Stale
 		all.Synced = all.Synced && s.Synced
+		all.Warm += s.Warm
+		all.Cold = errors.Join(all.Cold, s.Cold)
 		all.Listed += s.Listed
 		all.Remaining += s.Remaining
 		if s.Err != nil && (all.Err == nil || s.Since.After(all.Since)) {

@@ -325,7 +325,7 @@ func (w *open[T]) event(e client.Event[T]) error {
 	default:
 		w.timer.Reset(w.limit)
 		w.excerpt.judge(w.r)
-		w.r.writer.Bookmark(version)
+		w.r.reaches(e)
 	}
 	w.r.portion.reached(version)
 	if version != "" { // an object that is too large may lack it
@@ -368,7 +368,7 @@ func (w *open[T]) bookmark(version string) error {
 	w.r.record.sendsBookmarks(w.r.dog.gap > 0) // two in one watch
 	w.bookmarked = now
 	w.expect(w.r.dog.limit(w.asked))
-	w.r.writer.Bookmark(version)
+	w.r.reaches(client.Event[T]{Type: client.Bookmark, Identity: meta.Identity{ResourceVersion: version}})
 	return nil
 }
 
@@ -402,10 +402,21 @@ func (w *open[T]) end(ctx context.Context, err error) input {
 	return in
 }
 
-// apply applies an event to the cache.
+// reaches moves the cache to the version of an event that changes nothing.
+func (r *reflector[T]) reaches(e client.Event[T]) {
+	if r.warm != nil {
+		r.warm.event(client.Event[T]{Type: client.Bookmark, Identity: e.Identity})
+		return
+	}
+	r.writer.Bookmark(e.Identity.ResourceVersion)
+}
+
+// apply applies an event to the cache, or to the objects that are on their way there.
 func (r *reflector[T]) apply(e client.Event[T]) {
 	id := e.Identity
 	switch {
+	case r.warm != nil:
+		r.warm.event(e)
 	case e.Type == client.Deleted:
 		if e.Err != nil {
 			var none T
