@@ -110,6 +110,7 @@ var imports = map[string][]string{
 	"informer/controller": {
 		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/guard", "internal/hooks", "internal/report", "internal/runners", "internal/shown", "internal/store", "workqueue",
 	},
+	"informer/warm":     {"client", "client/meta", "errors", "informer", "internal/codec", "internal/guard", "internal/jsonstream", "internal/regular", "internal/retry"},
 	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/clustering", "internal/filler", "internal/runners", "workqueue"},
 	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/hooks", "internal/shown", "internal/version", "workqueue"},
 
@@ -300,7 +301,7 @@ func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 
 // extras are what a program links only if it imports them, as are their folders.
 var extras = []string{
-	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/informer/debug", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
+	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
 	"github.com/prometheus", "go.opentelemetry.io", "sigs.k8s.io/controller-runtime", "k8s.io/client-go",
 }
 
