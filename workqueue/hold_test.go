@@ -94,6 +94,22 @@ func TestTheEndOfAHoldWakesAWorker(t *testing.T) {
 	}
 }
 
+func TestAHoldIsCountedFromTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := workqueue.New(workqueue.Options[string]{})
+		q.Add("a")
+		_ = q.Do(t.Context(), func(_ context.Context, k string) error {
+			time.Sleep(time.Hour)
+			q.Hold(k, time.Minute)
+			return nil
+		})
+		time.Sleep(time.Minute - 1)
+		wantStats(t, q, workqueue.Stats{Held: 1})
+		time.Sleep(1)
+		wantStats(t, q, workqueue.Stats{Ready: 1})
+	})
+}
+
 // The hold may end, and be ended, while the function that asked for it still runs.
 func TestAHoldMayEndWithinTheRunThatAskedForIt(t *testing.T) {
 	for name, end := range map[string]func(q *workqueue.Queue[string]){
