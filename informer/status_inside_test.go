@@ -18,23 +18,27 @@ func TestTheSummaryOfNamespaces(t *testing.T) {
 		return &client.DecodeError{Identity: meta.Identity{Namespace: namespace, Name: "x"}}
 	}
 	earlier, later := errors.New("the earlier"), errors.New("the later")
+	longer, shorter := errors.New("polling for longer"), errors.New("polling for a shorter time")
 	parts := map[string]Status{
 		"a": {
 			State: Watching, Synced: true, Mode: Streaming, Why: "one", Listed: 1, Remaining: 2,
 			Err: later, Since: at(5), LastEvent: at(9), Lists: 1, Watches: 2, Events: 3,
 			Relists: map[Cause]int{Expired: 1, Silent: 2}, Resets: 1, Undecodable: []*client.DecodeError{bad("z")},
+			Renewed: at(6), Polling: shorter, PollingSince: at(4),
 		},
 		"b": {
 			State: Listing, Mode: Paged, Why: "two", Listed: 10, Remaining: 20,
 			Err: earlier, Since: at(3), LastEvent: at(8), Lists: 10, Watches: 20, Events: 30,
 			Relists: map[Cause]int{Expired: 10}, Resets: 10, Undecodable: []*client.DecodeError{bad("b")},
+			Renewed: at(1), Polling: longer, PollingSince: at(2),
 		},
-		"c": {State: Watching, Synced: true, Mode: Paged, Why: "two", Since: at(7)},
+		"c": {State: Watching, Synced: true, Mode: Paged, Why: "two", Since: at(7), Renewed: at(5), Stale: true},
 	}
 	want := Status{
 		State: Listing, Listed: 11, Remaining: 22,
 		Err: later, Since: at(7), LastEvent: at(9), Lists: 11, Watches: 22, Events: 33,
 		Relists: map[Cause]int{Expired: 11, Silent: 2}, Resets: 11, Undecodable: []*client.DecodeError{bad("b"), bad("z")},
+		Stale: true, Renewed: at(5), Polling: longer, PollingSince: at(2),
 		Namespaces: parts,
 	}
 	if got := summary(parts); !reflect.DeepEqual(got, want) {
