@@ -71,7 +71,8 @@ func (e election) Run(ctx context.Context, lead func(context.Context) error) err
 // prepares is a Runner that takes a second to prepare itself.
 type prepares struct {
 	*diary
-	err error // in place of being prepared
+	err     error         // in place of being prepared
+	lingers time.Duration // after its work
 }
 
 func (p prepares) Run(context.Context) error {
@@ -90,12 +91,14 @@ func (p prepares) RunLed(ctx context.Context, lead func(context.Context, func(co
 		return p.err
 	}
 	p.add("prepared")
-	return lead(ctx, func(ctx context.Context) error {
+	err := lead(ctx, func(ctx context.Context) error {
 		p.add("work begins")
 		defer p.add("work ends")
 		<-ctx.Done()
 		return nil
 	})
+	<-time.After(p.lingers)
+	return err
 }
 
 // cached has a complete list from the beginning.
@@ -132,6 +135,12 @@ func TestAGroupBeginsInOrderAndEndsInReverse(t *testing.T) {
 		}, time.Minute, []string{
 			"prepared", "election begins", "work begins+runner begins", "sources end+work ends", "runner ends", "election ends", "service ends",
 		}, errLost},
+		{"sources that end slowly do not hold the lease", func(h *diary) *informer.Group {
+			return &informer.Group{
+				Leader:  election{diary: h, after: time.Second, until: 10 * time.Second, err: errLost},
+				Runners: []informer.Runner{prepares{diary: h, lingers: time.Second}},
+			}
+		}, time.Minute, []string{"prepared", "election begins", "work begins", "work ends", "election ends", "sources end"}, errLost},
 		{"the end comes before the process leads", func(h *diary) *informer.Group {
 			return &informer.Group{
 				Leader:  election{diary: h, after: time.Hour},
