@@ -55,7 +55,7 @@ func (i *engine[T]) follows(w requests.Write) bool {
 // leavesOut reports whether the selectors certainly leave out an object in its written state. If that cannot be decided
 // here, it returns false.
 func (i *engine[T]) leavesOut(w requests.Write) bool {
-	if i.o.LabelSelector == "" && i.o.FieldSelector == "" || w.Answer == nil || w.Subresource != "" && w.Subresource != "status" {
+	if i.o.LabelSelector == "" && i.o.FieldSelector == "" || w.Subresource != "" && w.Subresource != "status" {
 		return false
 	}
 	labels, err := meta.ParseSelector(i.o.LabelSelector)
@@ -67,7 +67,7 @@ func (i *engine[T]) leavesOut(w requests.Write) bool {
 		return false
 	}
 	var obj meta.Raw
-	if json.Unmarshal(w.Answer, &obj) != nil {
+	if json.Unmarshal(w.Answer, &obj) != nil { // also if there is no answer
 		return false
 	}
 	if !labels.Matches(obj.Labels) {
