@@ -15,9 +15,9 @@ import (
 // named is a cache with a name.
 type named struct{}
 
-func (named) String() string                               { return "informer" }
-func (named) Run(context.Context) error                    { return nil }
-func (named) WaitSynced(context.Context) error             { return nil }
+func (named) String() string                                   { return "informer" }
+func (named) Run(context.Context) error                        { return nil }
+func (named) WaitSynced(context.Context) error                 { return nil }
 func (named) AfterWrite(follow.Write, func(bool)) *store.Sight { return nil }
 
 func TestTheErrorOfALateReconcileNamesAFewWrites(t *testing.T) {
