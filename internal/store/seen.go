@@ -47,14 +47,14 @@ func (s *Store[T]) AfterSeen(w Write, f func(missed bool)) *Sight {
 	}
 	sight := &Sight{stop: func() bool { return s.forget(a) }}
 	if leaves {
-		sight.absent = func() bool { return !s.holds(a.key, a.gone) }
+		sight.absent = func() bool { return !s.isPresent(a.key, a.gone) }
 	}
 	return sight
 }
 
 // hasMissed reports whether the store is past a write after which it should hold the object, and does not hold it.
 func (s *Store[T]) hasMissed(w Write) bool {
-	if w.ResourceVersion == "" || w.Outside || s.holds(w.Key(), w.UID) {
+	if w.ResourceVersion == "" || w.Outside || s.isPresent(w.Key(), w.UID) {
 		return false
 	}
 	s.mu.RLock()
@@ -65,8 +65,8 @@ func (s *Store[T]) hasMissed(w Write) bool {
 	})
 }
 
-// holds reports whether readers find an object at key. If uid is not empty, the object must have it.
-func (s *Store[T]) holds(key meta.Key, uid string) bool {
+// isPresent reports whether readers find an object at key. If uid is not empty, the object must have it.
+func (s *Store[T]) isPresent(key meta.Key, uid string) bool {
 	e := s.find(tagOf(s.seed, key), key)
 	return e != nil && (uid == "" || e.uid == uid)
 }
