@@ -18,39 +18,20 @@ import (
 // Nodes is how many nodes the pods are on.
 const Nodes = 100
 
-// Pods returns n pods as JSON, without kind and apiVersion, like the items of a list. One in ten is pending, the others
-// run.
-func Pods(n int) ([][]byte, error) {
-	pods := make([][]byte, n)
-	for i := range pods {
-		raw, err := json.Marshal(newPod(i))
-		if err != nil {
-			return nil, fmt.Errorf("encode pod %d: %w", i, err)
-		}
-		pods[i] = raw
-	}
-	return pods, nil
-}
+// Pod returns a pod of the collection Plain as JSON, without kind and apiVersion, like an item of a list.
+func Pod(i int) ([]byte, error) { return json.Marshal(plainPod(i)) }
 
-// newMessages returns the same n pods in protobuf.
-func newMessages(n int) ([]message, error) {
-	pods := make([]message, n)
-	for i := range pods {
-		var err error
-		if pods[i], err = newMessage(newPod(i)); err != nil {
-			return nil, fmt.Errorf("encode pod %d: %w", i, err)
-		}
-	}
-	return pods, nil
-}
+// plainPod is pod i of the collection Plain. Ten pods are of one workload, and each in a namespace of its own.
+func plainPod(i int) *corev1.Pod { return newPod(i, i/10, i%50) }
 
 // UID returns the uid of pod i.
 func UID(i int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", i, i) }
 
-func newPod(i int) *corev1.Pod {
+// newPod returns pod i, of a workload and in a namespace. One in ten is pending, the others run.
+func newPod(i, workload, namespace int) *corev1.Pod {
 	created := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
-	app := fmt.Sprintf("app-%d", i/10)
-	replicas := fmt.Sprintf("%s-%08x", app, i/10*2654435761%(1<<32))
+	app := fmt.Sprintf("app-%d", workload)
+	replicas := fmt.Sprintf("%s-%08x", app, workload*2654435761%(1<<32))
 	yes, grace, priority := true, int64(30), int32(0)
 	phase := corev1.PodRunning
 	if i%10 == 9 {
@@ -60,7 +41,7 @@ func newPod(i int) *corev1.Pod {
 		ObjectMeta: metav1.ObjectMeta{
 			Name:              fmt.Sprintf("%s-%05x", replicas, i),
 			GenerateName:      replicas + "-",
-			Namespace:         fmt.Sprintf("team-%d", i%50),
+			Namespace:         fmt.Sprintf("team-%d", namespace),
 			UID:               types.UID(UID(i)),
 			ResourceVersion:   fmt.Sprint(100_000 + i),
 			CreationTimestamp: created,
@@ -73,16 +54,16 @@ func newPod(i int) *corev1.Pod {
 				"checksum/config": fmt.Sprintf("%064x", i),
 			},
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: replicas, UID: types.UID(fmt.Sprintf("%08x-0000-4000-9000-000000000000", i/10)),
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: replicas, UID: types.UID(fmt.Sprintf("%08x-0000-4000-9000-000000000000", workload)),
 				Controller: &yes, BlockOwnerDeletion: &yes,
 			}},
-			ManagedFields: managedFields(created, fmt.Sprintf("%08x-0000-4000-9000-000000000000", i/10)),
+			ManagedFields: managedFields(created, fmt.Sprintf("%08x-0000-4000-9000-000000000000", workload)),
 		},
 		Spec: corev1.PodSpec{
 			NodeName: fmt.Sprintf("node-%03d", i%Nodes), ServiceAccountName: app, SchedulerName: "default-scheduler",
 			RestartPolicy: corev1.RestartPolicyAlways, DNSPolicy: corev1.DNSClusterFirst,
 			TerminationGracePeriodSeconds: &grace, Priority: &priority, EnableServiceLinks: &yes,
-			Containers: []corev1.Container{container(app, i), sidecar()},
+			Containers: []corev1.Container{container(app, namespace), sidecar()},
 			Tolerations: []corev1.Toleration{
 				{Key: "node.kubernetes.io/not-ready", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
 				{Key: "node.kubernetes.io/unreachable", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
@@ -94,17 +75,17 @@ func newPod(i int) *corev1.Pod {
 				{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 			},
 		},
-		Status: status(phase, created, i),
+		Status: status(phase, created, i, workload),
 	}
 }
 
-func container(app string, i int) corev1.Container {
+func container(app string, namespace int) corev1.Container {
 	probe := &corev1.Probe{
 		ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromString("http"), Scheme: "HTTP"}},
 		PeriodSeconds: 10, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: 3,
 	}
 	return corev1.Container{
-		Name: "app", Image: fmt.Sprintf("registry.example.com/team-%d/%s:1.27.3", i%50, app), ImagePullPolicy: corev1.PullIfNotPresent,
+		Name: "app", Image: fmt.Sprintf("registry.example.com/team-%d/%s:1.27.3", namespace, app), ImagePullPolicy: corev1.PullIfNotPresent,
 		Args: []string{"--listen=:8080", "--metrics=:9090", "--config=/etc/app/config.yaml"},
 		Ports: []corev1.ContainerPort{
 			{Name: "http", ContainerPort: 8080, Protocol: corev1.ProtocolTCP},
@@ -143,7 +124,7 @@ func sidecar() corev1.Container {
 	}
 }
 
-func status(phase corev1.PodPhase, at metav1.Time, i int) corev1.PodStatus {
+func status(phase corev1.PodPhase, at metav1.Time, i, workload int) corev1.PodStatus {
 	started := true
 	var conditions []corev1.PodCondition
 	for _, name := range []corev1.PodConditionType{
@@ -155,7 +136,7 @@ func status(phase corev1.PodPhase, at metav1.Time, i int) corev1.PodStatus {
 	for _, name := range []string{"app", "proxy"} {
 		containers = append(containers, corev1.ContainerStatus{
 			Name: name, Ready: true, Started: &started, Image: "registry.example.com/" + name,
-			ImageID:     fmt.Sprintf("registry.example.com/%s@sha256:%064x", name, i/10),
+			ImageID:     fmt.Sprintf("registry.example.com/%s@sha256:%064x", name, workload),
 			ContainerID: fmt.Sprintf("containerd://%064x", i),
 			State:       corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}},
 		})

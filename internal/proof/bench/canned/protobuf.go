@@ -1,6 +1,6 @@
 package canned
 
-// This file serves the same pods in protobuf, to clients that name it first in Accept.
+// This file serves the same objects in protobuf, to clients that name it first in Accept.
 
 import (
 	"bufio"
@@ -30,38 +30,45 @@ type message struct {
 	at    int
 }
 
-// newMessage returns a pod in protobuf.
-func newMessage(pod *corev1.Pod) (message, error) {
-	item, err := pod.Marshal()
+// marshaller is an object that has a form in protobuf.
+type marshaller interface {
+	metav1.Object
+	Marshal() ([]byte, error)
+}
+
+// newMessage returns an object in protobuf.
+func newMessage(obj marshaller, apiVersion, kind string) (message, error) {
+	item, err := obj.Marshal()
 	if err != nil {
 		return message{}, err
 	}
-	added, err := frame("ADDED", "Pod", item)
+	added, err := frame("ADDED", apiVersion, kind, item)
 	if err != nil {
 		return message{}, err
 	}
-	version := pod.ResourceVersion
-	pod.ResourceVersion = strconv.Itoa(initialVersion + 1)
-	later, err := pod.Marshal()
+	version := obj.GetResourceVersion()
+	next := strconv.Itoa(initialVersion + 1)
+	obj.SetResourceVersion(next)
+	later, err := obj.Marshal()
 	if err != nil {
 		return message{}, err
 	}
-	event, err := frame("MODIFIED", "Pod", later)
-	at := bytes.Index(event, []byte(pod.ResourceVersion))
-	pod.ResourceVersion = version
+	event, err := frame("MODIFIED", apiVersion, kind, later)
+	at := bytes.Index(event, []byte(next))
+	obj.SetResourceVersion(version)
 	return message{item, added, event, at}, err
 }
 
 // envelope returns an object as bodies and events have it.
-func envelope(kind string, object []byte) ([]byte, error) {
-	u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: kind}, Raw: object}
+func envelope(apiVersion, kind string, object []byte) ([]byte, error) {
+	u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: object}
 	b, err := u.Marshal()
 	return append([]byte(magic), b...), err
 }
 
 // frame returns an event of a watch.
-func frame(typ, kind string, object []byte) ([]byte, error) {
-	whole, err := envelope(kind, object)
+func frame(typ, apiVersion, kind string, object []byte) ([]byte, error) {
+	whole, err := envelope(apiVersion, kind, object)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +83,7 @@ func wantsProtobuf(r *http.Request) bool {
 }
 
 // writeList writes a page.
-func writeList(w io.Writer, pods []message, version int, token string, remaining int) error {
+func (s *Server) writeList(w io.Writer, page []message, version int, token string, remaining int) error {
 	meta := metav1.ListMeta{ResourceVersion: strconv.Itoa(version), Continue: token}
 	if token != "" {
 		n := int64(remaining)
@@ -88,10 +95,10 @@ func writeList(w io.Writer, pods []message, version int, token string, remaining
 	}
 	head = field(nil, 1, head)
 	size := len(head)
-	for _, p := range pods {
+	for _, p := range page {
 		size += len(field(nil, 2, nil)) - 1 + len(binary.AppendUvarint(nil, uint64(len(p.item)))) + len(p.item)
 	}
-	typeMeta := runtime.TypeMeta{APIVersion: "v1", Kind: "PodList"}
+	typeMeta := runtime.TypeMeta{APIVersion: s.apiVersion, Kind: s.kind + "List"}
 	kind, err := typeMeta.Marshal()
 	if err != nil {
 		return err
@@ -102,7 +109,7 @@ func writeList(w io.Writer, pods []message, version int, token string, remaining
 	out.Write(binary.AppendUvarint([]byte{2<<3 | 2}, uint64(size)))
 	out.Write(head)
 	var tag []byte
-	for _, p := range pods {
+	for _, p := range page {
 		tag = binary.AppendUvarint(append(tag[:0], 2<<3|2), uint64(len(p.item)))
 		out.Write(tag)
 		out.Write(p.item)
@@ -118,28 +125,28 @@ func field(b []byte, number byte, content []byte) []byte {
 
 // writeInitial writes the events of a streaming list.
 func (s *Server) writeInitial(out *bufio.Writer) error {
-	for _, p := range s.pods {
-		out.Write(p.binary.added)
+	for _, o := range s.objects {
+		out.Write(o.binary.added)
 	}
 	end := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		ResourceVersion: fmt.Sprint(s.advance(0)), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
 	}}
-	return writeEvent(out, "BOOKMARK", "Pod", &end)
+	return writeEvent(out, "BOOKMARK", s.apiVersion, s.kind, &end) // every kind has the metadata of a pod
 }
 
 // writeExpired writes the event that ends a watch.
 func writeExpired(out *bufio.Writer) error {
-	return writeEvent(out, "ERROR", "Status", &metav1.Status{
+	return writeEvent(out, "ERROR", "v1", "Status", &metav1.Status{
 		Status: metav1.StatusFailure, Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone,
 	})
 }
 
-func writeEvent(out *bufio.Writer, typ, kind string, object interface{ Marshal() ([]byte, error) }) error {
+func writeEvent(out *bufio.Writer, typ, apiVersion, kind string, object interface{ Marshal() ([]byte, error) }) error {
 	b, err := object.Marshal()
 	if err != nil {
 		return err
 	}
-	if b, err = frame(typ, kind, b); err == nil {
+	if b, err = frame(typ, apiVersion, kind, b); err == nil {
 		_, err = out.Write(b)
 	}
 	return err

@@ -1,5 +1,6 @@
-// Package canned is an API server that serves one collection of pods from bytes that it prepares in advance. It does as
-// little as the informers of all sides need, as fast as it can, so that the figures show the costs of the clients.
+// Package canned is an API server that serves one collection, usually of pods, from bytes that it prepares in advance.
+// It does as little as the informers of all sides need, as fast as it can, so that the figures show the costs of the
+// clients.
 //
 // It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches,
 // in JSON or protobuf that is not compressed, and the discovery of pods. It runs commands in the container of one pod,
@@ -27,36 +28,38 @@ import (
 // digits as all later ones.
 const initialVersion = 1_000_000
 
-// pod is one object on the wire, with the place of its version.
-type pod struct {
+// object is one object on the wire, with the place of its version.
+type object struct {
 	raw       []byte
 	from, end int
 	shard     int // its range, by the uid
 	binary    message
 }
 
-func newWirePod(raw []byte) (pod, error) {
+func wireObject(raw []byte) (object, error) {
 	const name = `"resourceVersion":"`
 	at := bytes.Index(raw, []byte(name))
 	if at < 0 {
-		return pod{}, errors.New("find the resource version of a pod: there is none")
+		return object{}, errors.New("find the resource version of an object: there is none")
 	}
 	at += len(name)
 	const uid = `"uid":"`
 	id := bytes.Index(raw, []byte(uid)) // that of an owner comes later
 	if id < 0 {
-		return pod{}, errors.New("find the uid of a pod: there is none")
+		return object{}, errors.New("find the uid of an object: there is none")
 	}
 	id += len(uid)
 	length := bytes.IndexByte(raw[id:], '"')
 	shard := meta.ShardByUID.Range(meta.Identity{UID: string(raw[id : id+length])})
-	return pod{raw: raw, from: at, end: at + bytes.IndexByte(raw[at:], '"'), shard: shard}, nil
+	return object{raw: raw, from: at, end: at + bytes.IndexByte(raw[at:], '"'), shard: shard}, nil
 }
 
-// Server serves pods on loopback. Make it with Serve.
+// Server serves a collection on loopback. Make it with Serve.
 type Server struct {
-	URL  string
-	pods []pod
+	URL string
+	Collection
+	itemHead string // the start of an object in an event; an item of a list may lack the kind
+
 	http *http.Server
 	done chan error // gets the result of http's Serve
 
@@ -74,28 +77,21 @@ type Server struct {
 	alone          chan struct{} // closed when watches gets 0; nil if nobody waits for it
 }
 
-// Serve starts a server; Close ends it. pods are those of [Pods].
-func Serve(pods [][]byte) (*Server, error) {
+// Serve starts a server; Close ends it.
+func Serve(c Collection) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		URL: "http://" + listener.Addr().String(), pods: make([]pod, len(pods)), version: initialVersion,
-		done: make(chan error, 1), commands: make(chan command),
+		URL: "http://" + listener.Addr().String(), Collection: c, itemHead: fmt.Sprintf(`{"kind":%q,"apiVersion":%q,`, c.kind, c.apiVersion),
+		version: initialVersion, done: make(chan error, 1), commands: make(chan command),
 	}
-	messages, err := newMessages(len(pods))
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	for i, raw := range pods {
-		if s.pods[i], err = newWirePod(raw); err != nil {
-			return nil, errors.Join(err, listener.Close())
-		}
-		s.pods[i].binary = messages[i]
+	if len(c.objects) > 0 && bytes.HasPrefix(c.objects[0].raw, []byte(`{"apiVersion"`)) {
+		s.itemHead = "{"
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/v1/pods", s.answer)
+	mux.HandleFunc("GET "+c.path, s.answer)
 	mux.HandleFunc("GET /api/v1/namespaces/default/pods/web/exec", s.exec)
 	mux.HandleFunc("GET /api", discover(core))
 	mux.HandleFunc("GET /apis", discover(""))
@@ -184,8 +180,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.count(1, 0)
-	pods := chosen.of(s.pods)
-	from, to, rest, token := 0, len(pods), chosen.info, ""
+	objects := chosen.of(s.objects)
+	from, to, rest, token := 0, len(objects), chosen.info, ""
 	if limit, err := strconv.Atoi(query.Get("limit")); err == nil && limit > 0 {
 		if token := query.Get("continue"); token != "" {
 			if from, err = strconv.Atoi(token); err != nil || from < 0 || from > to {
@@ -201,19 +197,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	if binary {
 		page := make([]message, 0, to-from)
-		for _, pod := range pods[from:to] {
-			page = append(page, pod.binary)
+		for _, o := range objects[from:to] {
+			page = append(page, o.binary)
 		}
-		_ = writeList(w, page, s.advance(0), token, len(pods)-to) // the client has gone
+		_ = s.writeList(w, page, s.advance(0), token, len(objects)-to) // the client has gone
 		return
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	fmt.Fprintf(out, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"%d"%s},"items":[`, s.advance(0), rest)
-	for i, pod := range pods[from:to] {
+	fmt.Fprintf(out, `{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"%d"%s},"items":[`, s.kind+"List", s.apiVersion, s.advance(0), rest)
+	for i, o := range objects[from:to] {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		out.Write(pod.raw)
+		out.Write(o.raw)
 	}
 	out.WriteString("]}\n")
 	_ = out.Flush() // the client has gone

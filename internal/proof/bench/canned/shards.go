@@ -13,14 +13,14 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// selection says which pods a request is for, and what the list's metadata says about that.
+// selection says which objects a request is for, and what the list's metadata says about that.
 type selection struct {
 	all    bool
 	ranges meta.Ranges
 	info   string // for the metadata of a list
 }
 
-func (s selection) has(p pod) bool { return s.all || s.ranges.Has(p.shard) }
+func (s selection) has(o object) bool { return s.all || s.ranges.Has(o.shard) }
 
 var shardRange = regexp.MustCompile(`shardRange\(object\.metadata\.uid, '0x([0-9a-f]{16})', '0x(1?[0-9a-f]{16})'\)`)
 
@@ -51,15 +51,15 @@ func (s *Server) selection(r *http.Request) (selection, error) {
 	return sel, nil
 }
 
-// of returns the pods of a request among all.
-func (s selection) of(all []pod) []pod {
+// of returns the objects of a request among all.
+func (s selection) of(all []object) []object {
 	if s.all {
 		return all
 	}
-	var some []pod
-	for _, p := range all {
-		if s.has(p) {
-			some = append(some, p)
+	var some []object
+	for _, o := range all {
+		if s.has(o) {
+			some = append(some, o)
 		}
 	}
 	return some

@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// itemHead is the start of an object in an event. An item of a list does not have it.
-const itemHead = `{"kind":"Pod","apiVersion":"v1",`
-
 // command tells a watch what to send: events, at a rate; or without events, an error that ends it.
 type command struct {
 	events int
@@ -21,7 +18,7 @@ type command struct {
 	after  int // the version before the first event's
 }
 
-// watch sends the pods, if they are wanted, and then follows commands until the client goes.
+// watch sends the objects, if they are wanted, and then follows commands until the client goes.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, chosen selection, initial bool) {
 	defer s.enter()()
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -35,13 +32,13 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, chosen selection,
 	}
 	if initial && !binary {
 		s.count(0, 1)
-		for _, pod := range chosen.of(s.pods) {
-			out.WriteString(`{"type":"ADDED","object":` + itemHead)
-			out.Write(pod.raw[1:])
+		for _, o := range chosen.of(s.objects) {
+			out.WriteString(`{"type":"ADDED","object":` + s.itemHead)
+			out.Write(o.raw[1:])
 			out.WriteString("}\n")
 		}
-		fmt.Fprintf(out, `{"type":"BOOKMARK","object":`+itemHead+`"metadata":{"resourceVersion":"%d","creationTimestamp":null,`+
-			`"annotations":{"k8s.io/initial-events-end":"true"}},"spec":{"containers":null},"status":{}}}`+"\n", s.advance(0))
+		fmt.Fprintf(out, `{"type":"BOOKMARK","object":{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"%d","creationTimestamp":null,`+
+			`"annotations":{"k8s.io/initial-events-end":"true"}},"spec":{"containers":null},"status":{}}}`+"\n", s.kind, s.apiVersion, s.advance(0))
 	}
 	for flush() == nil {
 		select {
@@ -65,19 +62,19 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, chosen selection,
 	}
 }
 
-// send writes the events of one command, pod after pod, each with a version of its own. If the client goes, the next
-// write fails, and so does the following flush.
+// send writes the events of one command, object after object, each with a version of its own. If the client goes, the
+// next write fails, and so does the following flush.
 func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, chosen selection, c command) {
 	binary := wantsProtobuf(r)
 	began := time.Now()
 	var version []byte
 	for i := range c.events {
-		pod := s.pods[i%len(s.pods)]
-		if !chosen.has(pod) {
+		o := s.objects[i%len(s.objects)]
+		if !chosen.has(o) {
 			continue
 		}
 		version = strconv.AppendInt(version[:0], int64(c.after+i+1), 10)
-		if err := pod.write(out, version, binary); err != nil {
+		if err := o.write(out, s.itemHead, version, binary); err != nil {
 			return
 		}
 		if c.rate == 0 {
@@ -96,19 +93,19 @@ func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, ch
 	}
 }
 
-// write writes an event of the pod at a version.
-func (p pod) write(out *bufio.Writer, version []byte, binary bool) error {
+// write writes an event of the object at a version.
+func (o object) write(out *bufio.Writer, itemHead string, version []byte, binary bool) error {
 	if binary {
-		m := p.binary
+		m := o.binary
 		out.Write(m.event[:m.at])
 		out.Write(version)
 		_, err := out.Write(m.event[m.at+len(version):])
 		return err
 	}
 	out.WriteString(`{"type":"MODIFIED","object":` + itemHead)
-	out.Write(p.raw[1:p.from])
+	out.Write(o.raw[1:o.from])
 	out.Write(version)
-	out.Write(p.raw[p.end:])
+	out.Write(o.raw[o.end:])
 	_, err := out.WriteString("}\n")
 	return err
 }

@@ -31,12 +31,12 @@ const (
 
 // Documents returns the documents, the same each time.
 func Documents() (sample.Documents, error) {
-	pods, err := canned.Pods(1)
+	raw, err := canned.Pod(0)
 	if err != nil {
 		return sample.Documents{}, err
 	}
 	var pod corev1.Pod
-	if err := json.Unmarshal(pods[0], &pod); err != nil {
+	if err := json.Unmarshal(raw, &pod); err != nil {
 		return sample.Documents{}, fmt.Errorf("decode the pod: %w", err)
 	}
 	// evanphx/json-patch drops members that are null from the items of a list, which RFC 7386 keeps.

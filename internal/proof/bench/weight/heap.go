@@ -40,12 +40,9 @@ type heapResult struct {
 
 // measureHeaps runs every contender in every round, against n pods. The programs are built into dir.
 func measureHeaps(ctx context.Context, dir string, n, rounds int, progress io.Writer) (results []heapResult, podSize int, err error) {
-	pods, err := canned.Pods(n)
+	pods, err := canned.Collect(canned.Plain, n)
 	if err != nil {
 		return nil, 0, err
-	}
-	for _, pod := range pods {
-		podSize += len(pod)
 	}
 	fmt.Fprintln(progress, "build the programs under heap")
 	if _, err := builds.Run(ctx, nil, "go", "build", "-ldflags=-s -w", "-o", dir+string(filepath.Separator), "./weight/heap/..."); err != nil {
@@ -81,7 +78,7 @@ func measureHeaps(ctx context.Context, dir string, n, rounds int, progress io.Wr
 	for i := range results {
 		results[i].Figures, results[i].cpu = medians(samples[i]), report.Median(cpus[i])
 	}
-	return results, podSize / n, nil
+	return results, pods.Size() / n, nil
 }
 
 // check returns an error unless the cache holds what the server serves.

@@ -11,20 +11,21 @@ import (
 )
 
 func main() {
-	n := flag.Int("pods", 20_000, "how many pods it serves")
+	n := flag.Int("pods", 20_000, "how many `objects` it serves")
+	name := flag.String("objects", canned.Plain, fmt.Sprintf("the `collection` that it serves, of %q", canned.Collections()))
 	flag.Parse()
-	if err := serve(*n); err != nil {
+	if err := serve(*name, *n); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(n int) error {
-	pods, err := canned.Pods(n)
+func serve(name string, n int) error {
+	c, err := canned.Collect(name, n)
 	if err != nil {
 		return err
 	}
-	s, err := canned.Serve(pods)
+	s, err := canned.Serve(c)
 	if err != nil {
 		return err
 	}
