@@ -153,7 +153,7 @@ func Contention(c Contended) Job {
 		return Report{
 			Settings: c.Settings, Counts: map[string]int{"wrong lists": int(wrong.Load())},
 			Figures: map[string]float64{
-				"p50": at(0.5), "p99": at(0.99), "writes": float64(len(times)) / took, "lists": float64(lists.Load()) / took,
+				"p50": at(0.5), "p99": at(0.99), "p999": at(0.999), "max": at(1), "writes": float64(len(times)) / took, "lists": float64(lists.Load()) / took,
 			},
 		}, nil
 	}

@@ -47,7 +47,8 @@ func (c Cache) look() map[string]int {
 
 // Sync is the job of a first list. Wall is the time from before the client is made to a cache in sync, without a
 // handler. CPU is that of the process until then, including its start, and so is the peak memory. The live heap is
-// measured after that, minus its size before the client was made.
+// measured after that, minus its size before the client was made, and last the resident memory, when the garbage has
+// been given back to the system.
 func Sync(inf Informer) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		before := liveHeap()
@@ -58,9 +59,13 @@ func Sync(inf Informer) Job {
 		}
 		wall, used, peak := time.Since(began), cpu(), peakMemory()
 		heap := liveHeap() - before
+		if err := writeProfiles(p.Profiles); err != nil {
+			return Report{}, err
+		}
+		steady := steadyMemory()
 		counts := cache.look() // also keeps the cache alive until here
 		return Report{Settings: inf.Settings, Counts: counts, Figures: map[string]float64{
-			"wall": wall.Seconds(), "cpu": used.Seconds(), "peak": peak, "object": heap / float64(p.Pods),
+			"wall": wall.Seconds(), "cpu": used.Seconds(), "peak": peak, "object": heap / float64(p.Pods), "steady": steady,
 		}}, nil
 	}
 }

@@ -4,10 +4,12 @@ package sample
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"syscall"
 	"time"
 )
@@ -67,4 +69,22 @@ func status(name string) float64 {
 		}
 	}
 	return kib * 1024
+}
+
+// writeProfiles writes what is in use, and the stacks of the goroutines, to files whose names begin with prefix. If
+// prefix is empty it writes nothing.
+func writeProfiles(prefix string) error {
+	if prefix == "" {
+		return nil
+	}
+	for name, debug := range map[string]int{"heap": 0, "goroutine": 1} {
+		f, err := os.Create(prefix + name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(pprof.Lookup(name).WriteTo(f, debug), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -56,6 +56,10 @@ type Params struct {
 	// Streamed bytes are read and written by a command. Sessions is the number of commands at once, and of those that
 	// are timed.
 	Streamed, Sessions int
+	// Informers wait for events that do not come. Profiles is the beginning of the names of profiles to write; empty
+	// writes none.
+	Informers int
+	Profiles  string
 }
 
 // Report is the result of a sample.

@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bowline-go/bowline/internal/proof/bench/builds"
 	"github.com/bowline-go/bowline/internal/proof/bench/sample"
@@ -16,12 +19,10 @@ import (
 // counts of objects, events and final states are checked by the command itself.
 func TestEveryRowIsMeasured(t *testing.T) {
 	var progress, out strings.Builder
-	o := options{rows: rows, params: short, rounds: 1}
-	res, err := compare(t.Context(), o, &progress)
+	res, err := compare(t.Context(), options{rows: rows, params: short, rounds: 1}, &out, &progress)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &progress)
 	}
-	res.print(&out, o.rows)
 	t.Log("\n" + out.String())
 
 	figures := map[string]line{}
@@ -37,6 +38,9 @@ func TestEveryRowIsMeasured(t *testing.T) {
 		}
 		if !strings.Contains(out.String(), l.Figure) {
 			t.Errorf("the table lacks %s", l.Figure)
+		}
+		if l.Rounds != 1 || l.Load[0] == "" || l.Load[1] == "" {
+			t.Errorf("%s, %s: got %d rounds and loads %q", l.Title, l.Figure, l.Rounds, l.Load)
 		}
 	}
 	for name, want := range map[string]struct{ clientgo, bowline float64 }{
@@ -133,20 +137,82 @@ func TestTheSettingWithTheBetterFirstFigureIsTaken(t *testing.T) {
 		t.Errorf("where more is better it took %s", got.Setting)
 	}
 	r.figures[0].higher = false
-	got := lines([]row{r}, outcomes)
+	m := measured{outcomes: outcomes[:3], rounds: 3, load: [2]string{"0.10", "1.20"}}
+	var out strings.Builder
+	got := m.print(&out, r)
 	for i, want := range [][]string{
-		{"first sync", "wall", "6.00 s", "1.00 s", "6.00×", "6 times faster", "yes"},
-		{"first sync", "heap", "3 B", "2 B", "1.50×", "at most 1 B", "no"},
-		{"first sync", "peak", "–", "–", "–", "", "not measured"},
+		{"wall", "6.00 s", "1.00 s", "6.00×", "6 times faster", "yes"},
+		{"heap", "3 B", "2 B", "1.50×", "at most 1 B", "no"},
+		{"peak", "–", "–", "–", "", "not measured"},
 	} {
 		if cells := got[i].cells(); strings.Join(cells, "|") != strings.Join(want, "|") {
 			t.Errorf("got %q, want %q", cells, want)
 		}
 	}
-	others := result{Outcomes: outcomes}.others([]row{r})
-	if len(others) != 1 || !strings.Contains(others[0], "wall 7.00 s, heap 1 B") {
+	if others := m.others(r); len(others) != 1 || !strings.Contains(others[0], "wall 7.00 s, heap 1 B") {
 		t.Errorf("others are %q", others)
 	}
+	for _, want := range []string{
+		"## sync: first sync\n", "| wall   |    6.00 s |", "\nMedians of 3. The load of the machine was 0.10 before and 1.20 after.\n",
+		"is worse: client-go, : wall 7.00 s",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, &out)
+		}
+	}
+}
+
+func TestARoundIsDoneIfThereIsTimeForOneLikeTheLast(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit, round time.Duration
+		want         int
+	}{
+		"no limit":                  {0, time.Hour, 4},
+		"enough for all":            {5 * time.Minute, time.Minute, 4},
+		"enough for two and a half": {150 * time.Second, time.Minute, 2},
+		"not enough for the first":  {time.Second, time.Minute, 1},
+		"enough for one and a bit":  {119 * time.Second, time.Minute, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			done, err := budgetOf(c.limit).repeat(4, func(int) error {
+				<-time.After(c.round)
+				return nil
+			})
+			if done != c.want || err != nil {
+				t.Errorf("%s: got %d rounds and error %v, want %d", name, done, err, c.want)
+			}
+		})
+	}
+	failed := errors.New("failed")
+	if done, err := budgetOf(0).repeat(4, func(i int) error {
+		if i == 2 {
+			return failed
+		}
+		return nil
+	}); done != 2 || err != failed {
+		t.Errorf("a failure of the third round: got %d and %v", done, err)
+	}
+}
+
+// The programs are not there, so a row that is measured would fail.
+func TestRowsWithoutTimeAreNamed(t *testing.T) {
+	selected, err := selectRows("sync,heap,hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		limit := budgetOf(time.Second)
+		<-time.After(time.Second)
+		var res result
+		var out strings.Builder
+		b := &bench{dir: t.TempDir(), progress: &out}
+		if err := res.take(t.Context(), b, options{rows: selected, rounds: 1, builds: 1}, limit, &out); err != nil {
+			t.Fatal(err)
+		}
+		if want := "\nThere was no time for sync, heap, hello.\n"; out.String() != want {
+			t.Errorf("got %q, want %q", &out, want)
+		}
+	})
 }
 
 func TestTargetsSayWhatIsReached(t *testing.T) {

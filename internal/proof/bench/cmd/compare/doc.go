@@ -1,24 +1,35 @@
-// Command compare measures Bowline side by side with client-go or controller-runtime, and prints a table of medians,
-// with Bowline's targets:
+// Command compare measures Bowline side by side with client-go or controller-runtime. It prints a table of medians for
+// each row, with Bowline's targets, as soon as the row is measured:
 //
-//	go run ./cmd/compare                     # all rows, three rounds, about half an hour on two cores
+//	go run ./cmd/compare                     # all rows, three rounds, about an hour on two cores
 //	go run ./cmd/compare -row watch,slow     # some of them
+//	go run ./cmd/compare -budget 20m         # what can be begun in 20 minutes; the rest is named at the end
 //	go run ./cmd/compare -json figures.json  # all samples too
 //	go run ./cmd/compare -short              # that everything works, in seconds; its figures mean nothing
 //
-// Nothing else should run at the same time. Progress goes to standard error. A missed target is printed as missed.
+// Nothing else should run at the same time. Each table says what the load of the machine was before and after its
+// samples, averaged over a minute. The measurement is a part of that load, and the row before is a part of the first
+// one. Progress goes to standard error. A missed target is printed as missed.
+//
+// With a budget, a further round of a row begins only if there is time for one as long as the last, and a row only if
+// the budget has not ended. What has begun is finished. So a row may have fewer samples, which its table says.
 //
 // # How
 //
 // A sample is one run of a process: one side with one setting does one job, checks its result (the pods of the cache,
 // the events that were applied, the final states that arrived) and reports. A wrong count ends the run. The sides take
-// turns, in every other round backwards, and the samples of one job are spread over the rounds, so that a machine that
-// gets slower slows all of them down. The environment of the samples has no variable that starts with GO or KUBE except
-// that of the setting. The programs are built with the same flags.
+// turns, in every other round backwards, so that a machine that gets slower slows all of them down. The environment of
+// the samples has no variable that starts with GO or KUBE except that of the setting. The programs are built with the
+// same flags.
 //
 // All read from one server process on loopback (package canned): 20,000 pods of about 7 KB of JSON each, a third of it
 // managedFields, from prepared bytes, not compressed. It runs on the same machine, and does the same for both sides: it
 // copies bytes.
+//
+// The rows sync-1 to sync-custom, and manager-real, read other collections, each from a server of its own: pods of
+// which one, 20 or 1,000 are of a workload, or that have no part in common; pods as a cluster has them; deployments,
+// secrets and custom resources. Collections of package canned says what is in them. They show how much of the memory
+// depends on what repeats.
 //
 // The rows of a manager are one program of controller-runtime (package managed), of which only NewCache differs, with
 // the defaults of both: a streaming list, managedFields in the cache. In the rows manager-fields it reads the node name
@@ -42,9 +53,8 @@
 //     it. Bowline cuts managedFields from the bytes before it decodes, as it does by default. client-go decodes them,
 //     and its transform drops them, because it has no other way.
 //   - If the cost of a list matters, each side is measured with pages of 500, with one page and with a streaming list.
-//     For each row, the table has the setting with the best median of the row's first figure, and all figures of the
-//     row are of that setting. The results of the other settings are printed under the table; a streaming list is the
-//     default of both.
+//     The table has the setting with the best median of the row's first figure, and all figures of the row are of that
+//     setting. The results of the other settings are printed under the table; a streaming list is the default of both.
 //   - client-go has no rate limit (QPS -1); Bowline has none by default.
 //   - client-go's transform to six fields makes a *corev1.Pod, which its listers and typed handlers need. Another type
 //     would be smaller, but could not be read through them.
@@ -64,7 +74,8 @@
 //     a new slice; Bowline's return the value itself (cache.NewValueIndex). Bowline is given each object's identity,
 //     which its decoder reads from the wire; client-go's key function reads it from the object.
 //   - The readers and the writer have rates. The reached rates are printed, because a side that does not reach them is
-//     measured under less load than the other. A write's time is that of its call.
+//     measured under less load than the other. A write's time is that of its call. The p99 alone misleads: a side may
+//     wait seldom and long, so the p999 and the longest write are in the table too.
 //   - Patches are compared as functions from bytes to bytes, on a pod of 7 KB that is edited in six places (package
 //     edits). client-go has no JSON and merge patches: its side uses evanphx/json-patch/v5, gomodules.xyz/jsonpatch/v2
 //     for the difference as a JSON patch, as controller-runtime does, and apimachinery's strategicpatch with a schema

@@ -43,6 +43,7 @@ type options struct {
 	params sample.Params
 	rounds int
 	builds int
+	budget time.Duration // 0 is no limit
 }
 
 func main() {
@@ -50,6 +51,7 @@ func main() {
 	rate := flag.Int("rate", 0, "how many `events` a second the watch gets; 0 is as many as it takes")
 	rounds := flag.Int("rounds", 0, "how many `samples` of each row the medians are of (default 3)")
 	coldBuilds := flag.Int("builds", -1, "how many cold `builds` of each side to take the median of; 0 measures none (default 1)")
+	limit := flag.Duration("budget", 0, "the `time` after which nothing more is begun, such as 20m; 0 is no limit")
 	names := flag.String("row", "", "the `rows` to measure, with commas: "+strings.Join(rowNames(), ", ")+" (default all)")
 	quick := flag.Bool("short", false, "a check that all works: small numbers, one round, no cold build")
 	file := flag.String("json", "", "write all samples and the table to a `file` too")
@@ -67,9 +69,9 @@ func main() {
 	if *coldBuilds >= 0 {
 		o.builds = *coldBuilds
 	}
-	o.params.Rate = *rate
+	o.params.Rate, o.budget = *rate, *limit
 	var err error
-	if o.rows, err = selectRows(*names); err != nil || flag.NArg() > 0 || *rate < 0 {
+	if o.rows, err = selectRows(*names); err != nil || flag.NArg() > 0 || *rate < 0 || *limit < 0 {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "compare:", err)
 		}
@@ -85,15 +87,11 @@ func main() {
 }
 
 func run(ctx context.Context, o options, file string) error {
-	res, err := compare(ctx, o, os.Stderr)
-	if err != nil {
-		return err
+	res, err := compare(ctx, o, os.Stdout, os.Stderr)
+	if file != "" {
+		err = errors.Join(err, res.save(file))
 	}
-	res.print(os.Stdout, o.rows)
-	if file == "" {
-		return nil
-	}
-	return res.save(file)
+	return err
 }
 
 func rowNames() []string {
@@ -124,8 +122,10 @@ func selectRows(names string) ([]row, error) {
 	return selected, nil
 }
 
-// compare builds the programs, starts the server and takes the measurements of the rows.
-func compare(ctx context.Context, o options, progress io.Writer) (res result, err error) {
+// compare builds the programs, starts the server and measures the rows. It prints each row to out as soon as it is
+// measured, so that a run that fails or is ended has printed those before.
+func compare(ctx context.Context, o options, out, progress io.Writer) (res result, err error) {
+	limit := budgetOf(o.budget)
 	dir, err := os.MkdirTemp("", "bowline-compare")
 	if err != nil {
 		return result{}, err
@@ -143,31 +143,42 @@ func compare(ctx context.Context, o options, progress io.Writer) (res result, er
 	defer func() { err = errors.Join(err, stop()) }()
 	b := &bench{dir: dir, params: o.params, progress: progress}
 	b.params.Server = url
-
-	var jobs []string
-	hello := false
-	for _, r := range o.rows {
-		switch {
-		case r.job == "hello":
-			hello = true
-		case !slices.Contains(jobs, r.job):
-			jobs = append(jobs, r.job)
-		}
-	}
 	res = result{Rounds: o.rounds, Params: o.params}
-	if res.Outcomes, err = b.measure(ctx, jobs, o.rounds); err != nil {
-		return result{}, err
-	}
-	if hello {
-		outcomes, err := b.hello(ctx, o.builds)
-		if err != nil {
-			return result{}, err
-		}
-		res.Outcomes = append(res.Outcomes, outcomes...)
-	}
 	if res.Versions, err = builds.Versions(ctx); err != nil {
 		return result{}, err
 	}
-	res.Lines = lines(o.rows, res.Outcomes)
-	return res, nil
+	res.printHead(out)
+	return res, res.take(ctx, b, o, limit, out)
+}
+
+// take measures the rows. Rows of one job are measured at once.
+func (res *result) take(ctx context.Context, b *bench, o options, limit budget, out io.Writer) error {
+	for _, job := range jobsOf(o.rows) {
+		m, err := b.measure(ctx, job, o, limit)
+		if err != nil {
+			return fmt.Errorf("measure %s: %w", job, err)
+		}
+		for _, r := range o.rows {
+			switch {
+			case r.job != job:
+			case m.rounds == 0:
+				res.Left = append(res.Left, r.name)
+			default:
+				res.Lines = append(res.Lines, m.print(out, r)...)
+			}
+		}
+		res.Outcomes = append(res.Outcomes, m.outcomes...)
+	}
+	res.printLeft(out)
+	return nil
+}
+
+// jobsOf returns the jobs of the rows, each once.
+func jobsOf(rows []row) (jobs []string) {
+	for _, r := range rows {
+		if !slices.Contains(jobs, r.job) {
+			jobs = append(jobs, r.job)
+		}
+	}
+	return jobs
 }

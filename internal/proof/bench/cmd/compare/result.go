@@ -1,6 +1,6 @@
 package main
 
-// From medians to the table.
+// From medians to the tables.
 
 import (
 	"encoding/json"
@@ -20,12 +20,22 @@ type result struct {
 	Rounds   int
 	Params   sample.Params
 	Lines    []line
+	Left     []string `json:",omitempty"` // the rows for which there was no time
 	Outcomes []*outcome
+}
+
+// measured has the results of a job.
+type measured struct {
+	outcomes []*outcome
+	rounds   int // 0 if there was no time
+	load     [2]string
 }
 
 // line is one figure of one row.
 type line struct {
 	Row, Title, Figure string
+	Rounds             int       // the samples of which it is the median
+	Load               [2]string // of the machine, before and after the row's samples
 	ClientGo, Bowline  float64
 	// Ratio is how many times better Bowline's figure is; 0 if that is unknown.
 	Ratio    float64
@@ -51,26 +61,25 @@ func chosen(r row, side string, outcomes []*outcome) *outcome {
 	return best
 }
 
-func lines(selected []row, outcomes []*outcome) []line {
+// lines returns the lines of a row.
+func (m measured) lines(r row) []line {
 	var all []line
-	for _, r := range selected {
-		c, b := chosen(r, clientgo, outcomes), chosen(r, bowline, outcomes)
-		for _, f := range r.figures {
-			l := line{Row: r.name, Title: r.title, Figure: f.name, Target: f.target.text, figure: f}
-			var measured [2]bool
-			l.ClientGo, measured[0] = c.Medians[f.key]
-			l.Bowline, measured[1] = b.Medians[f.key]
-			l.Measured = measured[0] && measured[1]
-			better, worse := l.Bowline, l.ClientGo
-			if f.higher {
-				better, worse = worse, better
-			}
-			if better > 0 && worse > 0 {
-				l.Ratio = worse / better
-			}
-			l.Reached = l.Measured && f.target.reached != nil && f.target.reached(l.ClientGo, l.Bowline)
-			all = append(all, l)
+	c, b := chosen(r, clientgo, m.outcomes), chosen(r, bowline, m.outcomes)
+	for _, f := range r.figures {
+		l := line{Row: r.name, Title: r.title, Figure: f.name, Rounds: m.rounds, Load: m.load, Target: f.target.text, figure: f}
+		var measured [2]bool
+		l.ClientGo, measured[0] = c.Medians[f.key]
+		l.Bowline, measured[1] = b.Medians[f.key]
+		l.Measured = measured[0] && measured[1]
+		better, worse := l.Bowline, l.ClientGo
+		if f.higher {
+			better, worse = worse, better
 		}
+		if better > 0 && worse > 0 {
+			l.Ratio = worse / better
+		}
+		l.Reached = l.Measured && f.target.reached != nil && f.target.reached(l.ClientGo, l.Bowline)
+		all = append(all, l)
 	}
 	return all
 }
@@ -78,7 +87,7 @@ func lines(selected []row, outcomes []*outcome) []line {
 // cells returns the line of the table.
 func (l line) cells() []string {
 	if !l.Measured {
-		return []string{l.Title, l.Figure, "–", "–", "–", l.Target, "not measured"}
+		return []string{l.Figure, "–", "–", "–", l.Target, "not measured"}
 	}
 	ratio, reached := "–", ""
 	if l.Ratio > 0 {
@@ -91,66 +100,63 @@ func (l line) cells() []string {
 	default:
 		reached = "no"
 	}
-	return []string{l.Title, l.Figure, l.figure.unit(l.ClientGo), l.figure.unit(l.Bowline), ratio, l.Target, reached}
+	return []string{l.Figure, l.figure.unit(l.ClientGo), l.figure.unit(l.Bowline), ratio, l.Target, reached}
 }
 
-// print writes the table, the settings under it, and the results of other settings.
-func (res result) print(out io.Writer, selected []row) {
-	t := report.Table{Header: []string{"row", "figure", "client-go", "Bowline", "ratio", "target", "reached"}, Left: 2}
-	title := ""
-	for _, l := range res.Lines {
-		cells := l.cells()
-		if cells[0] == title {
-			cells[0] = ""
-		} else {
-			title = cells[0]
-		}
-		t.Rows = append(t.Rows, cells)
+// print writes the table of a row, its settings, and the results of other settings. It returns the lines of the table.
+func (m measured) print(out io.Writer, r row) []line {
+	fmt.Fprintf(out, "\n## %s: %s\n\n", r.name, r.title)
+	all := m.lines(r)
+	t := report.Table{Header: []string{"figure", clientgo, bowline, "ratio", "target", "reached"}}
+	for _, l := range all {
+		t.Rows = append(t.Rows, l.cells())
 	}
 	t.Print(out)
+	fmt.Fprintf(out, "\nMedians of %d. The load of the machine was %s before and %s after.\n\n", m.rounds, m.load[0], m.load[1])
+	for _, side := range []string{clientgo, bowline} {
+		fmt.Fprintf(out, "- %s: %s\n", side, chosen(r, side, m.outcomes).settings())
+	}
+	for _, other := range m.others(r) {
+		fmt.Fprintf(out, "- not in the table, because the first figure is worse: %s\n", other)
+	}
+	if r.why != "" {
+		fmt.Fprintf(out, "- why: %s\n", r.why)
+	}
+	return all
+}
 
+// printHead writes what is common to all rows.
+func (res result) printHead(out io.Writer) {
 	p := res.Params
-	fmt.Fprintf(out, "\nMedians of %d; %s pods; %s watch events; %s updates of %s keys; Replace of %s objects, the other cache "+
+	fmt.Fprintf(out, "%s pods; %s watch events; %s updates of %s keys; Replace of %s objects, the other cache "+
 		"figures with %s; %d readers of %s objects, a list in %v each, and %s writes a second for %v. A ratio says how many times "+
-		"as good Bowline's figure is.\n%s\n",
-		res.Rounds, count(float64(p.Pods)), count(float64(p.Events)), count(float64(p.Updates)), count(float64(p.Keys)),
+		"as good Bowline's figure is.\n\n%s\n",
+		count(float64(p.Pods)), count(float64(p.Events)), count(float64(p.Updates)), count(float64(p.Keys)),
 		count(float64(p.Replace)), count(float64(p.Objects)), p.Readers, count(float64(p.Listed)), p.Every,
 		count(float64(p.Writes)), p.Duration, res.Versions)
+}
 
-	for _, r := range selected {
-		if r.why != "" {
-			fmt.Fprintf(out, "\nWhy, %s: %s.\n", r.title, r.why)
-		}
-	}
-	fmt.Fprint(out, "\nSettings:\n\n")
-	for _, r := range selected {
-		fmt.Fprintf(out, "- %s: client-go: %s; Bowline: %s\n", r.title,
-			chosen(r, clientgo, res.Outcomes).settings(), chosen(r, bowline, res.Outcomes).settings())
-	}
-	if others := res.others(selected); len(others) > 0 {
-		fmt.Fprint(out, "\nSettings that were tried as well, and are not in the table because the row's first figure is worse:\n\n")
-		for _, other := range others {
-			fmt.Fprintln(out, "- "+other)
-		}
+// printLeft names the rows for which there was no time.
+func (res result) printLeft(out io.Writer) {
+	if len(res.Left) > 0 {
+		fmt.Fprintf(out, "\nThere was no time for %s.\n", strings.Join(res.Left, ", "))
 	}
 }
 
 // others returns the results of the settings that were not chosen.
-func (res result) others(selected []row) []string {
+func (m measured) others(r row) []string {
 	var all []string
-	for _, r := range selected {
-		for _, o := range res.Outcomes {
-			if o.Job != r.job || r.against != "" || o == chosen(r, o.Side, res.Outcomes) {
-				continue
-			}
-			var figures []string
-			for _, f := range r.figures {
-				if v, measured := o.Medians[f.key]; measured {
-					figures = append(figures, f.name+" "+f.unit(v))
-				}
-			}
-			all = append(all, fmt.Sprintf("%s: %s, %s: %s", r.title, o.Side, o.settings(), strings.Join(figures, ", ")))
+	for _, o := range m.outcomes {
+		if r.against != "" || o == chosen(r, o.Side, m.outcomes) {
+			continue
 		}
+		var figures []string
+		for _, f := range r.figures {
+			if v, measured := o.Medians[f.key]; measured {
+				figures = append(figures, f.name+" "+f.unit(v))
+			}
+		}
+		all = append(all, fmt.Sprintf("%s, %s: %s", o.Side, o.settings(), strings.Join(figures, ", ")))
 	}
 	return all
 }

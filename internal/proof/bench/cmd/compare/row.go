@@ -68,9 +68,8 @@ var rows = []row{
 	}, "", ""},
 	{"heap", "live heap, same type, no managedFields", "sync", []figure{
 		{"an object", "object", bytes, false, target{"lower", func(c, b float64) bool { return b < c }}},
-	}, "the structs are the same, so the difference is in what they refer to: Bowline's decoder keeps one copy of a text that " +
-		"many objects have (of about 120 strings of such a pod all but 17 are shared with others, in client-go 6), and its slices " +
-		"have less room to spare (128 B a pod, in client-go 528 B)", ""},
+	}, "the structs are the same, so the difference is in what they refer to: objects of Bowline's cache share parts whose text is " +
+		"the same (internal/codec/parts.go), and strings; its slices have less room to spare", ""},
 	{"peak", "peak over steady memory, same type", "relist", []figure{
 		{"first sync", "peak first", ratio, false, atMost(1.25, "at most 1.25")},
 		{"forced relist", "peak relist", ratio, false, atMost(1.25, "at most 1.25")},
@@ -87,6 +86,15 @@ var rows = []row{
 		{"allocations an event", "allocs", count, false, times(5, "at most 1/5")},
 		{"handler calls", "calls", count, true, target{}},
 	}, "", ""},
+	{"sync-1", "first sync, JSON, same type, one pod of each workload", "sync/pods-1", syncFigures(), "", ""},
+	{"sync-20", "first sync, JSON, same type, 20 pods of each workload", "sync/pods-20", syncFigures(), "", ""},
+	{"sync-1000", "first sync, JSON, same type, 1,000 pods of each workload", "sync/pods-1000", syncFigures(), "", ""},
+	{"sync-unique", "first sync, JSON, same type, pods that have no part in common", "sync/pods-unique", syncFigures(), "", ""},
+	{"sync-real", "first sync, JSON, same type, pods as a cluster has them", "sync/pods-real", syncFigures(), "", ""},
+	{"sync-real-protobuf", "first sync, protobuf, same type, pods as a cluster has them", "sync-protobuf/pods-real", syncFigures(), "", ""},
+	{"sync-deployments", "first sync, JSON, deployments", "sync-deployments/deployments", syncFigures(), "", ""},
+	{"sync-secrets", "first sync, JSON, secrets of 32 kB, a tenth as many", "sync-secrets/secrets", syncFigures(), "", ""},
+	{"sync-custom", "first sync, JSON, custom resources without a Go type", "sync-custom/custom", syncFigures(), "", ""},
 	{"sync-protobuf", "first sync, protobuf, same type", "sync-protobuf", []figure{
 		{"wall", "wall", duration, false, times(2.5, "2.5 times faster")},
 		{"CPU", "cpu", duration, false, third},
@@ -122,6 +130,8 @@ var rows = []row{
 	{"contention", "readers list while a writer writes", "contention", []figure{
 		{"write p99", "p99", duration, false, times(4, "at most 1/4")},
 		{"write p50", "p50", duration, false, target{}},
+		{"write p999", "p999", duration, false, target{}},
+		{"the longest write", "max", duration, false, target{}},
 		{"writes a second", "writes", count, true, target{}},
 		{"lists a second", "lists", count, true, target{}},
 	}, "", ""},
@@ -159,6 +169,8 @@ var rows = []row{
 	},
 	{"manager", "the same manager, NewCache: ctrlcache.New next to its own cache, JSON", "manager", managerFigures(), "", ""},
 	{"manager-protobuf", "the same manager, its defaults", "manager-protobuf", managerFigures(), "", ""},
+	{"manager-real", "the same manager, pods as a cluster has them, JSON", "manager/pods-real", managerFigures(), "", ""},
+	{"manager-real-protobuf", "the same manager, pods as a cluster has them, its defaults", "manager-protobuf/pods-real", managerFigures(), "", ""},
 	{"manager-watch", "the same manager, events, JSON", "manager-watch", watchFigures(3), "", ""},
 	{"manager-watch-protobuf", "the same manager, events, its defaults", "manager-watch-protobuf", watchFigures(3), "", ""},
 	{"manager-fields", "the same manager, which reads two fields: Fields next to whole pods, JSON", "manager-fields", managerFigures(), "", managed.Whole},
@@ -234,6 +246,17 @@ func managerFigures() []figure {
 		{"CPU", "cpu", duration, false, times(3, "at most 1/3")},
 		{"live heap an object", "object", bytes, false, times(1, "not more")},
 		{"peak RSS", "peak", bytes, false, times(3, "at most 1/3")},
+		{"steady RSS", "steady", bytes, false, times(5, "a fifth")},
+	}
+}
+
+// syncFigures are those of a first sync, without targets.
+func syncFigures() []figure {
+	return []figure{
+		{"wall", "wall", duration, false, target{}},
+		{"CPU", "cpu", duration, false, target{}},
+		{"live heap an object", "object", bytes, false, target{}},
+		{"peak RSS", "peak", bytes, false, target{}},
 	}
 }
 

@@ -50,6 +50,19 @@ var contenders = map[string][]contender{
 	"contention": pair("bowline"),
 	"patch":      pair("bowline"),
 
+	// The part of a name after the slash is the collection of the server; see canned.Collections.
+	"sync/pods-1":                  pair("bowline"),
+	"sync/pods-20":                 pair("bowline"),
+	"sync/pods-1000":               pair("bowline"),
+	"sync/pods-unique":             pair("bowline"),
+	"sync/pods-real":               pair("bowline"),
+	"sync-protobuf/pods-real":      pair("bowline"),
+	"sync-deployments/deployments": pair("bowline"),
+	"sync-secrets/secrets":         pair("bowline"),
+	"sync-custom/custom":           pair("bowline"),
+	"manager/pods-real":            managers,
+	"manager-protobuf/pods-real":   managers,
+
 	"sync-protobuf":    lists("bowline"),
 	"project-protobuf": lists("projection"),
 	"watch-protobuf":   pair("bowline"),
@@ -102,6 +115,14 @@ func lists(program string) []contender {
 	return all
 }
 
+// collection splits the name of a job into that which the sides know, and the collection that they read.
+func collection(job string) (name, objects string) {
+	if name, objects, found := strings.Cut(job, "/"); found {
+		return name, objects
+	}
+	return job, canned.Plain
+}
+
 // controllers are the sides with the ways to read a list that controller-runtime has.
 func controllers(program string) []contender {
 	return []contender{
@@ -128,8 +149,14 @@ func pair(program string) []contender {
 
 // want returns the exact counts of a job. A sample with other counts is invalid.
 func want(job string, p sample.Params) map[string]int {
+	job, objects := collection(job)
 	pods := map[string]int{"pods": p.Pods, "running": p.Pods - p.Pods/10, "nodes": min(p.Pods, canned.Nodes)}
+	if objects == "pods-real" {
+		pods = map[string]int{"pods": p.Pods}
+	}
 	switch job {
+	case "sync-deployments", "sync-secrets", "sync-custom":
+		return map[string]int{"pods": p.Pods}
 	case "sync", "project", "sync-protobuf", "project-protobuf", "manager", "manager-protobuf",
 		"manager-fields", "manager-fields-protobuf":
 		return pods
@@ -181,46 +208,67 @@ type bench struct {
 	progress io.Writer
 }
 
-// measure takes the samples of all jobs. Each round goes through all jobs, so that the samples of one are far apart,
-// and every other round goes through the contenders backwards.
-func (b *bench) measure(ctx context.Context, jobs []string, rounds int) ([]*outcome, error) {
-	outcomes := map[string][]*outcome{}
-	for _, job := range jobs {
-		for _, c := range contenders[job] {
-			outcomes[job] = append(outcomes[job], &outcome{Side: c.side, Job: job, Setting: c.setting})
-		}
+// measure takes the samples of a job. In each round the contenders take turns, and every other round goes through them
+// backwards.
+func (b *bench) measure(ctx context.Context, job string, o options, limit budget) (m measured, err error) {
+	if !limit.allows(0) {
+		return measured{}, nil
 	}
-	for round := range rounds {
-		for _, job := range jobs {
-			for i := range contenders[job] {
-				if round%2 == 1 {
-					i = len(contenders[job]) - 1 - i
-				}
-				c, o := contenders[job][i], outcomes[job][i]
-				fmt.Fprintf(b.progress, "round %d of %d: %s, %s %s\n", round+1, rounds, job, c.side, c.setting)
-				r, err := b.sample(ctx, job, c)
-				if err != nil {
-					return nil, fmt.Errorf("measure %s of %s: %w", job, c.side, err)
-				}
-				o.Settings, o.Samples = r.Settings, append(o.Samples, r.Figures)
-				answer, err := b.reset(ctx)
-				if err != nil {
-					return nil, err
-				}
-				if len(contenders[job]) > 3 { // it is about lists
-					o.Asked = answer.Asked
-				}
+	m.load[0] = report.Load()
+	if job == "hello" {
+		m.rounds = max(o.builds, 1)
+		m.outcomes, err = b.hello(ctx, o.builds)
+		m.load[1] = report.Load()
+		return m, err
+	}
+	if _, objects := collection(job); objects != canned.Plain {
+		own := *b
+		own.params.Pods = canned.Count(objects, b.params.Pods)
+		url, stop, err := startServer(ctx, b.dir, "server", "-pods", fmt.Sprint(b.params.Pods), "-objects", objects)
+		if err != nil {
+			return measured{}, err
+		}
+		own.params.Server, b = url, &own
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	turns := contenders[job]
+	for _, c := range turns {
+		m.outcomes = append(m.outcomes, &outcome{Side: c.side, Job: job, Setting: c.setting})
+	}
+	m.rounds, err = limit.repeat(o.rounds, func(round int) error {
+		for i := range turns {
+			if round%2 == 1 {
+				i = len(turns) - 1 - i
+			}
+			fmt.Fprintf(b.progress, "round %d of %d: %s, %s %s\n", round+1, o.rounds, job, turns[i].side, turns[i].setting)
+			if err := b.add(ctx, job, turns[i], m.outcomes[i]); err != nil {
+				return fmt.Errorf("%s: %w", turns[i].side, err)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return measured{}, err
 	}
-	var all []*outcome
-	for _, job := range jobs {
-		for _, o := range outcomes[job] {
-			o.Medians = medians(o.Samples)
-			all = append(all, o)
-		}
+	for _, o := range m.outcomes {
+		o.Medians = medians(o.Samples)
 	}
-	return all, nil
+	m.load[1] = report.Load()
+	return m, nil
+}
+
+// add takes a sample of a contender, and adds it to its outcome.
+func (b *bench) add(ctx context.Context, job string, c contender, o *outcome) error {
+	r, err := b.sample(ctx, job, c)
+	if err != nil {
+		return err
+	}
+	o.Settings, o.Samples = r.Settings, append(o.Samples, r.Figures)
+	answer, err := b.reset(ctx)
+	if len(contenders[job]) > 3 { // it is about lists
+		o.Asked = answer.Asked
+	}
+	return err
 }
 
 func medians(samples []map[string]float64) map[string]float64 {
@@ -248,7 +296,8 @@ func (b *bench) sample(ctx context.Context, job string, c contender) (r sample.R
 	if err != nil {
 		return sample.Report{}, err
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(b.dir, c.program), "-job", job, "-params", string(params))
+	name, _ := collection(job)
+	cmd := exec.CommandContext(ctx, filepath.Join(b.dir, c.program), "-job", name, "-params", string(params))
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); !strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "KUBE") {
 			cmd.Env = append(cmd.Env, variable)

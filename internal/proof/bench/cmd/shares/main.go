@@ -104,7 +104,7 @@ func run(ctx context.Context, pods, rounds int, out, progress io.Writer) (err er
 	}
 	m := &meter{dir: dir, url: strings.TrimSpace(url), pods: pods, share: sharing(pods), progress: progress}
 	all := sides()
-	began, before := time.Now(), load()
+	began, before := time.Now(), report.Load()
 	for round := range rounds {
 		for i := range all {
 			if round%2 == 1 {
@@ -117,7 +117,7 @@ func run(ctx context.Context, pods, rounds int, out, progress io.Writer) (err er
 		}
 	}
 	fmt.Fprintf(out, "%d pods, %d in the quarter; medians of %d. The load of the machine was %s at the start, and %s at the end, after %v.\n\n",
-		pods, m.share, rounds, before, load(), time.Since(began).Round(time.Second))
+		pods, m.share, rounds, before, report.Load(), time.Since(began).Round(time.Second))
 	table(all).Print(out)
 	fmt.Fprintln(out)
 	for _, s := range all {
@@ -134,15 +134,6 @@ func sharing(pods int) (n int) {
 		}
 	}
 	return n
-}
-
-// load returns the load averages of the machine, which show whether it did anything else.
-func load() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	return strings.Join(strings.Fields(string(text))[:2], " and ")
 }
 
 // meter takes samples.

@@ -27,6 +27,10 @@ func main() {
 
 		"share": share,
 
+		"sync-deployments": synced(deployments),
+		"sync-secrets":     synced(secrets),
+		"sync-custom":      synced(certificates),
+
 		"sync-protobuf":  with(sample.Sync, protobuf.New(core.V1())),
 		"watch-protobuf": with(sample.Watch, protobuf.New(core.V1())),
 
@@ -43,6 +47,7 @@ func main() {
 		"failover":         sample.Failover(election),
 		"own-write":        sample.OwnWrites(writer),
 
+		"waiting":   sample.Waiting(fleet),
 		"exec":      sample.Exec(executor),
 		"exec-idle": sample.Idle(executor),
 	})

@@ -33,6 +33,10 @@ func main() {
 
 		"share": with(func(inf sample.Informer) sample.Job { return sample.Share(inf, func() string { return "" }) }, dropManagedFields, "application/json"),
 
+		"sync-deployments": synced(deployments),
+		"sync-secrets":     synced(secrets),
+		"sync-custom":      synced(certificates),
+
 		"sync-protobuf":    with(sample.Sync, dropManagedFields, binary),
 		"project-protobuf": with(sample.Sync, strip, binary),
 		"watch-protobuf":   with(sample.Watch, dropManagedFields, binary),
@@ -46,6 +50,7 @@ func main() {
 		"work":       queueing(sample.Work),
 		"groups":     queueing(sample.Groups),
 		"failover":   sample.Failover(election),
+		"waiting":    sample.Waiting(fleet),
 		"exec":       sample.Exec(executor),
 		"exec-idle":  sample.Idle(executor),
 	})
