@@ -3,6 +3,7 @@
 //
 //	go run ./cmd/compare       # informer, cache, queue, controller, leader election, row by row
 //	go run ./cmd/shares        # a replica with a quarter of 100,000 pods, next to one with all of them
+//	go run ./cmd/idle          # a thousand informers for which nothing happens
 //	go run ./weight -heap      # binaries and builds of three programs, and the memory of a cache
 //	go test ./...              # that the measurements work, on a few objects
 //
