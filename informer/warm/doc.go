@@ -54,8 +54,9 @@
 //
 // A file holds the JSON of the informer's Go type, so fields that the type does not have are not in it, and identities
 // as the server sent them. Run returns an error if objects of the type would not be the same after they are encoded and
-// decoded again: see [Options]. Two differences remain: an empty slice or map in a field with omitempty becomes nil, as
-// the tag says, and time.Time values that are equal may differ in their representation.
+// decoded again, for example because it has UnmarshalJSON and no MarshalJSON. Three differences remain: an empty slice
+// or map in a field with omitempty becomes nil, as the tag says; equal values of time.Time may differ in their
+// representation; and in a meta.Unstructured a number such as 1.0 becomes an int64.
 //
 // An interface type is refused, and so are the caches of informer/ctrlcache, whose Go types are known at run time only.
 //
