@@ -243,8 +243,9 @@ func TestHeadersOfARawRequestAreMasked(t *testing.T) {
 
 // named are fields whose name is that of a secret, and which are none, or which are of a type that cannot hide them.
 var named = []string{
-	"internal/jsonstream.Step.Header", // what a list says about itself
-	"internal/conn.Progress.Body",     // of an answer; it is a reader, and net/http's own is one of unexported fields
+	"internal/jsonstream.Step.Header",    // what a list says about itself
+	"informer/warm.Options.PlainSecrets", // a bool
+	"internal/conn.Progress.Body",        // of an answer; it is a reader, and net/http's own is one of unexported fields
 }
 
 // The names of what is to be kept secret.

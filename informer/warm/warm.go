@@ -121,8 +121,8 @@ func (f *file) Load(ctx context.Context, add func(informer.Entry), report func(e
 	return r.header.Version, nil
 }
 
-// errUnidentified is reported if the informer ends before the server has said which cluster it is.
-var errUnidentified = errors.New("the cluster is not known")
+// lastQuestion bounds how long an informer that ends asks for a cluster that it does not know yet.
+const lastQuestion = 2 * time.Second
 
 // errTwice is reported if two informers have the same file.
 var errTwice = errors.New("another informer writes this file: give the informers different Names")
@@ -170,16 +170,19 @@ func (f *file) save(ctx context.Context, content func() (informer.Content, bool)
 		return last
 	}
 	// The cluster is read after the content: if another server has answered since the last time, it is the one that the
-	// next start would meet. After the end of ctx, only what was known before counts.
-	if ctx.Err() == nil {
-		if err := f.identifyOnce(ctx); err != nil {
+	// next start would meet. After the end of ctx, a known cluster counts. One that is not known yet, because the program
+	// ends soon after its start, is asked for nevertheless.
+	ask := ctx
+	if f.is() == (identity{}) {
+		var cancel context.CancelFunc
+		ask, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastQuestion)
+		defer cancel()
+	}
+	if ask.Err() == nil {
+		if err := f.identifyOnce(ask); err != nil {
 			report(err)
 			return last
 		}
-	}
-	if f.is() == (identity{}) {
-		report(fmt.Errorf("write %q: %w", f.name, errUnidentified))
-		return last
 	}
 	if err := f.write(c); err != nil {
 		report(fmt.Errorf("write %q: %w", f.name, err))
