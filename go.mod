@@ -9,4 +9,7 @@ require (
 	golang.org/x/time v0.14.0
 )
 
-require github.com/gorilla/websocket v1.5.3
+require (
+	github.com/gorilla/websocket v1.5.3
+	github.com/klauspost/compress v1.20.4
+)

@@ -7,6 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/handle"
+	"github.com/bowline-go/bowline/internal/packed"
 )
 
 // Inside is for informers and package remote. Only packages of this module can use its result.
@@ -19,6 +20,11 @@ func (r Resource[T]) Inside() handle.Source {
 		shared.parts = new(codec.Parts)
 		return shared
 	}
+	s.Packing = func(by packed.Packer) (source, unpack any) {
+		packing, plain := r, r
+		packing.packer, plain.parts = by, nil
+		return packing, plain.unpacking()
+	}
 	if r.c == nil {
 		s.StreamingLists = new(handle.Feature)
 		return s
@@ -30,7 +36,7 @@ func (r Resource[T]) Inside() handle.Source {
 	if b := r.binary(); b != nil {
 		s.Encoding = &b.used
 	}
-	r.write, r.parts = WriteOptions{}, nil // they do not affect which objects are read
+	r.write, r.parts, r.packer = WriteOptions{}, nil, nil // they do not affect which objects are read
 	s.Reads = r
 	return s
 }

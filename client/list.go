@@ -28,6 +28,8 @@ type Item[T meta.Object] struct {
 	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's. If it exceeds a
 	// limit, Identity has the fields that could be read.
 	Err error
+
+	carried
 }
 
 // List reads every page and returns all objects, with the list's resource version. An object that does not decode fails
@@ -309,6 +311,9 @@ func (l *listing[T]) item(raw jsonstream.Item) (it Item[T], decode bool, err err
 
 func (l *listing[T]) decode(it *Item[T], raw jsonstream.Item) {
 	decodeInto(&it.Object, &it.Err, raw, l.r.decodeItem)
+	if it.Err == nil {
+		it.carried = l.r.carry(raw)
+	}
 }
 
 // decodeItem decodes an object of a list. The object may leave out its kind; if it has one, it must be the

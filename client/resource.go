@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/guard"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/packed"
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
@@ -41,6 +42,8 @@ type Resource[T meta.Object] struct {
 	only *codec.Projection
 	// parts, if set, makes the objects share parts; they must not be changed.
 	parts *codec.Parts
+	// packer, if set, packs the texts of objects; their items and events carry them.
+	packer packed.Packer
 	// note is the client's note about the Go type and the resource; nil if the handle cannot be used.
 	note *note
 }

@@ -51,6 +51,8 @@ type Event[T meta.Object] struct {
 	InitialEventsEnd bool
 	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's.
 	Err error
+
+	carried
 }
 
 // Watch opens one HTTP watch and iterates over its events until the server ends it, which is not an error. Any error is
@@ -224,6 +226,9 @@ func (w *watching[T]) frames() pipeline.Stream {
 
 func (w *watching[T]) decode(e *Event[T], raw jsonstream.Item) {
 	decodeInto(&e.Object, &e.Err, raw, w.r.decodeUnchecked)
+	if e.Err == nil {
+		e.carried = w.r.carry(raw)
+	}
 }
 
 // event makes an event of one frame, and reports whether its object must still be decoded.

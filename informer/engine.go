@@ -115,10 +115,11 @@ const sampledInTests = 1000
 
 func newEngine[T meta.Object](src Source[T], o Options) *engine[T] {
 	i := &engine[T]{
-		source: sharingParts(src), o: o, store: store.New[T](), test: handle.Of(src).Test, log: report.New(o.Logger),
+		o: o, test: handle.Of(src).Test, log: report.New(o.Logger),
 		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool), expired: make(map[string]bool),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1), former: make(map[string]bool), news: make(chan struct{}),
 	}
+	i.source, i.store = cached(src, o, i.report)
 	if o.Namespaces != nil {
 		i.o.Namespaces = slices.Clone(o.Namespaces)
 		i.want = slices.Sorted(slices.Values(o.Namespaces))

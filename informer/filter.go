@@ -8,6 +8,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/handle"
+	"github.com/bowline-go/bowline/internal/packed"
 )
 
 // Transform returns a source that applies f to the objects of src; an informer then caches the results. Use f to drop
@@ -50,8 +51,20 @@ type changed[T meta.Object] struct {
 func (c *changed[T]) Inside() handle.Source {
 	in := handle.Of(c.Source)
 	in.Filtered = in.Filtered || c.filters
-	in.Sharing = nil
+	packing := in.Packing
+	in.Sharing, in.Packing = nil, nil
 	if c.filters { // and does not change objects, as a transform may
+		if packing != nil {
+			in.Packing = func(by packed.Packer) (source, unpack any) {
+				inner, unpack := packingSource(c.Source, by)
+				if unpack == nil {
+					return nil, nil
+				}
+				packs := *c
+				packs.Source = inner
+				return &packs, unpack
+			}
+		}
 		in.Sharing = func() any {
 			shared := *c
 			shared.Source = sharingParts(c.Source)

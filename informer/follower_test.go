@@ -11,6 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
+	caches "github.com/bowline-go/bowline/informer/compact"
 )
 
 // object is what the oracle can follow.
@@ -79,6 +80,9 @@ func newFollowing[T object](
 		if p := (*cache.PanicError)(nil); errors.As(err, &p) && p.Value != errOracle {
 			w.fault("%s: %v\n%s", f, p, p.Stack)
 		}
+	}
+	if w.compact() {
+		o.Compact = caches.New()
 	}
 	f.names = o.Namespaces
 	f.spread, _ = o.Shards.(*spread)

@@ -29,6 +29,9 @@ type config struct {
 // binary reports whether the followers ask for protobuf. Those of widgets get JSON all the same, because the kind is custom.
 func (c config) binary() bool { return c.seed%2 == 1 }
 
+// compact reports whether the followers keep their objects compressed.
+func (c config) compact() bool { return c.seed/2%2 == 1 }
+
 // op is what happens in a step.
 type op int
 
@@ -91,7 +94,7 @@ func isBad(s step) bool { return s.c/10%12 == 0 }
 
 func (h history) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d, HTTP/2: %v, protobuf: %v, silence: %v, followers:", h.seed, h.http2, h.binary(), h.silent)
+	fmt.Fprintf(&b, "seed %d, HTTP/2: %v, protobuf: %v, compact: %v, silence: %v, followers:", h.seed, h.http2, h.binary(), h.compact(), h.silent)
 	for _, k := range h.kinds {
 		fmt.Fprintf(&b, " %s;", kindOf(k).name)
 	}

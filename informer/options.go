@@ -58,6 +58,10 @@ type Options struct {
 	StaleAfter time.Duration
 	// KeepManagedFields keeps metadata.managedFields, which otherwise never reaches the cache.
 	KeepManagedFields bool
+	// Compact makes the cache keep its objects compressed: compact.New of package informer/compact. Each object then
+	// takes a small part of the memory, and a read costs the time to decode it; see that package. The objects that
+	// readers get are their own, and may be changed. Nil keeps objects as they are.
+	Compact Compact
 	// CheckMutations detects handlers and readers that change objects of the cache, which is forbidden. It copies one
 	// object in every CheckMutations, chosen by uid, and compares it every minute, at every list, and when it is
 	// replaced. OnError receives a *cache.MutationError that names the object and the field. The check costs a second

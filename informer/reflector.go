@@ -241,7 +241,7 @@ func (r *reflector[T]) list(ctx context.Context) input {
 		case item.Err != nil:
 			g.retain(item.Identity, item.Err)
 		case !item.Reused:
-			g.set(item.Identity, item.Object)
+			g.set(item.Identity, item.Object, item.Packed())
 		}
 		return nil
 	})

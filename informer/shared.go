@@ -38,8 +38,8 @@ type use[T meta.Object] struct {
 // that does not run uses nothing.
 //
 // Two informers share if they have the same type of objects, equal sources, and the same Namespace or Namespaces,
-// selectors, Shards, AllowStale and KeepManagedFields. Each keeps its own OnError; the first informer sets all other
-// options, including Name.
+// selectors, Shards, AllowStale and KeepManagedFields, and either all or none have Compact. Each keeps its own OnError;
+// the first informer sets all other options, including Name.
 //
 // Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source from
 // [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is never
@@ -79,6 +79,7 @@ type sharing struct {
 	labelSelector, fieldSelector  string
 	allowStale, keepManagedFields bool
 	shards                        Shards
+	compact                       bool
 }
 
 func sharingOf[T meta.Object](src Source[T], o Options) sharing {
@@ -92,7 +93,7 @@ func sharingOf[T meta.Object](src Source[T], o Options) sharing {
 		several: o.Namespaces != nil, namespaces: strings.Join(slices.Sorted(slices.Values(o.Namespaces)), "/"),
 		labelSelector: o.LabelSelector, fieldSelector: o.FieldSelector,
 		allowStale: o.AllowStale, keepManagedFields: o.KeepManagedFields,
-		shards: o.Shards,
+		shards: o.Shards, compact: o.Compact != nil,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/packed"
 	"github.com/bowline-go/bowline/internal/store"
 )
 
@@ -77,12 +78,12 @@ func (g *staging[T]) keepAgain(id meta.Identity) {
 }
 
 // set stages the state of an object.
-func (g *staging[T]) set(id meta.Identity, obj T) {
+func (g *staging[T]) set(id meta.Identity, obj T, text packed.Text) {
 	delete(g.bad, id.Key())
 	if g.s.afresh || id.ResourceVersion == "" {
-		g.relist.Replace(id, obj)
+		g.relist.ReplacePacked(id, obj, text)
 	} else {
-		g.relist.Set(id, obj)
+		g.relist.SetPacked(id, obj, text)
 	}
 }
 

@@ -292,7 +292,7 @@ func (g *staging[T]) event(e client.Event[T]) {
 	case e.Reused:
 		g.keepAgain(e.Identity)
 	default:
-		g.set(e.Identity, e.Object)
+		g.set(e.Identity, e.Object, e.Packed())
 	}
 	g.r.record.item()
 }
@@ -423,13 +423,13 @@ func (r *reflector[T]) apply(e client.Event[T]) {
 			e.Object = none // the cache passes the last good state to handlers
 			r.badObject(id.Key().String(), e.Err)
 		}
-		r.writer.Delete(id, e.Object)
+		r.writer.DeletePacked(id, e.Object, e.Packed())
 		r.decodes(r.record.decodable(id.Key()))
 	case e.Err != nil:
 		r.undecodable(id, e.Err)
 		r.writer.Bookmark(id.ResourceVersion)
 	default:
-		r.writer.Set(id, e.Object)
+		r.writer.SetPacked(id, e.Object, e.Packed())
 		r.decodes(r.record.decodable(id.Key()))
 	}
 }

@@ -53,7 +53,7 @@ var imports = map[string][]string{
 	"internal/memnet":      {},
 	"internal/wsmux":       {},
 	"internal/gotype":      {"client/meta"},
-	"internal/handle":      {"client/meta", "internal/codec", "internal/undertest"},
+	"internal/handle":      {"client/meta", "internal/codec", "internal/packed", "internal/undertest"},
 	"internal/election":    {},
 	"internal/clustering":  {},
 	"internal/runners":     {},
@@ -62,7 +62,9 @@ var imports = map[string][]string{
 	"internal/fights":      {"client/meta", "errors", "internal/fieldset", "internal/follow"},
 	"internal/filler":      {"client/meta", "internal/follow", "internal/store"},
 	"internal/fresh":       {"client/meta", "internal/follow", "internal/store"},
-	"internal/store":       {"client/meta", "internal/guard"},
+	"internal/store":       {"client/meta", "internal/guard", "internal/packed"},
+	"internal/packed":      {},
+	"internal/packing":     {"internal/packed"},
 	"internal/hooks":       {},
 	"internal/undertest":   {},
 	"internal/directive":   {},
@@ -72,7 +74,7 @@ var imports = map[string][]string{
 	"internal/copyscript":  {},
 
 	"client": {
-		"client/meta", "errors", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/guard", "internal/handle", "internal/hooks", "internal/jsonstream", "internal/overlay", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest", "internal/version", "patch",
+		"client/meta", "errors", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/guard", "internal/handle", "internal/hooks", "internal/jsonstream", "internal/overlay", "internal/packed", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest", "internal/version", "patch",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/conn", "internal/directive", "internal/regular", "internal/shown"},
@@ -106,12 +108,13 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "internal/patch/strategic", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer": {"cache", "client", "client/meta", "errors", "internal/election", "internal/filler", "internal/follow", "internal/guard", "internal/handle", "internal/hooks", "internal/report", "internal/retry", "internal/runners", "internal/shown", "internal/store", "internal/undertest"},
+	"informer": {"cache", "client", "client/meta", "errors", "internal/codec", "internal/election", "internal/filler", "internal/follow", "internal/guard", "internal/handle", "internal/hooks", "internal/packed", "internal/report", "internal/retry", "internal/runners", "internal/shown", "internal/store", "internal/undertest"},
 	"informer/controller": {
 		"cache", "client/meta", "errors", "internal/clustering", "internal/fights", "internal/filler", "internal/follow", "internal/fresh", "internal/guard", "internal/hooks", "internal/report", "internal/runners", "internal/shown", "internal/store", "workqueue",
 	},
 	"informer/warm":     {"client", "client/meta", "errors", "informer", "internal/codec", "internal/guard", "internal/jsonstream", "internal/regular", "internal/retry"},
 	"informer/clusters": {"cache", "client/meta", "informer/controller", "internal/clustering", "internal/filler", "internal/runners", "workqueue"},
+	"informer/compact":  {"informer", "internal/packed", "internal/packing"},
 	"informer/debug":    {"client", "client/leader", "client/meta", "client/shards", "informer", "informer/controller", "internal/hooks", "internal/shown", "internal/version", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
@@ -123,7 +126,7 @@ var imports = map[string][]string{
 	// For tests only: which random histories are played, and how those that fail are made short.
 	"internal/proof/histories": {},
 	// For tests only: caches without an informer.
-	"internal/store/storetest": {"cache", "client/meta", "internal/store"},
+	"internal/store/storetest": {"cache", "client/meta", "internal/packed", "internal/store"},
 	// For tests only: the clocks and the pauses of a computer.
 	"internal/proof/machine": {"client"},
 	// For tests only: documents that are slow to read for a careless reader.
@@ -142,6 +145,7 @@ var imports = map[string][]string{
 var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
 	"github.com/gorilla/websocket":   {"internal/wsmux"},
+	"github.com/klauspost/compress":  {"internal/packing"},
 	"github.com/go-logr/logr":        {"client", "client/leader", "client/recorder", "client/remote", "client/shards", "informer", "informer/controller", "internal/report"},
 	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},

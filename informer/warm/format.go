@@ -161,6 +161,9 @@ func encode(to io.Writer, h header, c informer.Content, seal func([]byte) ([]byt
 		if err != nil {
 			return fmt.Errorf("encode %v: %w", id.Key(), err)
 		}
+		if string(data) == "null" { // the compressed object of a cache does not decode any more
+			return fmt.Errorf("encode %v: the cache cannot read it", id.Key())
+		}
 		if err := w.record(recordObject, id, data); err != nil {
 			return err
 		}

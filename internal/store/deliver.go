@@ -160,11 +160,11 @@ func (q *subscriber[T]) call(op string, c *change[T], report func(*Panic)) {
 	reporting(report, c.key, op, func() {
 		switch op {
 		case "OnAdd":
-			q.handler.OnAdd(c.now.obj)
+			q.handler.OnAdd(q.store.shared(c.now))
 		case "OnUpdate":
-			q.handler.OnUpdate(c.old.obj, c.now.obj)
+			q.handler.OnUpdate(q.store.shared(c.old), q.store.shared(c.now))
 		case "OnDelete":
-			q.handler.OnDelete(c.last.obj)
+			q.handler.OnDelete(q.store.shared(c.last))
 		}
 	})
 }

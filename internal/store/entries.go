@@ -13,11 +13,14 @@ func (s *Store[T]) Entries() iter.Seq2[meta.Identity, T] {
 	return func(yield func(meta.Identity, T) bool) {
 		s.mu.RLock()
 		s.touch()
-		v := s.all.view()
+		v := s.viewAll()
 		s.mu.RUnlock()
 		for c := range v.tree.each {
 			for _, e := range c.items {
-				if e != nil && !yield(e.identity(), e.obj) {
+				if e == nil {
+					continue
+				}
+				if obj, ok := s.own(e); ok && !yield(e.identity(), obj) {
 					return
 				}
 			}
@@ -26,7 +29,7 @@ func (s *Store[T]) Entries() iter.Seq2[meta.Identity, T] {
 }
 
 // Snapshot returns the version that the writer is current to, and a loop over the objects of its namespace as they are
-// at that version. Every other rule of [Store.Entries] applies.
+// at that version. The object is the zero T if it does not unpack. Every other rule of [Store.Entries] applies.
 func (p *Writer[T]) Snapshot() (version string, objects iter.Seq2[meta.Identity, T]) {
 	s := p.s
 	s.mu.RLock()
@@ -36,7 +39,10 @@ func (p *Writer[T]) Snapshot() (version string, objects iter.Seq2[meta.Identity,
 	return p.version, func(yield func(meta.Identity, T) bool) {
 		for c := range v.tree.each {
 			for _, e := range c.items {
-				if e != nil && p.covers(e.key.Namespace) && !yield(e.identity(), e.obj) {
+				if e == nil || !p.covers(e.key.Namespace) {
+					continue
+				}
+				if obj, _ := s.own(e); !yield(e.identity(), obj) {
 					return
 				}
 			}

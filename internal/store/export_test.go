@@ -7,6 +7,9 @@ import (
 // SetLarge sets from which number of objects on a change is put in place beside the tables of the readers.
 func (s *Store[T]) SetLarge(objects int) { s.large = objects }
 
+// SetHot sets how many bytes of packed texts the hot objects of a store of packed objects have.
+func (s *Store[T]) SetHot(bytes int) { s.packs.room = bytes }
+
 // indexed returns an index of s by the values that by returns.
 func indexed[K comparable, T meta.Object](s *Store[T], by func(T) []K) *Index[K, T] {
 	ix := new(Index[K, T])

@@ -134,7 +134,9 @@ func (ix *Index[K, T]) prepare(deltas []delta[T]) {
 // panics, so that commit does not.
 func (ix *Index[K, T]) add(e *entry[T]) {
 	had := len(ix.values)
-	ix.values = ix.by(e.obj, ix.values)
+	if obj, ok := ix.s.known(e); ok {
+		ix.values = ix.by(obj, ix.values)
+	}
 	kept := ix.values[:had]
 	for _, k := range ix.values[had:] {
 		if equal(k, k) {

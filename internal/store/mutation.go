@@ -33,10 +33,12 @@ func (s *Store[T]) CheckMutations(oneIn, most int, report func(*Mutation)) {
 	s.write.Lock()
 	defer s.unlock()
 	s.mutations = nil
+	s.packs.check(0)
 	if oneIn <= 0 || most <= 0 || report == nil {
 		return
 	}
-	s.mutations = &mutations[T]{oneIn: oneIn, most: most, report: report, clones: make(map[*entry[T]]T)}
+	s.mutations = &mutations[T]{oneIn: oneIn, most: most, report: report, clones: make(map[*entry[T]]T), packs: s.packs}
+	s.packs.check(oneIn)
 	s.each("", s.mutations.sample)
 }
 
@@ -51,6 +53,7 @@ func (s *Store[T]) Sweep() {
 	for e := range s.mutations.clones {
 		s.mutations.compare(e)
 	}
+	s.packs.sweep()
 }
 
 // mutations is the state of the check. It is guarded by Store.write.
@@ -60,6 +63,7 @@ type mutations[T any] struct {
 	report func(*Mutation)
 	count  int // states since the last sampled one
 	clones map[*entry[T]]T
+	packs  *packs[T] // of the store; it has the findings about packed objects
 	found  []finding // not reported yet
 }
 
@@ -83,22 +87,30 @@ func (m *mutations[T]) follow(deltas []delta[T]) {
 }
 
 func (m *mutations[T]) sample(e *entry[T]) {
+	if m.packs.isPacked(e) {
+		return
+	}
 	if m.count++; m.count < m.oneIn || len(m.clones) >= m.most {
 		return
 	}
 	m.count = 0
-	if clone := meta.Clone(e.obj); isSame(e.obj, clone) {
+	obj := m.packs.plain(e)
+	if clone := meta.Clone(obj); isSame(obj, clone) {
 		m.clones[e] = clone
 	}
 }
 
 // compare checks e if it was sampled. A changed state is not checked again.
 func (m *mutations[T]) compare(e *entry[T]) {
+	if m.packs.isPacked(e) {
+		m.packs.compare(e)
+		return
+	}
 	clone, sampled := m.clones[e]
 	if !sampled {
 		return
 	}
-	if field, memory := firstDifference(e.obj, clone); field != "" {
+	if field, memory := firstDifference(m.packs.plain(e), clone); field != "" {
 		delete(m.clones, e)
 		m.found = append(m.found, finding{Mutation{Key: e.key, ResourceVersion: e.version, Field: field}, memory})
 	}
@@ -106,12 +118,15 @@ func (m *mutations[T]) compare(e *entry[T]) {
 
 // take returns the findings that have not been reported: one Mutation for all states that share the changed memory.
 func (m *mutations[T]) take() (report func(*Mutation), found []*Mutation) {
+	m.found = m.packs.take(m.found)
 	if len(m.found) == 0 {
 		return m.report, nil
 	}
 	for e := range m.clones {
 		m.compare(e)
 	}
+	m.packs.sweep() // others may share the memory
+	m.found = m.packs.take(m.found)
 	slices.SortFunc(m.found, func(a, b finding) int { return a.Key.Compare(b.Key) })
 	first := make(map[uintptr]*Mutation)
 	for i := range m.found {

@@ -23,6 +23,9 @@ func (s *Store[T]) Get(k meta.Key) (obj T, found bool) {
 		s.reading("Get", k)
 		return obj, false
 	}
+	if s.packs != nil {
+		return s.packs.get(e)
+	}
 	return e.obj, true
 }
 
@@ -55,7 +58,7 @@ func (s *Store[T]) Sorted() iter.Seq[T] {
 		v := s.view("Sorted", meta.Key{}, nil)
 		entries := v.entries()
 		slices.SortFunc(entries, func(a, b *entry[T]) int { return a.key.Compare(b.key) })
-		eachOf(entries, yield)
+		v.eachOf(entries, yield)
 	}
 }
 
@@ -87,7 +90,7 @@ func (s *Store[T]) view(op string, key meta.Key, only func() rowSet) view[T] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	s.touch()
-	all := s.all.view()
+	all := s.viewAll()
 	if only == nil {
 		return all
 	}

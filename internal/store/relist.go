@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/packed"
 )
 
 // Relist stages a full list of the objects of a [Writer], and then makes the store hold exactly these. Nothing is
@@ -76,8 +77,8 @@ func (r *Relist[T]) end() {
 func (r *Relist[T]) over(id meta.Identity) bool { return r.ended || !r.p.has(id.Namespace) }
 
 // Keep reports whether the store holds exactly the state that id names: the uid and the resource version are equal. If
-// so, the object counts as listed, and Keep returns it; the caller need not decode it again. If not, Keep has no
-// effect, and the caller follows with [Relist.Set] or [Relist.Retain].
+// so, the object counts as listed, and Keep returns it; the caller need not decode it again. A store of packed objects
+// returns the zero T. If not, Keep has no effect, and the caller follows with [Relist.Set] or [Relist.Retain].
 func (r *Relist[T]) Keep(id meta.Identity) (obj T, kept bool) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -93,7 +94,10 @@ func (r *Relist[T]) Keep(id meta.Identity) (obj T, kept bool) {
 
 // Set stages an object. If the store already holds exactly this state, the object stays the same reference, as with
 // Keep.
-func (r *Relist[T]) Set(id meta.Identity, obj T) {
+func (r *Relist[T]) Set(id meta.Identity, obj T) { r.SetPacked(id, obj, packed.Text{}) }
+
+// SetPacked is Set for an object whose packed text is known; see [NewPacked].
+func (r *Relist[T]) SetPacked(id meta.Identity, obj T, text packed.Text) {
 	r.s.write.Lock()
 	defer r.s.unlock()
 	if r.over(id) {
@@ -102,14 +106,17 @@ func (r *Relist[T]) Set(id meta.Identity, obj T) {
 	key := id.Key()
 	tag, old := r.s.look(key)
 	if !r.keep(id, old) {
-		r.stage(&entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}, old)
+		r.stage(r.s.entry(key, id, content[T]{obj, text}, tag), old)
 	}
 }
 
 // Replace is Set for an object whose resource version does not identify its state: the server was rolled back to an
 // older state and reuses resource versions, or the object has no version. An object with the cached version stays the
 // same reference only if its content is the same too.
-func (r *Relist[T]) Replace(id meta.Identity, obj T) {
+func (r *Relist[T]) Replace(id meta.Identity, obj T) { r.ReplacePacked(id, obj, packed.Text{}) }
+
+// ReplacePacked is Replace for an object whose packed text is known; see [NewPacked].
+func (r *Relist[T]) ReplacePacked(id meta.Identity, obj T, text packed.Text) {
 	r.s.write.Lock()
 	defer r.s.unlock()
 	if r.over(id) {
@@ -118,11 +125,11 @@ func (r *Relist[T]) Replace(id meta.Identity, obj T) {
 	r.anew = true
 	key := id.Key()
 	tag, old := r.s.look(key)
-	if old != nil && old.uid == id.UID && old.version == id.ResourceVersion && isSame(old.obj, obj) {
+	if old != nil && old.uid == id.UID && old.version == id.ResourceVersion && r.s.holds(old, obj) {
 		r.keeps(old)
 		return
 	}
-	r.stage(&entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}, old)
+	r.stage(r.s.entry(key, id, content[T]{obj, text}, tag), old)
 }
 
 // Delete undoes Keep, Set and Retain for id's key: the object was deleted after it was listed.
@@ -208,7 +215,7 @@ func (r *Relist[T]) differences() ([]delta[T], Changes) {
 			continue
 		}
 		r.see(d.old)
-		if !r.anew && d.old.same(now.uid, now.version) {
+		if !r.anew && d.old.same(now.uid, now.version) && !r.s.packs.isBroken(d.old) {
 			continue
 		}
 		now.key.Namespace = d.old.key.Namespace // as Store.set does
@@ -251,7 +258,7 @@ func (r *Relist[T]) unstage(tag uint32, key meta.Key, old *entry[T]) {
 
 // keep marks the entry old as listed if it has the state that id names, and reports whether it has.
 func (r *Relist[T]) keep(id meta.Identity, old *entry[T]) bool {
-	kept := old != nil && old.same(id.UID, id.ResourceVersion)
+	kept := old != nil && old.same(id.UID, id.ResourceVersion) && !r.s.packs.isBroken(old)
 	if kept {
 		r.keeps(old)
 	}
@@ -316,7 +323,7 @@ func (r *Relist[T]) written(deltas []delta[T]) {
 		r.seen.drop(old.row)
 		r.marked--
 		if r.at.find(old.tag, old.key) == nil {
-			r.stage(&entry[T]{key: old.key, uid: old.uid, version: old.version, obj: old.obj, tag: old.tag}, nil)
+			r.stage(r.s.copied(old), nil)
 		}
 	}
 }

@@ -172,9 +172,18 @@ type view[T any] struct {
 	all  bool // the view has all rows; otherwise it has few and runs
 	few  []uint32
 	runs []*run
+
+	packs *packs[T] // of the store
 }
 
 func (r *rows[T]) view() view[T] { return view[T]{tree: r.tree, all: true} }
+
+// viewAll returns the view of everything. The caller holds mu.
+func (s *Store[T]) viewAll() view[T] {
+	v := s.all.view()
+	v.packs = s.packs
+	return v
+}
 
 // only restricts a view to the rows of s.
 func (v view[T]) only(s rowSet) view[T] {
@@ -190,7 +199,7 @@ func (v view[T]) only(s rowSet) view[T] {
 func (v *view[T]) each(yield func(T) bool) bool {
 	if v.all {
 		for c := range v.tree.each {
-			if !eachOf(c.items, yield) {
+			if !v.eachOf(c.items, yield) {
 				return false
 			}
 		}
@@ -225,6 +234,9 @@ func (v *view[T]) entries() []*entry[T] {
 }
 
 func (v *view[T]) eachIn(rows []uint32, yield func(T) bool) bool {
+	if v.packs != nil {
+		return v.packs.eachIn(v.tree, rows, yield)
+	}
 	for _, row := range rows {
 		if !yield(v.tree.at(row).obj) {
 			return false
@@ -233,7 +245,10 @@ func (v *view[T]) eachIn(rows []uint32, yield func(T) bool) bool {
 	return true
 }
 
-func eachOf[T any](entries []*entry[T], yield func(T) bool) bool {
+func (v *view[T]) eachOf(entries []*entry[T], yield func(T) bool) bool {
+	if v.packs != nil {
+		return v.packs.each(entries, yield)
+	}
 	for _, e := range entries {
 		if e != nil && !yield(e.obj) {
 			return false

@@ -53,7 +53,7 @@ func (s *Store[T]) viewSelected(wanted []meta.Requirement) []view[T] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	s.touch()
-	all := s.all.view()
+	all := s.viewAll()
 	var best []rowSet
 	fewest := s.all.n + 1
 	for _, req := range wanted {

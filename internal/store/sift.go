@@ -130,6 +130,6 @@ func (q *subscriber[T]) tellMatched(c *change[T], matches bool, report func(*Pan
 }
 
 func (q *subscriber[T]) matches(d *delta[T], report func(*Panic)) (matches bool) {
-	reporting(report, d.key(), "match", func() { matches = q.match(d.now.obj) })
+	reporting(report, d.key(), "match", func() { matches = q.match(q.store.shared(d.now)) })
 	return matches
 }

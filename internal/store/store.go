@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/packed"
 )
 
 // Store holds the objects of one resource. A nil *Store reads as an empty store; call [New] for one that can be
@@ -58,6 +59,7 @@ type Store[T meta.Object] struct {
 	waits     waits
 	answers   []func() // unlock calls them
 	mutations *mutations[T]
+	packs     *packs[T] // nil if the entries have their objects as they are; set by NewPacked only
 	single    [1]delta[T]
 	deliver   func(*subscriber[T]) // starts the goroutine of a subscription; nil if no Deliver runs
 
@@ -68,7 +70,7 @@ type Store[T meta.Object] struct {
 type entry[T any] struct {
 	key          meta.Key
 	uid, version string
-	obj          T
+	obj          T // zero in a store of packed objects; see packedEntry
 	// tag is the key's tag in keys, and row the row in rows; an entry that replaces another has the same. Readers do
 	// not look at row.
 	tag, row uint32
@@ -127,6 +129,20 @@ func New[T meta.Object]() *Store[T] {
 	return &Store[T]{gen: 1, large: largeChange, seed: maphash.MakeSeed()}
 }
 
+// content is an object, with its packed text if somebody has that.
+type content[T any] struct {
+	obj  T
+	text packed.Text
+}
+
+// entry returns a state of an object.
+func (s *Store[T]) entry(key meta.Key, id meta.Identity, c content[T], tag uint32) *entry[T] {
+	if s.packs != nil {
+		return s.packs.entry(key, id, c, tag)
+	}
+	return &entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: c.obj, tag: tag}
+}
+
 // unlock ends a change. After releasing the lock it calls the functions of ended waits, and reports the findings of
 // the mutation check.
 func (s *Store[T]) unlock() {
@@ -144,6 +160,7 @@ func (s *Store[T]) unlock() {
 	for _, f := range answers {
 		f()
 	}
+	s.packs.tell()
 }
 
 // look returns the tag of a key, and the entry or nil. The caller holds write.
@@ -152,7 +169,7 @@ func (s *Store[T]) look(key meta.Key) (tag uint32, e *entry[T]) {
 	return tag, s.items.find(tag, key)
 }
 
-func (s *Store[T]) set(p *Writer[T], id meta.Identity, obj T) {
+func (s *Store[T]) set(p *Writer[T], id meta.Identity, obj T, text packed.Text) {
 	key := id.Key()
 	tag, old := s.look(key)
 	if old != nil && old.same(id.UID, id.ResourceVersion) {
@@ -162,11 +179,11 @@ func (s *Store[T]) set(p *Writer[T], id meta.Identity, obj T) {
 		// Share the memory of the namespace. The name may share its memory with uid and version.
 		key.Namespace = old.key.Namespace
 	}
-	now := &entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}
+	now := s.entry(key, id, content[T]{obj, text}, tag)
 	s.one(p, delta[T]{old: old, now: now, last: old}, id.ResourceVersion)
 }
 
-func (s *Store[T]) delete(p *Writer[T], id meta.Identity, last T) {
+func (s *Store[T]) delete(p *Writer[T], id meta.Identity, last T, text packed.Text) {
 	_, old := s.look(id.Key())
 	if old == nil {
 		s.move(p, id.ResourceVersion)
@@ -174,7 +191,7 @@ func (s *Store[T]) delete(p *Writer[T], id meta.Identity, last T) {
 	}
 	final := old
 	if old.uid == id.UID && !reflect.ValueOf(&last).Elem().IsZero() {
-		final = &entry[T]{key: old.key, uid: id.UID, version: id.ResourceVersion, obj: last}
+		final = s.entry(old.key, id, content[T]{last, text}, 0)
 	}
 	s.one(p, delta[T]{old: old, last: final}, id.ResourceVersion)
 }

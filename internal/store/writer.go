@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/packed"
 )
 
 // Writer writes the objects of one namespace, or of all, into a [Store]. It has its own resource version and its own
@@ -58,23 +59,29 @@ func (s *Store[T]) writer(namespace string) *Writer[T] {
 // version.
 //
 // The store keeps obj, which must not be nil and must not be changed afterwards.
-func (p *Writer[T]) Set(id meta.Identity, obj T) {
+func (p *Writer[T]) Set(id meta.Identity, obj T) { p.SetPacked(id, obj, packed.Text{}) }
+
+// SetPacked is Set for an object whose packed text is known; see [NewPacked].
+func (p *Writer[T]) SetPacked(id meta.Identity, obj T, text packed.Text) {
 	p.s.write.Lock()
 	defer p.s.unlock()
 	if p.has(id.Namespace) {
-		p.s.set(p, id, obj)
+		p.s.set(p, id, obj, text)
 	}
 }
 
 // Delete removes the object at id's key, and moves the writer to id's resource version, which is that of the event.
 // last is the final state that the event carried, and the subscriptions receive it. They receive the cached state
-// instead if last is zero (nil) because it could not be decoded, or if its uid is not that of the cached object. If
-// the key is not in the store, no handler is called.
-func (p *Writer[T]) Delete(id meta.Identity, last T) {
+// instead if last is zero (nil) because it could not be decoded, or if its uid is not that of the cached object. If the
+// key is not in the store, no handler is called.
+func (p *Writer[T]) Delete(id meta.Identity, last T) { p.DeletePacked(id, last, packed.Text{}) }
+
+// DeletePacked is Delete for an object whose packed text is known; see [NewPacked].
+func (p *Writer[T]) DeletePacked(id meta.Identity, last T, text packed.Text) {
 	p.s.write.Lock()
 	defer p.s.unlock()
 	if p.has(id.Namespace) {
-		p.s.delete(p, id, last)
+		p.s.delete(p, id, last, text)
 	}
 }
 

@@ -1,0 +1,67 @@
+package informer
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/handle"
+	"github.com/bowline-go/bowline/internal/packed"
+	"github.com/bowline-go/bowline/internal/store"
+)
+
+// Compact makes an informer keep the objects of its cache compressed (Options.Compact). Package informer/compact makes
+// one; its method is for the informer.
+type Compact interface {
+	// NewPacker returns what compresses the objects of one informer.
+	NewPacker() packed.Packer
+}
+
+// cached returns the store of an informer of src, and the source that fills it.
+func cached[T meta.Object](src Source[T], o Options, report func(error)) (Source[T], *store.Store[T]) {
+	src = sharingParts(src)
+	if o.Compact == nil {
+		return src, store.New[T]()
+	}
+	packer := o.Compact.NewPacker()
+	p := store.Packing[T]{
+		// The first two are for a source without texts. They are the JSON of the object itself.
+		Pack: func(obj T) packed.Text {
+			raw, err := json.Marshal(obj)
+			if err != nil {
+				return packed.Text{}
+			}
+			return packer.Pack(raw, 0)
+		},
+		Unpack: func(text packed.Text) (obj T, err error) {
+			raw, _, err := text.Unpack(nil)
+			if err != nil {
+				return obj, err
+			}
+			return codec.Unmarshal[T](raw)
+		},
+		Report: func(id meta.Identity, err error) { report(&client.DecodeError{Identity: id, Err: err}) },
+	}
+	packing, unpack := packingSource(src, packer)
+	if unpack != nil {
+		src, p.Unpack = packing, unpack
+	}
+	return src, store.NewPacked(p)
+}
+
+// packingSource returns the source with objects that carry their texts, packed by by, and the function that decodes
+// such a text. The function is nil if the source cannot do that, because somebody between the server and the cache may
+// change the objects.
+func packingSource[T meta.Object](src Source[T], by packed.Packer) (Source[T], func(packed.Text) (T, error)) {
+	pack := handle.Of(src).Packing
+	if pack == nil {
+		return src, nil
+	}
+	packing, unpack := pack(by)
+	if reflect.TypeOf(packing) != reflect.TypeOf(src) {
+		return src, nil
+	}
+	return packing.(Source[T]), unpack.(func(packed.Text) (T, error))
+}

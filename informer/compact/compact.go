@@ -1,0 +1,16 @@
+package compact
+
+import (
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/packed"
+	"github.com/bowline-go/bowline/internal/packing"
+)
+
+// New returns the value for informer.Options.Compact. Several informers may have the same one; each learns dictionaries
+// of its own.
+func New() informer.Compact { return zstd{} }
+
+type zstd struct{}
+
+// NewPacker implements informer.Compact.
+func (zstd) NewPacker() packed.Packer { return packing.New() }
