@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -21,7 +20,6 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
-	caches "github.com/bowline-go/bowline/informer/compact"
 )
 
 // Thing is a config map. One whose data has "bad" does not decode.
@@ -55,8 +53,6 @@ var things = client.Type[*Thing]{Version: "v1", Kind: "ConfigMap", Resource: "co
 
 // raw writes what Thing cannot read back.
 var raw = client.Type[*meta.Unstructured]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
-
-var compactly = flag.Bool("compact", false, "keep the objects of the informers of most tests compressed")
 
 // rig is a server and a client of it, in a bubble of virtual time.
 type rig struct {
@@ -237,9 +233,6 @@ func (r *rig) informer(o informer.Options) *informed {
 		i.mu.Lock()
 		defer i.mu.Unlock()
 		i.errors = append(i.errors, err)
-	}
-	if *compactly {
-		o.Compact = caches.New()
 	}
 	i.Informer = informer.New(r.things, o)
 	i.witness = &witness{t: r.T}

@@ -11,8 +11,8 @@ type Text struct {
 // Way unpacks what was packed in one way, such as with one dictionary. Texts refer to their Way, so it lives as long as
 // one of them.
 type Way struct {
-	// Unpack appends the text to into. bytes are those of the Text, from somebody who may have changed them. It is safe
-	// for use by several goroutines at once.
+	// Unpack appends the text to into. It returns an error if bytes are not those of a Text. It is safe for use by several
+	// goroutines at once.
 	Unpack func(into []byte, bytes string) (text []byte, mark byte, err error)
 }
 

@@ -375,7 +375,7 @@ func runHistory(t *testing.T, seed uint64) {
 		server: map[meta.Key]*thing{}, cached: map[meta.Key]*thing{},
 	}
 	if h.packed {
-		h.store = storetest.NewPacked[*thing](nil)
+		h.store = storetest.NewPacked[*thing]()
 		h.store.SetHot([]int{0, 500, 1000, 100_000}[seed/2%4])
 	}
 	h.store.SetLarge([]int{1000, 3, 1}[seed%3])

@@ -4,8 +4,6 @@ package storetest
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"flag"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -16,20 +14,11 @@ import (
 // Cache is a store that the test writes, with the methods of the writer of everything.
 type Cache[T meta.Object] struct{ *store.Store[T] }
 
-// packs says that New returns caches of packed objects.
-var packs = flag.Bool("packed", false, "keep the objects of caches packed, as an informer with Options.Compact does")
+// New returns an empty cache.
+func New[T meta.Object]() Cache[T] { return Cache[T]{store.New[T]()} }
 
-// New returns an empty cache. With the flag -packed it keeps its objects packed.
-func New[T meta.Object]() Cache[T] {
-	if *packs {
-		return NewPacked[T](nil)
-	}
-	return Cache[T]{store.New[T]()}
-}
-
-// NewPacked returns an empty cache that keeps its objects as JSON. If broken is not nil, an object does not unpack if
-// its JSON is one for which broken returns true.
-func NewPacked[T meta.Object](broken func(raw string) bool) Cache[T] {
+// NewPacked returns an empty cache that keeps its objects as JSON, as one of packed objects keeps them compressed.
+func NewPacked[T meta.Object]() Cache[T] {
 	way := &packed.Way{Unpack: func(into []byte, raw string) ([]byte, byte, error) { return append(into, raw...), 0, nil }}
 	return Cache[T]{store.NewPacked(store.Packing[T]{
 		Pack: func(obj T) packed.Text {
@@ -41,9 +30,6 @@ func NewPacked[T meta.Object](broken func(raw string) bool) Cache[T] {
 		},
 		Unpack: func(text packed.Text) (obj T, err error) {
 			raw, _, err := text.Unpack(nil)
-			if err == nil && broken != nil && broken(string(raw)) {
-				err = ErrBroken
-			}
 			if err != nil {
 				return obj, err
 			}
@@ -53,9 +39,6 @@ func NewPacked[T meta.Object](broken func(raw string) bool) Cache[T] {
 		Report: func(meta.Identity, error) {},
 	})}
 }
-
-// ErrBroken is the error of an object that does not unpack.
-var ErrBroken = errors.New("it is broken")
 
 // Reader returns a reader that does not know what fills the cache.
 func (c Cache[T]) Reader() cache.Reader[T] { return c.ReaderOf(nil) }
