@@ -23,8 +23,8 @@
 //   - An object that a Reader or an Index returns belongs to the caller, who may change it. Each read returns another
 //     one. Handlers share their objects, as usual, and must not change them; neither must functions of indexes and
 //     views.
-//   - A read decodes the object, or copies it if it is kept decoded. A loop over all objects decodes all of them, and so
-//     does Select, unless there is an index of the label. Use an index to find objects.
+//   - A read decodes the object, or copies it if it is kept decoded. A loop over all objects decodes all of them, and
+//     so does Select, unless there is an index of the label. Use an index to find objects.
 //   - A new index decodes the objects that are in the cache. A list with more objects than are kept decoded is decoded
 //     once more for all indexes and once more for each handler.
 //   - A list that finds an object unchanged neither decodes nor compresses it.

@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/internal/packed"
 )
 
-// The form of a packed text: a byte with the mark, and packedBit if the rest is packed; then the text, or its zstd frame
-// without the four bytes with which each frame begins.
+// The form of a packed text: a byte with the mark, and packedBit if the rest is packed; then the text, or its zstd
+// frame without the four bytes with which each frame begins.
 const (
 	packedBit = 1 << 6
 	magic     = "\x28\xb5\x2f\xfd"
