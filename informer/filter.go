@@ -56,13 +56,13 @@ func (c *changed[T]) Inside() handle.Source {
 	if c.filters { // and does not change objects, as a transform may
 		if packing != nil {
 			in.Packing = func(by packed.Packer) (source, unpack any) {
-				inner, unpack := packingSource(c.Source, by)
-				if unpack == nil {
+				inner, unpacks := packingSource(c.Source, by)
+				if unpacks == nil {
 					return nil, nil
 				}
 				packs := *c
 				packs.Source = inner
-				return &packs, unpack
+				return &packs, unpacks
 			}
 		}
 		in.Sharing = func() any {

@@ -36,7 +36,7 @@ func TestAHeldKeyWaitsWhateverIsAdded(t *testing.T) {
 		q.AddRateLimited("a")
 		q.Add("b") // others go on
 		wantKeys(t, q, "b")
-		time.Sleep(time.Minute - 1)
+		time.Sleep(time.Minute - time.Nanosecond)
 		wantStats(t, q, workqueue.Stats{Held: 1})
 		time.Sleep(1 + time.Second)
 		wantStats(t, q, workqueue.Stats{Ready: 1, Oldest: time.Second})
@@ -103,9 +103,9 @@ func TestAHoldIsCountedFromTheCall(t *testing.T) {
 			q.Hold(k, time.Minute)
 			return nil
 		})
-		time.Sleep(time.Minute - 1)
+		time.Sleep(time.Minute - time.Nanosecond)
 		wantStats(t, q, workqueue.Stats{Held: 1})
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		wantStats(t, q, workqueue.Stats{Ready: 1})
 	})
 }

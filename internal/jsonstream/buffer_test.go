@@ -139,7 +139,7 @@ func TestWatchesShareALargeBuffer(t *testing.T) {
 		return buf
 	}
 	for range 100 {
-		if read() == read() {
+		if first, second := read(), read(); first == second {
 			return
 		}
 	}
