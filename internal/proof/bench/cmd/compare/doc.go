@@ -11,8 +11,9 @@
 // samples, averaged over a minute. The measurement is a part of that load, and the row before is a part of the first
 // one. Progress goes to standard error. A missed target is printed as missed.
 //
-// With a budget, a further round of a row begins only if there is time for one as long as the last, and a row only if
-// the budget has not ended. What has begun is finished. So a row may have fewer samples, which its table says.
+// With -budget, compare begins a row only before the budget has ended, and a further round of the row only if the rest
+// of the budget is at least as long as the last round took. It finishes each round that it has begun. A table says if
+// its row has fewer samples for that reason.
 //
 // # How
 //
