@@ -44,16 +44,17 @@ func uid(rnd *rand.Rand) string {
 // containers, addresses and times. Ten pods are of one workload.
 func varied(tb testing.TB, n int) [][]byte {
 	tb.Helper()
-	raws, err := canned.Pods(n)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	raws := make([][]byte, n)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var owner, config string
 	var images [2]string
-	for i, raw := range raws {
+	for i := range raws {
 		if i%10 == 0 {
 			owner, config, images = uid(rnd), hexOf(rnd, 32), [2]string{hexOf(rnd, 32), hexOf(rnd, 32)}
+		}
+		raw, err := canned.Pod(i)
+		if err != nil {
+			tb.Fatal(err)
 		}
 		var pod corev1.Pod
 		if err := json.Unmarshal(raw, &pod); err != nil {
