@@ -20,10 +20,15 @@ func (r Resource[T]) Inside() handle.Source {
 		shared.parts = new(codec.Parts)
 		return shared
 	}
-	s.Packing = func(by packed.Packer) (source, unpack any) {
-		packing, plain := r, r
-		packing.packer, plain.parts = by, nil
-		return packing, plain.unpacking()
+	s.Packing = func(by packed.Packer) any {
+		packing := r
+		packing.packer = by
+		return packing
+	}
+	s.Unpacking = func() any {
+		plain := r
+		plain.parts = nil
+		return plain.unpacking()
 	}
 	if r.c == nil {
 		s.StreamingLists = new(handle.Feature)

@@ -26,8 +26,9 @@ func cached[T meta.Object](src Source[T], o Options, report func(error)) (Source
 		return src, store.New[T]()
 	}
 	packer := o.Compact.NewPacker()
+	in := handle.Of(src)
 	p := store.Packing[T]{
-		// The first two are for a source without texts. They are the JSON of the object itself.
+		// For the objects of a source without texts.
 		Pack: func(obj T) packed.Text {
 			raw, err := json.Marshal(obj)
 			if err != nil {
@@ -42,26 +43,30 @@ func cached[T meta.Object](src Source[T], o Options, report func(error)) (Source
 			}
 			return codec.Unmarshal[T](raw)
 		},
+		Clone:  meta.Clone[T],
 		Report: func(id meta.Identity, err error) { report(&client.DecodeError{Identity: id, Err: err}) },
 	}
-	packing, unpack := packingSource(src, packer)
-	if unpack != nil {
-		src, p.Unpack = packing, unpack
+	if in.Unpacking != nil {
+		if unpack, ok := in.Unpacking().(func(packed.Text) (T, error)); ok {
+			p.Unpack = unpack
+		}
 	}
-	return src, store.NewPacked(p)
+	if clone, ok := in.Clone.(func(T) T); ok {
+		p.Clone = clone
+	}
+	return packingSource(src, packer), store.NewPacked(p)
 }
 
-// packingSource returns the source with objects that carry their texts, packed by by, and the function that decodes
-// such a text. The function is nil if the source cannot do that, because somebody between the server and the cache may
-// change the objects.
-func packingSource[T meta.Object](src Source[T], by packed.Packer) (Source[T], func(packed.Text) (T, error)) {
+// packingSource returns the source with objects that carry their texts, packed by by. It returns src itself if somebody
+// between the server and the cache may change the objects.
+func packingSource[T meta.Object](src Source[T], by packed.Packer) Source[T] {
 	pack := handle.Of(src).Packing
 	if pack == nil {
-		return src, nil
+		return src
 	}
-	packing, unpack := pack(by)
+	packing := pack(by)
 	if reflect.TypeOf(packing) != reflect.TypeOf(src) {
-		return src, nil
+		return src
 	}
-	return packing.(Source[T]), unpack.(func(packed.Text) (T, error))
+	return packing.(Source[T])
 }

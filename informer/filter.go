@@ -55,14 +55,10 @@ func (c *changed[T]) Inside() handle.Source {
 	in.Sharing, in.Packing = nil, nil
 	if c.filters { // and does not change objects, as a transform may
 		if packing != nil {
-			in.Packing = func(by packed.Packer) (source, unpack any) {
-				inner, unpacks := packingSource(c.Source, by)
-				if unpacks == nil {
-					return nil, nil
-				}
+			in.Packing = func(by packed.Packer) any {
 				packs := *c
-				packs.Source = inner
-				return &packs, unpacks
+				packs.Source = packingSource(c.Source, by)
+				return &packs
 			}
 		}
 		in.Sharing = func() any {

@@ -109,7 +109,7 @@ func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Optio
 	h := &hooks{onError: c.opts.DefaultWatchErrorHandler}
 	o.KeepManagedFields = !c.own.StripManagedFields && (e.projection == nil || e.projection.managedFields)
 	o.AllowEarlyReads = true // like client-go's stores
-	o.CheckMutations = c.own.CheckMutations
+	o.CheckMutations, o.Compact = c.own.CheckMutations, c.own.Compact
 	o.Name = e.nameOf(names)
 	strips := !slices.ContainsFunc(names, func(ns string) bool { return !isStrip(e.configs[ns].Transform) })
 	if strips {

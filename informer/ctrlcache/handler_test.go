@@ -85,8 +85,7 @@ func informerOf(t *testing.T, c cache.Cache, obj client.Object) cache.Informer {
 }
 
 func TestHandlersGetTheEventsOfClientGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(pod("default", "a", "n1"))
 		c := w.cache(ctrlcache.Options{}, cache.Options{})
 		inf := informerOf(t, c, &corev1.Pod{})
@@ -135,8 +134,7 @@ func (b *blocking) OnAdd(obj any, initial bool) {
 
 // A controller has to hear of a child that somebody deletes at once: it may have read the child from the cache.
 func TestASlowHandlerHearsOfAnObjectThatCameAndWent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(pod("default", "a", "n1"))
 		c := w.started(ctrlcache.Options{}, cache.Options{})
 		r := blocking{free: make(chan struct{})}
@@ -157,8 +155,7 @@ func TestASlowHandlerHearsOfAnObjectThatCameAndWent(t *testing.T) {
 }
 
 func TestADeletionThatNoWatchReportsIsATombstone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		a := pod("default", "a", "n1")
 		w.create(a, pod("default", "b", "n1"))
 		c := w.started(ctrlcache.Options{OnError: func(schema.GroupVersionKind, error) {}}, cache.Options{})
@@ -184,8 +181,7 @@ func TestADeletionThatNoWatchReportsIsATombstone(t *testing.T) {
 }
 
 func TestResyncsAreUpdatesWithoutAChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(pod("default", "a", "n1"), pod("default", "b", "n1"))
 		period := time.Hour
 		c := w.started(ctrlcache.Options{}, cache.Options{SyncPeriod: &period})
@@ -220,8 +216,7 @@ func wait(t *testing.T, d time.Duration) {
 }
 
 func TestAHandlerThatPanicsDoesNotStopTheOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(pod("default", "a", "n1"), pod("default", "b", "n1"))
 		errs := make(chan error, 10)
 		c := w.started(ctrlcache.Options{OnError: func(gvk schema.GroupVersionKind, err error) {
@@ -242,8 +237,7 @@ func TestAHandlerThatPanicsDoesNotStopTheOthers(t *testing.T) {
 }
 
 func TestErrorsOfTheServerAreThoseOfApimachinery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return a.Resource.Resource != "pods", "no pods" }})
+	bothCaches(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return a.Resource.Resource != "pods", "no pods" }}, func(t *testing.T, w *world) {
 		type call struct {
 			name string
 			err  error

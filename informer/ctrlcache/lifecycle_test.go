@@ -31,8 +31,7 @@ func (w *world) stalled() {
 }
 
 func TestWaitForCacheSync(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		c := w.cache(ctrlcache.Options{}, cache.Options{})
 		short := func() context.Context {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -69,8 +68,7 @@ func TestWaitForCacheSync(t *testing.T) {
 }
 
 func TestAnInformerIsRemovedWhileItSyncs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.stalled()
 		c := w.started(ctrlcache.Options{}, cache.Options{})
 		inf, err := c.GetInformer(t.Context(), &corev1.Pod{}, cache.BlockUntilSynced(false))
@@ -102,8 +100,7 @@ func TestAnInformerIsRemovedWhileItSyncs(t *testing.T) {
 }
 
 func TestACacheThatHasStopped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(pod("default", "a", "n1"))
 		c := w.cache(ctrlcache.Options{}, cache.Options{})
 		inf := informerOf(t, c, &corev1.Pod{})

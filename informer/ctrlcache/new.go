@@ -52,6 +52,14 @@ type Options struct {
 	// metadata.managedFields; a kind that the scheme does not have;
 	// unstructured objects and metadata as a key; and a kind without paths.
 	Fields map[client.Object][]string
+	// Compact makes the cache keep all its objects compressed: compact.New of package informer/compact. A whole object
+	// then takes a small part of the memory, and each read decodes it. Get and List pass these objects on, without a
+	// further copy, even if UnsafeDisableDeepCopy is set: nobody else has them. Handlers share their objects as usual.
+	// List by labels decodes all objects of the namespace; use a field index, with which it decodes only those that it
+	// returns. The objects of a kind in Fields are compressed with all their members; Fields is enough for such a kind.
+	// With a transform, a cache compresses the JSON of the object that the transform returns. Nil keeps objects as they
+	// are.
+	Compact informer.Compact
 	// CheckMutations finds handlers and readers that change objects of the cache; see informer.Options. It checks one
 	// object in every CheckMutations; 0 checks none. OnError receives the findings.
 	CheckMutations int
@@ -73,9 +81,12 @@ func (o Options) New(cfg *rest.Config, opts cache.Options) (cache.Cache, error) 
 		return nil, fmt.Errorf("ctrlcache.Options: CheckMutations must be 0 (off) or more, got %d", o.CheckMutations)
 	}
 	if opts.NewInformer != nil {
-		if len(o.Fields) > 0 {
-			return nil, fmt.Errorf("ctrlcache.Options: " +
-				"Fields must be empty if cache.Options.NewInformer is set, which makes other informers")
+		const others = "if cache.Options.NewInformer is set, which makes other informers"
+		switch {
+		case len(o.Fields) > 0:
+			return nil, fmt.Errorf("ctrlcache.Options: Fields must be empty %s", others)
+		case o.Compact != nil:
+			return nil, fmt.Errorf("ctrlcache.Options: Compact must be nil %s", others)
 		}
 		return cache.New(cfg, opts)
 	}

@@ -15,6 +15,7 @@ import (
 	bowmeta "github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/protobuf"
 	"github.com/bowline-go/bowline/client/protobuf/all"
+	"github.com/bowline-go/bowline/informer/compact"
 	"github.com/bowline-go/bowline/informer/ctrlcache"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/jsonstream"
@@ -69,8 +70,7 @@ func checkProjected(t *testing.T, where string, p *corev1.Pod) {
 func TestObjectsHaveTheFieldsThatAreNamed(t *testing.T) {
 	for name, contentType := range map[string]string{"protobuf": "", "JSON": runtime.ContentTypeJSON} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, clienttest.Options{})
+			bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 				w.config.ContentType = contentType
 				listed := fullPod("listed")
 				w.create(listed)
@@ -123,8 +123,7 @@ func TestObjectsHaveTheFieldsThatAreNamed(t *testing.T) {
 }
 
 func TestOtherFormsAndKindsAreNotProjected(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(fullPod("a"), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}, Data: map[string][]byte{"k": {1}}})
 		c := w.started(ctrlcache.Options{Fields: podFields}, cache.Options{})
 		u := &unstructured.Unstructured{}
@@ -148,8 +147,7 @@ func TestOtherFormsAndKindsAreNotProjected(t *testing.T) {
 }
 
 func TestManagedFieldsCanBeNamed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(fullPod("a"))
 		c := w.started(ctrlcache.Options{Fields: map[client.Object][]string{&corev1.Pod{}: {"metadata.managedFields"}}}, cache.Options{})
 		var p corev1.Pod
@@ -162,8 +160,7 @@ func TestManagedFieldsCanBeNamed(t *testing.T) {
 
 // A merge patch of what was changed keeps what the cache does not have. An update would clear it, as the package says.
 func TestAMergePatchOfAProjectedObjectKeepsTheRest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(fullPod("a"))
 		c := w.started(ctrlcache.Options{Fields: podFields}, cache.Options{})
 		var p, live corev1.Pod
@@ -224,6 +221,9 @@ func TestFieldsThatCannotBeDecodedAloneAreRefused(t *testing.T) {
 		o.NewInformer = toolscache.NewSharedIndexInformer
 		if _, err := pods("spec").New(w.config, o); err == nil || !strings.Contains(err.Error(), "Fields must be empty if cache.Options.NewInformer is set") {
 			t.Errorf("with informers of somebody else: %v", err)
+		}
+		if _, err := (ctrlcache.Options{Compact: compact.New()}).New(w.config, o); err == nil || !strings.Contains(err.Error(), "Compact must be nil if cache.Options.NewInformer is set") {
+			t.Errorf("compact, with informers of somebody else: %v", err)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func (c *caches) Get(ctx context.Context, key crclient.ObjectKey, out object, op
 	var o crclient.GetOptions
 	o.ApplyOptions(opts)
 	shared := e.isShared(key.Namespace) || o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy
-	if !shared {
+	if !shared && c.own.Compact == nil { // a compact cache has no object that it returns twice
 		obj = obj.DeepCopyObject().(object)
 	}
 	from, to := reflect.ValueOf(obj), reflect.ValueOf(out)
@@ -100,7 +100,7 @@ func (c *caches) List(ctx context.Context, out crclient.ObjectList, opts ...crcl
 				break
 			}
 			if o.LabelSelector == nil || o.LabelSelector.Matches(labelsOf(obj)) {
-				all = append(all, e.handed(obj, &o))
+				all = append(all, e.handed(obj, &o, c.own.Compact != nil))
 			}
 		}
 	}
@@ -128,12 +128,15 @@ func (s labelSet) Lookup(label string) (string, bool) { v, ok := s[label]; retur
 
 func labelsOf(obj object) labelSet { return obj.GetLabels() }
 
-// handed returns an object in the form in which List passes it to its caller.
-func (e *entry) handed(obj object, o *crclient.ListOptions) runtime.Object {
+// handed returns an object in the form in which List passes it to its caller. fresh says that nobody else has it.
+func (e *entry) handed(obj object, o *crclient.ListOptions, fresh bool) runtime.Object {
 	if o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy || e.isShared(obj.GetNamespace()) {
 		return obj
 	}
-	handed := obj.DeepCopyObject()
+	handed := runtime.Object(obj)
+	if !fresh {
+		handed = obj.DeepCopyObject()
+	}
 	handed.GetObjectKind().SetGroupVersionKind(e.gvk)
 	return handed
 }

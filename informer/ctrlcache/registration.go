@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -118,16 +117,18 @@ func (r *registration[T]) resyncEvery(ending <-chan struct{}) {
 // false if the handler has not received all objects yet, or has not received all deletions: it must not get an update
 // before the object is added, or after it is deleted.
 //
-// It holds mu from before it takes the objects, so no change is handled until it returns. If nothing is then pending,
-// the handler has received every change up to the moment of the objects, and none after it.
+// It holds mu from before the loop, which is over the objects of one moment, so no change is handled until it returns.
+// If nothing is pending once the loop has begun, the handler has received every change up to that moment, and none
+// after it.
 func (r *registration[T]) resync(ending <-chan struct{}) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	objs := slices.Collect(r.reader.All())
-	if backlog, _ := r.sub.Backlog(); !r.HasSynced() || backlog > 0 {
-		return false
-	}
-	for _, obj := range objs {
+	checked := false
+	for obj := range r.reader.All() {
+		if backlog, _ := r.sub.Backlog(); !checked && (!r.HasSynced() || backlog > 0) {
+			return false
+		}
+		checked = true
 		if isClosed(ending) || isClosed(r.sub.Done()) {
 			break
 		}

@@ -110,8 +110,7 @@ func TestEachNamespaceHasItsConfiguration(t *testing.T) {
 		},
 	} {
 		each(t, test.name, func(t *testing.T, lists clienttest.StreamingLists) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, clienttest.Options{StreamingLists: lists})
+			bothCaches(t, clienttest.Options{StreamingLists: lists}, func(t *testing.T, w *world) {
 				w.create(namespace("a"), namespace("b"))
 				for _, p := range []string{"a-db", "a-web", "b-db", "b-web"} {
 					w.create(pod(p[:1], p, "n1", "app", p[2:]))
@@ -142,8 +141,7 @@ func TestEachNamespaceHasItsConfiguration(t *testing.T) {
 }
 
 func TestTheInformersOfAnEntryActAsOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(namespace("a"), namespace("b"), pod("a", "x", "n1"), pod("b", "y", "n1"))
 		c := w.cache(ctrlcache.Options{}, cache.Options{DefaultNamespaces: map[string]cache.Config{"a": {}, cache.AllNamespaces: {}}})
 		inf := informerOf(t, c, &corev1.Pod{})
@@ -191,8 +189,7 @@ func TestTransformsChangeWhatIsCached(t *testing.T) {
 }
 
 func testTransforms(t *testing.T, lists clienttest.StreamingLists) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{StreamingLists: lists})
+	bothCaches(t, clienttest.Options{StreamingLists: lists}, func(t *testing.T, w *world) {
 		w.create(pod("default", "a", "n1"), pod("default", "b", "n1"), pod("default", "c", "n1"), pod("default", "d", "n1"))
 		errs := make(chan error, 10)
 		own := ctrlcache.Options{OnError: func(_ schema.GroupVersionKind, err error) { errs <- err }}
@@ -238,8 +235,7 @@ func testTransforms(t *testing.T, lists clienttest.StreamingLists) {
 }
 
 func TestManagedFieldsAreKeptByDefault(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, clienttest.Options{})
+	bothCaches(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.create(pod("default", "a", "n1"))
 		for _, test := range []struct {
 			name string

@@ -9,6 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/internal/handle"
+	"github.com/bowline-go/bowline/internal/packed"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
@@ -25,21 +26,35 @@ type source struct {
 	typed   bool // the objects have no apiVersion and kind, like those that client-go decodes
 }
 
-// Inside implements handle.Carrier. The objects share parts unless a transform may change them.
+// Inside implements handle.Carrier. The objects share parts, and carry their texts, unless a transform may change them.
 func (s *source) Inside() handle.Source {
 	in := handle.Of(s.Source)
-	share := in.Sharing
-	in.Sharing = nil
+	share, pack := in.Sharing, in.Packing
+	in.Sharing, in.Packing = nil, nil
+	in.Clone = func(obj object) object { return obj.DeepCopyObject().(object) }
+	if unpack, ok := in.Unpacking().(func(packed.Text) (object, error)); ok {
+		in.Unpacking = func() any {
+			return func(text packed.Text) (object, error) {
+				obj, err := unpack(text)
+				if err != nil {
+					return nil, err
+				}
+				return s.bare(obj), nil
+			}
+		}
+	}
 	for _, c := range s.configs {
 		if c.Transform != nil {
 			return in
 		}
 	}
-	in.Sharing = func() any {
-		shared := *s
-		shared.Source = share().(informer.Source[object])
-		return &shared
+	with := func(inner any) *source {
+		changed := *s
+		changed.Source = inner.(informer.Source[object])
+		return &changed
 	}
+	in.Sharing = func() any { return with(share()) }
+	in.Packing = func(by packed.Packer) any { return with(pack(by)) }
 	return in
 }
 
@@ -67,7 +82,8 @@ func (s *source) WatchEach(
 	return s.Source.WatchEach(ctx, o, reuse, func(e client.Event[object]) error {
 		if e.Err == nil && !e.Reused && e.Type != client.Bookmark && e.Object != nil {
 			if e.Object, e.Err = transformed(c.Transform, e.Identity, s.bare(e.Object)); e.Err == nil && e.Type == client.Deleted {
-				e.Object = &deleted{e.Object}
+				// Without the text, of which no wrapper could be made.
+				e = client.Event[object]{Type: e.Type, Identity: e.Identity, Object: &deleted{e.Object}}
 			}
 		}
 		return fn(e)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/informer/compact"
 	"github.com/bowline-go/bowline/informer/ctrlcache"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +22,21 @@ type world struct {
 	server *clienttest.Server
 	config *rest.Config
 	http   *http.Client
+	own    ctrlcache.Options // for each cache
 	client.Client
+}
+
+// bothCaches runs f inside of a synctest bubble, once for each way to keep objects.
+func bothCaches(t *testing.T, o clienttest.Options, f func(t *testing.T, w *world)) {
+	for name, own := range map[string]ctrlcache.Options{"as they are": {}, "compact": {Compact: compact.New()}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, o)
+				w.own = own
+				f(t, w)
+			})
+		})
+	}
 }
 
 // newWorld works inside of a synctest bubble.
@@ -43,6 +58,9 @@ func newWorld(t *testing.T, o clienttest.Options) *world {
 func (w *world) cache(own ctrlcache.Options, o cache.Options) cache.Cache {
 	w.t.Helper()
 	o.HTTPClient = w.http
+	if own.Compact == nil {
+		own.Compact = w.own.Compact
+	}
 	c, err := own.New(w.config, o)
 	if err != nil {
 		w.t.Fatal(err)

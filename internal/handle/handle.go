@@ -54,10 +54,15 @@ type Source struct {
 	// It returns nil if the program may change its objects. A type that embeds a source also has that source's
 	// function, so use the result only if its type is that of the source that was asked.
 	Sharing func() any
-	// Packing returns the source with objects whose items and events carry their texts, packed by by, and the function
-	// that decodes such a text into a new object: a func(packed.Text) (T, error). It is nil if the text of an object may
-	// differ from the object. As with Sharing, the result is to be used only if it has the type of the source.
-	Packing func(by packed.Packer) (source, unpack any)
+	// Packing returns the source with items and events that carry the texts of their objects, packed by by. It is nil if
+	// the text of an object may differ from the object. As with Sharing, use the result only if its type is that of the
+	// source.
+	Packing func(by packed.Packer) any
+	// Unpacking returns the function that decodes a packed text, the server's or JSON, into a new object: a
+	// func(packed.Text) (T, error).
+	Unpacking func() any
+	// Clone returns a deep copy of an object: a func(T) T. If it is nil, meta.Clone does.
+	Clone any
 }
 
 // Carrier is a handle, or a source that wraps another one.

@@ -26,6 +26,8 @@ type Packing[T any] struct {
 	Pack func(obj T) packed.Text
 	// Unpack returns a new object, which belongs to the caller.
 	Unpack func(text packed.Text) (T, error)
+	// Clone returns a deep copy of an object.
+	Clone func(obj T) T
 	// Report is told once for each object that does not unpack. To readers it is absent, until a relist brings it again.
 	Report func(id meta.Identity, err error)
 }
@@ -203,7 +205,7 @@ func (p *packs[T]) get(of *entry[T]) (obj T, found bool) {
 	switch {
 	case !found || p.isObject(hot):
 	case hot == &p.once:
-		p.heat(e, meta.Clone(obj))
+		p.heat(e, p.Clone(obj))
 	default:
 		e.hot.CompareAndSwap(nil, &p.once)
 	}
@@ -218,7 +220,7 @@ func (p *packs[T]) own(of *entry[T]) (obj T, found bool) {
 	case hot == &p.broken:
 		return obj, false
 	case p.isObject(hot):
-		return meta.Clone(*hot), true
+		return p.Clone(*hot), true
 	}
 	obj, err := p.Unpack(e.text)
 	if err != nil {

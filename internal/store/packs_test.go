@@ -30,6 +30,7 @@ func newCounting(t *testing.T, hot int) *counting {
 	c := new(counting)
 	way := &packed.Way{}
 	c.things = things{Store: store.NewPacked(store.Packing[*thing]{
+		Clone: meta.Clone[*thing],
 		Pack: func(obj *thing) packed.Text {
 			if slices.Contains(obj.Tags, "no text") {
 				return packed.Text{}

@@ -36,6 +36,7 @@ func NewPacked[T meta.Object]() Cache[T] {
 			err = json.Unmarshal(raw, &obj)
 			return obj, err
 		},
+		Clone:  meta.Clone[T],
 		Report: func(meta.Identity, error) {},
 	})}
 }

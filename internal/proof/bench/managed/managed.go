@@ -28,6 +28,9 @@ type Side struct {
 	// settings.
 	Fewer         cache.NewCacheFunc
 	FewerSettings string
+	// Compact is NewCache with compressed objects; nil if the side has no such cache. CompactSettings are its settings.
+	Compact         cache.NewCacheFunc
+	CompactSettings string
 	// Applied returns how many events are in a cache that NewCache has made; nil if a handler is called for each.
 	Applied func(cache.Cache) int
 }
@@ -45,6 +48,9 @@ func Jobs(s Side) map[string]sample.Job {
 		"manager-watch":          sample.Watch(s.informer(asJSON)),
 		"manager-watch-protobuf": sample.Watch(s.informer(asProtobuf)),
 		"manager-read":           s.read,
+
+		"manager-compact":          s.compact(asJSON),
+		"manager-compact-protobuf": s.compact(asProtobuf),
 
 		"manager-fields":                s.fewer(sample.Sync, asJSON),
 		"manager-fields-protobuf":       s.fewer(sample.Sync, asProtobuf),
@@ -64,6 +70,14 @@ func (s Side) fewer(job func(sample.Informer) sample.Job, contentType string) sa
 		}
 		return job(s.informer(contentType))(ctx, p)
 	}
+}
+
+// compact is the job of a first list into a cache that is compact, if the side has one.
+func (s Side) compact(contentType string) sample.Job {
+	if s.Compact != nil {
+		s.NewCache, s.Settings = s.Compact, s.CompactSettings
+	}
+	return sample.Sync(s.informer(contentType))
 }
 
 // With adds the jobs in more to jobs, and returns jobs.

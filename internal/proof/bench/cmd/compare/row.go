@@ -92,6 +92,8 @@ var rows = []row{
 	{"sync-unique", "first sync, JSON, same type, pods that have no part in common", "sync/pods-unique", syncFigures(), "", ""},
 	{"sync-real", "first sync, JSON, same type, pods as a cluster has them", "sync/pods-real", syncFigures(), "", ""},
 	{"sync-real-protobuf", "first sync, protobuf, same type, pods as a cluster has them", "sync-protobuf/pods-real", syncFigures(), "", ""},
+	{"sync-compact", "first sync, JSON, same type, a compact cache, pods as a cluster has them", "sync-compact/pods-real", compactFigures(), "", ""},
+	{"sync-compact-protobuf", "the same, protobuf", "sync-compact-protobuf/pods-real", compactFigures(), "", ""},
 	{"sync-deployments", "first sync, JSON, deployments", "sync-deployments/deployments", syncFigures(), "", ""},
 	{"sync-secrets", "first sync, JSON, secrets of 32 kB, a tenth as many", "sync-secrets/secrets", syncFigures(), "", ""},
 	{"sync-custom", "first sync, JSON, custom resources without a Go type", "sync-custom/custom", syncFigures(), "", ""},
@@ -171,6 +173,8 @@ var rows = []row{
 	{"manager-protobuf", "the same manager, its defaults", "manager-protobuf", managerFigures(), "", ""},
 	{"manager-real", "the same manager, pods as a cluster has them, JSON", "manager/pods-real", managerFigures(), "", ""},
 	{"manager-real-protobuf", "the same manager, pods as a cluster has them, its defaults", "manager-protobuf/pods-real", managerFigures(), "", ""},
+	{"manager-compact", "the same manager, Compact, pods as a cluster has them, JSON", "manager-compact/pods-real", compactFigures(), "", ""},
+	{"manager-compact-protobuf", "the same, its defaults", "manager-compact-protobuf/pods-real", compactFigures(), "", ""},
 	{"manager-watch", "the same manager, events, JSON", "manager-watch", watchFigures(3), "", ""},
 	{"manager-watch-protobuf", "the same manager, events, its defaults", "manager-watch-protobuf", watchFigures(3), "", ""},
 	{"manager-fields", "the same manager, which reads two fields: Fields next to whole pods, JSON", "manager-fields", managerFigures(), "", managed.Whole},
@@ -257,6 +261,17 @@ func syncFigures() []figure {
 		{"CPU", "cpu", duration, false, target{}},
 		{"live heap an object", "object", bytes, false, target{}},
 		{"peak RSS", "peak", bytes, false, target{}},
+	}
+}
+
+// compactFigures are those of a first sync into a compact cache.
+func compactFigures() []figure {
+	return []figure{
+		{"wall", "wall", duration, false, target{}},
+		{"CPU", "cpu", duration, false, target{}},
+		{"live heap an object", "object", bytes, false, atMost(700, "at most 700 B")},
+		{"peak RSS", "peak", bytes, false, target{}},
+		{"steady RSS", "steady", bytes, false, times(5, "a fifth")},
 	}
 }
 

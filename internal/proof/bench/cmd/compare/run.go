@@ -51,17 +51,21 @@ var contenders = map[string][]contender{
 	"patch":      pair("bowline"),
 
 	// The part of a name after the slash is the collection of the server; see canned.Collections.
-	"sync/pods-1":                  pair("bowline"),
-	"sync/pods-20":                 pair("bowline"),
-	"sync/pods-1000":               pair("bowline"),
-	"sync/pods-unique":             pair("bowline"),
-	"sync/pods-real":               pair("bowline"),
-	"sync-protobuf/pods-real":      pair("bowline"),
-	"sync-deployments/deployments": pair("bowline"),
-	"sync-secrets/secrets":         pair("bowline"),
-	"sync-custom/custom":           pair("bowline"),
-	"manager/pods-real":            managers,
-	"manager-protobuf/pods-real":   managers,
+	"sync/pods-1":                        pair("bowline"),
+	"sync/pods-20":                       pair("bowline"),
+	"sync/pods-1000":                     pair("bowline"),
+	"sync/pods-unique":                   pair("bowline"),
+	"sync/pods-real":                     pair("bowline"),
+	"sync-protobuf/pods-real":            pair("bowline"),
+	"sync-deployments/deployments":       pair("bowline"),
+	"sync-secrets/secrets":               pair("bowline"),
+	"sync-custom/custom":                 pair("bowline"),
+	"sync-compact/pods-real":             compacts,
+	"sync-compact-protobuf/pods-real":    compacts,
+	"manager-compact/pods-real":          managers,
+	"manager-compact-protobuf/pods-real": managers,
+	"manager/pods-real":                  managers,
+	"manager-protobuf/pods-real":         managers,
 
 	"sync-protobuf":    lists("bowline"),
 	"project-protobuf": lists("projection"),
@@ -142,6 +146,9 @@ var fields = []contender{
 	{clientgo, managed.Whole, "controllerruntime", nil}, {clientgo, "transform", "controllerruntime", nil}, {bowline, "", "ctrlcache", nil},
 }
 
+// compacts are the sides, of which Bowline's has a compact cache.
+var compacts = []contender{{clientgo, "pages", "clientgo", []string{streamOff}}, {bowline, "compact", "bowline", nil}}
+
 // pair are the sides, once each.
 func pair(program string) []contender {
 	return []contender{{clientgo, "pages", "clientgo", []string{streamOff}}, {bowline, "pages", program, nil}}
@@ -158,6 +165,7 @@ func want(job string, p sample.Params) map[string]int {
 	case "sync-deployments", "sync-secrets", "sync-custom":
 		return map[string]int{"pods": p.Pods}
 	case "sync", "project", "sync-protobuf", "project-protobuf", "manager", "manager-protobuf",
+		"sync-compact", "sync-compact-protobuf", "manager-compact", "manager-compact-protobuf",
 		"manager-fields", "manager-fields-protobuf":
 		return pods
 	case "relist":

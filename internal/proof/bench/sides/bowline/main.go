@@ -31,6 +31,9 @@ func main() {
 		"sync-secrets":     synced(secrets),
 		"sync-custom":      synced(certificates),
 
+		"sync-compact":          with(sample.Sync, nil),
+		"sync-compact-protobuf": with(sample.Sync, protobuf.New(core.V1())),
+
 		"sync-protobuf":  with(sample.Sync, protobuf.New(core.V1())),
 		"watch-protobuf": with(sample.Watch, protobuf.New(core.V1())),
 

@@ -37,6 +37,9 @@ func main() {
 		"sync-secrets":     synced(secrets),
 		"sync-custom":      synced(certificates),
 
+		"sync-compact":          with(sample.Sync, dropManagedFields, "application/json"), // next to a compact cache
+		"sync-compact-protobuf": with(sample.Sync, dropManagedFields, binary),
+
 		"sync-protobuf":    with(sample.Sync, dropManagedFields, binary),
 		"project-protobuf": with(sample.Sync, strip, binary),
 		"watch-protobuf":   with(sample.Watch, dropManagedFields, binary),

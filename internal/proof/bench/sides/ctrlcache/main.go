@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/bowline-go/bowline/informer/compact"
 	"github.com/bowline-go/bowline/informer/ctrlcache"
 	"github.com/bowline-go/bowline/internal/proof/bench/managed"
 	"github.com/bowline-go/bowline/internal/proof/bench/sample"
@@ -20,6 +21,10 @@ func main() {
 		Fewer: ctrlcache.Options{Fields: map[client.Object][]string{
 			&corev1.Pod{}: {"spec.nodeName", "status.phase"},
 		}}.New,
+
+		CompactSettings: "a manager with NewCache: ctrlcache.Options{Compact: compact.New()}.New",
+		Compact:         ctrlcache.Options{Compact: compact.New()}.New,
+
 		Applied: func(c cache.Cache) (events int) {
 			all, _ := ctrlcache.StatusOf(c)
 			for _, s := range all {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/compact"
 )
 
 // Options returns the options of a setting, and their name in the report. In all of them managedFields are cut on the
@@ -17,6 +18,8 @@ func Options(name string) (o informer.Options, told string, err error) {
 		return informer.Options{Mode: informer.Paged, PageSize: -1}, "informer.Options{Mode: Paged, PageSize: -1}", nil
 	case "stream":
 		return informer.Options{Mode: informer.Streaming}, "informer.Options{Mode: Streaming}", nil
+	case "compact":
+		return informer.Options{Mode: informer.Paged, Compact: compact.New()}, "informer.Options{Mode: Paged, Compact: compact.New()}", nil
 	}
 	return o, "", fmt.Errorf("no setting is called %q", name)
 }
