@@ -28,6 +28,7 @@ type options struct {
 	workers    int
 	seed       uint64
 	protobuf   bool
+	compact    bool
 	timeout    time.Duration
 	json       bool
 	debug      string
@@ -77,6 +78,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	f.IntVar(&o.workers, "workers", 8, "how many ConfigMaps to reconcile at a time")
 	f.Uint64Var(&o.seed, "seed", 1, "chooses what the storm hits")
 	f.BoolVar(&o.protobuf, "protobuf", false, "have the controller's cache read protobuf instead of JSON")
+	f.BoolVar(&o.compact, "compact", false, "have the controller's cache keep its objects compressed")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long all may take")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	f.StringVar(&o.debug, "debug", "", "serve a page of what goes on at this `address`, such as 127.0.0.1:8080, until an interrupt")

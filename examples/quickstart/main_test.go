@@ -21,7 +21,7 @@ import (
 // The storms wait most of their time, so they wait together, however few processors there are. None of them is to find a cluster.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := errors.Join(os.Unsetenv("KUBECONFIG"), flag.Set("test.parallel", "3")); err != nil {
+	if err := errors.Join(os.Unsetenv("KUBECONFIG"), flag.Set("test.parallel", "4")); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -79,13 +79,17 @@ func playWith(t *testing.T, ctx context.Context, args ...string) (code int, stdo
 }
 
 func TestTheStormLeavesNothingWrong(t *testing.T) {
-	for encoding, args := range map[string][]string{
-		"JSON":     {"-objects", "200", "-json"},
-		"protobuf": {"-objects", "200", "-json", "-protobuf"},
+	for _, c := range []struct {
+		name, encoding string
+		args           []string
+	}{
+		{"JSON", "JSON", nil},
+		{"protobuf", "protobuf", []string{"-protobuf"}},
+		{"compact", "protobuf", []string{"-protobuf", "-compact"}},
 	} {
-		t.Run(encoding, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			leavesNothingWrong(t, encoding, args...)
+			leavesNothingWrong(t, c.encoding, append(c.args, "-objects", "200", "-json")...)
 		})
 	}
 }

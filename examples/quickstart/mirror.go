@@ -32,15 +32,15 @@ type Mirrors struct {
 	controller *controller.Controller[meta.Key]
 }
 
-// NewMirrors returns the controller for some namespaces. onError is called with every error; whatever failed is tried
-// again.
-func NewMirrors(c *client.Client, namespaces []string, workers int, onError func(error)) *Mirrors {
+// NewMirrors returns the controller, whose cache has the options o. o.OnError is called with every error; whatever
+// failed is tried again.
+func NewMirrors(c *client.Client, workers int, o informer.Options) *Mirrors {
 	configMaps := client.For(c, ConfigMaps).With(client.WriteOptions{FieldManager: "quickstart"})
 	m := &Mirrors{
 		configMaps: configMaps,
-		informer:   informer.New(configMaps, informer.Options{Namespaces: namespaces, OnError: onError}),
+		informer:   informer.New(configMaps, o),
 	}
-	m.controller = controller.New("mirror", controller.Options{Workers: workers, OnError: onError}, m.reconcile,
+	m.controller = controller.New("mirror", controller.Options{Workers: workers, OnError: o.OnError}, m.reconcile,
 		controller.Map(m.informer, sourceKeys),
 		controller.Owns(m.informer, ConfigMaps))
 	return m

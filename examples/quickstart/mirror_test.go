@@ -64,7 +64,7 @@ func TestMirrors(t *testing.T) {
 				}
 				defer c.Close()
 				configMaps := client.For(c, ConfigMaps)
-				stop := start(t, NewMirrors(c, []string{"default"}, 2, nil))
+				stop := start(t, NewMirrors(c, 2, informer.Options{Namespaces: []string{"default"}}))
 				defer stop()
 				if _, err := configMaps.Create(t.Context(), newSource(source)); err != nil {
 					t.Fatal(err)
@@ -104,7 +104,7 @@ func TestAStrangersObjectWithTheNameOfAMirrorStays(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		stop := start(t, NewMirrors(c, []string{"default"}, 1, nil))
+		stop := start(t, NewMirrors(c, 1, informer.Options{Namespaces: []string{"default"}}))
 		defer stop()
 		time.Sleep(time.Minute)
 		if _, err := configMaps.Get(t.Context(), stranger); err != nil {
@@ -141,12 +141,12 @@ func TestMirrorsNeedOnlyTheirRole(t *testing.T) {
 			t.Fatal(err)
 		}
 		var refused atomic.Int64
-		stop := start(t, NewMirrors(c, []string{"default"}, 2, func(err error) {
+		stop := start(t, NewMirrors(c, 2, informer.Options{Namespaces: []string{"default"}, OnError: func(err error) {
 			if !errors.Is(err, apierrors.Forbidden) {
 				t.Error(err)
 			}
 			refused.Add(1)
-		}))
+		}}))
 		defer stop()
 		time.Sleep(time.Hour)
 		if _, err := configMaps.Get(t.Context(), mirrorKey(source)); !errors.Is(err, apierrors.NotFound) || refused.Load() == 0 {

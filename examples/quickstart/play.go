@@ -8,11 +8,13 @@ import (
 	"time"
 
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/compact"
 )
 
 // play makes the sources, starts the controller, waits until everything is mirrored, lets the storm rage, and waits
-// again. With -debug it then waits for an interrupt. If play cannot remove something
-// that it has made on a real cluster, left says why.
+// again. With -debug it then waits for an interrupt. If play cannot remove something that it has made on a real cluster,
+// left says why.
 func play(parent context.Context, o options, p *progress) (_ *summary, left, err error) {
 	began := time.Now()
 	w, err := newWorld(o)
@@ -25,12 +27,16 @@ func play(parent context.Context, o options, p *progress) (_ *summary, left, err
 	}
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
-	m := NewMirrors(c, w.namespaces, o.workers, func(err error) {
+	cached := informer.Options{Namespaces: w.namespaces, OnError: func(err error) {
 		// Every other error passes by itself, and the informer goes on.
 		if errors.Is(err, apierrors.Forbidden) || errors.Is(err, apierrors.Unauthorized) {
 			fail(err)
 		}
-	})
+	}}
+	if o.compact {
+		cached.Compact = compact.New()
+	}
+	m := NewMirrors(c, o.workers, cached)
 	// This runs last: a controller that still ran would restore what is removed.
 	defer func() { left = w.cleanUp(parent) }()
 	var shown *page
