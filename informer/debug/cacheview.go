@@ -27,6 +27,8 @@ type cacheView struct {
 	Why            string           `json:"why,omitempty"`
 	Protobuf       bool             `json:"protobuf"`
 	WhyJSON        string           `json:"whyJSON,omitempty"`
+	Warm           int              `json:"warm,omitempty"` // objects that an earlier process had kept
+	Cold           string           `json:"cold,omitempty"` // why there were none
 	Since          time.Time        `json:"runningSince"`
 	Ended          *time.Time       `json:"ended,omitempty"`
 	LatestLists    []listModel      `json:"latestLists"`
@@ -83,7 +85,7 @@ func (p *Page) cacheView(id, query, after string) (view, error) {
 	}
 	v := cacheView{
 		At: now, cacheRow: p.cacheRow(e, now), Mode: s.Mode.String(), Why: clean(s.Why), Protobuf: s.Protobuf, WhyJSON: clean(s.WhyJSON),
-		Since: e.began, LatestLists: []listModel{}, BadObjects: []badObject{},
+		Warm: s.Warm, Cold: clean(errorText(s.Cold)), Since: e.began, LatestLists: []listModel{}, BadObjects: []badObject{},
 	}
 	if e.running {
 		v.LatestLists = append(v.LatestLists, p.caches.lists.of(e.name)...)

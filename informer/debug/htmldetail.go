@@ -60,6 +60,12 @@ func (v cacheView) body(m *markup) {
 	if v.WhyJSON != "" {
 		m.factText("Why JSON", v.WhyJSON)
 	}
+	if v.Warm > 0 {
+		m.factNumber("From an earlier process", v.Warm)
+	}
+	if v.Cold != "" {
+		m.factText("Why none is from an earlier process", v.Cold)
+	}
 	if v.Ended != nil {
 		m.fact("Ended", func() { m.ago(v.Ended, v.At) })
 	} else {

@@ -23,6 +23,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/informer/debug"
+	"github.com/bowline-go/bowline/informer/warm"
 )
 
 func TestAnEmptyPageSaysSo(t *testing.T) {
@@ -103,6 +104,23 @@ func TestThePageNamesTheCluster(t *testing.T) {
 		stopUS()
 		r.is(`informer "eu" of configmaps.v1`, "/", "caches", 0, "name")
 		r.is("eu", "/", "caches", 0, "informer")
+	})
+}
+
+func TestThePageShowsWhatAnEarlierProcessHadKept(t *testing.T) {
+	files := warm.Options{Dir: t.TempDir(), Cluster: "c"}
+	bubble(t, debug.Options{}, func(r *rig) {
+		for _, name := range []string{"a", "b"} {
+			r.create(configMaps, name, nil)
+		}
+		const page = "/?cache=configmaps.v1"
+		stop := r.run(informer.New(client.For(r.client, configMaps), informer.Options{Warm: warm.New(files)}))
+		r.has(page, "Why none is from an earlier process", "file")
+		stop()
+		r.run(informer.New(client.For(r.client, configMaps), informer.Options{Warm: warm.New(files)}))
+		time.Sleep(10 * time.Second) // within the bubble
+		r.is(2, page, "warm")
+		r.has(page, "<dt>From an earlier process</dt><dd>2")
 	})
 }
 
