@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/guard"
 	"github.com/bowline-go/bowline/internal/handle"
 	"github.com/bowline-go/bowline/internal/report"
 )
@@ -116,12 +117,20 @@ func (i *engine[T]) keep(s *scope[T], kept Kept) (end func(sound bool)) {
 	ended, broken := make(chan struct{}), false
 	go func() {
 		defer close(ended)
-		kept.Keep(ctx, func() (Content, bool) {
-			if ctx.Err() != nil && broken {
-				return Content{}, false
+		guard.Call(func() {
+			kept.Keep(ctx, func() (Content, bool) {
+				if ctx.Err() != nil && broken {
+					return Content{}, false
+				}
+				return i.content(s)
+			}, func(err error) { i.keeps(s.namespace, err) })
+		}, func(value any) {
+			err := guard.ErrExited
+			if value != nil {
+				err = fmt.Errorf("panicked: %v", value)
 			}
-			return i.content(s)
-		}, func(err error) { i.keeps(s.namespace, err) })
+			i.keeps(s.namespace, fmt.Errorf("%T %w; they are kept again in the next Run", kept, err))
+		})
 	}()
 	return func(sound bool) {
 		broken = !sound

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -633,5 +634,25 @@ func TestNamespacesAreConfirmedOneByOne(t *testing.T) {
 			t.Errorf("the cache has %q: %v", p.held(), s)
 		}
 		p.stop()
+	})
+}
+
+// Seal may end its goroutine, as t.FailNow of a test does.
+func TestASealThatExitsIsReported(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a", "1")
+		exits := warm.Options{Open: open, Seal: func(b []byte) ([]byte, error) {
+			runtime.Goexit()
+			return b, nil
+		}}
+		p := r.process(exits, r.things, informer.Options{}).run().synced()
+		p.stop()
+		want := "called runtime.Goexit instead of returning; they are kept again in the next Run"
+		if errs := p.reported(); len(errs) != 1 || !strings.HasSuffix(errs[0], want) {
+			t.Errorf("the errors are %q", errs)
+		}
+		if files, err := os.ReadDir(r.dir); err != nil || len(files) != 0 {
+			t.Errorf("the folder has %v: %v", files, err)
+		}
 	})
 }

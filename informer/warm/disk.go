@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/guard"
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
@@ -72,13 +73,16 @@ func replace(d disk, name string, write func(io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
+	err = guard.ErrExited // remains if write ends its goroutine
 	defer func() {
+		if err == guard.ErrExited {
+			_ = to.Close()
+		}
 		if err != nil {
 			_ = d.remove(to.Name())
 		}
 	}()
-	err = write(to)
-	if err == nil {
+	if err = write(to); err == nil {
 		err = to.Sync()
 	}
 	if err = errors.Join(err, to.Close()); err != nil {
