@@ -1,6 +1,7 @@
 package clienttest_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -90,7 +91,9 @@ func TestAnApplyDoesNotExplode(t *testing.T) {
 
 // An apply to a list that has an element without a key lost another one instead of it.
 func TestAnApplyKeepsTheNeighboursOfAnElementWithoutAKey(t *testing.T) {
-	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{fuzzWidget}})
+	nullable := fuzzWidget
+	nullable.Schema = bytes.Replace(fuzzWidget.Schema, []byte(`"items":{"type":"object",`), []byte(`"items":{"type":"object","nullable":true,`), 1)
+	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{nullable}})
 	path := fuzzKinds[5].path
 	const widget = `{"apiVersion":"bowline.dev/v1","kind":"Widget","metadata":{"name":"x"},"spec":{"parts":[%s]}}`
 	h.must(t, http.MethodPost, path, fmt.Sprintf(widget, `null,{"name":"a"}`))

@@ -52,7 +52,7 @@
 //     following the list and map types in the schemas. Configurations are JSON or YAML.
 //   - fieldValidation: the server drops a member that the kind does not have, uses the last of duplicate members, and
 //     gives a warning or an error for each. The schemas of the built-in kinds are in the package; a custom resource
-//     has [Resource.Schema].
+//     has [Resource.Schema], which also says which values its members may have.
 //   - Subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding,
 //     ephemeralcontainers, eviction and resize of pods; the token of service accounts, which is good for this server
 //     until it expires; the approval of certificate signing requests; finalize of namespaces.
@@ -91,7 +91,7 @@
 //	types of fields of built-in kinds   checked
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
 //	                                    forms
-//	defaults of custom resources        filled in from Resource.Schema
+//	values of custom resources          checked by Resource.Schema, which also has their defaults
 //
 //	IN PART
 //	discovery                           in JSON and YAML, not in protobuf
@@ -121,7 +121,7 @@
 //	NOT SUPPORTED
 //	validation of other built-in kinds  a pod without containers is accepted
 //	defaults of built-in kinds          none, so managedFields lack them too; a service gets no address
-//	validation of custom resources      values are not checked, except the types of applied values
+//	CEL rules of custom resources       not checked, nor is the metadata of objects inside of others
 //	garbage collection                  owner references have no effect: delete children before you create an owner
 //	                                    of the same name again
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires

@@ -26,7 +26,7 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 		}
 	}
 	c.complete(tx, d)
-	causes := c.validator.Object(&c.res.Type, &d.Meta)
+	causes := append(c.validator.Object(&c.res.Type, &d.Meta), c.res.wrongValues(d, nil, "")...)
 	if c.res.checkNew != nil {
 		causes = c.res.checkNew(d, causes)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
+	"github.com/bowline-go/bowline/client/clienttest/internal/values"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -65,6 +66,11 @@ func (g *registry) check(r *resource) error {
 	declared, err := schema.Declared(r.Schema)
 	if err != nil {
 		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
+	}
+	if len(r.Schema) > 0 {
+		if r.values, err = values.Parse(r.Schema); err != nil {
+			return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
+		}
 	}
 	r.Of, r.Apart, r.Selectable, r.Declared = r.GVK(), r.Status, r.SelectableFields, declared
 	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))

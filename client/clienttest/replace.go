@@ -34,8 +34,9 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 			return nil, c.res.Invalid(c.Key.Name, causes)
 		}
 	}
-	if err := c.validator.Update(&c.res.Type, &d.Meta, &old.Meta); err != nil {
-		return nil, err
+	causes := c.validator.Update(&c.res.Type, &d.Meta, &old.Meta)
+	if causes = append(causes, c.res.wrongValues(d, old, c.Subresource)...); len(causes) > 0 {
+		return nil, c.res.Invalid(c.Key.Name, causes)
 	}
 	if c.Subresource == "" {
 		c.warnFinalizers(d.Meta.Finalizers, old.Meta.Finalizers)

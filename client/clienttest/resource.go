@@ -8,17 +8,19 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/clienttest/internal/values"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 // Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. The
-// resource behaves like a custom resource: the server accepts any body, the generation counts up, an update must have
-// a resource version, and the items of a list name their kind.
+// resource behaves like a custom resource: the generation counts up, an update must have a resource version, and the
+// items of a list name their kind. Without a Schema the server accepts any body.
 type Resource struct {
 	// Group is empty for the core group.
 	Group string
@@ -39,8 +41,10 @@ type Resource struct {
 	// Schema is the openAPIV3Schema of the resource's CustomResourceDefinition: of type object, with the extensions
 	// x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type, x-kubernetes-embedded-resource and
 	// x-kubernetes-preserve-unknown-fields. The server treats members that the schema does not have as the
-	// fieldValidation of the write says, and fills in defaults. It does not check values. Empty means that there is no
-	// schema: all members stay.
+	// fieldValidation of the write says, fills in defaults, and refuses values that the schema does not allow, as a real
+	// server does: with types, bounds, lengths, patterns, formats, enums, required members, allOf, anyOf, oneOf and not. An
+	// update may keep a value that was wrong before. The CEL rules of x-kubernetes-validations are not checked. Empty means
+	// that there is no schema: all members stay.
 	Schema json.RawMessage
 }
 
@@ -63,7 +67,24 @@ type resource struct {
 	order int      // of a built-in resource: its place in discovery
 	verbs []string // of its own paths, in the order in which discovery lists them
 
+	values  *values.Schema // nil without Resource.Schema
 	objects *store.Collection
+}
+
+// wrongValues returns what the schema of a custom resource says against an object. old is the object that it replaces,
+// nil if it is new.
+func (r *resource) wrongValues(d, old *object.Draft, sub string) []meta.StatusCause {
+	if r.values == nil {
+		return nil
+	}
+	var was jsontree.Object
+	if old != nil {
+		was = old.Value()
+	}
+	if sub == "status" {
+		return r.values.CheckStatus(d.Value(), was)
+	}
+	return r.values.Check(d.Value(), was)
 }
 
 // builtinTraits are the differences of a built-in resource from a custom one. On a real server they are in each type's

@@ -88,7 +88,7 @@ var imports = map[string][]string{
 		"client/clienttest/internal/messages", "client/clienttest/internal/object", "client/clienttest/internal/kubectl",
 		"client/clienttest/internal/ownership", "client/clienttest/internal/patching", "client/clienttest/internal/store",
 		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/sharding",
-		"client/clienttest/internal/status",
+		"client/clienttest/internal/status", "client/clienttest/internal/values",
 	},
 
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
@@ -103,6 +103,7 @@ var imports = map[string][]string{
 	"client/clienttest/internal/store":     {"client/meta", "client/clienttest/internal/object", "client/clienttest/internal/status"},
 	"client/clienttest/internal/messages":  {"client/protobuf/all", "internal/protobuf"},
 	"client/clienttest/internal/schema":    {"client/meta", "internal/fieldset", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
+	"client/clienttest/internal/values":    {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/object":    {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 	"client/clienttest/internal/ownership": {"client/meta", "internal/fieldset", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema"},
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},

@@ -221,18 +221,14 @@ func (v Validator) Object(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 }
 
 // Update returns everything that is wrong with the change from old to m.
-func (v Validator) Update(t *Type, m, old *meta.ObjectMeta) error {
+func (v Validator) Update(t *Type, m, old *meta.ObjectMeta) []meta.StatusCause {
 	causes := v.change(m, old)
 	if !t.Builtin {
 		// A real server checks the labels, annotations and owners of a custom resource three times, and the immutable
 		// fields twice; its message names each error once.
 		causes = slices.Concat(causes, v.descriptions(m), causes, v.descriptions(m))
 	}
-	causes = append(causes, v.metadata(t, m)...)
-	if len(causes) > 0 {
-		return t.Invalid(old.Name, causes)
-	}
-	return nil
+	return append(causes, v.metadata(t, m)...)
 }
 
 // change returns what is wrong with m's changes of immutable fields.

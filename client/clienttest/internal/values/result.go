@@ -1,0 +1,81 @@
+package values
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// problem is something wrong at a path.
+type problem struct {
+	reason string
+	path   string // below the root; empty for the root
+	value  any
+	why    string
+	whole  bool // it is about a choice between schemas, and its cause names no field
+}
+
+// cause returns the cause of an error.
+func (p problem) cause(root string) meta.StatusCause {
+	field := strings.TrimPrefix(p.path, ".")
+	if root != "" {
+		field = strings.TrimSuffix(root+"."+field, ".")
+	}
+	if p.whole {
+		field = cmp.Or(root, "<nil>")
+	}
+	c := meta.StatusCause{Reason: p.reason, Field: cmp.Or(field, "<nil>")}
+	switch p.reason {
+	case "FieldValueRequired":
+		c.Message = "Required value"
+	case "FieldValueTooLong":
+		c.Message = "Too long: " + p.why
+	case "FieldValueTooMany":
+		c.Message = fmt.Sprintf("Too many: %v: %s", p.value, p.why)
+	case "FieldValueNotSupported":
+		c.Message = fmt.Sprintf("Unsupported value: %s: %s", status.Shown(p.value), p.why)
+	default:
+		if p.value == nil {
+			p.value = ""
+		}
+		shown := status.Shown(p.value)
+		if f, ok := p.value.(float64); ok {
+			shown = fmt.Sprint(f)
+		}
+		c.Message = fmt.Sprintf("Invalid value: %s: %s", shown, p.why)
+	}
+	return c
+}
+
+// result is what a schema finds. matched counts what was right: of several schemas that a value may have, the problems
+// of the one that matched most are reported.
+type result struct {
+	problems []problem
+	matched  int
+}
+
+// causes returns the causes of an error. root is the path of the value.
+func (r result) causes(root string) []meta.StatusCause {
+	all := make([]meta.StatusCause, len(r.problems))
+	for i, p := range r.problems {
+		all[i] = p.cause(root)
+	}
+	return all
+}
+
+func (r *result) add(p problem) {
+	if !slices.ContainsFunc(r.problems, func(q problem) bool { return q.why == p.why && q.path == p.path && q.reason == p.reason }) {
+		r.problems = append(r.problems, p)
+	}
+}
+
+func (r *result) merge(other result) {
+	for _, p := range other.problems {
+		r.add(p)
+	}
+	r.matched += other.matched
+}
