@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -13,7 +14,8 @@ import (
 func TestWritesOfWrongValuesAreRefused(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{{
 		Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages", Status: true, Schema: json.RawMessage(`{"type":"object","properties":{
-			"spec":{"type":"object","required":["title"],"properties":{"title":{"type":"string","maxLength":3},"size":{"type":"integer","minimum":1}}},
+			"spec":{"type":"object","required":["title"],"properties":{"title":{"type":"string","maxLength":3},"size":{"type":"integer","minimum":1},
+				"list":{"type":"array","items":{"type":"string"}}}},
 			"status":{"type":"object","properties":{"phase":{"type":"string","enum":["Ready","Failed"]}}}}}`),
 	}}})
 	const path = "/apis/example.com/v1/namespaces/default/pages"
@@ -52,6 +54,11 @@ func TestWritesOfWrongValuesAreRefused(t *testing.T) {
 		if a.code != http.StatusUnprocessableEntity || status.Reason != "Invalid" || !slices.Equal(fields, []string{test.field}) {
 			t.Errorf("%s %s %s is answered with %d: %s, about %q, want %s", test.method, test.path, test.body, a.code, status.Message, fields, test.field)
 		}
+	}
+	const many = 200_000
+	a := h.do(t, http.MethodPut, path+"/a", update(`"spec":{"title":"abc","size":1,"list":[0`+strings.Repeat(",0", many-1)+`]}`))
+	if causes := a.status(t).Details.Causes; a.code != http.StatusUnprocessableEntity || len(causes) != many {
+		t.Errorf("an object with many wrong values is answered with %d and %d causes", a.code, len(causes))
 	}
 	if after := h.must(t, http.MethodGet, path+"/a", ""); at(after, "metadata", "resourceVersion") != version {
 		t.Errorf("the object has changed: %s", after)

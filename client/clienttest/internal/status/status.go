@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -114,9 +113,10 @@ func TooLargeVersion(asked, current uint64) *Error {
 // Invalid is the error for an object, or a set of options, that breaks rules. Its details contain the kind; those of
 // other failures contain the resource as their kind.
 func Invalid(group, kind, name string, causes []meta.StatusCause) *Error {
-	words := make([]string, 0, len(causes))
+	words, said := make([]string, 0, len(causes)), make(map[string]bool, len(causes))
 	for _, c := range causes {
-		if text := c.Field + ": " + c.Message; !slices.Contains(words, text) {
+		if text := c.Field + ": " + c.Message; !said[text] {
+			said[text] = true
 			words = append(words, text)
 		}
 	}

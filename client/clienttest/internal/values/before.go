@@ -75,7 +75,7 @@ func (b before) unchanged(s *Schema, v any) bool {
 		if old, ok := b.value.([]any); !ok || len(old) != len(v) {
 			return false
 		}
-		if s.ListType != "map" {
+		if s.ListType != "map" || s.Items == nil {
 			return reflect.DeepEqual(v, b.value)
 		}
 		for _, e := range v {

@@ -45,7 +45,7 @@ func (s *Schema) value(v any, path string, old before) (r result) {
 		// The kind of an object is that of the request, whatever version is stored.
 		typeMeta := path == ".kind" || path == ".apiVersion"
 		if len(r.problems) > 0 && !typeMeta && old.unchanged(s, v) {
-			r.problems = nil
+			r.problems, r.seen = nil, nil
 		}
 	}()
 	if len(s.types) > 0 || s.Format != "" || v == nil {

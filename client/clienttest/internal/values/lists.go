@@ -100,9 +100,9 @@ func distinct(v any) string {
 
 var kindName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-const kindRule = "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start " +
-	"with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is " +
-	"'[a-z]([-a-z0-9]*[a-z0-9])?')"
+const kindRule = "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case " +
+	"alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character " +
+	"(e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 
 // embedded returns what is wrong with the apiVersion and the kind of objects in v.
 func (s *Schema) embedded(v any, path string) (causes status.Causes) {

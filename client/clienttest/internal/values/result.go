@@ -3,7 +3,6 @@ package values
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
@@ -55,6 +54,7 @@ func (p problem) cause(root string) meta.StatusCause {
 // of the one that matched most are reported.
 type result struct {
 	problems []problem
+	seen     map[string]bool // the problems that add has added
 	matched  int
 }
 
@@ -67,10 +67,17 @@ func (r result) causes(root string) []meta.StatusCause {
 	return all
 }
 
+// add adds a problem, unless another schema has found it already.
 func (r *result) add(p problem) {
-	if !slices.ContainsFunc(r.problems, func(q problem) bool { return q.why == p.why && q.path == p.path && q.reason == p.reason }) {
-		r.problems = append(r.problems, p)
+	key := p.reason + " " + p.path + " " + p.why
+	if r.seen[key] {
+		return
 	}
+	if r.seen == nil {
+		r.seen = make(map[string]bool)
+	}
+	r.seen[key] = true
+	r.problems = append(r.problems, p)
 }
 
 func (r *result) merge(other result) {

@@ -196,3 +196,12 @@ func TestSchemasThatCannotBeReadAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A hostile object has as many problems as it has members.
+func TestManyProblemsTakeNoLongerThanTheirNumber(t *testing.T) {
+	const n = 200_000
+	s := parse(t, `{"type":"object","properties":{"v":{"type":"array","items":{"type":"string"}}}}`)
+	if got := s.Check(object(t, `{"v":[0`+strings.Repeat(",0", n-1)+`]}`), nil); len(got) != n {
+		t.Errorf("got %d causes", len(got))
+	}
+}
