@@ -73,7 +73,7 @@ func TestASecondRunReconcilesTheCurrentObjects(t *testing.T) {
 					}
 					ctl := controller.New("x", controller.Options{}, func(_ context.Context, k meta.Key) (controller.Result, error) {
 						if name == "AddSource" && inf.Unsynced() != nil {
-							return controller.Result{}, nil // the source is added later
+							return controller.Result{RequeueAfter: time.Second}, nil // the source is added later, and the workers go on
 						}
 						for obj := range inf.Reader().All() {
 							seen[term] = append(seen[term], obj.Name)
