@@ -84,7 +84,7 @@ func TestACompactCacheTellsDeletionsApart(t *testing.T) {
 func TestACompactCacheIsSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})
-		const objects, size = 1000, 10 << 10
+		const objects, size = 2000, 10 << 10 // 256 of them stay decoded
 		for n := range objects {
 			w.create(&corev1.ConfigMap{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("map-", n)},
