@@ -3,6 +3,7 @@ package values
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
@@ -22,23 +23,23 @@ func (b before) member(name string) before {
 	return before{}
 }
 
-// element returns the value that an element of a list replaces: of a list with keys, the one element with the same
-// keys.
-func (b before) element(s *Schema, e any) before {
+// elements returns a function that returns the value that an element of a list replaces: of a list with keys, the one
+// element with the same keys.
+func (b before) elements(s *Schema) func(e any) before {
 	old, ok := b.value.([]any)
 	if !b.known || !ok || s.ListType != "map" {
-		return before{}
+		return func(any) before { return before{} }
 	}
-	key := s.keyOf(e)
-	if key == "" {
-		return before{}
-	}
-	for _, o := range old {
-		if s.keyOf(o) == key {
-			return before{o, true}
+	byKey := make(map[string]any, len(old))
+	for _, o := range slices.Backward(old) { // the first of two counts
+		if key := s.keyOf(o); key != "" {
+			byKey[key] = o
 		}
 	}
-	return before{}
+	return func(e any) before {
+		o, found := byKey[s.keyOf(e)]
+		return before{o, found}
+	}
 }
 
 // keyOf returns the keys of an element as text; "" if one is missing or no scalar.
@@ -78,8 +79,9 @@ func (b before) unchanged(s *Schema, v any) bool {
 		if s.ListType != "map" || s.Items == nil {
 			return reflect.DeepEqual(v, b.value)
 		}
+		element := b.elements(s)
 		for _, e := range v {
-			if !b.element(s, e).unchanged(s.Items, e) {
+			if !element(e).unchanged(s.Items, e) {
 				return false
 			}
 		}

@@ -213,10 +213,11 @@ func (s *Schema) checkText(v, path string) (r result) {
 		r.add(invalid(path, v, "%s should match '%s'", in(path), s.Pattern))
 	}
 	r.matched++
-	if s.Format == "" || !isFormat(formatName(s.Format)) {
+	has := formats[formatName(s.Format)]
+	if has == nil {
 		return r
 	}
-	if !hasFormat(formatName(s.Format), v) {
+	if !has(v) {
 		r.merge(result{problems: []problem{{
 			reason: "FieldValueTypeInvalid", path: path, value: v, why: fmt.Sprintf("%s must be of type %s: %q", in(path), s.Format, v),
 		}}})
@@ -234,8 +235,9 @@ func plural(n int64, what string) string {
 
 func (s *Schema) list(v []any, path string, old before) (r result) {
 	if s.Items != nil {
+		element := old.elements(s)
 		for i, e := range v {
-			r.merge(s.Items.value(e, fmt.Sprintf("%s[%d]", path, i), old.element(s, e)))
+			r.merge(s.Items.value(e, fmt.Sprintf("%s[%d]", path, i), element(e)))
 		}
 	}
 	n := int64(len(v))

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -15,36 +16,20 @@ import (
 func formatName(format string) string { return strings.ReplaceAll(format, "-", "") }
 
 // isFormat reports whether the server checks a format of strings.
-func isFormat(name string) bool { return name != "" && (formats[name] != nil || patterns[name] != nil) }
+func isFormat(name string) bool { return formats[name] != nil }
 
-// hasFormat reports whether a text has a format.
-func hasFormat(name, text string) bool {
-	if p := patterns[name]; p != nil && !p.MatchString(text) {
-		return false
-	}
-	f := formats[name]
-	return f == nil || f(text)
+// matches returns the check of a regular expression, which is compiled when it is first needed.
+func matches(expression string) func(string) bool {
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+	return func(s string) bool { return compiled().MatchString(s) }
 }
 
-// patterns are the regular expressions of the formats that have one, as the server has them.
-var patterns = map[string]*regexp.Regexp{
-	"hostname": regexp.MustCompile(`^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}` +
-		`[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$`),
-	"uuid":         regexp.MustCompile(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
-	"uuid3":        regexp.MustCompile(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
-	"uuid4":        regexp.MustCompile(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
-	"uuid5":        regexp.MustCompile(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
-	"ssn":          regexp.MustCompile(`^\d{3}[- ]?\d{2}[- ]?\d{4}$`),
-	"hexcolor":     regexp.MustCompile(`^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`),
-	"byte":         regexp.MustCompile(`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$`),
-	"bsonobjectid": regexp.MustCompile(`^[0-9a-fA-F]{24}$`),
-	"k8sshortname": regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`),
-	"k8slongname":  regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`),
-	"rgbcolor": regexp.MustCompile(`^rgb\(\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,` +
-		`\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$`),
+// shorter returns a check that also limits the length.
+func shorter(most int, check func(string) bool) func(string) bool {
+	return func(s string) bool { return len(s) <= most && check(s) }
 }
 
-// formats are the checks of formats beside their patterns.
+// formats are the checks of the formats, by their names without hyphens. The regular expressions are those of the server.
 var formats = map[string]func(string) bool{
 	"uri":      func(s string) bool { _, err := url.ParseRequestURI(s); return err == nil },
 	"email":    func(s string) bool { a, err := mail.ParseAddress(s); return err == nil && a.Address != "" },
@@ -59,16 +44,29 @@ var formats = map[string]func(string) bool{
 	"isbn":     func(s string) bool { return isISBN10(s) || isISBN13(s) },
 	"isbn10":   isISBN10,
 	"isbn13":   isISBN13,
-	"ssn":      func(s string) bool { return len(s) == 11 },
 	"password": func(string) bool { return true },
 	"date":     isDate,
 	"datetime": isDateTime,
 	"duration": isDuration,
 
-	"creditcard":   isCreditCard,
-	"k8sshortname": func(s string) bool { return len(s) <= 63 },
-	"k8slongname":  func(s string) bool { return len(s) <= 253 },
+	"creditcard": isCreditCard,
+
+	"uuid":         matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
+	"uuid3":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
+	"uuid4":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
+	"uuid5":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
+	"ssn":          matches(`^\d{3}[- ]\d{2}[- ]\d{4}$`), // the server wants eleven characters
+	"hexcolor":     matches(`^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`),
+	"byte":         matches(`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$`),
+	"bsonobjectid": matches(`^[0-9a-fA-F]{24}$`),
+	"k8sshortname": shorter(63, matches(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)),
+	"k8slongname":  shorter(253, matches(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)),
+	"rgbcolor": matches(`^rgb\(\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,` +
+		`\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$`),
 }
+
+var hostname = matches(`^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}` +
+	`[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$`)
 
 func isHostname(s string) bool {
 	for part := range strings.SplitSeq(s, ".") {
@@ -76,7 +74,7 @@ func isHostname(s string) bool {
 			return false
 		}
 	}
-	return len(s) <= 255
+	return len(s) <= 255 && hostname(s)
 }
 
 // isIP reports whether a text is an IP address, in which the numbers of IPv4 may begin with zeros.
@@ -106,18 +104,20 @@ func isCIDR(s string) bool {
 
 func isDate(s string) bool { _, err := time.Parse(time.DateOnly, s); return err == nil }
 
-var clock = regexp.MustCompile(`^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$`)
+var clock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$`)
+})
 
 func isDateTime(s string) bool {
 	parts := strings.Split(strings.ToLower(s), "t")
 	if len(s) < 4 || len(parts) < 2 || !isDate(parts[0]) {
 		return false
 	}
-	m := clock.FindStringSubmatch(parts[1])
+	m := clock().FindStringSubmatch(parts[1])
 	return m != nil && m[1] <= "23" && m[2] <= "59" && m[3] <= "59"
 }
 
-var period = regexp.MustCompile(`(\d+)\s*([A-Za-zµ]+)`)
+var period = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)\s*([A-Za-zµ]+)`) })
 
 // isDuration reports whether a text is a duration of Go, or has an amount with a unit such as "3 days".
 func isDuration(s string) bool {
@@ -125,7 +125,7 @@ func isDuration(s string) bool {
 		return true
 	}
 	known := false
-	for _, m := range period.FindAllStringSubmatch(s, -1) {
+	for _, m := range period().FindAllStringSubmatch(s, -1) {
 		if _, err := strconv.Atoi(m[1]); err != nil {
 			return false
 		}
@@ -185,7 +185,7 @@ func isISBN13(s string) bool {
 	return sum%10 == 0
 }
 
-var card = regexp.MustCompile(`^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|` +
+var card = matches(`^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|` +
 	`3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$`)
 
 func isCreditCard(s string) bool {
@@ -205,5 +205,5 @@ func isCreditCard(s string) bool {
 		}
 		sum += n
 	}
-	return card.MatchString(s) && sum%10 == 0
+	return card(s) && sum%10 == 0
 }

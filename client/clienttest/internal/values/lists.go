@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -98,7 +97,7 @@ func distinct(v any) string {
 	return fmt.Sprintf("%T %v", v, v)
 }
 
-var kindName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+var isKindName = matches(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
 const kindRule = "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case " +
 	"alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character " +
@@ -120,7 +119,7 @@ func (s *Schema) embedded(v any, path string) (causes status.Causes) {
 				causes = append(causes, status.InvalidValue(at(name), text, "must not be empty"))
 			case name == "apiVersion" && strings.Count(text, "/") > 1:
 				causes = append(causes, status.InvalidValue(at(name), text, "unexpected GroupVersion string: "+text))
-			case name == "kind" && (len(text) > 63 || !kindName.MatchString(strings.ToLower(text))):
+			case name == "kind" && (len(text) > 63 || !isKindName(strings.ToLower(text))):
 				causes = append(causes, status.InvalidValue(at(name), text, kindRule))
 			}
 		}

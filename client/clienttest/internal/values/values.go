@@ -43,7 +43,6 @@ type Schema struct {
 	EmbeddedResource     bool               `json:"x-kubernetes-embedded-resource"`
 	ListType             string             `json:"x-kubernetes-list-type"`
 	ListMapKeys          []string           `json:"x-kubernetes-list-map-keys"`
-	MapType              string             `json:"x-kubernetes-map-type"`
 
 	types   []string // that a value may have; empty for any
 	enum    []any
@@ -113,7 +112,7 @@ func (s *Schema) knownFormat() string {
 	case "number":
 		known = []string{"float", "double"}
 	case "", "string", "integer,string":
-		if name := strings.ReplaceAll(s.Format, "-", ""); isFormat(name) || strings.HasPrefix(s.Format, "k8s-") && isFormat(s.Format) {
+		if isFormat(formatName(s.Format)) {
 			return s.Format
 		}
 	}

@@ -205,3 +205,17 @@ func TestManyProblemsTakeNoLongerThanTheirNumber(t *testing.T) {
 		t.Errorf("got %d causes", len(got))
 	}
 }
+
+func TestALongListWithKeysIsCheckedAtOnce(t *testing.T) {
+	const n = 50_000
+	s := parse(t, `{"type":"object","properties":{"v":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
+		"items":{"type":"object","properties":{"k":{"type":"integer"},"n":{"type":"integer","maximum":1}}}}}}`)
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,{"k":%d,"n":2}`, i)
+	}
+	all := b.String()[1:]
+	if got := s.Check(object(t, `{"v":[`+all+`,{"k":-1,"n":2}]}`), object(t, `{"v":[`+all+`]}`)); len(got) != 1 || got[0].Field != fmt.Sprintf("v[%d].n", n) {
+		t.Errorf("got %d causes", len(got))
+	}
+}
