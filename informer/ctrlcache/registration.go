@@ -123,18 +123,22 @@ func (r *registration[T]) resyncEvery(ending <-chan struct{}) {
 func (r *registration[T]) resync(ending <-chan struct{}) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	checked := false
+	current := func() bool {
+		backlog, _ := r.sub.Backlog()
+		return r.HasSynced() && backlog == 0
+	}
+	begun := false
 	for obj := range r.reader.All() {
-		if backlog, _ := r.sub.Backlog(); !checked && (!r.HasSynced() || backlog > 0) {
+		if !begun && !current() {
 			return false
 		}
-		checked = true
+		begun = true
 		if isClosed(ending) || isClosed(r.sub.Done()) {
 			break
 		}
 		r.update(obj)
 	}
-	return true
+	return begun || current()
 }
 
 // update calls OnUpdate, and logs a panic like one in any other call.
