@@ -91,7 +91,8 @@
 //	types of fields of built-in kinds   checked
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
 //	                                    forms
-//	values of custom resources          checked by Resource.Schema, which also has their defaults
+//	values of custom resources          checked by Resource.Schema, which also has their defaults; Options.Lenient
+//	                                    accepts wrong ones
 //
 //	IN PART
 //	discovery                           in JSON and YAML, not in protobuf

@@ -19,6 +19,10 @@ type Options struct {
 	// Resources are served in addition to the built-in ones.
 	Resources []Resource
 
+	// Lenient makes the server accept values of custom resources that a real server would refuse, because their schemas do
+	// not allow them. The server still drops the members that a schema does not have, and fills in defaults.
+	Lenient bool
+
 	// TLS serves https, with a certificate of a CA that is made for this server; Config carries the CA.
 	TLS bool
 

@@ -21,7 +21,7 @@ func (a *api) register(r Resource) error {
 	res := &resource{Resource: r, Type: object.Type{Traits: kinds.Traits{Generation: true}}, builtinTraits: builtinTraits{
 		columns: kubectl.PlainColumns(), print: kubectl.PlainCells,
 	}}
-	if err := a.registry.check(res); err != nil {
+	if err := a.registry.check(res, a.options.Lenient); err != nil {
 		return err
 	}
 	setVerbs(res)

@@ -58,8 +58,8 @@ func (g *registry) compiledIn(group string) bool {
 }
 
 // check completes a custom resource, and returns an error if it cannot be registered. The order of registration does
-// not matter.
-func (g *registry) check(r *resource) error {
+// not matter. lenient is as in Options.
+func (g *registry) check(r *resource, lenient bool) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
@@ -68,8 +68,12 @@ func (g *registry) check(r *resource) error {
 		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
 	}
 	if len(r.Schema) > 0 {
-		if r.values, err = values.Parse(r.Schema); err != nil {
+		of, err := values.Parse(r.Schema)
+		if err != nil {
 			return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
+		}
+		if !lenient {
+			r.values = of
 		}
 	}
 	r.Of, r.Apart, r.Selectable, r.Declared = r.GVK(), r.Status, r.SelectableFields, declared

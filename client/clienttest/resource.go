@@ -67,7 +67,7 @@ type resource struct {
 	order int      // of a built-in resource: its place in discovery
 	verbs []string // of its own paths, in the order in which discovery lists them
 
-	values  *values.Schema // nil without Resource.Schema
+	values  *values.Schema // nil without Resource.Schema, and on a lenient server
 	objects *store.Collection
 }
 

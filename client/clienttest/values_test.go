@@ -67,3 +67,26 @@ func TestWritesOfWrongValuesAreRefused(t *testing.T) {
 		t.Errorf("b is answered with %d", a.code)
 	}
 }
+
+// A lenient server accepts such values, fills in defaults, and drops what the schema does not have. The schema itself must be valid.
+func TestALenientServerAcceptsWrongValues(t *testing.T) {
+	pages := clienttest.Resource{
+		Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages", Schema: json.RawMessage(`{"type":"object","properties":{
+			"spec":{"type":"object","required":["title"],"properties":{"title":{"type":"string"},"size":{"type":"integer","default":7},
+				"set":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}}}}}`),
+	}
+	h := newHarness(t, clienttest.Options{Lenient: true, Resources: []clienttest.Resource{pages}})
+	const path = "/apis/example.com/v1/namespaces/default/pages"
+	h.must(t, http.MethodPost, path, `{"apiVersion":"example.com/v1","kind":"Page","metadata":{"name":"a"},"spec":{"set":["x","x"],"more":1}}`)
+	for _, patch := range []string{`{}`, `{"spec":{"title":5}}`} {
+		h.must(t, http.MethodPatch, path+"/a", patch, "Content-Type", "application/merge-patch+json")
+	}
+	if got, want := at(h.must(t, http.MethodGet, path+"/a", ""), "spec"), `{"set":["x","x"],"size":7,"title":5}`; got != want {
+		t.Errorf("the server stores %s, want %s", got, want)
+	}
+	books := pages
+	books.Kind, books.Resource, books.Schema = "Book", "books", json.RawMessage(`{"type":"object","properties":{"spec":{"type":"string","pattern":"("}}}`)
+	if err := h.server.Register(books); err == nil || !strings.Contains(err.Error(), "pattern") {
+		t.Errorf("a schema with a wrong pattern is registered: %v", err)
+	}
+}
