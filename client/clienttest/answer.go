@@ -134,7 +134,11 @@ func (c *call) listKind() (apiVersion, kind string) {
 	if c.form == asMetadata {
 		return c.metaVersion(), "PartialObjectMetadataList"
 	}
-	return c.res.GVK().APIVersion(), c.res.Kind + "List"
+	kind = c.res.Kind + "List"
+	if c.res.listKind != "" {
+		kind = c.res.listKind
+	}
+	return c.res.GVK().APIVersion(), kind
 }
 
 // listFrame returns the text of a list before and after its items.

@@ -21,9 +21,14 @@ type api struct {
 	store      *store.Store
 	registry   registry
 	namespaces *resource
+	crds       *resource
 	validator  object.Validator
 	tokens     tokens
-	gzips      sync.Pool // of *gzip.Writer
+
+	definitions map[string]*definition // by name; within a transaction only
+	setVerbs    func(*resource)        // as the table of routes has them, which refers to all handlers
+
+	gzips sync.Pool // of *gzip.Writer
 
 	streaming atomic.Int32 // StreamingLists
 	sharded   atomic.Int32 // ShardedLists

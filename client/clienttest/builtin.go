@@ -83,7 +83,8 @@ func ownTraits() map[string]builtinTraits {
 				"resize":              {part: resizePart},
 			},
 		},
-		"secrets":              {prepare: prepareSecret},
+		"secrets": {prepare: prepareSecret},
+		"customresourcedefinitions.apiextensions.k8s.io": {prepare: prepareDefinition},
 		"events":               recordTraits(""),
 		"events.events.k8s.io": recordTraits(records.Group),
 		"serviceaccounts": {subresources: map[string]*subresource{
@@ -146,8 +147,11 @@ func recordTraits(group string) builtinTraits {
 	}
 }
 
-// viewOf returns an Event of this resource, made from the same Event of its twin.
+// viewOf returns an Event of this resource, made from the same Event of either.
 func (r *resource) viewOf(d *object.Draft) *object.Draft {
+	if d.APIVersion == r.GVK().APIVersion() {
+		return d
+	}
 	v := &object.Draft{APIVersion: r.GVK().APIVersion(), Kind: r.Kind, Meta: d.Meta, Content: records.View(d.Content, r.Group)}
 	r.Fill(v)
 	return v

@@ -36,8 +36,26 @@ var errNoPath = errors.New("404 page not found")
 // handler answers a call.
 type handler func(c *call) error
 
+// current makes res what is served now, within a transaction. A write to a CustomResourceDefinition may have replaced it
+// since the request came.
+func (c *call) current() error {
+	select {
+	case <-c.res.objects.Gone():
+		now := c.registry.named(c.Resource)
+		if now == nil {
+			return status.NoSuchResource()
+		}
+		c.res = now
+	default:
+	}
+	return nil
+}
+
 // present returns the object that the request names, within a transaction.
 func (c *call) present(tx store.Tx) (*object.Revision, error) {
+	if err := c.current(); err != nil {
+		return nil, err
+	}
 	v := tx.Get(c.res.objects, c.Key)
 	if v == nil {
 		return nil, status.NotFound(c.res, c.Key.Name)

@@ -40,6 +40,11 @@ func TestConformanceOfShards(t *testing.T) {
 	conformance.RunShards(t, server.Config())
 }
 
+func TestConformanceOfDefinitions(t *testing.T) {
+	t.Parallel()
+	conformance.RunDefinitions(t, startForSuite(t).Config())
+}
+
 // startForSuite starts a server that has the custom resources of the suite.
 func startForSuite(t *testing.T) *clienttest.Server {
 	t.Helper()

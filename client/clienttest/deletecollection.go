@@ -25,6 +25,9 @@ func serveDeleteCollection(c *call) error {
 func (c *call) removeAll(vs []*object.Revision, o *deleteOptions) {
 	tx := c.store.Begin()
 	defer tx.End()
+	if c.current() != nil {
+		return
+	}
 	for _, v := range vs {
 		if cur := tx.Get(c.res.objects, v.Key); cur != nil && o.check(c.res, cur) == nil {
 			c.remove(tx, c.res, cur, o)

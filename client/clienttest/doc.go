@@ -10,7 +10,12 @@
 //	server := clienttest.Start(t, clienttest.Options{})
 //	c, err := client.New(server.Config())
 //
-// The server has every built-in kind. [Options.Resources] adds custom resources:
+// The server has every built-in kind. [Options.CRDs] adds the custom resources of files with
+// CustomResourceDefinitions:
+//
+//	clienttest.Options{CRDs: []string{"config/crd/bases"}}
+//
+// [Options.Resources] adds those of tests that have no such file:
 //
 //	clienttest.Options{Resources: []clienttest.Resource{
 //		{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages", Status: true},
@@ -37,13 +42,14 @@
 //
 // # What is served
 //
-// The server serves every built-in kind that kube-apiserver 1.37 serves by default, and the custom resources that
-// [Options.Resources] or [Server.Register] add. The built-in kinds are generated from that server: their names,
-// scopes, subresources, selectable fields, first statuses and printer columns, and the effects of a create, an update
-// and a delete. A new server has the namespaces default, kube-node-lease, kube-public and kube-system, the service
-// default/kubernetes with its IPAddress and ServiceCIDR, and the two priority classes of the system. All verbs work on
-// all resources: create (with generateName), get, list, watch, update, patch, delete and deletecollection (which, as
-// on a real server, namespaces do not have). Every write can be a dry run. The server also supports:
+// The server serves every built-in kind that kube-apiserver 1.37 serves by default, the custom resources of its
+// CustomResourceDefinitions, and those that [Options.Resources] or [Server.Register] add. The built-in kinds are
+// generated from that server: their names, scopes, subresources, selectable fields, first statuses and printer columns,
+// and the effects of a create, an update and a delete. A new server has the namespaces default, kube-node-lease,
+// kube-public and kube-system, the service default/kubernetes with its IPAddress and ServiceCIDR, and the two priority
+// classes of the system. All verbs work on all resources: create (with generateName), get, list, watch, update, patch,
+// delete and deletecollection (which, as on a real server, namespaces do not have). Every write can be a dry run. The
+// server also supports:
 //
 //   - JSON patches, merge patches and, for the built-in kinds, strategic merge patches, also on subresources. They do
 //     what kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that does not exist, or count
@@ -52,10 +58,15 @@
 //     following the list and map types in the schemas. Configurations are JSON or YAML.
 //   - fieldValidation: the server drops a member that the kind does not have, uses the last of duplicate members, and
 //     gives a warning or an error for each. The schemas of the built-in kinds are in the package; a custom resource
-//     has [Resource.Schema], which also says which values its members may have.
-//   - Subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding,
-//     ephemeralcontainers, eviction and resize of pods; the token of service accounts, which is good for this server
-//     until it expires; the approval of certificate signing requests; finalize of namespaces.
+//     has that of its definition or [Resource.Schema], which also says which values its members may have.
+//   - CustomResourceDefinitions, from [Options.CRDs] or created by a program: validation, defaults, several versions,
+//     status and scale, printer columns, selectable fields, names and conditions, changes of schemas while the server
+//     runs, and deletion with all objects. A definition takes effect in the transaction that writes it. With
+//     [Options.Rules] their CEL rules are checked.
+//   - Subresources: status; the scale of deployments, replicasets, statefulsets, replicationcontrollers and those
+//     custom resources whose definition has it; binding, ephemeralcontainers, eviction and resize of pods; the token of
+//     service accounts, which is good for this server until it expires; the approval of certificate signing requests;
+//     finalize of namespaces.
 //   - Paging: the pages of a list show the collection at the version of the first page, and their tokens expire.
 //   - List and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming
 //     lists (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
@@ -91,15 +102,17 @@
 //	types of fields of built-in kinds   checked
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
 //	                                    forms
-//	values of custom resources          checked by Resource.Schema, which also has their defaults; Options.Lenient
-//	                                    accepts wrong ones
+//	custom resource definitions         valid or refused, with all that they say; conversion of versions by None
+//	values of custom resources          checked by their schemas, which also have their defaults, and with Options.Rules
+//	                                    by their CEL rules; Options.Lenient accepts wrong ones
 //
 //	IN PART
 //	discovery                           in JSON and YAML, not in protobuf
 //	namespaces                          deleted with their contents in one request; on a real server a controller does
 //	                                    it later
-//	custom resource definitions         Server.Register and Unregister; one version of each resource, no conversion. A
-//	                                    CustomResourceDefinition is stored and has no effect, and so is an APIService
+//	conversion of versions              no webhook is called: with that strategy only the stored version is served, and
+//	                                    requests of the others fail
+//	API services                        stored, and have no effect
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
 //	objects of a new server             without those that describe the server: API services, roles and bindings, flow
 //	                                    schemas, priority levels, and its lease and config maps in kube-system
@@ -122,7 +135,7 @@
 //	NOT SUPPORTED
 //	validation of other built-in kinds  a pod without containers is accepted
 //	defaults of built-in kinds          none, so managedFields lack them too; a service gets no address
-//	CEL rules of custom resources       not checked, nor is the metadata of objects inside of others
+//	objects inside of custom resources  their metadata is not checked
 //	garbage collection                  owner references have no effect: delete children before you create an owner
 //	                                    of the same name again
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires

@@ -15,10 +15,11 @@ import (
 
 // insert puts a new object into the store.
 func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Revision, error) {
-	select {
-	case <-c.res.objects.Gone():
-		return nil, status.NoSuchResource()
-	default:
+	if err := c.current(); err != nil {
+		return nil, err
+	}
+	if is := c.definitions[c.res.definedBy]; is != nil && is.terminating {
+		return nil, status.Forbidden(c.res, d.Meta.Name, "create not allowed while custom resource definition is terminating")
 	}
 	if c.res.Scope == meta.Namespaced {
 		if err := c.checkHome(tx, d); err != nil {
@@ -26,7 +27,7 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 		}
 	}
 	c.complete(tx, d)
-	causes := append(c.validator.Object(&c.res.Type, &d.Meta), c.res.wrongValues(d, nil, "")...)
+	causes := append(c.validator.Object(&c.res.Type, &d.Meta), c.wrongValues(d, nil)...)
 	if c.res.checkNew != nil {
 		causes = c.res.checkNew(d, causes)
 	}
@@ -49,7 +50,7 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if o.dryRun {
 		return d.Revision(&c.res.Type, version), nil
 	}
-	return tx.Put(c.res.objects, nil, d), nil
+	return c.put(tx, c.res, nil, d), nil
 }
 
 // checkHome refuses an object whose namespace does not exist or is ending.

@@ -51,6 +51,7 @@ func (s *Server) Compact() { s.store.Compact() }
 // so one version may name two states. The server forgets its history as by [Server.Compact], all replicas have the
 // store's state, and every watch is cut as by [Server.DropWatches]. Registered resources stay registered. A resource
 // that was registered after that version, even if it was also registered before it, has no objects.
+// CustomResourceDefinitions take effect as they were.
 //
 // The error says that the version is not a number, lies in the future, or is too old.
 func (s *Server) Rollback(version string) error {
@@ -58,5 +59,9 @@ func (s *Server) Rollback(version string) error {
 	if err != nil {
 		return fmt.Errorf("clienttest: roll back to version %q: %w", version, err)
 	}
-	return s.store.Rollback(v)
+	if err := s.store.Rollback(v); err != nil {
+		return err
+	}
+	s.redefine()
+	return nil
 }

@@ -16,11 +16,21 @@ type Options struct {
 	// means in memory: only clients with Config reach the server then, and it works under testing/synctest.
 	Listener net.Listener
 
-	// Resources are served in addition to the built-in ones.
+	// CRDs are files and folders with CustomResourceDefinitions in YAML or JSON, such as those that controller-gen writes.
+	// The server has them from its start. Of a folder it reads the files whose names end in .yaml, .yml or .json, without
+	// those of inner folders, and passes over other kinds. A file that is named here must have a definition.
+	CRDs []string
+
+	// Rules checks the CEL rules of custom resources. Package client/clienttest/cel, a module of its own, has it. If it is
+	// nil, definitions and schemas with rules are refused.
+	Rules Rules
+
+	// Resources are served in addition to the built-in ones and those of CustomResourceDefinitions.
 	Resources []Resource
 
 	// Lenient makes the server accept values of custom resources that a real server would refuse, because their schemas do
-	// not allow them. The server still drops the members that a schema does not have, and fills in defaults.
+	// not allow them or because of CEL rules. The server still drops the members that a schema does not have, and fills in
+	// defaults.
 	Lenient bool
 
 	// TLS serves https, with a certificate of a CA that is made for this server; Config carries the CA.

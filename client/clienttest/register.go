@@ -2,38 +2,37 @@ package clienttest
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
-	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/records"
-	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 // register adds a custom resource.
 func (a *api) register(r Resource) error {
-	a.registry.mu.Lock()
-	defer a.registry.mu.Unlock()
-	res := &resource{Resource: r, Type: object.Type{Traits: kinds.Traits{Generation: true}}, builtinTraits: builtinTraits{
-		columns: kubectl.PlainColumns(), print: kubectl.PlainCells,
-	}}
-	if err := a.registry.check(res, a.options.Lenient); err != nil {
+	if err := r.validate(); err != nil {
 		return err
 	}
-	setVerbs(res)
-	res.objects = a.store.Add(r.GVR(), &res.Type)
-	a.registry.replace(append(slices.Clone(a.registry.registered()), res))
+	res, err := a.customResource(r)
+	if err != nil {
+		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource, err)
+	}
+	tx := a.store.Begin()
+	defer tx.End()
+	if why := a.registry.taken(res); why != "" {
+		return fmt.Errorf("clienttest.Resource %q: %s", r.Resource, why)
+	}
+	a.serve(tx, nil, []*resource{res}, res)
 	return nil
 }
 
-// unregister removes a custom resource and its objects.
+// unregister removes a custom resource and its objects, and its definition.
 func (a *api) unregister(gvr meta.GVR) error {
-	a.registry.mu.Lock()
-	defer a.registry.mu.Unlock()
+	tx := a.store.Begin()
+	defer tx.End()
 	r := a.registry.named(gvr)
 	switch {
 	case r == nil:
@@ -41,14 +40,16 @@ func (a *api) unregister(gvr meta.GVR) error {
 	case r.Builtin:
 		return fmt.Errorf("clienttest: unregister %s: it is built in", gvr)
 	}
-	tx := a.store.Begin()
-	defer tx.End()
 	for v := range tx.Objects(r.objects, "") {
 		tx.Remove(r.objects, v)
 		a.finishNamespace(tx, v.Key.Namespace)
 	}
-	a.registry.replace(slices.DeleteFunc(slices.Clone(a.registry.registered()), func(is *resource) bool { return is == r }))
-	tx.Drop(r.objects)
+	if r.definedBy == "" {
+		a.serve(tx, []*resource{r}, nil, nil)
+		return nil
+	}
+	tx.Remove(a.crds.objects, tx.Get(a.crds.objects, meta.Key{Name: r.definedBy}))
+	a.undefine(tx, r.definedBy)
 	return nil
 }
 
@@ -76,16 +77,21 @@ var freshObjects = sync.OnceValue(func() (out []freshObject) {
 
 // serveBuiltin registers the built-in resources.
 func (a *api) serveBuiltin() {
+	tx := a.store.Begin()
+	defer tx.End()
 	all := builtinKinds()
 	list := make([]*resource, 0, len(all))
 	for _, r := range all {
-		r.objects = a.store.Add(r.GVR(), &r.Type)
+		r.objects = tx.Add(r.GVR(), &r.Type)
 		list = append(list, &r)
 	}
 	a.registry.replace(list)
 	a.namespaces = a.registry.core("namespaces")
+	a.crds = a.registry.named(meta.GVR{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	a.definitions = map[string]*definition{}
 	older, newer := a.registry.core("events"), a.registry.named(meta.GVR{Group: records.Group, Version: "v1", Resource: "events"})
-	store.Pair(older.objects, newer.objects, older.viewOf, newer.viewOf)
+	tx.Join(older.objects, older.viewOf, nil, nil)
+	tx.Join(newer.objects, newer.viewOf, older.objects, nil)
 }
 
 // seed makes the objects that every cluster has, in three transactions, so that a new server is always at version 3.

@@ -6,20 +6,14 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"sync/atomic"
 
-	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
-	"github.com/bowline-go/bowline/client/clienttest/internal/values"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// registry holds the resources that the server serves. Each change replaces the whole list, so a reader needs no lock.
-type registry struct {
-	mu   sync.Mutex // makes changes serial; the store's lock comes after it
-	list atomic.Pointer[resources]
-}
+// registry holds the resources that the server serves. Each change replaces the whole list, within a transaction of the
+// store, so a reader needs no lock.
+type registry struct{ list atomic.Pointer[resources] }
 
 // resources are the registered ones: the core group first, the rest by group, version and resource.
 type resources struct {
@@ -57,41 +51,19 @@ func (g *registry) compiledIn(group string) bool {
 	return group == "" || slices.ContainsFunc(g.registered(), func(r *resource) bool { return r.Group == group && r.Builtin })
 }
 
-// check completes a custom resource, and returns an error if it cannot be registered. The order of registration does
-// not matter. lenient is as in Options.
-func (g *registry) check(r *resource, lenient bool) error {
-	if err := r.validate(); err != nil {
-		return err
-	}
-	declared, err := schema.Declared(r.Schema)
-	if err != nil {
-		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
-	}
-	if len(r.Schema) > 0 {
-		of, err := values.Parse(r.Schema)
-		if err != nil {
-			return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
-		}
-		if !lenient {
-			r.values = of
-		}
-	}
-	r.Of, r.Apart, r.Selectable, r.Declared = r.GVK(), r.Status, r.SelectableFields, declared
-	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
+// taken returns why a custom resource cannot be registered beside the others, or "".
+func (g *registry) taken(r *resource) string {
 	for _, old := range g.registered() {
 		if old.Group != r.Group || old.Resource.Resource != r.Resource.Resource && old.Kind != r.Kind {
 			continue
 		}
-		why := "only one version of a resource is served"
+		why := "only one version of a resource can be registered; a CustomResourceDefinition may have several"
 		if old.Builtin {
 			why = "it is built in, so leave it out"
 		}
-		return fmt.Errorf("clienttest.Resource %q: %s is registered already: %s", r.Resource.Resource, old.GVR(), why)
+		return fmt.Sprintf("%s is registered already: %s", old.GVR(), why)
 	}
-	if r.Status {
-		r.subresources = map[string]*subresource{"status": {part: statusPart}}
-	}
-	return nil
+	return ""
 }
 
 // inventory has every group version with resources, as GVRs without a resource, and the resources of each. The core

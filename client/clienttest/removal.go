@@ -37,6 +37,9 @@ func (c *call) removeNamed(o *deleteOptions) (_ *object.Revision, gone bool, _ e
 // remove removes an object, or marks it as deleted if it has finalizers or is a pod on a node. It returns the state to
 // show to the client.
 func (a *api) remove(tx store.Tx, r *resource, cur *object.Revision, o *deleteOptions) (_ *object.Revision, gone bool) {
+	if r == a.crds && !cur.Deleting {
+		return a.endDefinition(tx, cur, o.dryRun), false
+	}
 	old := cur.Draft()
 	d := old.Clone()
 	graceful, pending := false, false
@@ -57,7 +60,7 @@ func (a *api) remove(tx store.Tx, r *resource, cur *object.Revision, o *deleteOp
 		if o.dryRun {
 			cur = d.Revision(&r.Type, cur.Version)
 		} else {
-			cur = tx.Put(r.objects, cur, d)
+			cur = a.put(tx, r, cur, d)
 		}
 	}
 	switch {
@@ -67,7 +70,7 @@ func (a *api) remove(tx store.Tx, r *resource, cur *object.Revision, o *deleteOp
 		return cur, true
 	}
 	cur = tx.Remove(r.objects, cur)
-	a.finishNamespace(tx, cur.Key.Namespace)
+	a.left(tx, r, cur.Key)
 	return cur, true
 }
 

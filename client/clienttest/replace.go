@@ -35,7 +35,7 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 		}
 	}
 	causes := c.validator.Update(&c.res.Type, &d.Meta, &old.Meta)
-	if causes = append(causes, c.res.wrongValues(d, old, c.Subresource)...); len(causes) > 0 {
+	if causes = append(causes, c.wrongValues(d, old)...); len(causes) > 0 {
 		return nil, c.res.Invalid(c.Key.Name, causes)
 	}
 	if c.Subresource == "" {
@@ -62,10 +62,10 @@ func (c *call) commit(tx store.Tx, cur *object.Revision, d *object.Draft, o writ
 	}
 	if c.mayGo(d) {
 		tx.Remove(c.res.objects, cur)
-		c.finishNamespace(tx, cur.Key.Namespace)
+		c.left(tx, c.res, cur.Key)
 		return d.Revision(&c.res.Type, cur.Version)
 	}
-	v := tx.Put(c.res.objects, cur, d)
+	v := c.put(tx, c.res, cur, d)
 	if c.res == c.namespaces {
 		c.finishNamespace(tx, v.Key.Name)
 	}

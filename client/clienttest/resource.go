@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/definitions"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
@@ -18,7 +18,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. The
+// Resource describes a resource that the server serves without a CustomResourceDefinition, for tests that have none. The
 // resource behaves like a custom resource: the generation counts up, an update must have a resource version, and the
 // items of a list name their kind. Without a Schema the server accepts any body.
 type Resource struct {
@@ -43,8 +43,8 @@ type Resource struct {
 	// x-kubernetes-preserve-unknown-fields. The server treats members that the schema does not have as the
 	// fieldValidation of the write says, fills in defaults, and refuses values that the schema does not allow, as a real
 	// server does: with types, bounds, lengths, patterns, formats, enums, required members, allOf, anyOf, oneOf and not. An
-	// update may keep a value that was wrong before. The CEL rules of x-kubernetes-validations are not checked. Empty means
-	// that there is no schema: all members stay.
+	// update may keep a value that was wrong before. CEL rules need Options.Rules. Empty means that there is no schema: all
+	// members stay.
 	Schema json.RawMessage
 }
 
@@ -67,24 +67,21 @@ type resource struct {
 	order int      // of a built-in resource: its place in discovery
 	verbs []string // of its own paths, in the order in which discovery lists them
 
-	values  *values.Schema // nil without Resource.Schema, and on a lenient server
 	objects *store.Collection
+	custom
 }
 
-// wrongValues returns what the schema of a custom resource says against an object. old is the object that it replaces,
-// nil if it is new.
-func (r *resource) wrongValues(d, old *object.Draft, sub string) []meta.StatusCause {
-	if r.values == nil {
-		return nil
-	}
-	var was jsontree.Object
-	if old != nil {
-		was = old.Value()
-	}
-	if sub == "status" {
-		return r.values.CheckStatus(d.Value(), was)
-	}
-	return r.values.Check(d.Value(), was)
+// custom is what only custom resources have.
+type custom struct {
+	values    *values.Schema // nil without a schema, and on a lenient server
+	rules     CompiledRules  // nil without CEL rules
+	listKind  string
+	definedBy string // the name of its CustomResourceDefinition; empty if it is registered
+	stores    bool   // it is the version that the server stores
+	hidden    bool   // it is stored and not served
+	warning   string // to requests of a deprecated version
+	broken    error  // why no request of the version is served
+	scale     *definitions.Scale
 }
 
 // builtinTraits are the differences of a built-in resource from a custom one. On a real server they are in each type's

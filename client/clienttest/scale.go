@@ -3,6 +3,7 @@ package clienttest
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -37,12 +38,15 @@ func scaleType() meta.TypeMeta {
 }
 
 // scaleOf returns the scale of an object.
-func scaleOf(v *object.Revision) (*scale, error) {
+func (r *resource) scaleOf(v *object.Revision) (*scale, error) {
 	d := v.Draft()
 	s := &scale{TypeMeta: scaleType(), ObjectMeta: meta.ObjectMeta{
 		Name: d.Meta.Name, Namespace: d.Meta.Namespace, UID: d.Meta.UID, CreationTimestamp: d.Meta.CreationTimestamp,
 		ResourceVersion: strconv.FormatUint(v.Version, 10),
 	}}
+	if r.scale != nil {
+		return s, s.readFrom(d.Content, r.scale)
+	}
 	var object struct {
 		Spec struct {
 			Replicas int64           `json:"replicas"`
@@ -78,6 +82,11 @@ func serveScale(c *call) error {
 	v, err := c.read()
 	if err != nil {
 		return err
+	}
+	if is := c.res.scale; is != nil {
+		if _, found, _ := numberAt(v.Draft().Content, is.SpecReplicasPath); !found {
+			return fmt.Errorf("the spec replicas field %q does not exist", is.SpecReplicasPath)
+		}
 	}
 	return c.writeScale(v)
 }
@@ -139,11 +148,15 @@ func (c *call) storeScale(
 	if err != nil {
 		return nil, err
 	}
-	was, err := scaleOf(cur)
+	was, err := c.res.scaleOf(cur)
 	if err != nil {
 		return nil, err
 	}
 	old := cur.Draft()
+	path := c.res.replicasPath()
+	if _, found, _ := numberAt(old.Content, path); !found && c.res.scale != nil {
+		was.Spec.Replicas = noReplicas
+	}
 	s, entries, err := change(old, was)
 	if err == nil {
 		err = c.checkScale(s, cur.UID)
@@ -151,10 +164,13 @@ func (c *call) storeScale(
 	if err != nil {
 		return nil, err
 	}
+	if s.Spec.Replicas == noReplicas {
+		return nil, status.BadRequest("the spec replicas field %q cannot be empty", path)
+	}
 	d := old.Clone()
-	spec := d.Member("spec")
-	spec["replicas"] = json.Number(strconv.FormatInt(s.Spec.Replicas, 10))
-	d.Content["spec"] = spec
+	if err := setNumber(d, path, s.Spec.Replicas); err != nil {
+		return nil, err
+	}
 	d.Meta.ResourceVersion = s.ResourceVersion
 	d.Meta.ManagedFields, o.owned = entries, true
 	return c.replace(tx, cur, old, d, o)
@@ -171,7 +187,7 @@ func (c *call) checkScale(s *scale, uid string) error {
 	case s.UID != "" && s.UID != uid:
 		return status.Unfulfilled(c.res.Group, c.res.Resource.Resource+"/scale", c.Key.Name,
 			"Precondition failed: UID in precondition: %s, UID in object meta: %s", s.UID, uid)
-	case s.Spec.Replicas < 0:
+	case s.Spec.Replicas < 0 && c.res.scale == nil:
 		return status.Invalid("autoscaling", "Scale", c.Key.Name, []meta.StatusCause{
 			status.InvalidValue("spec.replicas", s.Spec.Replicas, "must be greater than or equal to 0"),
 		})
@@ -224,11 +240,11 @@ func (c *call) parentOwners(old *object.Draft) ownership.Owners {
 // updatedScale returns the managedFields of an object after an update or a patch of its scale.
 func (c *call) updatedScale(old *object.Draft, was, is *scale, manager string) []meta.ManagedFields {
 	all := c.parentOwners(old)
-	of := all.OfScale()
+	of := all.OfScale(c.res.ownedReplicas())
 	if len(of) > 0 {
 		of = scaleWrite().Updated(was.tree(), is.tree(), of, manager)
 	}
-	return all.WithScale(of, c.res.GVK().APIVersion()).Encode()
+	return all.WithScale(of, c.res.GVK().APIVersion(), c.res.ownedReplicas()).Encode()
 }
 
 // appliedScale applies a configuration to the scale of an object, and returns the new scale and the object's
@@ -239,7 +255,7 @@ func (c *call) appliedScale(body []byte, old *object.Draft, was *scale, o writeO
 		return nil, nil, err
 	}
 	all := c.parentOwners(old)
-	wanted, of, err := c.applyTo(scaleWrite(), was.tree(), all.OfScale(), config, o)
+	wanted, of, err := c.applyTo(scaleWrite(), was.tree(), all.OfScale(c.res.ownedReplicas()), config, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -252,12 +268,12 @@ func (c *call) appliedScale(body []byte, old *object.Draft, was *scale, o writeO
 	if err := json.Unmarshal(jsontree.Append(nil, wanted), s); err != nil {
 		return nil, nil, notConverted(config, err)
 	}
-	return s, all.WithScale(of, c.res.GVK().APIVersion()).Encode(), nil
+	return s, all.WithScale(of, c.res.GVK().APIVersion(), c.res.ownedReplicas()).Encode(), nil
 }
 
 // writeScale answers with the scale of an object in the form that the client wants.
 func (c *call) writeScale(v *object.Revision) error {
-	s, err := scaleOf(v)
+	s, err := c.res.scaleOf(v)
 	if err == nil {
 		err = c.negotiate(false)
 	}

@@ -49,7 +49,7 @@ func New(o Options) *Server {
 		listener = memnet.Listen()
 	}
 	s := &Server{calls: map[Call]int{}, door: network.NewDoor(listener, cmp.Or(max(0, o.Replicas), 1)), api: &api{
-		options: o, address: listener.Addr().String(), validator: object.NewValidator(),
+		options: o, address: listener.Addr().String(), validator: object.NewValidator(), setVerbs: setVerbs,
 		store: store.New(cmp.Or(max(0, o.HistoryAge), 5*time.Minute), o.history),
 	}}
 	if o.TLS || o.HTTP2 {
@@ -65,6 +65,9 @@ func New(o Options) *Server {
 		errs = append(errs, s.register(r))
 	}
 	s.seed()
+	for _, path := range o.CRDs {
+		errs = append(errs, s.install(path))
+	}
 	s.invalid = errors.Join(errs...)
 	return s
 }
@@ -73,10 +76,10 @@ func New(o Options) *Server {
 // that the resource is invalid, or that its group already has that resource or kind.
 func (s *Server) Register(r Resource) error { return s.register(r) }
 
-// Unregister removes a resource, as the deletion of a CustomResourceDefinition does. It deletes the objects, whatever
-// their finalizers; watches send these deletions and then end. From then on the resource's paths are not found.
-// [Server.Register] adds the resource again, without objects. The error says that the resource is not registered, or
-// is built in.
+// Unregister removes a resource, as the deletion of its CustomResourceDefinition does, and the definition too if it has
+// one. It deletes the objects, whatever their finalizers; watches send these deletions and then end. From then on the
+// resource's paths are not found. [Server.Register] adds the resource again, without objects. The error says that the
+// resource is not registered, or is built in.
 func (s *Server) Unregister(gvr meta.GVR) error { return s.unregister(gvr) }
 
 // Config returns the configuration of a client of this server.

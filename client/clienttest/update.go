@@ -17,15 +17,15 @@ func serveUpdate(c *call) error {
 	if err != nil {
 		return err
 	}
-	v, code, err := c.put(d, o)
+	v, code, err := c.update(d, o)
 	if err != nil {
 		return err
 	}
 	return c.writeObject(code, v)
 }
 
-// put stores the result of an update, or creates the object if the resource allows that.
-func (c *call) put(d *object.Draft, o writeOptions) (_ *object.Revision, code int, _ error) {
+// update stores the result of an update, or creates the object if the resource allows that.
+func (c *call) update(d *object.Draft, o writeOptions) (_ *object.Revision, code int, _ error) {
 	tx := c.store.Begin()
 	defer tx.End()
 	cur, err := c.present(tx)

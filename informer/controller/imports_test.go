@@ -88,18 +88,23 @@ var imports = map[string][]string{
 		"client/clienttest/internal/messages", "client/clienttest/internal/object", "client/clienttest/internal/kubectl",
 		"client/clienttest/internal/ownership", "client/clienttest/internal/patching", "client/clienttest/internal/store",
 		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/sharding",
-		"client/clienttest/internal/status", "client/clienttest/internal/values",
+		"client/clienttest/internal/status", "client/clienttest/internal/values", "client/clienttest/internal/definitions",
 	},
 
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
+	"client/clienttest/internal/definitions": {
+		"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/object", "client/clienttest/internal/status",
+		"client/clienttest/internal/values",
+	},
+	"client/clienttest/internal/jsonpath":  {"client/clienttest/internal/jsontree"},
 	"client/clienttest/internal/jsontree":  {"internal/directive"},
 	"client/clienttest/internal/network":   {"internal/memnet"},
 	"client/clienttest/internal/sharding":  {},
 	"client/clienttest/internal/status":    {"client/meta"},
 	"client/clienttest/internal/kinds":     {"client/clienttest/internal/jsontree"},
-	"client/clienttest/internal/kubectl":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
+	"client/clienttest/internal/kubectl":   {"client/meta", "client/clienttest/internal/jsonpath", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 	"client/clienttest/internal/store":     {"client/meta", "client/clienttest/internal/object", "client/clienttest/internal/status"},
 	"client/clienttest/internal/messages":  {"client/protobuf/all", "internal/protobuf"},
 	"client/clienttest/internal/schema":    {"client/meta", "internal/fieldset", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
@@ -306,8 +311,8 @@ func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 
 // extras are what a program links only if it imports them, as are their folders.
 var extras = []string{
-	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
-	"github.com/prometheus", "go.opentelemetry.io", "sigs.k8s.io/controller-runtime", "k8s.io/client-go",
+	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/client/clienttest/cel", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
+	"github.com/prometheus", "github.com/google/cel-go", "go.opentelemetry.io", "sigs.k8s.io/controller-runtime", "k8s.io/client-go",
 }
 
 // guarantee S21: a program without leader election, records, metrics, traces, a page of itself or commands in containers links nothing of them. No package of the module brings

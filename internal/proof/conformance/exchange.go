@@ -113,7 +113,7 @@ func (e exchange) run(t *testing.T, s suite, names *strings.Replacer) {
 		_ = json.Unmarshal([]byte(text), &text)
 		warnings = append(warnings, text)
 	}
-	equal(t, e.name+": the warnings", strings.Join(warnings, "; "), e.warnings)
+	equal(t, e.name+": the warnings", strings.Join(warnings, "; "), names.Replace(e.warnings))
 	if e.text != "" && !matches(string(b), names.Replace(e.text)) {
 		t.Errorf("%s: the answer is %s, want %s", e.name, b, e.text)
 	}
@@ -145,7 +145,7 @@ func (e exchange) run(t *testing.T, s suite, names *strings.Replacer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, e.name+": "+e.at, string(got), e.is)
+	equal(t, e.name+": "+e.at, string(got), names.Replace(e.is))
 }
 
 func (e exchange) failed(t *testing.T, resp *http.Response, err error) {

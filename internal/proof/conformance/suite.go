@@ -111,6 +111,27 @@ func RunProtobuf(t *testing.T, cfg client.Config) {
 	}
 }
 
+// RunDefinitions is the part of the suite about CustomResourceDefinitions, which change what discovery says while they
+// come and go.
+func RunDefinitions(t *testing.T, cfg client.Config) {
+	s := newSuite(t, cfg)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, suite)
+	}{
+		{"versions, status and scale", testDefinition},
+		{"changes", testChangedDefinition},
+		{"names", testNamesOfDefinitions},
+		{"deletion", testDeletedDefinition},
+		{"what is refused", testWrongDefinitions},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, s)
+		})
+	}
+}
+
 // RunExpired is the part of the suite about lists and watches that the server cannot continue. forget makes the server
 // forget everything until now, which would disturb the rest of the suite.
 func RunExpired(t *testing.T, cfg client.Config, forget func()) {

@@ -27,6 +27,11 @@ func TestConformanceInProtobuf(t *testing.T) {
 	conformance.RunProtobuf(t, adminConfig())
 }
 
+func TestConformanceOfDefinitions(t *testing.T) {
+	t.Parallel()
+	conformance.RunDefinitions(t, adminConfig())
+}
+
 // defineForSuite makes the custom resources of the suite.
 func defineForSuite(t *testing.T, cfg client.Config) {
 	t.Helper()

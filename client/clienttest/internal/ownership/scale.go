@@ -9,41 +9,43 @@ import (
 // A scale has one owned field, which is also a field of the object, so both have the same owners. The entries of
 // owners that have written the scale name the subresource and have no time.
 
-// replicas is the field, both of a scale and of an object.
-func replicas() *fieldset.Set {
+// Replicas returns the path of the field in a scale, and in most objects that have one.
+func Replicas() []string { return []string{"f:spec", "f:replicas"} }
+
+// fieldOf returns a set of one field.
+func fieldOf(path []string) *fieldset.Set {
 	set := &fieldset.Set{}
-	set.Insert("f:spec", "f:replicas")
+	set.Insert(path...)
 	return set
 }
 
-func hasReplicas(o Owner) bool { return o.Set.Has("f:spec", "f:replicas") }
-
-// OfScale returns the owners of the field of a scale, from those of the object.
-func (all Owners) OfScale() Owners {
+// OfScale returns the owners of the field of a scale, from those of the object, in which the field has a path.
+func (all Owners) OfScale(path []string) Owners {
 	var out Owners
 	for _, o := range all {
-		if hasReplicas(o) {
-			o.Set = replicas()
+		if o.Set.Has(path...) {
+			o.Set = fieldOf(Replicas())
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// WithScale returns the owners of an object after those of its scale have changed.
-func (all Owners) WithScale(scale Owners, apiVersion string) Owners {
+// WithScale returns the owners of an object after those of its scale have changed. The field has a path in the object.
+func (all Owners) WithScale(scale Owners, apiVersion string, path []string) Owners {
 	var out Owners
+	inObject := func(o Owner) bool { return o.Set.Has(path...) }
 	for _, o := range all {
-		if hasReplicas(o) && !slices.ContainsFunc(scale, o.is) {
-			if o.Set = o.Set.Difference(replicas()); o.Set.IsEmpty() {
+		if inObject(o) && !slices.ContainsFunc(scale, o.is) {
+			if o.Set = o.Set.Difference(fieldOf(path)); o.Set.IsEmpty() {
 				continue
 			}
 		}
 		out = append(out, o)
 	}
 	for _, o := range scale {
-		if hasReplicas(o) && !slices.ContainsFunc(all, func(was Owner) bool { return was.is(o) && hasReplicas(was) }) {
-			o.APIVersion, o.Set, o.Time = apiVersion, replicas(), all.of(o).Time
+		if o.Set.Has(Replicas()...) && !slices.ContainsFunc(all, func(was Owner) bool { return was.is(o) && inObject(was) }) {
+			o.APIVersion, o.Set, o.Time = apiVersion, fieldOf(path), all.of(o).Time
 			out = append(out, o)
 		}
 	}

@@ -59,11 +59,17 @@ type Collection struct {
 	since   uint64        // the version at which it was added
 	gone    chan struct{} // closed when it is removed
 
-	twin *Collection // another view of the same objects; nil if there is none
-	view View        // makes its objects from those of its twin
+	family *family // the views of its objects; nil if there is no other
+	view   View    // makes its objects from those of the others
 }
 
-// View returns an object of a collection's twin as an object of the collection.
+// family is collections that are views of the same objects.
+type family struct {
+	members []*Collection
+	stored  View // nil if the store keeps what was written
+}
+
+// View returns an object as an object of a collection. The object may be one of that collection already.
 type View func(*object.Draft) *object.Draft
 
 // Event is one change of one object.
@@ -79,9 +85,8 @@ type Event struct {
 }
 
 // Add adds a collection without objects.
-func (s *Store) Add(name meta.GVR, kind *object.Type) *Collection {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (tx Tx) Add(name meta.GVR, kind *object.Type) *Collection {
+	s := tx.s
 	// A watch cannot start before the collection existed.
 	c := &Collection{
 		store: s, name: name, kind: kind, since: s.version, floor: s.version,
@@ -92,10 +97,27 @@ func (s *Store) Add(name meta.GVR, kind *object.Type) *Collection {
 	return c
 }
 
-// Pair makes two collections views of the same objects: a write to one of them is a write to the other as well, in the
-// same transaction. toA makes the objects of a from those of b, and toB the reverse.
-func Pair(a, b *Collection, toA, toB View) {
-	a.twin, b.twin, a.view, b.view = b, a, toA, toB
+// Join makes a new collection, whose objects view makes, a view of the objects of others: a write to one of them is a
+// write to all, in the same transaction. others may be nil. stored, if it is not nil, returns what the store keeps of an
+// object that is written; the views are made from that.
+func (tx Tx) Join(c *Collection, view View, others *Collection, stored View) {
+	c.view = view
+	if others == nil {
+		c.family = &family{stored: stored}
+	} else {
+		c.family = others.family
+	}
+	c.family.members = append(c.family.members, c)
+}
+
+// Adopt gives a new collection, which has been joined, the objects of an old one, at their versions and without events.
+// read makes what its view is made from. The history of the collection starts now.
+func (tx Tx) Adopt(c, old *Collection, read View) {
+	for v := range old.tree.Between("", "") {
+		c.tree = c.tree.Set(c.view(read(v.Draft())).Revision(c.kind, v.Version))
+		tx.s.inNamespace[v.Key.Namespace]++
+	}
+	c.base, c.since = c.tree, old.since // a rollback to a version before now finds no history
 }
 
 // Version returns the present version: that of the last change of any object.
@@ -141,6 +163,9 @@ func (tx Tx) Objects(c *Collection, namespace string) iter.Seq[*object.Revision]
 	return c.tree.Between(object.Span(namespace))
 }
 
+// Count returns the number of objects.
+func (tx Tx) Count(c *Collection) int { return c.tree.Len() }
+
 // InNamespace returns the number of objects of all collections in a namespace.
 func (tx Tx) InNamespace(name string) int { return tx.s.inNamespace[name] }
 
@@ -148,10 +173,19 @@ func (tx Tx) InNamespace(name string) int { return tx.s.inNamespace[name] }
 // it is new.
 func (tx Tx) Put(c *Collection, prev *object.Revision, d *object.Draft) *object.Revision {
 	tx.s.version++
-	next := c.set(prev, d)
-	if t := c.twin; t != nil {
-		is := t.view(d)
-		t.set(t.tree.Get(object.PathOf(is.Key())), is)
+	f := c.family
+	if f == nil {
+		return c.set(prev, d)
+	}
+	if f.stored != nil {
+		d = f.stored(d)
+	}
+	var next *object.Revision
+	for _, m := range f.members {
+		is := m.view(d)
+		if r := m.set(m.tree.Get(object.PathOf(is.Key())), is); m == c {
+			next = r
+		}
 	}
 	return next
 }
@@ -171,15 +205,21 @@ func (c *Collection) set(prev *object.Revision, d *object.Draft) *object.Revisio
 // Remove commits the removal of an object, and returns its last state with the version of the removal.
 func (tx Tx) Remove(c *Collection, prev *object.Revision) *object.Revision {
 	tx.s.version++
-	c.commit(prev, nil, c.tree.Remove(prev.Path))
-	if t := c.twin; t != nil {
-		t.commit(t.tree.Get(prev.Path), nil, t.tree.Remove(prev.Path))
+	members := []*Collection{c}
+	if c.family != nil {
+		members = c.family.members
+	}
+	for _, m := range members {
+		m.commit(m.tree.Get(prev.Path), nil, m.tree.Remove(prev.Path))
 	}
 	return prev.At(tx.s.version)
 }
 
-// Drop removes a collection. It must be empty.
+// Drop removes a collection without events. Requests that have begun still see its objects.
 func (tx Tx) Drop(c *Collection) {
+	for v := range c.tree.Between("", "") {
+		tx.s.leave(v.Key.Namespace)
+	}
 	tx.s.collections = slices.DeleteFunc(tx.s.collections, func(is *Collection) bool { return is == c })
 	close(c.gone)
 }
@@ -190,9 +230,7 @@ func (c *Collection) commit(prev, next *object.Revision, objects *object.Tree) {
 		s.inNamespace[next.Key.Namespace]++
 	}
 	if next == nil {
-		if s.inNamespace[prev.Key.Namespace]--; s.inNamespace[prev.Key.Namespace] == 0 {
-			delete(s.inNamespace, prev.Key.Namespace)
-		}
+		s.leave(prev.Key.Namespace)
 	}
 	e := &Event{Version: s.version, seq: c.last.seq + 1, Prev: prev, Next: next, tree: objects, ready: make(chan struct{})}
 	c.tree = objects
@@ -209,5 +247,12 @@ func (c *Collection) commit(prev, next *object.Revision, objects *object.Tree) {
 	c.prune()
 	for w := range c.watches {
 		w.checkLag(e)
+	}
+}
+
+// leave counts an object less in a namespace.
+func (s *Store) leave(namespace string) {
+	if s.inNamespace[namespace]--; s.inNamespace[namespace] == 0 {
+		delete(s.inNamespace, namespace)
 	}
 }

@@ -18,17 +18,17 @@ import (
 // Check returns what is wrong with an object, ordered by field. old is the object that it replaces, nil if it is new:
 // what was already wrong, and has not changed, is not reported again.
 func (s *Schema) Check(obj, old jsontree.Object) []meta.StatusCause {
-	v, was := native(obj), native(old)
+	v, was := Native(obj), Native(old)
 	causes := s.value(v, "", before{was, old != nil}).causes("")
 	return sorted(causes, s.embedded(v, ""), s.wrongLists(v, was, old != nil))
 }
 
 // CheckStatus is Check for an update of the status.
 func (s *Schema) CheckStatus(obj, old jsontree.Object) []meta.StatusCause {
-	v, was := native(obj), native(old)
+	v, was := Native(obj), Native(old)
 	var causes []meta.StatusCause
 	if part, found := obj["status"]; found && s.Properties["status"] != nil {
-		causes = s.Properties["status"].value(native(part), "", before{was, true}.member("status")).causes("status")
+		causes = s.Properties["status"].value(Native(part), "", before{was, true}.member("status")).causes("status")
 	}
 	return sorted(causes, s.wrongLists(v, was, true))
 }

@@ -43,6 +43,7 @@ type Schema struct {
 	EmbeddedResource     bool               `json:"x-kubernetes-embedded-resource"`
 	ListType             string             `json:"x-kubernetes-list-type"`
 	ListMapKeys          []string           `json:"x-kubernetes-list-map-keys"`
+	Validations          []json.RawMessage  `json:"x-kubernetes-validations"`
 
 	types   []string // that a value may have; empty for any
 	enum    []any
@@ -89,7 +90,7 @@ func (s *Schema) prepare(at string) error {
 		if err != nil {
 			return fmt.Errorf("%s.enum[%d]: %w", at, i, err)
 		}
-		s.enum = append(s.enum, native(v))
+		s.enum = append(s.enum, Native(v))
 	}
 	s.Format = s.knownFormat()
 	for _, inner := range s.inner() {
@@ -122,6 +123,19 @@ func (s *Schema) knownFormat() string {
 	return ""
 }
 
+// Rules returns the paths of the schemas in s that have CEL rules, which this package does not check.
+func (s *Schema) Rules() []string { return s.rules("Schema", nil) }
+
+func (s *Schema) rules(at string, all []string) []string {
+	if len(s.Validations) > 0 {
+		all = append(all, at)
+	}
+	for _, inner := range s.inner() {
+		all = inner.schema.rules(at+"."+inner.name, all)
+	}
+	return all
+}
+
 type namedSchema struct {
 	name   string
 	schema *Schema
@@ -149,8 +163,8 @@ func (s *Schema) inner() (all []namedSchema) {
 	return all
 }
 
-// native returns a value whose numbers are int64, or float64 if they are not integers in JSON.
-func native(v any) any {
+// Native returns a value whose numbers are int64, or float64 if they are not integers in JSON.
+func Native(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
@@ -161,13 +175,13 @@ func native(v any) any {
 	case []any:
 		list := make([]any, len(v))
 		for i, e := range v {
-			list[i] = native(e)
+			list[i] = Native(e)
 		}
 		return list
 	case jsontree.Object:
 		m := make(jsontree.Object, len(v))
 		for k, e := range v {
-			m[k] = native(e)
+			m[k] = Native(e)
 		}
 		return m
 	}

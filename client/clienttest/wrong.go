@@ -1,0 +1,86 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/definitions"
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/values"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// wrongValues returns what the schema and the rules of a custom resource say against an object, or what is wrong with a
+// CustomResourceDefinition. old is the object that it replaces, nil if it is new.
+func (c *call) wrongValues(d, old *object.Draft) []meta.StatusCause {
+	switch {
+	case c.res == c.crds && c.Subresource == "status":
+		return definitions.CheckStatus(d)
+	case c.res == c.crds:
+		return c.wrongDefinition(d, old)
+	case c.res.values == nil:
+		return nil
+	}
+	var was jsontree.Object
+	if old != nil {
+		was = old.Value()
+	}
+	check := c.res.values.Check
+	if c.Subresource == "status" {
+		check = c.res.values.CheckStatus
+	}
+	causes := append(check(d.Value(), was), c.res.wrongScale(d, c.Subresource)...)
+	switch {
+	case c.res.rules == nil:
+	case slices.ContainsFunc(causes, blocksRules):
+		causes = append(causes, meta.StatusCause{
+			Reason: "FieldValueInvalid", Field: "<nil>", Message: "Invalid value: null: some validation rules were not checked because " +
+				"the object was invalid; correct the existing errors to complete validation",
+		})
+	default:
+		is, _ := values.Native(d.Value()).(jsontree.Object)
+		var before jsontree.Object
+		if old != nil {
+			before, _ = values.Native(was).(jsontree.Object)
+		}
+		causes = append(causes, c.res.rules.Check(c.r.Context(), is, before)...)
+	}
+	return causes
+}
+
+// blocksRules reports whether a real server checks no rules of an object with this fault.
+func blocksRules(cause meta.StatusCause) bool {
+	return slices.Contains([]string{
+		"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid",
+	}, cause.Reason)
+}
+
+// wrongDefinition returns what is wrong with a CustomResourceDefinition.
+func (c *call) wrongDefinition(d, old *object.Draft) []meta.StatusCause {
+	causes := definitions.Check(d, old)
+	if len(causes) > 0 {
+		return causes
+	}
+	read := definitions.Read(d)
+	if _, _, err := c.versionsOf(read, read.Names); err != nil {
+		return []meta.StatusCause{{Reason: "FieldValueForbidden", Field: "spec.versions", Message: "Forbidden: " + err.Error()}}
+	}
+	if c.options.Rules == nil || c.options.Lenient {
+		return nil
+	}
+	var was json.RawMessage
+	if old != nil {
+		was = old.Revision(&c.res.Type, 0).Raw
+	}
+	return c.options.Rules.CheckDefinition(c.r.Context(), d.Revision(&c.res.Type, 0).Raw, was)
+}
+
+// prepareDefinition fills in the defaults of a CustomResourceDefinition, and the stored version in its status.
+func prepareDefinition(d *object.Draft, creating bool) {
+	if creating {
+		d.Content["status"] = jsontree.Object{}
+	}
+	definitions.Complete(d.Content)
+	definitions.AddStoredVersion(d.Content)
+}
