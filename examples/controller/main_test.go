@@ -19,9 +19,7 @@ import (
 
 func TestTheControllerWritesTheStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-			{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites", Status: true},
-		}})
+		server := clienttest.Start(t, clienttest.Options{CRDs: []string{"sites.yaml"}})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- run(ctx, server.Config()) }()
@@ -74,9 +72,7 @@ func TestTheProgramSaysWhyItDoesNothing(t *testing.T) {
 				before := slog.Default()
 				defer slog.SetDefault(before)
 				slog.SetDefault(slog.New(slog.NewTextHandler(&said, nil)))
-				server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-					{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites", Status: true},
-				}})
+				server := clienttest.Start(t, clienttest.Options{CRDs: []string{"sites.yaml"}})
 				test.fault(server)
 				ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer stop()

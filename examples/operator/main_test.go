@@ -37,9 +37,7 @@ var events = client.Type[*event]{Group: "events.k8s.io", Version: "v1", Kind: "E
 
 func TestTheOperatorKeepsAConfigMapForEachPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-			{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages", Status: true},
-		}})
+		server := clienttest.Start(t, clienttest.Options{CRDs: []string{"pages.yaml"}})
 		c, err := client.New(server.Config())
 		if err != nil {
 			t.Fatal(err)
@@ -151,9 +149,7 @@ func TestTwoReplicasSurviveFaults(t *testing.T) {
 }
 
 func faults(t *testing.T, r *rand.Rand, share bool, for_ time.Duration) {
-	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-		{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages", Status: true},
-	}})
+	server := clienttest.Start(t, clienttest.Options{CRDs: []string{"pages.yaml"}})
 	var failing atomic.Bool
 	server.Intercept(func(q *http.Request) http.HandlerFunc {
 		if failing.Load() && q.Header.Get("User-Agent") == "operator" {

@@ -13,9 +13,7 @@ import (
 
 func TestAPageIsPublished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-			{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages", Status: true},
-		}})
+		server := clienttest.Start(t, clienttest.Options{CRDs: []string{"pages.yaml"}})
 		c, err := client.New(server.Config())
 		if err != nil {
 			t.Fatal(err)
