@@ -81,6 +81,18 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
+// BenchmarkStartWithADefinition measures the same with a CustomResourceDefinition of two versions.
+func BenchmarkStartWithADefinition(b *testing.B) {
+	text := strings.Replace(manifest(`{type: object, properties: {title: {type: string, maxLength: 3}, size: {type: integer, default: 1}}}`), "  versions:\n",
+		"  versions:\n  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n", 1)
+	file := write(b, "pages.yaml", text)
+	b.ReportAllocs()
+	for b.Loop() {
+		h := newHarness(b, clienttest.Options{CRDs: []string{file}})
+		h.must(b, http.MethodPost, pagesPath, page("a", `{"title":"abc"}`))
+	}
+}
+
 // BenchmarkPatch measures a merge patch of a pod, with the ownership of its fields.
 func BenchmarkPatch(b *testing.B) {
 	h := newHarness(b, clienttest.Options{})

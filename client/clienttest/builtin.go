@@ -19,10 +19,10 @@ import (
 // change: each server has copies.
 var builtinKinds = sync.OnceValue(func() []resource {
 	rows := kinds.All()
-	own, printers := ownTraits(), kubectl.Printers()
+	own, printers, plain := ownTraits(), kubectl.Printers(), &custom{}
 	kinds := make([]resource, 0, len(rows))
 	for i, row := range rows {
-		r := resource{Resource: Resource{
+		r := resource{custom: plain, Resource: Resource{
 			Group: row.Group, Version: row.Version, Kind: row.Kind, Resource: row.Resource, Singular: row.Singular,
 			ShortNames: row.ShortNames, Categories: row.Categories, SelectableFields: row.Fields,
 			Status: slices.Contains(row.Subresources, "status"),

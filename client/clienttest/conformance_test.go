@@ -1,14 +1,12 @@
 package clienttest_test
 
 import (
-	"encoding/json"
 	"flag"
 	"os"
+	"strings"
 	"testing"
 
-	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/proof/conformance"
 	"github.com/bowline-go/bowline/internal/proof/conformance/calls"
 )
@@ -48,15 +46,8 @@ func TestConformanceOfDefinitions(t *testing.T) {
 // startForSuite starts a server that has the custom resources of the suite.
 func startForSuite(t *testing.T) *clienttest.Server {
 	t.Helper()
-	resource := func(of client.Type[*meta.Unstructured], schema string, status bool) clienttest.Resource {
-		return clienttest.Resource{
-			Group: of.Group, Version: of.Version, Kind: of.Kind, Resource: of.Resource, Status: status, Schema: json.RawMessage(schema),
-		}
-	}
-	return clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-		resource(conformance.Widgets, conformance.WidgetSchema, true), resource(conformance.Gadgets, conformance.GadgetSchema, true),
-		resource(conformance.Gizmos, conformance.GizmoSchema, false),
-	}})
+	text := strings.Join([]string{conformance.WidgetDefinition, conformance.GadgetDefinition, conformance.GizmoDefinition}, "\n---\n")
+	return clienttest.Start(t, clienttest.Options{CRDs: []string{write(t, "definitions.yaml", text)}})
 }
 
 func TestConformanceOfExpiry(t *testing.T) {

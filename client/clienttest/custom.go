@@ -28,7 +28,7 @@ func (a *api) customResource(r Resource) (*resource, error) {
 			Traits: kinds.Traits{Generation: true}, Of: r.GVK(), Apart: r.Status, Selectable: r.SelectableFields, Declared: declared,
 		},
 		builtinTraits: builtinTraits{columns: kubectl.PlainColumns(), print: kubectl.PlainCells, subresources: map[string]*subresource{}},
-		custom:        custom{listKind: r.Kind + "List"},
+		custom:        &custom{listKind: r.Kind + "List"},
 	}
 	if r.Status {
 		res.subresources["status"] = &subresource{part: statusPart}

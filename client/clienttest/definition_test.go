@@ -43,11 +43,11 @@ func page(name, spec string) string {
 }
 
 // write writes a file in a new folder, and returns its name.
-func write(t *testing.T, name, text string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), name)
+func write(tb testing.TB, name, text string) string {
+	tb.Helper()
+	file := filepath.Join(tb.TempDir(), name)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return file
 }

@@ -47,6 +47,7 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 		c.manage(d, nil, o.manager)
 	}
 	c.warnFinalizers(d.Meta.Finalizers, nil)
+	c.warnDefinition(d, nil)
 	if o.dryRun {
 		return d.Revision(&c.res.Type, version), nil
 	}

@@ -40,6 +40,7 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	}
 	if c.Subresource == "" {
 		c.warnFinalizers(d.Meta.Finalizers, old.Meta.Finalizers)
+		c.warnDefinition(d, old)
 	}
 	c.res.Fill(d)
 	if !o.owned {

@@ -68,10 +68,10 @@ type resource struct {
 	verbs []string // of its own paths, in the order in which discovery lists them
 
 	objects *store.Collection
-	custom
+	*custom
 }
 
-// custom is what only custom resources have.
+// custom is what only custom resources have; built-in ones share an empty one.
 type custom struct {
 	values    *values.Schema // nil without a schema, and on a lenient server
 	rules     CompiledRules  // nil without CEL rules

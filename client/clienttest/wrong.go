@@ -76,6 +76,16 @@ func (c *call) wrongDefinition(d, old *object.Draft) []meta.StatusCause {
 	return c.options.Rules.CheckDefinition(c.r.Context(), d.Revision(&c.res.Type, 0).Raw, was)
 }
 
+// warnDefinition warns of what a server ignores in a CustomResourceDefinition.
+func (c *call) warnDefinition(d, old *object.Draft) {
+	if c.res != c.crds {
+		return
+	}
+	for _, text := range definitions.Warnings(d, old) {
+		c.warn("%s", text)
+	}
+}
+
 // prepareDefinition fills in the defaults of a CustomResourceDefinition, and the stored version in its status.
 func prepareDefinition(d *object.Draft, creating bool) {
 	if creating {

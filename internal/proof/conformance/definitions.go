@@ -283,6 +283,12 @@ func testWrongDefinitions(t *testing.T, s suite) {
 		play(t, exchange{name: name, path: "POST {crds}?dryRun=All", body: definition, code: 422, reason: "Invalid", causes: causes})
 	}
 	good := thing(oneVersion(`{"type":"object"}`))
+	const odd = `{"type":"object","properties":{"a":{"type":"string","format":"odd"},"b":{"type":"array","x-kubernetes-list-type":"set",` +
+		`"items":{"type":"object","x-kubernetes-map-type":"atomic","properties":{"c":{"type":"string","format":"date"}}}}}}`
+	play(t, exchange{
+		name: "warnings", path: "POST {crds}?dryRun=All", body: thing(oneVersion(odd)), code: 201,
+		warnings: `unrecognized format "odd"; x-kubernetes-list-type: set for items of type "object" is not supported by server-side apply or CEL validation rules`,
+	})
 	refuse("another name", strings.Replace(good, "things.{group}", "other.{group}", 1), "metadata.name")
 	refuse("no version", thing(""), "spec.versions status.storedVersions")
 	refuse("no schema", thing(`{"name":"v1","served":true,"storage":true}`), "spec.versions[0].schema.openAPIV3Schema")

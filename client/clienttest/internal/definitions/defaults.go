@@ -235,7 +235,7 @@ func wrongValue(s view, v any, at string) []meta.StatusCause {
 	causes := compiled.CheckStatus(jsontree.Object{member: v}, jsontree.Object{})
 	for i := range causes {
 		below := strings.TrimPrefix(causes[i].Field, member)
-		if s.has("additionalProperties") {
+		if _, isObject := v.(jsontree.Object); isObject && s.has("additionalProperties") {
 			// Here, the server's messages have a dot before the name of the first member.
 			causes[i].Message = strings.Replace(causes[i].Message, ": "+strings.TrimPrefix(below, ".")+" in", ": "+below+" in", 1)
 		}

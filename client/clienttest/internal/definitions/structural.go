@@ -134,9 +134,15 @@ func restrictsMore(metadata view) bool {
 
 // isIntOrString reports whether anyOf has exactly the types integer and string.
 func isIntOrString(s view) bool {
+	isOnly := func(s view, typ string) bool {
+		besides := []string{"type"}
+		if s["additionalProperties"] == false {
+			besides = append(besides, "additionalProperties") // false has no effect in a choice
+		}
+		return s.text("type") == typ && !s.has("properties") && !s.saysMore(besides...)
+	}
 	types := s.list("anyOf")
-	return len(types) == 2 && types[0].text("type") == "integer" && types[1].text("type") == "string" &&
-		!types[0].saysMore("type") && !types[1].saysMore("type")
+	return len(types) == 2 && isOnly(types[0], "integer") && isOnly(types[1], "string")
 }
 
 // validationOf checks the choices of a schema, and its pattern. SkipAnyOf says that anyOf may have types, and skipFirst

@@ -106,21 +106,27 @@ func (s *Schema) prepare(at string) error {
 
 // knownFormat returns the format, or "" if the server ignores it.
 func (s *Schema) knownFormat() string {
-	var known []string
-	switch strings.Join(s.types, ",") {
-	case "integer":
-		known = []string{"int32", "int64"}
-	case "number":
-		known = []string{"float", "double"}
-	case "", "string", "integer,string":
-		if isFormat(formatName(s.Format)) {
-			return s.Format
-		}
+	typ := strings.Join(s.types, ",")
+	if typ == "integer,string" {
+		typ = "string"
 	}
-	if slices.Contains(known, s.Format) {
+	if KnownFormat(typ, s.Format) {
 		return s.Format
 	}
 	return ""
+}
+
+// KnownFormat reports whether the server checks a format of values of a type, which may be empty.
+func KnownFormat(typ, format string) bool {
+	switch typ {
+	case "integer":
+		return format == "int32" || format == "int64"
+	case "number":
+		return format == "float" || format == "double"
+	case "", "string":
+		return isFormat(formatName(format))
+	}
+	return false
 }
 
 // Rules returns the paths of the schemas in s that have CEL rules, which this package does not check.
