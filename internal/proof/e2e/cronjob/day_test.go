@@ -85,9 +85,7 @@ type day struct {
 type span struct{ from, to time.Time }
 
 func newDay(t *testing.T, seed uint64) *day {
-	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-		{Group: cronjob.CronJobs.Group, Version: cronjob.CronJobs.Version, Kind: cronjob.CronJobs.Kind, Resource: cronjob.CronJobs.Resource, Status: true},
-	}})
+	server := clienttest.Start(t, clienttest.Options{CRDs: []string{"cronjobs.json"}})
 	c, err := client.New(server.Config())
 	if err != nil {
 		t.Fatal(err)

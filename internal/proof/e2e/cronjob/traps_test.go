@@ -34,9 +34,7 @@ var (
 
 // trapped is a server with the kinds of the traps.
 func trapped(t testing.TB) *clienttest.Server {
-	return clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-		{Group: cronjob.CronJobs.Group, Version: cronjob.CronJobs.Version, Kind: cronjob.CronJobs.Kind, Resource: cronjob.CronJobs.Resource, Status: true},
-	}})
+	return clienttest.Start(t, clienttest.Options{CRDs: []string{"cronjobs.json"}})
 }
 
 // connect returns a client of a program with a name, under which the server records what it writes.

@@ -1,6 +1,8 @@
 package cronjob
 
 import (
+	_ "embed" // for the definition
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,17 +60,6 @@ var CronJobs = client.Type[*CronJob]{Group: "batch.tutorial.example.com", Versio
 var Jobs = client.Type[*batchv1.Job]{Group: "batch", Version: "v1", Kind: "Job", Resource: "jobs"}
 
 // Definition is the CustomResourceDefinition of CronJobs. The schema leaves the template of a job open.
-const Definition = `{
-	"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-	"metadata": {"name": "cronjobs.batch.tutorial.example.com"},
-	"spec": {
-		"group": "batch.tutorial.example.com", "scope": "Namespaced",
-		"names": {"kind": "CronJob", "plural": "cronjobs", "singular": "cronjob"},
-		"versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}}, "schema": {"openAPIV3Schema": {
-			"type": "object", "properties": {
-				"spec": {"type": "object", "required": ["schedule", "jobTemplate"], "x-kubernetes-preserve-unknown-fields": true},
-				"status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}
-			}
-		}}}]
-	}
-}`
+//
+//go:embed cronjobs.json
+var Definition string

@@ -2,7 +2,6 @@ package sample_test
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,15 +23,9 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{foos}})
+	server := clienttest.Start(t, clienttest.Options{CRDs: []string{"foos.json"}})
 	c := connect(t, server.Config())
 	return &world{server: server, foos: client.For(c, sample.Foos), deployments: client.For(c, sample.Deployments)}
-}
-
-// foos is what Definition is for a real server.
-var foos = clienttest.Resource{
-	Group: sample.Foos.Group, Version: sample.Foos.Version, Kind: sample.Foos.Kind, Resource: sample.Foos.Resource,
-	Status: true, Schema: json.RawMessage(sample.Schema),
 }
 
 func connect(t *testing.T, cfg client.Config) *client.Client {

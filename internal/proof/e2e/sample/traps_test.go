@@ -82,12 +82,12 @@ func TestAControllerThatCannotWorkSaysWhy(t *testing.T) {
 		prepare func(*clienttest.Server)
 		want    []string
 	}{
-		{"no server", clienttest.Options{Resources: []clienttest.Resource{foos}}, func(s *clienttest.Server) {
+		{"no server", clienttest.Options{CRDs: []string{"foos.json"}}, func(s *clienttest.Server) {
 			s.Refuse(errors.New("connection refused"))
 		}, []string{"foos", "connection refused"}},
 		{"no definition", clienttest.Options{}, func(*clienttest.Server) {}, []string{"foos", "404"}},
 		{"no permission", clienttest.Options{
-			Resources: []clienttest.Resource{foos},
+			CRDs:      []string{"foos.json"},
 			Authorize: func(a clienttest.Access) (bool, string) { return a.Resource.Resource != "deployments", "" },
 		}, func(*clienttest.Server) {}, []string{"deployments", "403"}},
 	} {
@@ -173,7 +173,7 @@ func (s *spoilt) says(t *testing.T, words ...string) {
 func TestAReconcileThatChangesTheCacheFailsTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := &spoilt{TB: t}
-		server := clienttest.Start(told, clienttest.Options{Resources: []clienttest.Resource{foos}})
+		server := clienttest.Start(told, clienttest.Options{CRDs: []string{"foos.json"}})
 		c := connect(t, server.Config())
 		must(client.For(c, sample.Foos).Create(t.Context(), newFoo("a", 1)))(t)
 		inf := informer.New(client.For(c, sample.Foos), informer.Options{OnError: func(error) {}})
@@ -195,7 +195,7 @@ func TestAReconcileThatChangesTheCacheFailsTheTest(t *testing.T) {
 func TestAReadOfACacheThatNobodyRunsFailsTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := &spoilt{TB: t}
-		server := clienttest.Start(told, clienttest.Options{Resources: []clienttest.Resource{foos}})
+		server := clienttest.Start(told, clienttest.Options{CRDs: []string{"foos.json"}})
 		c := connect(t, server.Config())
 		must(client.For(c, sample.Foos).Create(t.Context(), newFoo("a", 1)))(t)
 		inf := informer.New(client.For(c, sample.Foos), informer.Options{})
@@ -213,7 +213,7 @@ func TestAReadOfACacheThatNobodyRunsFailsTheTest(t *testing.T) {
 
 		// Declared, it is run and waited for.
 		quiet := &spoilt{TB: t}
-		server = clienttest.Start(quiet, clienttest.Options{Resources: []clienttest.Resource{foos}})
+		server = clienttest.Start(quiet, clienttest.Options{CRDs: []string{"foos.json"}})
 		c = connect(t, server.Config())
 		must(client.For(c, sample.Foos).Create(t.Context(), newFoo("a", 1)))(t)
 		must(client.For(c, sample.Deployments).Create(t.Context(), &sample.Deployment{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}))(t)

@@ -1,6 +1,8 @@
 package sample
 
 import (
+	_ "embed" // for the definition
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -67,28 +69,6 @@ type Container struct {
 var Deployments = client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 
 // Definition is the CustomResourceDefinition of Foos, as a server takes it.
-const Definition = `{
-	"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-	"metadata": {"name": "foos.samplecontroller.example.com"},
-	"spec": {
-		"group": "samplecontroller.example.com", "scope": "Namespaced",
-		"names": {"kind": "Foo", "plural": "foos", "singular": "foo"},
-		"versions": [{"name": "v1alpha1", "served": true, "storage": true, "subresources": {"status": {}}, "schema": {"openAPIV3Schema": ` + Schema + `}}]
-	}
-}`
-
-// Schema is the schema within Definition.
-const Schema = `{"type": "object", "properties": {
-	"spec": {"type": "object", "required": ["deploymentName", "replicas"], "properties": {
-		"deploymentName": {"type": "string"}, "replicas": {"type": "integer", "minimum": 0}
-	}},
-	"status": {"type": "object", "properties": {
-		"availableReplicas": {"type": "integer"},
-		"conditions": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"], "items": {
-			"type": "object", "required": ["type", "status", "lastTransitionTime", "reason", "message"], "properties": {
-				"type": {"type": "string"}, "status": {"type": "string"}, "observedGeneration": {"type": "integer"},
-				"lastTransitionTime": {"type": "string", "format": "date-time"}, "reason": {"type": "string"}, "message": {"type": "string"}
-			}
-		}}
-	}}
-}}`
+//
+//go:embed foos.json
+var Definition string
