@@ -8,13 +8,13 @@ package main
 
 import (
 	"context"
+	_ "embed" // for the definition
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
@@ -92,12 +92,12 @@ func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
 	return nil
 }
 
-// resource is the contents of sites.yaml, for the server in the process.
-var resource = clienttest.Resource{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites", Status: true}
+//go:embed sites.yaml
+var definition string
 
 func main() {
 	cluster.Example{
-		Work:      func(ctx context.Context, c *client.Client) error { return work(ctx, c, os.Stdout) },
-		Resources: []clienttest.Resource{resource},
+		Work: func(ctx context.Context, c *client.Client) error { return work(ctx, c, os.Stdout) },
+		Fill: cluster.Define(definition),
 	}.Main()
 }

@@ -12,6 +12,9 @@ import (
 func TestASiteComesAndGoes(t *testing.T) {
 	var out bytes.Buffer
 	err := cluster.InProcess(t.Context(), func(ctx context.Context, c *client.Client) error {
+		if err := cluster.Define(definition)(ctx, c); err != nil {
+			return err
+		}
 		if err := work(ctx, c, &out); err != nil {
 			return err
 		}
@@ -20,7 +23,7 @@ func TestASiteComesAndGoes(t *testing.T) {
 			t.Errorf("%d sites are left", len(list.Items))
 		}
 		return err
-	}, resource)
+	})
 	const want = `made default/bowline-example {example.com 0}
 changed to {example.com 3}
 published at https://example.com/

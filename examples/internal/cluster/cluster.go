@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -28,8 +29,6 @@ type Example struct {
 	Demo Work
 	// Fill makes objects for Work in a server in the process.
 	Fill Work
-	// Resources are the custom resources of the server in the process.
-	Resources []clienttest.Resource
 	// Containers say what happens in the containers of that server's pods.
 	Containers clienttest.Containers
 }
@@ -49,7 +48,7 @@ func (e Example) Main() {
 	if o.Path != "" || o.Context != "" {
 		err = onCluster(ctx, o, e.Work)
 	} else {
-		err = Serve(ctx, e.demo, clienttest.Options{Resources: e.Resources, Containers: e.Containers})
+		err = Serve(ctx, e.demo, clienttest.Options{Containers: e.Containers})
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), err)
@@ -84,10 +83,22 @@ func onCluster(ctx context.Context, o kubeconfig.Options, work Work) error {
 	return work(ctx, c)
 }
 
-// InProcess runs work on its own API server in the process, which ends with the work.
-func InProcess(ctx context.Context, work Work, resources ...clienttest.Resource) error {
-	return Serve(ctx, work, clienttest.Options{Resources: resources})
+// Define makes a CustomResourceDefinition, given in YAML, as kubectl create does.
+func Define(definition string) Work {
+	return func(ctx context.Context, c *client.Client) error {
+		resp, err := c.Raw(ctx, client.RawRequest{
+			Method: http.MethodPost, Path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+			Header: http.Header{"Content-Type": {"application/yaml"}}, Body: []byte(definition),
+		})
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	}
 }
+
+// InProcess runs work on its own API server in the process, which ends with the work.
+func InProcess(ctx context.Context, work Work) error { return Serve(ctx, work, clienttest.Options{}) }
 
 // Serve runs work on a server in the process with these options.
 func Serve(ctx context.Context, work Work, o clienttest.Options) error {
