@@ -54,7 +54,7 @@ func write(tb testing.TB, name, text string) string {
 
 func TestDefinitionsInFilesAreServedFromTheStart(t *testing.T) {
 	t.Parallel()
-	file := write(t, "pages.yaml", "# a comment\n---\n"+manifest(`{type: object, properties: {title: {type: string, maxLength: 3}}}`)+
+	file := write(t, "pages.yaml", "# a comment\n--- # another\n"+manifest(`{type: object, properties: {title: {type: string, maxLength: 3}}}`)+
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
 	folder := filepath.Dir(file)
 	if err := os.WriteFile(filepath.Join(folder, "notes.txt"), []byte("{"), 0o600); err != nil {
@@ -93,6 +93,10 @@ func TestFilesWithoutValidDefinitionsAreRefused(t *testing.T) {
 			"CustomResourceDefinition pages.example.com: the apiVersion must be apiextensions.k8s.io/v1, got apiextensions.k8s.io/v1beta1",
 		},
 		{[]string{file(strings.Replace(good, "served: true", "served: 1", 1))}, "cannot unmarshal number"},
+		{
+			[]string{file(strings.Replace(good, "storage: true", "storage: true\n    additionalPrinterColumn: []", 1))},
+			`unknown field "spec.versions[0].additionalPrinterColumn"`,
+		},
 		{[]string{file(strings.Replace(good, "scope: Namespaced", "scope: Everywhere", 1))}, `spec.scope: Unsupported value: "Everywhere"`},
 		{[]string{file(good), file(good)}, `customresourcedefinitions.apiextensions.k8s.io "pages.example.com" already exists`},
 		{[]string{file(manifest(`{type: object, x-kubernetes-validations: [{rule: "true"}]}`))}, "set Options.Rules to a value of package client/clienttest/cel"},

@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -67,9 +69,8 @@ func manifestsIn(folder string) (files []string, _ error) {
 func documents(text []byte) (docs [][]byte) {
 	var doc []byte
 	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(line, []byte("---")) {
-			docs, doc = append(docs, doc), nil
-			continue
+		if rest, found := bytes.CutPrefix(line, []byte("---")); found && (len(rest) == 0 || bytes.ContainsAny(rest[:1], " \t\r\n")) {
+			docs, doc, line = append(docs, doc), nil, rest
 		}
 		doc = append(doc, line...)
 	}
@@ -103,6 +104,9 @@ func (a *api) create(whole jsontree.Object) error {
 	if err == nil {
 		err = d.Normalize(&a.crds.Type)
 	}
+	if wrong := schema.FieldErrors(text, a.crds.Shape()); err == nil && len(wrong) > 0 {
+		err = errors.New(strings.Join(wrong, ", "))
+	}
 	if err != nil {
 		return err
 	}
@@ -113,7 +117,6 @@ func (a *api) create(whole jsontree.Object) error {
 	c := &call{
 		Request: Request{Verb: "create", Resource: a.crds.GVR(), Key: meta.Key{}}, api: a, res: a.crds, w: unread{}, r: r,
 	}
-	a.crds.Shape().Prune(d.Content)
 	d.Meta.ResourceVersion = ""
 	tx := a.store.Begin()
 	defer tx.End()

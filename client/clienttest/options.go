@@ -18,7 +18,8 @@ type Options struct {
 
 	// CRDs are files and folders with CustomResourceDefinitions in YAML or JSON, such as those that controller-gen writes.
 	// The server has them from its start. Of a folder it reads the files whose names end in .yaml, .yml or .json, without
-	// those of inner folders, and passes over other kinds. A file that is named here must have a definition.
+	// those of inner folders, and passes over other kinds. A file or folder must have a definition. A definition with
+	// members that its kind does not have is refused, as by kubectl.
 	CRDs []string
 
 	// Rules checks the CEL rules of custom resources. Package client/clienttest/cel, a module of its own, has it. If it is
