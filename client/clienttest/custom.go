@@ -34,6 +34,7 @@ func (a *api) customResource(r Resource) (*resource, error) {
 		res.subresources["status"] = &subresource{part: statusPart}
 	}
 	if len(r.Schema) > 0 {
+		res.prepare = res.completeStored
 		if err := a.check(res); err != nil {
 			return nil, err
 		}
@@ -61,11 +62,11 @@ func (a *api) check(r *resource) error {
 	return err
 }
 
-// serve replaces custom resources, the versions of one kind, by others, which get their objects. stored is the
-// new one whose version the server stores. Any may be missing.
+// serve replaces custom resources, the versions of one kind, by others, which get their objects unless their scope is
+// another. stored is the new one whose version the server stores. Any may be missing.
 func (a *api) serve(tx store.Tx, old, now []*resource, stored *resource) {
 	var before *store.Collection
-	if i := slices.IndexFunc(old, func(r *resource) bool { return r.stores }); i >= 0 {
+	if i := slices.IndexFunc(old, func(r *resource) bool { return stored != nil && r.stores && r.Scope == stored.Scope }); i >= 0 {
 		before = old[i].objects
 	}
 	for i, r := range now {
@@ -94,6 +95,15 @@ func (a *api) serve(tx store.Tx, old, now []*resource, stored *resource) {
 
 // The conversion between the versions of a custom resource changes the apiVersion, and drops what the schema of the new
 // version does not have. The defaults of a version are added to what is read from the store in that version.
+
+// completeStored drops what the schema does not have, and fills in the defaults of a write in the stored version, as the
+// storage does: an apply may have unknown members, and a status that the write has lost may have defaults.
+func (r *resource) completeStored(d *object.Draft, _ bool) {
+	r.Declared.Prune(d.Content)
+	if r.stores {
+		r.Declared.Complete(d.Content)
+	}
+}
 
 // viewOfVersion returns an object of any version of a custom resource in this version.
 func (r *resource) viewOfVersion(d *object.Draft) *object.Draft {

@@ -28,6 +28,13 @@ type definition struct {
 	terminating bool
 }
 
+// served reports whether the conditions of a definition say that its resource is served.
+func (d *definition) served() bool {
+	return slices.ContainsFunc(d.Conditions, func(c definitions.Condition) bool {
+		return c.Status == "True" && (c.Type == "NamesAccepted" || c.Type == "Established")
+	})
+}
+
 // define makes a CustomResourceDefinition take effect after it has been written.
 func (a *api) define(tx store.Tx, cur *object.Revision) {
 	d := cur.Draft()
@@ -45,9 +52,7 @@ func (a *api) define(tx store.Tx, cur *object.Revision) {
 		all = append(all, other.Definition)
 	}
 	is.Accepted, is.Conditions = is.Accept(all)
-	if slices.ContainsFunc(is.Conditions, func(c definitions.Condition) bool {
-		return c.Status == "True" && (c.Type == "NamesAccepted" || c.Type == "Established")
-	}) {
+	if is.served() {
 		a.serveDefinition(tx, is)
 	}
 	status := d.Member("status")
@@ -237,13 +242,23 @@ func (a *api) undefine(tx store.Tx, name string) {
 func (a *api) redefine() {
 	tx := a.store.Begin()
 	defer tx.End()
-	for _, name := range slices.Sorted(maps.Keys(a.definitions)) {
-		if tx.Get(a.crds.objects, meta.Key{Name: name}) == nil {
-			a.undefine(tx, name)
-		}
-	}
+	were := a.definitions
+	a.definitions = map[string]*definition{}
 	for v := range tx.Objects(a.crds.objects, "") {
-		a.define(tx, v)
+		is := &definition{Definition: definitions.Read(v.Draft()), terminating: v.Deleting}
+		if was := were[v.Key.Name]; was != nil && is.served() {
+			is.spec, is.versions = was.spec, was.versions
+			delete(were, v.Key.Name)
+		}
+		a.definitions[v.Key.Name] = is
+	}
+	for _, was := range were {
+		a.serve(tx, was.versions, nil, nil)
+	}
+	// Each decision on names needs the definitions of all others as they are in the store now.
+	for _, name := range slices.Sorted(maps.Keys(a.definitions)) {
+		a.define(tx, tx.Get(a.crds.objects, meta.Key{Name: name}))
+		a.finishDefinition(tx, name)
 	}
 }
 

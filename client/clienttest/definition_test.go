@@ -123,13 +123,15 @@ func (r *rules) Compile(schema json.RawMessage) (clienttest.CompiledRules, error
 	return r, nil
 }
 
-func (r *rules) Check(_ context.Context, obj, old map[string]any) []meta.StatusCause {
+func (r *rules) Check(_ context.Context, obj, old map[string]any) (causes []meta.StatusCause, warnings []string) {
 	title := func(m map[string]any) any { spec, _ := m["spec"].(map[string]any); return spec["title"] }
 	switch is := title(obj); {
 	case is == "no", old != nil && is != title(old):
-		return []meta.StatusCause{{Reason: "FieldValueInvalid", Field: "spec.title", Message: "by a rule"}}
+		return []meta.StatusCause{{Reason: "FieldValueInvalid", Field: "spec.title", Message: "by a rule"}}, nil
+	case is == "odd" && old != nil:
+		return nil, []string{"the title is still odd"}
 	}
-	return nil
+	return nil, nil
 }
 
 func TestRulesAreChecked(t *testing.T) {
@@ -163,6 +165,11 @@ func TestRulesAreChecked(t *testing.T) {
 		if a.code != http.StatusUnprocessableEntity || strings.Join(fields, " ") != test.want {
 			t.Errorf("%s %s is answered with %d about %q, want %s", test.method, test.body, a.code, fields, test.want)
 		}
+	}
+	h.must(t, http.MethodPost, pagesPath, page("odd", `{"title":"odd"}`))
+	resp := h.open(t, http.MethodPatch, pagesPath+"/odd", `{"metadata":{"labels":{"a":"b"}}}`, "Content-Type", merge)
+	if got, want := resp.Header.Get("Warning"), `299 - "the title is still odd"`; got != want {
+		t.Errorf("the warning is %s, want %s", got, want)
 	}
 	lenient := newHarness(t, clienttest.Options{CRDs: []string{write(t, "a.yaml", manifest(schema))}, Lenient: true})
 	lenient.must(t, http.MethodPost, pagesPath, page("a", `{"title":"no"}`))
@@ -222,6 +229,31 @@ func TestARollbackRestoresDefinitions(t *testing.T) {
 	if a := h.do(t, http.MethodGet, pagesPath, ""); a.code != http.StatusNotFound {
 		t.Errorf("after the rollback the answer is %d", a.code)
 	}
+}
+
+// A definition that got its names only after the version of the rollback stayed served.
+func TestARollbackTakesNamesAway(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, clienttest.Options{})
+	pages := manifest(`{type: object}`)
+	books := strings.NewReplacer("pages.", "books.", "plural: pages", "plural: books", "kind: Page", "kind: Book").Replace(pages)
+	for _, text := range []string{pages, books} { // both want the short name pg
+		h.must(t, http.MethodPost, crdsPath, text, "Content-Type", "application/yaml")
+	}
+	before, version := at(h.must(t, http.MethodGet, crdsPath, ""), "items"), h.version(t)
+	h.must(t, http.MethodDelete, crdsPath+"/pages.example.com", "")
+	path := strings.Replace(pagesPath, "pages", "books", 1)
+	h.must(t, http.MethodPost, path, strings.Replace(page("a", `{}`), "Page", "Book", 1))
+	if err := h.server.Rollback(version); err != nil {
+		t.Fatal(err)
+	}
+	if after := at(h.must(t, http.MethodGet, crdsPath, ""), "items"); after != before {
+		t.Errorf("after the rollback the definitions are %s, want %s", after, before)
+	}
+	if a := h.do(t, http.MethodGet, path, ""); a.code != http.StatusNotFound {
+		t.Errorf("after the rollback the books are answered with %d", a.code)
+	}
+	h.must(t, http.MethodPost, pagesPath, page("a", `{}`))
 }
 
 // A watch ends when the schema changes, and its client must list again, as on a real server.

@@ -85,7 +85,9 @@ func serveScale(c *call) error {
 	}
 	if is := c.res.scale; is != nil {
 		if _, found, _ := numberAt(v.Draft().Content, is.SpecReplicasPath); !found {
-			return fmt.Errorf("the spec replicas field %q does not exist", is.SpecReplicasPath)
+			why := fmt.Sprintf("the spec replicas field %q does not exist", is.SpecReplicasPath)
+			return status.Failure(http.StatusInternalServerError, "InternalError", "Internal error occurred: %s", why).
+				With(meta.StatusDetails{Causes: []meta.StatusCause{{Message: why}}})
 		}
 	}
 	return c.writeScale(v)

@@ -44,7 +44,11 @@ func (c *call) wrongValues(d, old *object.Draft) []meta.StatusCause {
 		if old != nil {
 			before, _ = values.Native(was).(jsontree.Object)
 		}
-		causes = append(causes, c.res.rules.Check(c.r.Context(), is, before)...)
+		broken, warnings := c.res.rules.Check(c.r.Context(), is, before)
+		causes = append(causes, broken...)
+		for _, text := range warnings {
+			c.warn("%s", text)
+		}
 	}
 	return causes
 }

@@ -19,7 +19,8 @@ const (
 )
 
 // limits is the advice in a cause that an estimated cost is too high.
-const limits = " (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
+const limits = " (try simplifying the rule, or adding maxItems, maxProperties, and maxLength " +
+	"where arrays, maps, and strings are declared)"
 
 func TestDefinitions(t *testing.T) {
 	for _, test := range []struct {
@@ -50,35 +51,37 @@ func TestDefinitions(t *testing.T) {
 				printed(`self \u003e 0`, "self")+"messageExpression must evaluate to a string")},
 		},
 		{
-			name: "a reason that does not exist", obj: definition(version("v1", with(integer, `{"rule":"self > 0","reason":"Other"}`))),
+			name: "a reason that does not exist",
+			obj:  definition(version("v1", with(integer, `{"rule":"self > 0","reason":"Other"}`))),
 			want: []meta.StatusCause{{
 				Reason: "FieldValueNotSupported", Field: validations + ".reason", Message: `Unsupported value: "Other": supported values: ` +
 					`"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"`,
 			}},
 		},
 		{
-			name: "a fieldPath that does not exist", obj: definition(version("v1", pair(`{"rule":"self.min > 0","fieldPath":".mid"}`))),
+			name: "a fieldPath that does not exist",
+			obj:  definition(version("v1", pair(`{"rule":"self.min > 0","fieldPath":".mid"}`))),
 			want: []meta.StatusCause{invalid(validations+".fieldPath", `: ".mid": must be a valid path`)},
 		},
 		{
 			name: "oldSelf of items without a key",
 			obj:  definition(version("v1", `{"type":"array","items":`+with(integer, `{"rule":"self >= oldSelf"}`)+`}`)),
 			want: []meta.StatusCause{invalid("spec.validation.openAPIV3Schema.properties[spec].items.x-kubernetes-validations[0].rule",
-				`: "self >= oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within spec.validation.openAPIV3Schema.properties[spec]`)},
+				`: "self >= oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema `+
+					"within spec.validation.openAPIV3Schema.properties[spec]")},
 		},
 		{
-			name: "optionalOldSelf without oldSelf", obj: definition(version("v1", with(integer, `{"rule":"self > 0","optionalOldSelf":true}`))),
+			name: "optionalOldSelf without oldSelf",
+			obj:  definition(version("v1", with(integer, `{"rule":"self > 0","optionalOldSelf":true}`))),
 			want: []meta.StatusCause{invalid(validations+".optionalOldSelf", `: true: may not be set if oldSelf is not used in rule`)},
 		},
 		{
 			name: "a rule of a high estimated cost", obj: definition(version("v1", with(words, nested))),
 			want: []meta.StatusCause{
-				{Reason: "FieldValueForbidden", Field: validations + ".rule", Message: "Forbidden: estimated rule cost exceeds budget by factor of more than 100x" + limits},
-				{Reason: "FieldValueForbidden", Field: validations + ".rule", Message: "Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"},
-				{
-					Reason: "FieldValueForbidden", Field: "spec.validation.openAPIV3Schema", Message: "Forbidden: x-kubernetes-validations " +
-						"estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x" + limits,
-				},
+				forbidden(validations+".rule", "estimated rule cost exceeds budget by factor of more than 100x"+limits),
+				forbidden(validations+".rule", "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"),
+				forbidden("spec.validation.openAPIV3Schema", "x-kubernetes-validations "+
+					"estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x"+limits),
 			},
 		},
 		{
@@ -91,16 +94,19 @@ func TestDefinitions(t *testing.T) {
 			want: []meta.StatusCause{invalid("spec.validation.openAPIV3Schema.properties[spec].properties[n].default", ": 0: failed rule: self > 0")},
 		},
 		{
-			name: "a rule of one of several versions", obj: definition(version("v1", integer), version("v2", with(integer, `{"rule":"self"}`))),
+			name: "a rule of one of several versions",
+			obj:  definition(version("v1", integer), version("v2", with(integer, `{"rule":"self"}`))),
 			want: []meta.StatusCause{invalid("spec.versions[1].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule",
 				printed("self", "")+"cel expression must evaluate to a bool")},
 		},
 		{
-			name: "not only rules", obj: strings.Replace(definition(version("v1", integer)), `"pages.example.com"`, `"pages"`, 1),
+			name: "not only rules",
+			obj:  strings.Replace(definition(version("v1", integer)), `"pages.example.com"`, `"pages"`, 1),
 			want: []meta.StatusCause{invalid("metadata.name", `: "pages": must be spec.names.plural+"."+spec.group`)},
 		},
 		{
-			name: "a group that needs an approval", obj: strings.ReplaceAll(definition(version("v1", integer)), "example.com", "example.k8s.io"),
+			name: "a group that needs an approval",
+			obj:  strings.ReplaceAll(definition(version("v1", integer)), "example.com", "example.k8s.io"),
 			want: []meta.StatusCause{{
 				Reason: "FieldValueRequired", Field: "metadata.annotations[api-approved.kubernetes.io]",
 				Message: `Required value: protected groups must have approval annotation "api-approved.kubernetes.io", ` +
@@ -122,7 +128,8 @@ func TestDefinitions(t *testing.T) {
 			old:  definition(version("v1", integer)),
 			obj:  definition(version("v2", integer)),
 			want: []meta.StatusCause{invalid("status.storedVersions[0]", `: "v1": missing from spec.versions; v1 was previously a storage version, `+
-				"and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions")},
+				"and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 "+
+				"and removes v1 from status.storedVersions")},
 		},
 		{
 			name: "an update of the kind of an established definition",
@@ -140,7 +147,7 @@ func TestDefinitions(t *testing.T) {
 			name: "an update that makes a rule expensive",
 			old:  definition(version("v1", with(short(10), nested))),
 			obj:  definition(version("v1", with(short(2000), nested))),
-			want: []meta.StatusCause{{Reason: "FieldValueForbidden", Field: validations + ".rule", Message: "Forbidden: estimated rule cost exceeds budget by factor of 3.6x" + limits}},
+			want: []meta.StatusCause{forbidden(validations+".rule", "estimated rule cost exceeds budget by factor of 3.6x"+limits)},
 		},
 		{
 			name: "an update of a version whose rules are expensive",
@@ -173,7 +180,8 @@ func definition(versions ...string) string {
 	stored := strings.SplitN(versions[0], `"`, 5)[3]
 	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
 		"metadata":{"name":"pages.example.com","labels":{"wrong":"-"}},
-		"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"pages","kind":"Page"},"versions":[` + strings.Join(versions, ",") + `]},
+		"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"pages","kind":"Page"},
+			"versions":[` + strings.Join(versions, ",") + `]},
 		"status":{"acceptedNames":{"plural":"pages","kind":"Page"},"conditions":[],"storedVersions":["` + stored + `"]}}`
 }
 

@@ -13,6 +13,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	limits "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
@@ -52,7 +53,9 @@ type compiled struct {
 }
 
 // Check implements [clienttest.CompiledRules].
-func (c *compiled) Check(ctx context.Context, obj, old map[string]any) []meta.StatusCause {
+func (c *compiled) Check(ctx context.Context, obj, old map[string]any) ([]meta.StatusCause, []string) {
+	var w recorder
+	ctx = warning.WithWarningRecorder(ctx, &w)
 	var options []cel.Option
 	if old != nil {
 		pair := common.NewCorrelatedObject(obj, old, &model.Structural{Structural: c.schema})
@@ -60,5 +63,11 @@ func (c *compiled) Check(ctx context.Context, obj, old map[string]any) []meta.St
 	}
 	// To Validate, a map that is nil is no object.
 	errs, _ := c.validator.Validate(ctx, nil, c.schema, obj, old, limits.RuntimeCELCostBudget, options...)
-	return causes(errs)
+	return causes(errs), w
 }
+
+// recorder keeps the warnings of the library.
+type recorder []string
+
+// AddWarning implements warning.Recorder.
+func (r *recorder) AddWarning(_, text string) { *r = append(*r, text) }

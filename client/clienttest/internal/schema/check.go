@@ -30,7 +30,7 @@ func (s *Shape) Check(v any, path string) []string {
 		var all []string
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			inner, named := s.Field(name)
-			if !named && inner == nil && s.members != nil && !s.open {
+			if !named && inner == nil && s.members != nil && !s.open && !s.lax {
 				return append(all, path+"."+name+": field not declared in schema")
 			}
 			all = append(all, inner.Check(v[name], path+"."+name)...)

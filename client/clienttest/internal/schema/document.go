@@ -27,6 +27,20 @@ type jsonSchema struct {
 	PreserveUnknown      bool                   `json:"x-kubernetes-preserve-unknown-fields"`
 	EmbeddedResource     bool                   `json:"x-kubernetes-embedded-resource"`
 	IntOrString          bool                   `json:"x-kubernetes-int-or-string"`
+	preserved            bool                   // it, or a schema around it, preserves unknown members
+}
+
+// preserve sets preserved in a schema and all schemas in it.
+func (j *jsonSchema) preserve(around bool) {
+	if j == nil {
+		return
+	}
+	j.preserved = around || j.PreserveUnknown
+	for _, p := range j.Properties {
+		p.preserve(j.preserved)
+	}
+	j.Items.preserve(j.preserved)
+	j.AdditionalProperties.schema.preserve(j.preserved)
 }
 
 // additional is the schema of members that are not named, or says whether there may be any.
@@ -58,6 +72,7 @@ func Declared(schema json.RawMessage) (*Shape, error) {
 	if err := j.check("Schema"); err != nil {
 		return nil, err
 	}
+	j.preserve(false)
 	metadata := Builtin().Metadata()
 	s := (&Table{closed: true, objects: metadata}).shape(&j)
 	s.identify(metadata)

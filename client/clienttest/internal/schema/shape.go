@@ -15,6 +15,7 @@ type Shape struct {
 	defaults map[string]any // the values of absent keys
 	atomic   bool           // an object that is owned whole
 	open     bool           // unknown members stay
+	lax      bool           // an apply may have unknown members, because this or an outer shape is open
 	notNull  bool           // null equals an absent value, and is dropped
 	format   string         // such as int32
 	name     string         // the schema's name, which ends in the Go type's

@@ -203,6 +203,7 @@ func (t *Table) fill(s *Shape, j *jsonSchema) {
 	s.notNull = t.closed && !j.Nullable
 	s.atomic = s.atomic || j.MapType == "atomic"
 	s.open = s.open || j.PreserveUnknown
+	s.lax = s.lax || j.preserved || j.PreserveUnknown
 }
 
 // write records that a member is always written.
