@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -134,11 +135,7 @@ func (c *call) listKind() (apiVersion, kind string) {
 	if c.form == asMetadata {
 		return c.metaVersion(), "PartialObjectMetadataList"
 	}
-	kind = c.res.Kind + "List"
-	if c.res.listKind != "" {
-		kind = c.res.listKind
-	}
-	return c.res.GVK().APIVersion(), kind
+	return c.res.GVK().APIVersion(), cmp.Or(c.res.listKind, c.res.Kind+"List")
 }
 
 // listFrame returns the text of a list before and after its items.

@@ -17,20 +17,23 @@ func serveDeleteCollection(c *call) error {
 		return err
 	}
 	if !o.dryRun {
-		c.removeAll(p.items, o)
+		if err := c.removeAll(p.items, o); err != nil {
+			return err
+		}
 	}
 	return c.writeList(p)
 }
 
-func (c *call) removeAll(vs []*object.Revision, o *deleteOptions) {
+func (c *call) removeAll(vs []*object.Revision, o *deleteOptions) error {
 	tx := c.store.Begin()
 	defer tx.End()
-	if c.current() != nil {
-		return
+	if err := c.current(); err != nil {
+		return err
 	}
 	for _, v := range vs {
 		if cur := tx.Get(c.res.objects, v.Key); cur != nil && o.check(c.res, cur) == nil {
 			c.remove(tx, c.res, cur, o)
 		}
 	}
+	return nil
 }

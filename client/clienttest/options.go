@@ -17,9 +17,9 @@ type Options struct {
 	Listener net.Listener
 
 	// CRDs are files and folders with CustomResourceDefinitions in YAML or JSON, such as those that controller-gen writes.
-	// The server has them from its start. Of a folder it reads the files whose names end in .yaml, .yml or .json, without
-	// those of inner folders, and passes over other kinds. A file or folder must have a definition. A definition with
-	// members that its kind does not have is refused, as by kubectl.
+	// The server has them from its start. In a folder it reads the files whose names end in .yaml, .yml or .json, but no
+	// inner folders. Objects of other kinds are left out. Each path must lead to a definition. A definition with members
+	// that its kind does not have is refused, as by kubectl.
 	CRDs []string
 
 	// Rules checks the CEL rules of custom resources. Package client/clienttest/cel, a module of its own, has it. If it is

@@ -23,8 +23,8 @@
 // # How a server calls it
 //
 // CheckDefinition takes a definition as it was sent or as it is stored. It fills in the defaults, and the status that a
-// real server would store. Of the metadata it checks only the name and the approval of a protected group; a server
-// checks the rest for every kind. A write to the subresource status of a definition has nothing to check.
+// real server would store. It checks two parts of the metadata: the name, and the approval of a protected group. The
+// server checks the rest, as for every kind. It does not call CheckDefinition for a write to the subresource status.
 //
 // Compile takes the schema of one version. It returns nil if the schema has no rules.
 //

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
@@ -87,12 +85,7 @@ func (r randomValues) write(t *testing.T, things client.Resource[object], text s
 	if !ok || refusal.Status.Details == nil {
 		t.Fatal(err)
 	}
-	lines := []string{string(refusal.Status.Reason)}
-	for _, c := range refusal.Status.Details.Causes {
-		lines = append(lines, fmt.Sprintf("%s %s: %s", c.Reason, c.Field, c.Message))
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
+	return whyRefused(err)
 }
 
 // schema returns a schema of at most so many levels.

@@ -65,7 +65,7 @@ func (d *Definition) Accept(all []*Definition) (Names, []Condition) {
 		}
 	}
 	if status(namesAccepted) == "True" && status(established) != "True" {
-		if d.Conversion.Webhook != nil && wrongBundle(d.Conversion.Webhook.CABundle) != "" {
+		if wrongBundle(d.Conversion.CABundle) != "" {
 			set(Condition{established, "False", "InvalidCABundle", "The conversion webhook CABundle is invalid"})
 		} else {
 			set(Condition{established, "True", "InitialNamesAccepted", "the initial names have been accepted"})

@@ -88,7 +88,7 @@ func TestNamesThatOthersHaveAreNotAccepted(t *testing.T) {
 
 func TestAnInvalidCABundlePreventsTheUseOfADefinition(t *testing.T) {
 	d := defined(Names{Plural: "pages", Kind: "Page"})
-	d.Accepted, d.Conversion.Webhook = Names{}, &Webhook{CABundle: []byte("a")}
+	d.Accepted, d.Conversion.CABundle = Names{}, []byte("a")
 	_, conditions := d.Accept(nil)
 	if want := (Condition{"Established", "False", "InvalidCABundle", "The conversion webhook CABundle is invalid"}); conditions[1] != want {
 		t.Errorf("conditions %v", conditions)

@@ -18,7 +18,6 @@ package definitions
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
@@ -80,22 +79,8 @@ type Column struct {
 
 // Conversion says how objects are converted between versions.
 type Conversion struct {
-	Strategy string   // None or Webhook
-	Webhook  *Webhook // nil unless the strategy is Webhook
-}
-
-// Webhook is a service that converts objects. Either URL or Service is set.
-type Webhook struct {
-	URL            string
-	Service        *Service
-	CABundle       []byte // PEM; empty for the roots of the system
-	ReviewVersions []string
-}
-
-// Service is a Service that is called as a webhook.
-type Service struct {
-	Namespace, Name, Path string
-	Port                  int
+	Strategy string // None or Webhook
+	CABundle []byte // of the webhook, PEM; empty for the roots of the system
 }
 
 // Read reads a definition that [Complete] has completed and [Check] has found valid. Members of wrong types are empty.
@@ -104,8 +89,7 @@ func Read(d *object.Draft) *Definition {
 	def := &Definition{
 		Name: d.Meta.Name, Group: spec.text("group"), Namespaced: spec.text("scope") == "Namespaced",
 		Names: readNames(spec.in("names")), Conversion: readConversion(spec.in("conversion")),
-		Accepted: readNames(status.in("acceptedNames")), StoredVersions: status.texts("storedVersions"),
-		approval: d.Meta.Annotations[approvalAnnotation],
+		Accepted: readNames(status.in("acceptedNames")), approval: d.Meta.Annotations[approvalAnnotation],
 	}
 	for _, v := range spec.list("versions") {
 		def.Versions = append(def.Versions, readVersion(v))
@@ -147,29 +131,7 @@ func readVersion(v view) Version {
 }
 
 func readConversion(v view) Conversion {
-	c := Conversion{Strategy: v.text("strategy")}
-	if hook := v.in("webhook"); hook != nil {
-		config := hook.in("clientConfig")
-		c.Webhook = &Webhook{URL: config.text("url"), CABundle: config.bytes("caBundle"), ReviewVersions: hook.texts("conversionReviewVersions")}
-		if s := config.in("service"); s != nil {
-			c.Webhook.Service = &Service{s.text("namespace"), s.text("name"), s.text("path"), s.number("port")}
-		}
-	}
-	return c
-}
-
-// Rules returns the fields of all rules that need CEL, which are in the x-kubernetes-validations of the schemas.
-func (d *Definition) Rules() (fields []string) {
-	for i, v := range d.Versions {
-		parsed, _ := jsontree.Parse(v.Schema) // nil if there is none
-		s, _ := parsed.(jsontree.Object)
-		view(s).walk(fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i), func(s view, at string) {
-			for i := range s.list("x-kubernetes-validations") {
-				fields = append(fields, fmt.Sprintf("%s.x-kubernetes-validations[%d].rule", at, i))
-			}
-		})
-	}
-	return fields
+	return Conversion{v.text("strategy"), v.in("webhook").in("clientConfig").bytes("caBundle")}
 }
 
 // view reads the members of an object. A member of another type than the wanted one counts as absent, and so does null.

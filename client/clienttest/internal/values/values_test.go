@@ -219,3 +219,12 @@ func TestALongListWithKeysIsCheckedAtOnce(t *testing.T) {
 		t.Errorf("got %d causes", len(got))
 	}
 }
+
+func TestRulesNamesTheSchemasThatHaveRules(t *testing.T) {
+	s := parse(t, `{"type":"object","x-kubernetes-validations":[{"rule":"true"},{"rule":"true"}],"properties":{
+		"a":{"type":"array","items":{"type":"string","x-kubernetes-validations":[{"rule":"true"}]}},
+		"b":{"type":"object","additionalProperties":{"type":"string","x-kubernetes-validations":[{"rule":"true"}]}},"c":{"type":"string"}}}`)
+	if got, want := s.Rules(), []string{"Schema", "Schema.properties.a.items", "Schema.properties.b.additionalProperties"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
