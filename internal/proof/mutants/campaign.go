@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+	"time"
 )
 
 // errFound says that there is something to mend. The campaign has printed it.
@@ -31,7 +33,9 @@ type campaign struct {
 	w        io.Writer
 
 	argued map[string]string
-	most   int // the percentage of mutants that may survive; 0 means none
+	most   int           // the percentage of mutants that may survive; 0 means none
+	limit  time.Duration // how long it goes on; 0 means until all have been tried
+	ends   time.Time     // of limit
 }
 
 // tally counts the mutants of a package.
@@ -63,10 +67,19 @@ func (c *campaign) do(ctx context.Context) error {
 	for _, g := range targets() {
 		whole += g.part
 	}
+	if c.limit > 0 {
+		c.ends = time.Now().Add(c.limit)
+		random := rand.New(rand.NewPCG(uint64(c.seed), 0)) // so that no package is always the one without time
+		random.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	}
 	var total tally
 	var rows []string
 	for _, g := range chosen {
 		n, err := c.target(ctx, root, g, c.n*g.part/whole)
+		if baseline := (*baselineError)(nil); errors.As(err, &baseline) {
+			fmt.Fprintf(c.w, "AGAIN    %v\n", err) // a flaky test does not end a campaign of hours
+			n, err = c.target(ctx, root, g, c.n*g.part/whole)
+		}
 		if err != nil {
 			return err
 		}
@@ -89,6 +102,9 @@ func (c *campaign) do(ctx context.Context) error {
 	}
 	return nil
 }
+
+// isOver reports whether the time is over.
+func (c *campaign) isOver() bool { return !c.ends.IsZero() && time.Now().After(c.ends) }
 
 // isTooMuch reports whether more mutants than the percentage most have survived without an argument.
 func (c *campaign) isTooMuch(n tally) bool { return n.open*100 > n.tried*c.most }
@@ -122,7 +138,7 @@ func (c *campaign) target(ctx context.Context, root string, g target, want int) 
 		}
 		return n, nil
 	}
-	if want == 0 || len(all) == 0 {
+	if want == 0 || len(all) == 0 || c.isOver() {
 		return n, nil
 	}
 	all = all[:min(want+want/10+5, len(all))] // some will not compile
@@ -142,7 +158,7 @@ func (c *campaign) target(ctx context.Context, root string, g target, want int) 
 		if r.verdict != invalid {
 			n.add(c.judge(all[i], r.verdict, r.why))
 		}
-		if n.tried == want {
+		if n.tried == want || c.isOver() {
 			break
 		}
 	}

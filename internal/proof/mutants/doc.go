@@ -4,6 +4,7 @@
 //	go run ./internal/proof/mutants                          # the campaign
 //	go run ./internal/proof/mutants -packages cache          # one package of it
 //	go run ./internal/proof/mutants -n 1000 -seed 2          # other mutants, and more of them
+//	go run ./internal/proof/mutants -for 90m -most 20        # as many as this time allows; a fifth of them may survive
 //	go run ./internal/proof/mutants -run 'store.go add'      # the mutants whose identity has these words
 //	go run ./internal/proof/mutants -again OUTPUT            # those that survived in the run that wrote the file OUTPUT
 //	go run ./internal/proof/mutants -tests -test.run=Oracle  # some of the tests, which need not notice all of them

@@ -22,6 +22,7 @@ func main() {
 	flag.IntVar(&c.n, "n", 720, "how many mutants to try, in all packages together")
 	flag.IntVar(&c.seed, "seed", 1, "which mutants are tried")
 	flag.IntVar(&c.most, "most", 0, "fail only if more than this percentage of the mutants survives")
+	flag.DurationVar(&c.limit, "for", 0, "try no further mutants after this time, and take the packages in an order that the seed decides")
 	flag.IntVar(&c.jobs, "jobs", 2, "how many mutants to try at once")
 	flag.StringVar(&only, "packages", "", "try the mutants of these packages alone, separated by commas")
 	flag.StringVar(&c.run, "run", "", "try every mutant whose identity has this text")

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"go/parser"
 	"go/token"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const code = `package p
@@ -215,20 +218,12 @@ func TestPositive(t *testing.T) {
 
 // A package of a nested module is compiled in that module.
 func TestAMutantOfANestedModuleIsTried(t *testing.T) {
-	root := t.TempDir()
-	for name, text := range map[string]string{
+	root := module(t, map[string]string{
 		"go.mod":         "module example.com/m\n\ngo 1.26\n",
 		"in/go.mod":      "module example.com/m/in\n\ngo 1.26\n",
 		"in/p/p.go":      "package p\n\nfunc one() int { return 1 }\n",
 		"in/p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {\n\tif one() != 1 {\n\t\tt.Fail()\n\t}\n}\n",
-	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	var c strings.Builder
 	n, err := (&campaign{w: &c}).target(t.Context(), root, target{dir: "in/p"}, 1)
 	if want := (tally{tried: 1, killed: 1}); n != want || err != nil {
@@ -315,4 +310,51 @@ func TestTooManySurvivorsFailTheCampaign(t *testing.T) {
 			t.Errorf("%d of 100 with a limit of %d %%: %v", test.open, test.most, got)
 		}
 	}
+}
+
+func TestACampaignEndsWithItsTime(t *testing.T) {
+	root := module(t, map[string]string{
+		"go.mod":      "module example.com/m\n\ngo 1.26\n",
+		"p/p.go":      "package p\n\nfunc one() int { return 1 }\n\nfunc two() int { return 2 }\n",
+		"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {\n\tif one() != 1 {\n\t\tt.Fail()\n\t}\n}\n",
+	})
+	for _, test := range []struct {
+		left time.Duration
+		want tally
+	}{{-time.Hour, tally{}}, {time.Hour, tally{tried: 2, killed: 1, open: 1}}} {
+		c := campaign{w: io.Discard, ends: time.Now().Add(test.left)}
+		n, err := c.target(t.Context(), root, target{dir: "p"}, 2)
+		if n != test.want || err != nil {
+			t.Errorf("with %v left: %+v, %v; want %+v", test.left, n, err, test.want)
+		}
+	}
+}
+
+// A campaign tells a test that fails by chance from tests that do not run.
+func TestATestThatFailsWithoutAMutantIsNamed(t *testing.T) {
+	root := module(t, map[string]string{
+		"go.mod":      "module example.com/m\n\ngo 1.26\n",
+		"p/p.go":      "package p\n\nfunc one() int { return 1 }\n",
+		"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) { t.Fail() }\n",
+	})
+	_, err := (&campaign{w: io.Discard}).target(t.Context(), root, target{dir: "p"}, 1)
+	var baseline *baselineError
+	if !errors.As(err, &baseline) || *baseline != (baselineError{"p", "TestOne"}) {
+		t.Errorf("error %v, want that TestOne of p fails", err)
+	}
+}
+
+// module writes files into a new folder, and returns it.
+func module(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
 }

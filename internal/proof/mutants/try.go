@@ -60,11 +60,11 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant,
 		}
 		began := time.Now()
 		why, err := t.run(ctx, s, 0)
-		if err == nil && why != "" {
-			err = errors.New(why)
-		}
 		if err != nil {
-			return nil, fmt.Errorf("the tests of %s do not pass without a mutant: %w", pkg, err)
+			return nil, err
+		}
+		if why != "" {
+			return nil, &baselineError{pkg, why}
 		}
 		s.patience = 10*time.Second + 5*time.Since(began)
 		t.suites = append(t.suites, s)
@@ -73,6 +73,13 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant,
 		return nil, fmt.Errorf("neither %s nor a package above it has tests", g.dir)
 	}
 	return t, nil
+}
+
+// baselineError says that the tests of a package fail while no mutant is on.
+type baselineError struct{ pkg, why string }
+
+func (e *baselineError) Error() string {
+	return fmt.Sprintf("the tests of %s do not pass without a mutant: %s", e.pkg, e.why)
 }
 
 // try runs the tests against the mutant with this number, and returns the verdict and the test that killed it. Several
