@@ -16,8 +16,17 @@ import (
 type Pod struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {
-		NodeName string `json:"nodeName,omitempty"`
+		NodeName   string      `json:"nodeName,omitempty"`
+		Containers []Container `json:"containers"`
 	} `json:"spec"`
+	Status struct {
+		Phase string `json:"phase,omitempty"`
+	} `json:"status"`
+}
+
+type Container struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
 }
 
 var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
@@ -25,6 +34,7 @@ var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 func pod(name, node string) *Pod {
 	p := &Pod{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": name}}}
 	p.Spec.NodeName = node
+	p.Spec.Containers = []Container{{Name: "main", Image: "example.com/" + name}}
 	return p
 }
 
@@ -67,7 +77,7 @@ func Example() {
 		sub := inf.Reader().Subscribe(cache.HandlerFuncs[*Pod]{
 			Add: func(p *Pod) { fmt.Println("added", p.Name) },
 			Update: func(old, p *Pod) {
-				fmt.Printf("updated %s: %q, then %q\n", p.Name, old.Spec.NodeName, p.Spec.NodeName)
+				fmt.Printf("updated %s: %s, then %s\n", p.Name, old.Status.Phase, p.Status.Phase)
 				close(updated)
 			},
 		})
@@ -75,19 +85,19 @@ func Example() {
 			return err
 		}
 		key := meta.Key{Namespace: "default", Name: "web"}
-		if _, err := pods.Modify(ctx, key, func(p *Pod) error { p.Spec.NodeName = "node-a"; return nil }); err != nil {
+		if _, err := pods.Status().Modify(ctx, key, func(p *Pod) error { p.Status.Phase = "Running"; return nil }); err != nil {
 			return err
 		}
 		<-updated
 		if p, found := inf.Reader().Get(key); found {
-			fmt.Println("cached:", p.Name, p.Spec.NodeName)
+			fmt.Println("cached:", p.Name, p.Status.Phase)
 		}
 		return nil
 	}, pod("web", ""))
 	// Output:
 	// added web
-	// updated web: "", then "node-a"
-	// cached: web node-a
+	// updated web: Pending, then Running
+	// cached: web Running
 }
 
 func ExampleNewIndex() {
@@ -142,25 +152,25 @@ func ExampleReader_WaitFor() {
 
 func ExampleReader_Where() {
 	run(func(ctx context.Context, pods client.Resource[*Pod], inf *informer.Informer[*Pod]) error {
-		pending := inf.Reader().Where(func(p *Pod) bool { return p.Spec.NodeName == "" })
+		pending := inf.Reader().Where(func(p *Pod) bool { return p.Status.Phase == "Pending" })
 		gone := make(chan struct{})
 		sub := pending.Subscribe(cache.HandlerFuncs[*Pod]{
 			Add:    func(p *Pod) { fmt.Println("pending:", p.Name) },
-			Delete: func(p *Pod) { fmt.Println("not pending any more, on", p.Spec.NodeName); close(gone) },
+			Delete: func(p *Pod) { fmt.Println("not pending any more:", p.Name); close(gone) },
 		})
 		if err := sub.WaitSynced(ctx); err != nil {
 			return err
 		}
 		key := meta.Key{Namespace: "default", Name: "web"}
-		if _, err := pods.Modify(ctx, key, func(p *Pod) error { p.Spec.NodeName = "node-a"; return nil }); err != nil {
+		if _, err := pods.Status().Modify(ctx, key, func(p *Pod) error { p.Status.Phase = "Running"; return nil }); err != nil {
 			return err
 		}
 		<-gone
 		return nil
-	}, pod("web", ""), pod("db", "node-b"))
+	}, pod("web", "node-a"))
 	// Output:
 	// pending: web
-	// not pending any more, on node-a
+	// not pending any more: web
 }
 
 func ExampleSelect() {

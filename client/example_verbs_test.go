@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -115,16 +116,24 @@ func ExampleResource_Patch() {
 	// patch configmaps "default/web": patch: operation 0 (remove "data/color"): pointer "data/color" must be empty or start with a slash
 }
 
-// Deployment has only its identity here: the scale has the rest.
+// Deployment has here what a server requires of a new one. The scale has the rest.
 type Deployment struct {
 	meta.Identity `json:"metadata"`
+	Spec          json.RawMessage `json:"spec"`
+}
+
+func deployment(name string) *Deployment {
+	return &Deployment{meta.Identity{Namespace: "default", Name: name}, json.RawMessage(`{
+		"selector": {"matchLabels": {"app": "a"}},
+		"template": {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "a", "image": "example.com/a"}]}}
+	}`)}
 }
 
 // ScaleOf works for every kind that has a scale.
 func ExampleScaleOf() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		deployments := client.For(c, client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"})
-		made, err := deployments.Create(ctx, &Deployment{meta.Identity{Namespace: "default", Name: "web"}})
+		made, err := deployments.Create(ctx, deployment("web"))
 		if err != nil {
 			return err
 		}
@@ -139,14 +148,14 @@ func ExampleScaleOf() {
 		return nil
 	})
 	// Output:
-	// web 2
+	// web 3
 }
 
 // A custom subresource with its own type.
 func ExampleSubOf() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		deployments := client.For(c, client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"})
-		made, err := deployments.Create(ctx, &Deployment{meta.Identity{Namespace: "default", Name: "web"}})
+		made, err := deployments.Create(ctx, deployment("web"))
 		if err != nil {
 			return err
 		}

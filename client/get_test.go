@@ -14,7 +14,7 @@ import (
 )
 
 func TestGetOptionsChooseHowFreshAnObjectIs(t *testing.T) {
-	pods := client.Type[*ConfigMap]{Version: "v1", Kind: "Pod", Resource: "pods"}
+	quotas := client.Type[*ConfigMap]{Version: "v1", Kind: "ResourceQuota", Resource: "resourcequotas"} // it has a status
 	version := func(o *ConfigMap, err error) (string, error) {
 		if err != nil {
 			return "", err
@@ -35,7 +35,7 @@ func TestGetOptionsChooseHowFreshAnObjectIs(t *testing.T) {
 				server := clienttest.Start(t, clienttest.Options{})
 				cfg := server.Config()
 				cfg.Retry.Attempts = 1
-				r := client.For(dial(t, cfg), pods)
+				r := client.For(dial(t, cfg), quotas)
 				first := must[*ConfigMap](t)(r.Create(t.Context(), &ConfigMap{ObjectMeta: key.ObjectMeta()})).ResourceVersion
 				cache := server.Replica(0)
 				cache.SetLag(math.MaxInt, 0)

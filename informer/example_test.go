@@ -15,12 +15,20 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// Pod has the fields of a pod that this program needs; no others are decoded or kept.
+// Pod has the fields of a pod that this program needs, and those without which a server refuses a new pod. No others are
+// decoded or kept.
 type Pod struct {
 	meta.Identity `json:"metadata"`
 	Spec          struct {
-		NodeName string `json:"nodeName"`
+		NodeName   string      `json:"nodeName"`
+		Containers []Container `json:"containers"`
 	} `json:"spec"`
+}
+
+// Container is a container of a pod.
+type Container struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
 }
 
 // Pods describes the resource.
@@ -29,6 +37,7 @@ var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 func pod(name, node string) *Pod {
 	p := &Pod{Identity: meta.Identity{Namespace: "default", Name: name}}
 	p.Spec.NodeName = node
+	p.Spec.Containers = []Container{{Name: "main", Image: "example.com/main"}}
 	return p
 }
 

@@ -96,16 +96,16 @@ func (a *api) impersonate(user User, h http.Header) (User, error) {
 
 // authorize returns an error in the real server's words if an access is not allowed.
 func (a *api) authorize(access Access) error {
-	allowed, reason := a.ask(access)
+	resource, namespace := access.Resource.Resource, access.Key.Namespace
+	if access.Resource.Group == "" && resource == "namespaces" {
+		namespace = access.Key.Name // the object of a namespace counts as in that namespace
+	}
+	allowed, reason := a.ask(access, namespace)
 	if allowed {
 		return nil
 	}
-	resource, namespace := access.Resource.Resource, access.Key.Namespace
 	if access.Subresource != "" {
 		resource += "/" + access.Subresource
-	}
-	if access.Resource.Group == "" && access.Resource.Resource == "namespaces" {
-		namespace = access.Key.Name // the object of a namespace counts as in that namespace
 	}
 	where := "at the cluster scope"
 	if namespace != "" {

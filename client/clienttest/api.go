@@ -24,8 +24,10 @@ type api struct {
 	crds       *resource
 	validator  object.Validator
 	tokens     tokens
+	roles      roles
 
 	definitions map[string]*definition // by name; within a transaction only
+	unchecked   map[string]int         // what Server.Unchecked returns; within a transaction only
 	setVerbs    func(*resource)        // as the table of routes has them, which refers to all handlers
 
 	gzips sync.Pool // of *gzip.Writer
@@ -37,12 +39,15 @@ type api struct {
 	stale     sync.Map     // the group versions that discovery calls stale, as GVRs without a resource
 }
 
-// ask asks Options.Authorize about an access.
-func (a *api) ask(access Access) (allowed bool, reason string) {
-	if a.options.Authorize == nil {
-		return true, ""
+// ask asks the roles, or Options.Authorize, about an access. The roles of a namespace count too, if there is one.
+func (a *api) ask(access Access, namespace string) (allowed bool, reason string) {
+	switch {
+	case a.options.RBAC:
+		return a.byRoles(access, namespace)
+	case a.options.Authorize != nil:
+		return a.options.Authorize(access)
 	}
-	return a.options.Authorize(access)
+	return true, ""
 }
 
 // gzipFrom is the minimum size of a body that is compressed for clients that allow it.

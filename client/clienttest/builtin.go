@@ -12,6 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/records"
+	"github.com/bowline-go/bowline/client/clienttest/internal/strategy"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -33,6 +34,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 		name := r.groupResource()
 		r.builtinTraits = own[name]
 		r.Type = object.Type{Of: r.GVK(), Builtin: true, Traits: row.Traits, Apart: r.Status, Selectable: row.Fields}
+		r.Defaults = func(content jsontree.Object) { strategies().Complete(r.Of, content) }
 		r.order = i
 		if row.Kind == "Event" { // it is stored as a core Event
 			r.Selected, r.Ungrouped = records.Selected, true
@@ -65,29 +67,46 @@ var builtinKinds = sync.OnceValue(func() []resource {
 	return kinds
 })
 
+// strategies has the defaults and the rules of built-in kinds.
+var strategies = sync.OnceValue(strategy.New)
+
 // ownTraits are the traits that need code and cannot be in a table.
 func ownTraits() map[string]builtinTraits {
 	review := builtinTraits{review: true}
 	return map[string]builtinTraits{
 		"namespaces": {
-			prepare: prepareNamespace,
-			// No effect: this server finishes namespaces by itself.
+			prepare: prepareNamespace, settle: settleNamespace,
+			// The finalizer "kubernetes" has no effect: this server finishes namespaces by itself.
 			subresources: map[string]*subresource{"finalize": {part: memberPart("spec", "finalizers")}},
 		},
 		"pods": {
-			graceful: true,
+			graceful: true, settle: settlePod,
 			subresources: map[string]*subresource{
 				"binding":             {kind: meta.GVK{Kind: "Binding"}},
 				"ephemeralcontainers": {part: memberPart("spec", "ephemeralContainers")},
 				"eviction":            {kind: meta.GVK{Group: "policy", Version: "v1", Kind: "Eviction"}},
 				"resize":              {part: resizePart},
+				"status":              {part: podStatusPart},
 			},
 		},
-		"secrets": {prepare: prepareSecret},
+		"secrets":                           {prepare: prepareSecret},
+		"services":                          {settle: settleService},
+		"nodes":                             {settle: settleNode},
+		"endpointslices.discovery.k8s.io":   {settle: settleEndpointSlice},
+		"persistentvolumeclaims":            {settle: settleClaim, protects: "kubernetes.io/pvc-protection"},
+		"persistentvolumes":                 {settle: settleVolume, protects: "kubernetes.io/pv-protection"},
+		"replicationcontrollers":            {prepare: labelWorkload},
+		"daemonsets.apps":                   {prepare: prepareDaemonSet, settle: settleDaemonSet},
+		"deployments.apps":                  {settle: settleDeployment},
+		"jobs.batch":                        {prepare: labelWorkload, settle: settleJob},
+		"cronjobs.batch":                    {settle: settleCronJob},
+		"leases.coordination.k8s.io":        {settle: settleLease},
+		"priorityclasses.scheduling.k8s.io": {settle: settlePriorityClass, once: true},
+		"ingresses.networking.k8s.io":       {settle: settleIngress},
 		"customresourcedefinitions.apiextensions.k8s.io": {prepare: prepareDefinition},
 		"events":               recordTraits(""),
 		"events.events.k8s.io": recordTraits(records.Group),
-		"serviceaccounts": {subresources: map[string]*subresource{
+		"serviceaccounts": {settle: settleServiceAccount, subresources: map[string]*subresource{
 			"token": {kind: meta.GVK{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}},
 		}},
 		"certificatesigningrequests.certificates.k8s.io": {
@@ -109,7 +128,6 @@ func prepareNamespace(d *object.Draft, _ bool) {
 		d.Meta.Labels = map[string]string{}
 	}
 	d.Meta.Labels["kubernetes.io/metadata.name"] = d.Meta.Name
-	d.Content["spec"] = jsontree.Object{"finalizers": []any{"kubernetes"}}
 }
 
 // prepareSecret moves stringData, which is write-only, into data.

@@ -43,6 +43,11 @@ func TestConformanceOfDefinitions(t *testing.T) {
 	conformance.RunDefinitions(t, startForSuite(t).Config())
 }
 
+func TestConformanceOfRoles(t *testing.T) {
+	t.Parallel()
+	conformance.RunRoles(t, clienttest.Start(t, clienttest.Options{RBAC: true}).Config())
+}
+
 // startForSuite starts a server that has the custom resources of the suite.
 func startForSuite(t *testing.T) *clienttest.Server {
 	t.Helper()

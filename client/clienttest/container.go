@@ -17,7 +17,7 @@ func serveContainer(c *call) error {
 	if c.Verb != "create" && !logs { // a WebSocket needs both, since Kubernetes 1.35
 		create := c.Request
 		create.Verb = "create"
-		if allowed, reason := c.ask(Access{User: c.user, Request: create}); !allowed { // the answer names no permission
+		if allowed, reason := c.ask(Access{User: c.user, Request: create}, c.Key.Namespace); !allowed { // the answer names no permission
 			return status.Forbidden(c.res, c.Key.Name, "%s", reason)
 		}
 	}

@@ -25,7 +25,7 @@ func TestDelete(t *testing.T) {
 	t.Run("gives the object for some kinds", func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{})
 		const services = "/api/v1/namespaces/default/services"
-		h.must(t, http.MethodPost, services, `{"metadata":{"name":"s"}}`)
+		h.must(t, http.MethodPost, services, `{"metadata":{"name":"s"},"spec":{"ports":[{"port":80}]}}`)
 		if got := h.must(t, http.MethodDelete, services+"/s", ""); at(got, "kind") != "Service" {
 			t.Errorf("got %s", got)
 		}
@@ -33,7 +33,7 @@ func TestDelete(t *testing.T) {
 	t.Run("of a pod sets its deletionTimestamp first", func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{})
 		const pods = "/api/v1/namespaces/default/pods"
-		h.must(t, http.MethodPost, pods, `{"metadata":{"name":"p"}}`)
+		h.must(t, http.MethodPost, pods, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"b"}]}}`)
 		w := h.watch(t, pods)
 		w.next(t)
 		got := h.must(t, http.MethodDelete, pods+"/p", `{"gracePeriodSeconds":30}`)

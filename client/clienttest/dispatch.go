@@ -123,6 +123,9 @@ func (c *call) dispatchRaw() error {
 	if c.r.Method == http.MethodHead && len(parts) > 0 && slices.Contains([]string{"api", "apis", "version"}, parts[0]) {
 		return status.MethodNotAllowed()
 	}
+	if err := c.mayPath(); err != nil {
+		return err
+	}
 	if answer := routes[rawPath(parts)]; answer != nil {
 		return answer(c)
 	}

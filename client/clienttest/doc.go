@@ -73,9 +73,13 @@
 //     with [Options.ShardedLists], shard selectors (KEP-5866).
 //   - Optimistic concurrency, preconditions, finalizers, generation and managedFields.
 //   - The parameter timeout of requests that are not long-running.
+//   - The defaults and the rules of built-in kinds, and the admission that a kube-apiserver has by default for pods,
+//     services, ingresses and claims: priorities, tolerations, addresses and node ports, default classes.
+//     [Server.Unchecked] counts the writes with fields whose rules this server does not have.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
 //     metadata alone: everything that kubectl needs.
-//   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.
+//   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself. With
+//     [Options.RBAC] roles decide what users may do, and nobody can grant what they do not have.
 //
 // As on a real server, one counter versions all resources. Errors are Status bodies in kube-apiserver's words.
 //
@@ -100,6 +104,13 @@
 //	negotiation                         by Accept and Content-Type: JSON, YAML and protobuf, Tables and metadata alone
 //	unknown members                     dropped, warned of or refused, by the schema
 //	types of fields of built-in kinds   checked
+//	defaults of built-in kinds          filled in; services get addresses and node ports, in order instead of at random
+//	values of built-in kinds            pods and everything with a pod template, services, endpoints, ingresses, network
+//	                                    policies, config maps, secrets, service accounts, namespaces, nodes, claims, volumes
+//	                                    and their classes, budgets, autoscalers, leases, quotas, limits, roles, bindings,
+//	                                    webhook configurations, priority classes: refused for the same reasons at the same
+//	                                    fields; Options.Lenient accepts wrong ones
+//	roles                               with Options.RBAC: decisions, reasons, reviews, and who may grant what
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
 //	                                    forms
 //	custom resource definitions         valid or refused, with all that they say; conversion of versions by None
@@ -117,8 +128,13 @@
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
 //	objects of a new server             without those that describe the server: API services, roles and bindings, flow
 //	                                    schemas, priority levels, and its lease and config maps in kube-system
-//	access                              Options.Authorize decides; there are no roles, and rules cannot be listed
-//	admission                           refuses missing and ending namespaces; no other plugin, no webhook, no policy
+//	values of other built-in kinds      any are accepted, and Server.Unchecked counts them: among them API services, admission
+//	                                    policies, flow schemas, CSI objects, resource claims, runtime classes; of the kinds
+//	                                    above it counts a few rare fields
+//	owners of new fields                of rare fields, such as those of features that are off, managedFields lack an entry
+//	access                              by default every user may do everything; Options.Authorize is a function, whose rules
+//	                                    cannot be listed
+//	admission                           no webhook, no policy, no quota, no limit range, no service account in pods
 //	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
 //	                                    them
 //	tokens                              not signed; they do not end with the object that they are bound to
@@ -134,8 +150,6 @@
 //	sizes                               a request may have 3 MiB; no kind has a further limit
 //
 //	NOT SUPPORTED
-//	validation of other built-in kinds  a pod without containers is accepted
-//	defaults of built-in kinds          none, so managedFields lack them too; a service gets no address
 //	objects inside of custom resources  their metadata is not checked
 //	garbage collection                  owner references have no effect: delete children before you create an owner
 //	                                    of the same name again

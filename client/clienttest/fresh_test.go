@@ -29,14 +29,15 @@ func TestANewServerIsLikeAFreshCluster(t *testing.T) {
 	// RBAC names may have any form that a path can have.
 	h.must(t, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", `{"metadata":{"name":"system:a"},"rules":[]}`)
 	// The generation, the scale and the first status are those of the kind.
-	made := h.must(t, "POST", "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"a"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}}}}`)
+	made := h.must(t, "POST", "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"a"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},
+		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}}`)
 	if !strings.Contains(made, `"generation":1`) || !strings.Contains(made, `"status":{"replicas":0}`) {
 		t.Errorf("made %s", made)
 	}
 	if got := h.must(t, "GET", "/apis/apps/v1/namespaces/default/replicasets/a/scale", ""); !strings.Contains(got, `"selector":"a=b"`) {
 		t.Errorf("the scale is %s", got)
 	}
-	rc := `{"metadata":{"name":"a"},"spec":{"replicas":2,"selector":{"a":"b"}}}`
+	rc := `{"metadata":{"name":"a"},"spec":{"replicas":2,"selector":{"a":"b"},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}}`
 	h.must(t, "POST", "/api/v1/namespaces/default/replicationcontrollers", rc)
 	if got := h.must(t, "GET", "/api/v1/namespaces/default/replicationcontrollers/a/scale", ""); !strings.Contains(got, `"selector":"a=b"`) {
 		t.Errorf("the scale of the older kind is %s", got)

@@ -27,6 +27,13 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 		}
 	}
 	c.complete(tx, d)
+	if err := c.checkGrant(tx, d, nil); err != nil {
+		return nil, err
+	}
+	d, meant, err := c.settled(tx, nil, d, o.dryRun)
+	if err != nil {
+		return nil, err
+	}
 	causes := append(c.validator.Object(&c.res.Type, &d.Meta), c.wrongValues(d, nil)...)
 	if c.res.checkNew != nil {
 		causes = c.res.checkNew(d, causes)
@@ -44,7 +51,7 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	}
 	c.res.Fill(d)
 	if !o.owned {
-		c.manage(d, nil, o.manager)
+		c.own(d, meant, nil, o.manager)
 	}
 	c.warnFinalizers(d.Meta.Finalizers, nil)
 	c.warnDefinition(d, nil)

@@ -13,21 +13,45 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/rbac"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 // install creates the CustomResourceDefinitions of a file or folder, as Options.CRDs says.
 func (a *api) install(path string) error {
+	n, err := a.installFiles(path, func(whole jsontree.Object) bool { return whole["kind"] == a.crds.Kind })
+	if n == 0 && err == nil {
+		err = fmt.Errorf("%s has no CustomResourceDefinition of apiextensions.k8s.io/v1", path)
+	}
+	if err != nil {
+		return fmt.Errorf("clienttest.Options: CRDs: %w", err)
+	}
+	return nil
+}
+
+// installAll creates the objects of a file or folder, as Options.Objects says.
+func (a *api) installAll(path string) error {
+	n, err := a.installFiles(path, func(whole jsontree.Object) bool { return whole["kind"] != a.crds.Kind && whole["kind"] != nil })
+	if n == 0 && err == nil {
+		err = fmt.Errorf("%s has no object", path)
+	}
+	if err != nil {
+		return fmt.Errorf("clienttest.Options: Objects: %w", err)
+	}
+	return nil
+}
+
+// installFiles creates the wanted objects of a file or folder, and returns how many of them there are.
+func (a *api) installFiles(path string, wanted func(jsontree.Object) bool) (n int, _ error) {
 	files := []string{path}
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		files, err = manifestsIn(path)
 	}
 	if err != nil {
-		return fmt.Errorf("clienttest.Options: CRDs: %w", err)
+		return 0, err
 	}
-	n := 0
 	var errs []error
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -36,28 +60,27 @@ func (a *api) install(path string) error {
 			continue
 		}
 		for _, doc := range documents(text) {
-			found, err := a.installText(doc)
+			v, _, err := jsontree.ParseYAML(doc)
+			whole, _ := v.(jsontree.Object)
+			if err == nil && wanted(whole) {
+				n++
+				err = a.installObject(whole)
+			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", file, err))
 			}
-			if found {
-				n++
-			}
 		}
 	}
-	if n == 0 && len(errs) == 0 {
-		errs = append(errs, fmt.Errorf("%s has no CustomResourceDefinition of apiextensions.k8s.io/v1", path))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("clienttest.Options: CRDs: %w", err)
-	}
-	return nil
+	return n, errors.Join(errs...)
 }
 
 // manifestsIn returns the files of a folder that may have manifests.
 func manifestsIn(folder string) (files []string, _ error) {
 	all, err := os.ReadDir(folder)
 	for _, f := range all {
+		if strings.HasPrefix(f.Name(), "kustomization.") { // it lists the others
+			continue
+		}
 		if !f.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(f.Name())) {
 			files = append(files, filepath.Join(folder, f.Name()))
 		}
@@ -77,49 +100,60 @@ func documents(text []byte) (docs [][]byte) {
 	return append(docs, doc)
 }
 
-// installText creates the object of a document, and reports whether it is a CustomResourceDefinition.
-func (a *api) installText(doc []byte) (found bool, _ error) {
-	v, _, err := jsontree.ParseYAML(doc)
-	if err != nil {
-		return false, err
-	}
-	whole, _ := v.(jsontree.Object)
-	if whole["kind"] != a.crds.Kind {
-		return false, nil
-	}
+// installObject creates an object, and its namespace if that does not exist.
+func (a *api) installObject(whole jsontree.Object) error {
+	kind, _ := whole["kind"].(string)
+	apiVersion, _ := whole["apiVersion"].(string)
 	metadata, _ := whole["metadata"].(jsontree.Object)
-	if err := a.create(whole); err != nil {
-		return true, fmt.Errorf("%s %v: %w", a.crds.Kind, metadata["name"], err)
+	res, err := a.registry.ofKind(apiVersion, kind)
+	if err == nil {
+		err = a.create(res, whole)
 	}
-	return true, nil
+	if err != nil {
+		return fmt.Errorf("%s %v: %w", kind, metadata["name"], err)
+	}
+	return nil
 }
 
-// create creates a CustomResourceDefinition as a request would, without asking who may.
-func (a *api) create(whole jsontree.Object) error {
-	if is := whole["apiVersion"]; is != a.crds.GVK().APIVersion() {
-		return fmt.Errorf("the apiVersion must be %s, got %v", a.crds.GVK().APIVersion(), is)
-	}
+// create creates an object as a request would, without asking who may.
+func (a *api) create(res *resource, whole jsontree.Object) error {
 	text := jsontree.Append(nil, whole)
 	d, err := object.Parse(text)
 	if err == nil {
-		err = d.Normalize(&a.crds.Type)
+		err = d.Normalize(&res.Type)
 	}
-	if wrong := schema.FieldErrors(text, a.crds.Shape()); err == nil && len(wrong) > 0 {
+	if wrong := schema.FieldErrors(text, res.fields()); err == nil && len(wrong) > 0 {
 		err = errors.New(strings.Join(wrong, ", "))
 	}
 	if err != nil {
 		return err
+	}
+	d.Meta.ResourceVersion = ""
+	switch {
+	case res.Scope == meta.Cluster:
+		d.Meta.Namespace = ""
+	case d.Meta.Namespace == "":
+		d.Meta.Namespace = "default"
 	}
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "/", nil)
 	if err != nil {
 		return err
 	}
 	c := &call{
-		Request: Request{Verb: "create", Resource: a.crds.GVR(), Key: meta.Key{}}, api: a, res: a.crds, w: unread{}, r: r,
+		Request: Request{Verb: "create", Resource: res.GVR(), Key: meta.Key{Namespace: d.Meta.Namespace}}, api: a, res: res, w: unread{}, r: r,
+		user: User{Name: "admin", Groups: []string{rbac.Masters, authenticated}},
 	}
-	d.Meta.ResourceVersion = ""
 	tx := a.store.Begin()
 	defer tx.End()
+	if ns := d.Meta.Namespace; ns != "" && tx.Get(a.namespaces.objects, meta.Key{Name: ns}) == nil {
+		home := *c
+		home.res, home.Request = a.namespaces, Request{Verb: "create", Resource: a.namespaces.GVR()}
+		kind := a.namespaces.GVK()
+		made := &object.Draft{APIVersion: kind.APIVersion(), Kind: kind.Kind, Meta: meta.ObjectMeta{Name: ns}, Content: jsontree.Object{}}
+		if _, err := home.insert(tx, made, writeOptions{manager: "clienttest"}); err != nil {
+			return err
+		}
+	}
 	_, err = c.insert(tx, d, writeOptions{manager: "clienttest"})
 	return err
 }

@@ -18,9 +18,15 @@ type Options struct {
 
 	// CRDs are files and folders with CustomResourceDefinitions in YAML or JSON, such as those that controller-gen writes.
 	// The server has them from its start. In a folder it reads the files whose names end in .yaml, .yml or .json, but no
-	// inner folders. Objects of other kinds are left out. Each path must lead to a definition. A definition with members
+	// kustomization.yaml and no inner folders. Objects of other kinds are left out. Each path must lead to a definition. A definition with members
 	// that its kind does not have is refused, as by kubectl.
 	CRDs []string
+
+	// Objects are files and folders with objects of all other kinds in YAML or JSON, such as the roles that controller-gen
+	// writes. The server has them from its start, after the definitions of CRDs, in the order of the files and of the
+	// objects in them. It makes the namespaces that they are in; an object without a namespace is in "default". Folders
+	// are read as those of CRDs. Each path must lead to an object, and the server must take each object.
+	Objects []string
 
 	// Rules checks the CEL rules of custom resources. Package client/clienttest/cel, a module of its own, has it. If it is
 	// nil, definitions and schemas with rules are refused.
@@ -29,9 +35,10 @@ type Options struct {
 	// Resources are served in addition to the built-in ones and those of CustomResourceDefinitions.
 	Resources []Resource
 
-	// Lenient makes the server accept values of custom resources that a real server would refuse, because their schemas do
-	// not allow them or because of CEL rules. The server still drops the members that a schema does not have, and fills in
-	// defaults.
+	// Lenient makes the server accept values that a real server would refuse: of custom resources, because their schemas do
+	// not allow them or because of CEL rules, and of built-in kinds, whose rules are not checked. The server still drops the
+	// members that a schema does not have, and fills in defaults. It keeps the fields of leases and pods that belong to
+	// features which are off by default.
 	Lenient bool
 
 	// TLS serves https, with a certificate of a CA that is made for this server; Config carries the CA.
@@ -52,6 +59,13 @@ type Options struct {
 	// Paths that are not a resource's, such as those of discovery, are open to every user, and so are the reviews about
 	// oneself. Authorize is not called again for an open watch. Several goroutines may call it at once.
 	Authorize func(Access) (allowed bool, reason string)
+
+	// RBAC makes the server decide by its Roles, ClusterRoles, RoleBindings and ClusterRoleBindings, as a kube-apiserver with
+	// --authorization-mode=RBAC does. A client with Config may do everything, and may impersonate users and service
+	// accounts to try what their roles allow. The server then starts with the roles cluster-admin, admin, edit, view and
+	// those that let every user use discovery and ask about oneself. A ClusterRole with an aggregationRule has the rules of
+	// the roles that it selects, although no controller writes them into it. RBAC and Authorize exclude each other.
+	RBAC bool
 
 	// Containers, if set, simulates the containers of pods; see package client/clienttest/containers. If it is nil,
 	// exec, attach, log and portforward are not served. Discovery never lists them.
@@ -94,6 +108,9 @@ func (o Options) validate() error {
 		if v < 0 {
 			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative", names[i]))
 		}
+	}
+	if o.RBAC && o.Authorize != nil {
+		errs = append(errs, errors.New("clienttest.Options: RBAC and Authorize exclude each other, and both are set"))
 	}
 	if o.StreamingLists < StreamingServed || o.StreamingLists > StreamingEndless {
 		errs = append(errs, fmt.Errorf("clienttest.Options: StreamingLists must be one of its constants, got %d", o.StreamingLists))

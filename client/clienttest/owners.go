@@ -24,11 +24,12 @@ func (c *call) ownership() ownership.Write {
 // a single empty entry drops all owners.
 func (c *call) manage(d, old *object.Draft, manager string) {
 	m := c.ownership()
-	var before any = jsontree.Object{}
-	var entries []meta.ManagedFields
-	if old != nil {
-		before, entries = old.Value(), old.Meta.ManagedFields
+	was := old
+	if old == nil { // a real server compares a new object with an empty one
+		was = &object.Draft{Content: map[string]any{}}
+		c.res.Fill(was)
 	}
+	before, entries := was.Value(), was.Meta.ManagedFields
 	sent := d.Meta.ManagedFields
 	d.Meta.ManagedFields = nil
 	all, _ := ownership.Decode(entries)
@@ -44,7 +45,17 @@ func (c *call) manage(d, old *object.Draft, manager string) {
 	if old != nil && len(all) == 0 {
 		return // no owners are recorded before the first apply
 	}
-	d.Meta.ManagedFields = m.Updated(before, d.Value(), m.Known(all), manager).Encode()
+	d.Meta.ManagedFields = m.Updated(before, c.owned(d, old), m.Known(all), manager).Encode()
+}
+
+// owned returns an object, of a new one without lists and maps that are null, which nobody owns in a compiled-in type.
+func (c *call) owned(d, old *object.Draft) jsontree.Object {
+	whole := d.Value()
+	if !c.res.Builtin || old != nil {
+		return whole
+	}
+	whole, _ = c.res.Shape().WithoutNulls(whole).(jsontree.Object)
+	return whole
 }
 
 func isZero(e meta.ManagedFields) bool {
@@ -88,8 +99,6 @@ func writable(r *resource, subresource string) ownership.Part {
 	switch {
 	case r.fixed:
 		return ownership.Drop("spec", "status")
-	case r.Builtin && r.Kind == "Namespace":
-		return ownership.Drop("spec.finalizers", "status")
 	case r.Status:
 		return ownership.Drop("status")
 	}

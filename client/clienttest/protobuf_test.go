@@ -94,7 +94,8 @@ func TestProtobufBodies(t *testing.T) {
 	}
 	for _, path := range []string{"pods/p", "pods/p/binding", "pods/p/eviction"} {
 		path = "/api/v1/namespaces/default/" + path
-		body := protoBody("v1", "Pod", protoField(1, join(protoText(1, "p"))))
+		container := protoField(2, join(protoText(1, "a"), protoText(2, "b")))
+		body := protoBody("v1", "Pod", join(protoField(1, protoText(1, "p")), protoField(2, container)))
 		switch method := http.MethodPost; {
 		case strings.HasSuffix(path, "binding"):
 			body = protoBody("v1", "Binding", join(protoField(1, protoText(1, "p")), protoField(2, protoText(3, "n"))))

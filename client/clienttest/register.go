@@ -1,7 +1,9 @@
 package clienttest
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
@@ -59,12 +61,17 @@ type freshObject struct {
 	draft    *object.Draft
 }
 
-// freshObjects are read once, by the first server, and do not change.
-var freshObjects = sync.OnceValue(func() (out []freshObject) {
-	for _, text := range kinds.Fresh() {
+// freshObjects and freshRoles are read once, by the first server that needs them, and do not change.
+var (
+	freshObjects = sync.OnceValue(func() []freshObject { return readFresh(kinds.Fresh()) })
+	freshRoles   = sync.OnceValue(func() []freshObject { return readFresh(kinds.Roles()) })
+)
+
+func readFresh(texts []json.RawMessage) (out []freshObject) {
+	for _, text := range texts {
 		d, err := object.Parse(text)
 		if err != nil {
-			panic("clienttest: " + err.Error()) // the file is valid
+			panic("clienttest: " + err.Error()) // the files are valid
 		}
 		for _, r := range builtinKinds() {
 			if r.Kind == d.Kind && r.GVK().APIVersion() == d.APIVersion {
@@ -73,7 +80,7 @@ var freshObjects = sync.OnceValue(func() (out []freshObject) {
 		}
 	}
 	return out
-})
+}
 
 // serveBuiltin registers the built-in resources.
 func (a *api) serveBuiltin() {
@@ -88,7 +95,7 @@ func (a *api) serveBuiltin() {
 	a.registry.replace(list)
 	a.namespaces = a.registry.core("namespaces")
 	a.crds = a.registry.named(meta.GVR{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
-	a.definitions = map[string]*definition{}
+	a.definitions, a.unchecked = map[string]*definition{}, map[string]int{}
 	older, newer := a.registry.core("events"), a.registry.named(meta.GVR{Group: records.Group, Version: "v1", Resource: "events"})
 	tx.Join(older.objects, older.viewOf, nil, nil)
 	tx.Join(newer.objects, newer.viewOf, older.objects, nil)
@@ -99,7 +106,11 @@ func (a *api) seed() {
 	tx := a.store.Begin()
 	defer tx.End()
 	created := timestamp()
-	for i, o := range freshObjects() {
+	objects := freshObjects()
+	if a.options.RBAC {
+		objects = slices.Concat(objects, freshRoles())
+	}
+	for i, o := range objects {
 		r, d := a.registry.named(o.resource), o.draft.Clone()
 		d.Meta.UID, d.Meta.CreationTimestamp = newUID(), created
 		if r.Generation {

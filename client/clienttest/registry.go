@@ -38,6 +38,22 @@ func (g *registry) replace(all []*resource) {
 // named returns a resource, or nil.
 func (g *registry) named(name meta.GVR) *resource { return g.list.Load().named[name] }
 
+// ofKind returns the resource of the objects of a kind.
+func (g *registry) ofKind(apiVersion, kind string) (*resource, error) {
+	group, _ := meta.SplitAPIVersion(apiVersion)
+	err := fmt.Errorf("the server has no kind %s of apiVersion %q", kind, apiVersion)
+	for _, r := range g.registered() {
+		switch {
+		case r.Kind != kind || r.review || r.hidden:
+		case r.GVK().APIVersion() == apiVersion:
+			return r, nil
+		case r.Group == group:
+			err = fmt.Errorf("the apiVersion must be %s, got %s", r.GVK().APIVersion(), apiVersion)
+		}
+	}
+	return nil, err
+}
+
 // core returns a built-in resource of the core group.
 func (g *registry) core(name string) *resource {
 	return g.named(meta.GVR{Version: "v1", Resource: name})

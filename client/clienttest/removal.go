@@ -48,7 +48,7 @@ func (a *api) remove(tx store.Tx, r *resource, cur *object.Revision, o *deleteOp
 			return cur, false
 		}
 	}
-	d.Meta.Finalizers = o.finalizers(r, old.Meta.Finalizers)
+	d.Meta.Finalizers = r.unprotected(o.finalizers(r, old.Meta.Finalizers))
 	waits := len(d.Meta.Finalizers) > 0
 	if waits && !graceful {
 		endAt(d, timestamp(), 0)
@@ -74,10 +74,10 @@ func (a *api) remove(tx store.Tx, r *resource, cur *object.Revision, o *deleteOp
 	return cur, true
 }
 
-// finishNamespace removes a namespace that is being deleted when it is empty and has no finalizers.
+// finishNamespace removes a namespace that is being deleted when it is empty and has no finalizers of its clients.
 func (a *api) finishNamespace(tx store.Tx, name string) {
 	cur := tx.Get(a.namespaces.objects, meta.Key{Name: name})
-	if cur != nil && cur.Deleting && tx.InNamespace(name) == 0 && len(cur.Draft().Meta.Finalizers) == 0 {
+	if cur != nil && cur.Deleting && tx.InNamespace(name) == 0 && !awaitsClients(cur.Draft()) {
 		tx.Remove(a.namespaces.objects, cur)
 	}
 }

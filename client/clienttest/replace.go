@@ -29,10 +29,17 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	if c.res.prepare != nil {
 		c.res.prepare(d, false)
 	}
+	d, meant, err := c.settled(tx, old, d, o.dryRun)
+	if err != nil {
+		return nil, err
+	}
 	if c.res.check != nil {
 		if causes := c.res.check(old, d, c.Subresource); len(causes) > 0 {
 			return nil, c.res.Invalid(c.Key.Name, causes)
 		}
+	}
+	if err := c.checkGrant(tx, d, old); err != nil {
+		return nil, err
 	}
 	causes := c.validator.Update(&c.res.Type, &d.Meta, &old.Meta)
 	if causes = append(causes, c.wrongValues(d, old)...); len(causes) > 0 {
@@ -44,13 +51,13 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	}
 	c.res.Fill(d)
 	if !o.owned {
-		c.manage(d, old, o.manager)
+		c.own(d, meant, old, o.manager)
 	}
 	if d.SameAs(old) && ownership.Same(d.Meta.ManagedFields, old.Meta.ManagedFields) {
 		return cur, nil // no new version, and no event
 	}
-	if c.res.Generation && !d.SameSpec(old, &c.res.Type) {
-		d.Meta.Generation++
+	if c.res.Generation && !c.res.once && !d.SameSpec(old, &c.res.Type) {
+		d.Meta.Generation = old.Meta.Generation + 1
 	}
 	return c.commit(tx, cur, d, o), nil
 }

@@ -94,7 +94,10 @@ type builtinTraits struct {
 	print    kubectl.Printer // the cells of the columns
 	fixed    bool            // spec stays as it was created
 	prepare  func(d *object.Draft, creating bool)
+	settle   settle
 	complete func(d *object.Draft, by User) // records the creator in a new object
+	protects string                         // a finalizer that goes when an object is deleted
+	once     bool                           // metadata.generation is always 1
 	check    func(old, d *object.Draft, subresource string) []meta.StatusCause
 	// checkNew returns everything that is wrong with a new object, given what is wrong with its metadata.
 	checkNew     func(d *object.Draft, metadata []meta.StatusCause) []meta.StatusCause

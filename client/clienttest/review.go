@@ -131,7 +131,7 @@ func reviewAccess(c *call, b *reviewBody) error {
 	} else {
 		a.Verb, a.Path = b.Spec.NonResourceAttributes.Verb, b.Spec.NonResourceAttributes.Path
 	}
-	allowed, reason := c.ask(a)
+	allowed, reason := c.ask(a, a.Key.Namespace)
 	b.Status = struct {
 		Allowed bool   `json:"allowed"`
 		Reason  string `json:"reason,omitempty"`
@@ -208,6 +208,7 @@ type resourceRule struct {
 	Verbs     []string `json:"verbs"`
 	Groups    []string `json:"apiGroups"`
 	Resources []string `json:"resources"`
+	Names     []string `json:"resourceNames,omitempty"`
 }
 
 type pathRule struct {
@@ -216,12 +217,18 @@ type pathRule struct {
 }
 
 // reviewRules answers like a real server with an external authorizer that can only decide about one access, as
-// Options.Authorize does. Without Options.Authorize, one rule allows everything.
+// Options.Authorize does. With Options.RBAC it lists the rules of the user's roles. Without both, one rule allows
+// everything.
 func reviewRules(c *call, b *reviewBody) error {
 	if b.Spec.Namespace == "" {
 		return status.BadRequest("no namespace on request")
 	}
+	namespace := b.Spec.Namespace
 	b.Metadata, b.Spec = meta.ObjectMeta{}, &reviewSpec{}
+	if c.options.RBAC {
+		b.Status = reviewRoles(c, namespace)
+		return nil
+	}
 	if c.options.Authorize != nil {
 		b.Status = rulesStatus{
 			Resources: []resourceRule{}, Paths: []pathRule{},
@@ -230,7 +237,7 @@ func reviewRules(c *call, b *reviewBody) error {
 		return nil
 	}
 	every := []string{"*"}
-	b.Status = rulesStatus{Resources: []resourceRule{{every, every, every}}, Paths: []pathRule{{every, every}}}
+	b.Status = rulesStatus{Resources: []resourceRule{{every, every, every, nil}}, Paths: []pathRule{{every, every}}}
 	return nil
 }
 

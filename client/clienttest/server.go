@@ -68,6 +68,9 @@ func New(o Options) *Server {
 	for _, path := range o.CRDs {
 		errs = append(errs, s.install(path))
 	}
+	for _, path := range o.Objects {
+		errs = append(errs, s.installAll(path))
+	}
 	s.invalid = errors.Join(errs...)
 	return s
 }
@@ -200,6 +203,16 @@ func (s *Server) Requests() map[Call]int {
 	s.callsMu.Lock()
 	defer s.callsMu.Unlock()
 	return maps.Clone(s.calls)
+}
+
+// Unchecked returns how many writes had a field of a built-in kind whose rules this server does not know, or not all of
+// them, by the kind and the path of the field, such as "Pod spec.resourceClaims". A kind of which it knows no rules is
+// counted as a whole, by its name alone. A real server might have refused such a write. A test that relies on the
+// server's validation can fail if there are any.
+func (s *Server) Unchecked() map[string]int {
+	tx := s.api.store.Begin()
+	defer tx.End()
+	return maps.Clone(s.api.unchecked)
 }
 
 // ServeHTTP answers r as the server usually does. It does not call the function of Intercept, and Requests does not

@@ -84,7 +84,8 @@ func TestTheTableOfAScaleHasTheColumnsOfScale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{})
 		const path = "/apis/apps/v1/namespaces/default/deployments"
-		h.must(t, http.MethodPost, path, `{"metadata":{"name":"a","labels":{"b":"c"}},"spec":{"replicas":3}}`)
+		h.must(t, http.MethodPost, path, `{"metadata":{"name":"a","labels":{"b":"c"}},"spec":{"replicas":3,"selector":{"matchLabels":{"a":"b"}},
+			"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}}`)
 		h.must(t, http.MethodPatch, path+"/a/status", `{"status":{"replicas":2}}`)
 		<-time.After(time.Hour)
 		for query, kind := range map[string]string{"": "PartialObjectMetadata", "?includeObject=Object": "Scale", "?includeObject=None": ""} {

@@ -395,7 +395,7 @@ func TestCreate(t *testing.T) {
 	})
 	run("kinds have their defaults", func(t *testing.T, h *harness) {
 		secret := h.must(t, http.MethodPost, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"},"stringData":{"a":"b"}}`)
-		pod := h.must(t, http.MethodPost, "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"status":{"phase":"Running"}}`)
+		pod := h.must(t, http.MethodPost, "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"b"}]},"status":{"phase":"Running"}}`)
 		for _, got := range []struct{ got, want string }{
 			{at(secret, "type"), "Opaque"},
 			{at(secret, "data", "a"), "Yg=="},

@@ -7,24 +7,31 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/definitions"
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/strategy"
 	"github.com/bowline-go/bowline/client/clienttest/internal/values"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// wrongValues returns what the schema and the rules of a custom resource say against an object, or what is wrong with a
-// CustomResourceDefinition. old is the object that it replaces, nil if it is new.
+// wrongValues returns what the rules of its kind say against an object: those of a built-in kind, or the schema and the
+// rules of a custom resource. old is the object that it replaces, nil if it is new.
 func (c *call) wrongValues(d, old *object.Draft) []meta.StatusCause {
 	switch {
 	case c.res == c.crds && c.Subresource == "status":
 		return definitions.CheckStatus(d)
 	case c.res == c.crds:
 		return c.wrongDefinition(d, old)
-	case c.res.values == nil:
+	case c.res.Builtin && c.options.Lenient, !c.res.Builtin && c.res.values == nil:
 		return nil
 	}
 	var was jsontree.Object
 	if old != nil {
 		was = old.Value()
+	}
+	if c.res.Builtin {
+		for _, field := range strategies().Unchecked(c.res.Kind, d.Content) {
+			c.unchecked[field]++
+		}
+		return strategies().Check(strategy.Write{Kind: c.res.GVK(), Subresource: c.Subresource, New: d.Value(), Old: was})
 	}
 	check := c.res.values.Check
 	if c.Subresource == "status" {

@@ -202,7 +202,7 @@ func TestALeaseIsLostWhenAnotherWriteSaysSo(t *testing.T) {
 		}, leader.Coordinated, `its spec.strategy is "OldestEmulationVersion"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+			play(t, clienttest.Options{Lenient: true}, func(t *testing.T, w *world) {
 				var losses []*leader.LostError
 				a := w.contend("a", func(c *leader.Options) {
 					c.Hooks.Lost = func(_ context.Context, err *leader.LostError) { losses = append(losses, err) }

@@ -83,7 +83,7 @@ func TestDebug(t *testing.T) {
 		want := map[string]any{
 			"name": c.Container, "image": "busybox", "targetContainerName": "app", "command": []any{"sh"}, "args": []any{"-c", "cat"},
 			"env":   []any{map[string]any{"name": "A", "value": "1"}, map[string]any{"name": "B", "value": "2"}},
-			"stdin": true, "stdinOnce": true,
+			"stdin": true, "stdinOnce": true, "imagePullPolicy": "Always", "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
 		}
 		if got := r.added(t); !reflect.DeepEqual(got, want) {
 			t.Errorf("the container is %v, want %v", got, want)
@@ -108,7 +108,11 @@ func TestDebugWithATerminal(t *testing.T) {
 		if exit := (*remote.ExitError)(nil); !errors.As(err, &exit) || exit.Code != 80 {
 			t.Errorf("Run: %v", err)
 		}
-		if got, want := r.added(t), (map[string]any{"name": "sh", "image": "busybox", "tty": true}); !reflect.DeepEqual(got, want) {
+		want := map[string]any{
+			"name": "sh", "image": "busybox", "tty": true, "imagePullPolicy": "Always", "terminationMessagePath": "/dev/termination-log",
+			"terminationMessagePolicy": "File",
+		}
+		if got := r.added(t); !reflect.DeepEqual(got, want) {
 			t.Errorf("the container is %v, want %v", got, want)
 		}
 	})

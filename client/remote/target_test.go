@@ -135,7 +135,8 @@ func TestWhereAServiceLeads(t *testing.T) {
 		{"not ready", `{"publishNotReadyAddresses": true, "selector": {"app": "web"}, "ports": [{"port": 80}]}`, "80", "unready:80"},
 		{"the same number twice", `{"selector": {"app": "web"}, "ports": [{"name": "u", "port": 53, "protocol": "UDP"}, {"name": "t", "port": 53, "targetPort": 5353}]}`, "53", "a:5353"},
 
-		{"another port", `{"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80}, {"port": 81}]}`, "82", `connect services "default/web": it has no port 82; its ports: http (80), 81`},
+		{"another port", `{"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80}, {"name": "alt", "port": 81}]}`, "82", `connect services "default/web": it has no port 82; its ports: http (80), alt (81)`},
+		{"another port than the only one", `{"selector": {"app": "web"}, "ports": [{"port": 81}]}`, "82", `it has no port 82; its ports: 81`},
 		{"no ports", `{"clusterIP": "None", "selector": {"app": "web"}}`, "82", "it has no port 82; its ports: none"},
 		{"UDP", `{"selector": {"app": "web"}, "ports": [{"port": 53, "protocol": "UDP"}]}`, "53", "its port 53 is of protocol UDP; only TCP can be forwarded"},
 		{"an external name", `{"type": "ExternalName", "externalName": "example.com"}`, "80", `connect services "default/web": it is of type ExternalName (example.com), which picks no pods`},

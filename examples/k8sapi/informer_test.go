@@ -57,6 +57,7 @@ func TestAnInformerIndexesPods(t *testing.T) {
 
 	inf := informer.New(r, informer.Options{Namespace: "default"})
 	byNode := cache.NewIndex(inf.Reader(), func(p *corev1.Pod) []string { return []string{p.Spec.NodeName} })
+	byImage := cache.NewIndex(inf.Reader(), func(p *corev1.Pod) []string { return []string{p.Spec.Containers[0].Image} })
 	byUID := cache.NewIndex(inf.Reader(), func(p *corev1.Pod) []types.UID { return []types.UID{p.UID} })
 	added, deleted := make(chan string, 10), make(chan *corev1.Pod, 10)
 	updated := make(chan [2]*corev1.Pod, 10)
@@ -96,22 +97,22 @@ func TestAnInformerIndexesPods(t *testing.T) {
 	// A cached object is shared: its clone can be changed and written.
 	cached, _ := inf.Reader().Get(key("b"))
 	clone := meta.Clone(cached)
-	clone.Spec.NodeName = "one"
+	clone.Spec.Containers[0].Image = "nginx:2"
 	must[*corev1.Pod](t)(r.Update(ctx, clone))
 	change := <-updated
-	if change[0] != cached || cached.Spec.NodeName != "two" || change[1].Spec.NodeName != "one" {
+	if change[0] != cached || cached.Spec.Containers[0].Image != "nginx" || change[1].Spec.Containers[0].Image != "nginx:2" {
 		t.Errorf("updated %+v", change)
 	}
-	if got := names(byNode, "one"); !slices.Equal(got, []string{"a", "b", "c"}) {
-		t.Errorf("node one has %v, want [a b c]", got)
+	if was, is := names(byImage, "nginx"), names(byImage, "nginx:2"); !slices.Equal(was, []string{"a", "c"}) || !slices.Equal(is, []string{"b"}) {
+		t.Errorf("the images have %v and %v, want [a c] and [b]", was, is)
 	}
 	if err := r.Delete(ctx, key("b"), client.DeleteOptions{GracePeriod: client.NoGracePeriod}); err != nil {
 		t.Fatal(err)
 	}
-	if last := <-deleted; last.UID != b.UID || last.Spec.NodeName != "one" {
+	if last := <-deleted; last.UID != b.UID || last.Spec.Containers[0].Image != "nginx:2" {
 		t.Errorf("deleted %+v", last)
 	}
-	if byNode.Len("two") != 0 || byUID.Len(b.UID) != 0 {
+	if byNode.Len("two") != 0 || byImage.Len("nginx:2") != 0 || byUID.Len(b.UID) != 0 {
 		t.Error("an index still has what is gone")
 	}
 }
@@ -120,7 +121,7 @@ func TestAnInformerIndexesPods(t *testing.T) {
 func TestControllerOfDeploymentsIsToldOfOwnedPods(t *testing.T) {
 	c, _ := connect(t)
 	ctx := t.Context()
-	owner := must[*appsv1.Deployment](t)(client.For(c, deployments).Create(ctx, &appsv1.Deployment{ObjectMeta: metadata("web")}))
+	owner := must[*appsv1.Deployment](t)(client.For(c, deployments).Create(ctx, deployment("web")))
 
 	inf := informer.New(client.For(c, deployments), informer.Options{})
 	owned := informer.New(client.For(c, pods), informer.Options{})

@@ -67,7 +67,10 @@ func fill(ctx context.Context, c *client.Client) error {
 			"spec": map[string]any{
 				"replicas": i + 1,
 				"selector": map[string]any{"matchLabels": labels},
-				"template": map[string]any{"metadata": map[string]any{"labels": labels}},
+				"template": map[string]any{
+					"metadata": map[string]any{"labels": labels},
+					"spec":     map[string]any{"containers": []any{map[string]any{"name": name, "image": "example.com/" + name}}},
+				},
 			},
 		}})
 		if err != nil {

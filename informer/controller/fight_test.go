@@ -125,16 +125,16 @@ func TestAFightIsNoticed(t *testing.T) {
 			"several fields, and a second write that is undone by nobody",
 			func(a *arena) func(context.Context) error {
 				return func(ctx context.Context) error {
-					if err := merge(a.mirror, map[string]any{"spec": map[string]any{"replicas": 3, "paused": true}})(ctx); err != nil {
+					if err := merge(a.mirror, map[string]any{"spec": map[string]any{"replicas": 3, "revisionHistoryLimit": 3}})(ctx); err != nil {
 						return err
 					}
 					return merge(a.mirror, labelled("a"))(ctx)
 				}
 			},
 			func(a *arena) func(context.Context) error {
-				return merge(a.scaler, map[string]any{"spec": map[string]any{"replicas": 5, "paused": false}})
+				return merge(a.scaler, map[string]any{"spec": map[string]any{"replicas": 5, "revisionHistoryLimit": 5}})
 			},
-			`"kube-scaler" and "mirror" both write .spec.paused, .spec.replicas`,
+			`"kube-scaler" and "mirror" both write .spec.replicas, .spec.revisionHistoryLimit`,
 		},
 		{
 			"two writes, under two names",

@@ -16,18 +16,18 @@ import (
 	"github.com/bowline-go/bowline/informer/warm"
 )
 
-// Pod has the fields of a pod that this program needs.
-type Pod struct {
+// Lease has the fields of a lease that this program needs.
+type Lease struct {
 	meta.Identity `json:"metadata"`
 	Spec          struct {
-		NodeName string `json:"nodeName"`
+		HolderIdentity string `json:"holderIdentity,omitempty"`
 	} `json:"spec"`
 }
 
-// Pods describes the resource.
-var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
+// Leases describes the resource.
+var Leases = client.Type[*Lease]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"}
 
-// A program runs, ends, and runs again. The second time the server sends only the pod that is new.
+// A program runs, ends, and runs again. The second time the server sends only the lease that is new.
 func Example() {
 	server := clienttest.New(clienttest.Options{})
 	c, err := client.New(server.Config())
@@ -43,21 +43,21 @@ func Example() {
 	}
 	defer os.RemoveAll(folder)
 	cacheDir := filepath.Join(folder, "caches")
-	pods := client.For(c, Pods)
+	leases := client.For(c, Leases)
 
 	create := func(ctx context.Context, name string) error {
-		_, err := pods.Create(ctx, &Pod{Identity: meta.Identity{Namespace: "default", Name: name}})
+		_, err := leases.Create(ctx, &Lease{Identity: meta.Identity{Namespace: "default", Name: name}})
 		return err
 	}
 	errDone := errors.New("done")
 	program := func(ctx context.Context) error { // one process
-		inf := informer.New(pods, informer.Options{Warm: warm.New(warm.Options{Dir: cacheDir})})
+		inf := informer.New(leases, informer.Options{Warm: warm.New(warm.Options{Dir: cacheDir})})
 		work := func(ctx context.Context) error {
 			if err := inf.WaitSynced(ctx); err != nil {
 				return err
 			}
 			status := inf.Status()
-			fmt.Printf("%d pods, %d of them from the file and the changes since then, %d lists\n", status.Objects, status.Warm, status.Lists)
+			fmt.Printf("%d leases, %d of them from the file and the changes since then, %d lists\n", status.Objects, status.Warm, status.Lists)
 			return errDone
 		}
 		if err := informer.Run(ctx, inf, informer.RunnerFunc(work)); err != errDone {
@@ -83,8 +83,8 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// 2 pods, 0 of them from the file and the changes since then, 1 lists
-	// 3 pods, 3 of them from the file and the changes since then, 0 lists
+	// 2 leases, 0 of them from the file and the changes since then, 1 lists
+	// 3 leases, 3 of them from the file and the changes since then, 0 lists
 }
 
 // The caches of Secrets are encrypted. The key comes from outside the folder of the files.

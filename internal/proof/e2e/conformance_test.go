@@ -32,6 +32,11 @@ func TestConformanceOfDefinitions(t *testing.T) {
 	conformance.RunDefinitions(t, adminConfig())
 }
 
+func TestConformanceOfRoles(t *testing.T) {
+	t.Parallel()
+	conformance.RunRoles(t, adminConfig())
+}
+
 // defineForSuite makes the custom resources of the suite.
 func defineForSuite(t *testing.T, cfg client.Config) {
 	t.Helper()

@@ -25,7 +25,24 @@ const kindsFile = "../../../client/clienttest/internal/kinds/kinds.json"
 // freshFile is the objects of a fresh server that clienttest has too.
 const freshFile = "../../../client/clienttest/internal/kinds/fresh.json"
 
-// fresh is where those objects are. Not among them are those that say how this server in particular is set up, which other servers make
+// rolesFile is the roles and bindings of a fresh server that clienttest has too, with RBAC.
+const rolesFile = "../../../client/clienttest/internal/kinds/roles.json"
+
+// freshRoles are where those are: the ones that users bind to, and those that every user has.
+var freshRoles = func() (paths []string) {
+	for _, name := range []string{
+		"admin", "cluster-admin", "edit", "system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view", "system:basic-user",
+		"system:discovery", "system:public-info-viewer", "view",
+	} {
+		paths = append(paths, "/apis/rbac.authorization.k8s.io/v1/clusterroles/"+name)
+	}
+	for _, name := range []string{"cluster-admin", "system:basic-user", "system:discovery", "system:public-info-viewer"} {
+		paths = append(paths, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/"+name)
+	}
+	return paths
+}()
+
+// fresh is where the other objects are. Not among them are those that say how this server in particular is set up, which other servers make
 // for their own use: roles, flow control, API services, the lease and the configuration of the server itself.
 var fresh = []string{
 	"/api/v1/namespaces/default", "/api/v1/namespaces/kube-node-lease", "/api/v1/namespaces/kube-public", "/api/v1/namespaces/kube-system",
@@ -40,9 +57,16 @@ func TestFreshObjectsOfClienttestAreThoseOfTheServer(t *testing.T) {
 	if newest := controlplane.Releases()[0]; plane.Kubernetes != newest {
 		t.Skipf("the objects of clienttest are those of Kubernetes %s", newest)
 	}
+	compareFresh(t, freshFile, fresh)
+	compareFresh(t, rolesFile, freshRoles)
+}
+
+// compareFresh compares a file with objects of the server.
+func compareFresh(t *testing.T, file string, paths []string) {
+	t.Helper()
 	c := open(t, adminConfig())
 	var b bytes.Buffer
-	for i, path := range fresh {
+	for i, path := range paths {
 		var got reply
 		eventually(t, func() error { // the server makes them a little later than it is ready
 			if got = ask(t, c, http.MethodGet, path, nil, ""); got.code != http.StatusOK {
@@ -57,7 +81,7 @@ func TestFreshObjectsOfClienttestAreThoseOfTheServer(t *testing.T) {
 		b.Write(timestamp.ReplaceAll(targetPort.ReplaceAll([]byte(text), []byte(`"targetPort":6443`)), []byte(`"now"`)))
 	}
 	b.WriteString("\n]\n")
-	compareFile(t, freshFile, b.Bytes())
+	compareFile(t, file, b.Bytes())
 }
 
 var targetPort = regexp.MustCompile(`"targetPort":\d+`)

@@ -5,7 +5,7 @@ package kinds
 
 import (
 	"bytes"
-	_ "embed" // for kinds.json and fresh.json
+	_ "embed" // for kinds.json, fresh.json and roles.json
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,10 +87,17 @@ var all = sync.OnceValue(func() []Kind {
 //go:embed fresh.json
 var freshText []byte
 
+//go:embed roles.json
+var rolesText []byte
+
 // Fresh returns the objects that every server makes when it starts, without random values; "now" is the time of the
 // start.
-func Fresh() []json.RawMessage {
-	var texts []json.RawMessage
-	jsontree.MustDecode(freshText, &texts)
+func Fresh() []json.RawMessage { return objects(freshText) }
+
+// Roles returns the roles and bindings that a server with RBAC makes when it starts, those for its own parts left out.
+func Roles() []json.RawMessage { return objects(rolesText) }
+
+func objects(file []byte) (texts []json.RawMessage) {
+	jsontree.MustDecode(file, &texts)
 	return texts
 }

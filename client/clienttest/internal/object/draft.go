@@ -121,6 +121,11 @@ func (d *Draft) Normalize(t *Type) error {
 			return &DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: err}
 		}
 		t.Shape().SetTimes(d.Content)
+		t.Shape().SetQuantities(d.Content)
+		t.Shape().DropEmpty(d.Content)
+		if t.Defaults != nil {
+			t.Defaults(d.Content)
+		}
 	} else {
 		if n := jsontree.OutOfRange(d.Content); n != "" {
 			err := fmt.Errorf("json: cannot unmarshal number %s into Go value of type float64", n)

@@ -18,7 +18,9 @@ type Type struct {
 	Ungrouped  bool     // errors about the objects name their kind without its group
 	// Selected returns the text of one of the Selectable fields; nil means the text of the member.
 	Selected func(content jsontree.Object, path string) string
-	Blank    string        // of a compiled-in type: the members besides metadata when nothing is set, as in a bookmark
+	Blank    string // of a compiled-in type: the members besides metadata when nothing is set, as in a bookmark
+	// Defaults sets the absent members of a compiled-in type that have a default; nil means that there are none.
+	Defaults func(content jsontree.Object)
 	Declared *schema.Shape // of a custom resource: its schema, if it has one
 }
 

@@ -55,7 +55,7 @@ func (s *Shape) Complete(v any) {
 			}
 		}
 	}
-	s.each(v, (*Shape).Complete)
+	s.Each(v, (*Shape).Complete)
 }
 
 // DropNulls removes null members, which a compiled-in type does not keep. A null in a map or a list becomes the empty
@@ -79,7 +79,75 @@ func (s *Shape) DropNulls(v any) {
 			}
 		}
 	}
-	s.each(v, (*Shape).DropNulls)
+	s.Each(v, (*Shape).DropNulls)
+}
+
+// DropEmpty removes members that are empty lists or maps, which a compiled-in type does not write.
+func (s *Shape) DropEmpty(v any) {
+	if m, ok := v.(jsontree.Object); ok {
+		for name, e := range m {
+			inner, named := s.Field(name)
+			if _, always := s.alwaysHas(name); named && !always && inner.isEmpty(e) {
+				delete(m, name)
+			}
+		}
+	}
+	s.Each(v, (*Shape).DropEmpty)
+}
+
+// WithoutNulls returns a value without members that are lists or maps and null.
+func (s *Shape) WithoutNulls(v any) any {
+	switch v := v.(type) {
+	case jsontree.Object:
+		m := make(jsontree.Object, len(v))
+		for name, e := range v {
+			inner, _ := s.Field(name)
+			if e != nil || inner == nil || inner.elements == nil {
+				m[name] = inner.WithoutNulls(e)
+			}
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = s.Item().WithoutNulls(e)
+		}
+		return list
+	}
+	return v
+}
+
+// Keyed reports whether each element of a list that is merged by keys has its key.
+func (s *Shape) Keyed(v any) bool {
+	keyed := true
+	if list, ok := v.([]any); ok && s != nil && s.list == listMap {
+		for _, e := range list {
+			_, found := s.KeyOf(e)
+			keyed = keyed && found
+		}
+	}
+	s.Each(v, func(inner *Shape, e any) { keyed = keyed && inner.Keyed(e) })
+	return keyed
+}
+
+// alwaysHas returns the value of a member that a compiled-in type writes when nothing is set.
+func (s *Shape) alwaysHas(name string) (v any, found bool) {
+	if s == nil {
+		return nil, false
+	}
+	v, found = s.always[name]
+	return v, found
+}
+
+// isEmpty reports whether a value is a list or a map without elements.
+func (s *Shape) isEmpty(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return len(v) == 0
+	case jsontree.Object:
+		return len(v) == 0 && s != nil && s.members == nil && s.elements != nil
+	}
+	return false
 }
 
 // empty returns the value that replaces null where a compiled-in type must have a value.

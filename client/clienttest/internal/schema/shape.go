@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"strings"
+
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -67,8 +69,12 @@ func (s *Shape) Item() *Shape {
 	return s.elements
 }
 
-// each calls f for the members of an object, or the elements of a list, with their shapes.
-func (s *Shape) each(v any, f func(*Shape, any)) {
+// TypeName returns the name of the type of a built-in kind without what all names start with, such as
+// "core.v1.Container", or "".
+func (s *Shape) TypeName() string { return strings.TrimPrefix(s.name, "io.k8s.api.") }
+
+// Each calls f for the members of an object, or the elements of a list, with their shapes.
+func (s *Shape) Each(v any, f func(*Shape, any)) {
 	switch v := v.(type) {
 	case jsontree.Object:
 		for name, m := range v {

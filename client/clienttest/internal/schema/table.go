@@ -137,6 +137,7 @@ func (t *Table) named(name string) *Shape {
 		return s
 	}
 	s := &Shape{name: name}
+	s.atomic = strings.HasSuffix(name, ".runtime.RawExtension")
 	t.shapes[name] = s // stored before it is complete, because it may contain itself
 	t.fill(s, t.schema(name))
 	return s
@@ -201,7 +202,9 @@ func (t *Table) fill(s *Shape, j *jsonSchema) {
 		s.typ = ""
 	}
 	s.notNull = t.closed && !j.Nullable
-	s.atomic = s.atomic || j.MapType == "atomic"
+	if j.MapType != "" {
+		s.atomic = j.MapType == "atomic"
+	}
 	s.open = s.open || j.PreserveUnknown
 	s.lax = s.lax || j.preserved || j.PreserveUnknown
 }

@@ -38,5 +38,5 @@ func (s *Shape) SetTimes(v any) {
 			}
 		}
 	}
-	s.each(v, (*Shape).SetTimes)
+	s.Each(v, (*Shape).SetTimes)
 }

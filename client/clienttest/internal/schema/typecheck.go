@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/quantity"
 )
 
 // Fits returns why a document cannot be read as an object of the shape, or nil.
@@ -37,6 +38,8 @@ func (s *Shape) Misfit(v any, in, path string) error {
 	switch v := v.(type) {
 	case jsontree.Object:
 		switch {
+		case s.isQuantity():
+			return errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 		case !s.takes("object"):
 			return bad("object")
 		case s.members == nil:
@@ -53,7 +56,7 @@ func (s *Shape) Misfit(v any, in, path string) error {
 			}
 		}
 	case []any:
-		if !s.takes("array") {
+		if !s.takes("array") || s.isQuantity() {
 			return bad("array")
 		}
 		for _, e := range v {
@@ -62,6 +65,10 @@ func (s *Shape) Misfit(v any, in, path string) error {
 			}
 		}
 	case json.Number:
+		if s.isQuantity() {
+			_, err := quantity.Parse(v.String())
+			return err
+		}
 		switch s.typ {
 		case "", "number":
 		case "integer":
@@ -80,6 +87,10 @@ func (s *Shape) Misfit(v any, in, path string) error {
 			return bad("string")
 		}
 		if _, err := base64.StdEncoding.DecodeString(v); s.format == "byte" && errors.As(err, new(base64.CorruptInputError)) {
+			return err
+		}
+		if s.isQuantity() {
+			_, err := quantity.Parse(v)
 			return err
 		}
 		if layout := s.layout(); layout != "" {

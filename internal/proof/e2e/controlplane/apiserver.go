@@ -51,6 +51,7 @@ func (p *ControlPlane) startServer(ctx context.Context, path string, o Options) 
 			"--client-ca-file=" + authority,
 			"--egress-selector-config-file=" + network,
 			"--authorization-mode=RBAC",
+			"--allow-privileged=true", // as in most clusters: the nodes' own programs need it
 			"--service-account-issuer=https://kubernetes.default.svc",
 			"--service-account-key-file=" + key, // takes a private key too, and uses the public half
 			"--service-account-signing-key-file=" + key,

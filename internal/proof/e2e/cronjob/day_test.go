@@ -103,6 +103,17 @@ func (d *day) number(n int) int {
 	return d.dice.IntN(n)
 }
 
+// finish writes into the status of a job that it has ended, as the job controller does: a server takes no less.
+func finish(j *batchv1.Job, how batchv1.JobConditionType) {
+	now := metav1.Now()
+	j.Status.StartTime = &now
+	why := batchv1.JobFailureTarget
+	if how == batchv1.JobComplete {
+		why, j.Status.CompletionTime = batchv1.JobSuccessCriteriaMet, &now
+	}
+	j.Status.Conditions = []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue}, {Type: why, Status: corev1.ConditionTrue}}
+}
+
 // cluster plays the job controller of a cluster: each job that appears ends after a while.
 func (d *day) cluster(ctx context.Context) {
 	jobs := client.For(d.client, cronjob.Jobs)
@@ -128,7 +139,7 @@ func (d *day) cluster(ctx context.Context) {
 			}
 			for ctx.Err() == nil { // the faults of the server as a whole are this program's too
 				_, err := jobs.Status().Modify(ctx, meta.KeyOf(job), func(j *batchv1.Job) error {
-					j.Status.Conditions = []batchv1.JobCondition{{Type: ends, Status: corev1.ConditionTrue}}
+					finish(j, ends)
 					return nil
 				})
 				if err == nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
@@ -132,7 +131,7 @@ func TestTheStatusNamesWhatRuns(t *testing.T) {
 			t.Errorf("active are %v, want the job of 00:05", got)
 		}
 		_, err = jobs.Status().Modify(t.Context(), meta.Key{Namespace: "default", Name: "tick-946685100"}, func(j *batchv1.Job) error {
-			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+			finish(j, batchv1.JobComplete)
 			return nil
 		})
 		if err != nil {

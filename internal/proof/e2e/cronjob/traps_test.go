@@ -180,9 +180,13 @@ func TestCountingJobsInACacheThatNobodyRunsFailsTheTest(t *testing.T) {
 				server := trapped(fails)
 				c := connect(t, server, "me")
 				crons, jobs := client.For(c, cronjob.CronJobs), client.For(c, cronjob.Jobs)
+				job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "running"}}
+				job.Spec.Template.Spec = corev1.PodSpec{
+					RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "a", Image: "example.com/a"}},
+				}
 				for _, err := range []error{
 					second(crons.Create(t.Context(), newCronJob("tick", schedule))),
-					second(jobs.Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "running"}})),
+					second(jobs.Create(t.Context(), job)),
 				} {
 					if err != nil {
 						t.Fatal(err)

@@ -73,6 +73,15 @@ var key, appKey = meta.Key{Namespace: "default", Name: "a"}, meta.Key{Namespace:
 // settle gives the controller time, which is virtual.
 func settle() { time.Sleep(10 * time.Second) }
 
+// newDeployment returns a deployment that a server takes.
+func newDeployment(name string) *sample.Deployment {
+	d := &sample.Deployment{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}
+	labels := map[string]string{"app": name}
+	d.Spec.Selector.MatchLabels, d.Spec.Template.Metadata.Labels = labels, labels
+	d.Spec.Template.Spec.Containers = []sample.Container{{Name: "a", Image: "example.com/a"}}
+	return d
+}
+
 func TestAFooHasItsDeployment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -85,7 +94,7 @@ func TestAFooHasItsDeployment(t *testing.T) {
 			t.Errorf("the deployment is %+v", app)
 		}
 		must(w.deployments.Status().Modify(t.Context(), appKey, func(d *sample.Deployment) error {
-			d.Status.AvailableReplicas = 2
+			d.Status.Replicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 2, 2, 2
 			return nil
 		}))(t)
 		settle()
@@ -108,7 +117,7 @@ func TestAFooIsScaledToZero(t *testing.T) {
 		must(w.foos.Create(t.Context(), newFoo("a", 3)))(t)
 		settle()
 		must(w.deployments.Status().Modify(t.Context(), appKey, func(d *sample.Deployment) error {
-			d.Status.AvailableReplicas = 3
+			d.Status.Replicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 3, 3, 3
 			return nil
 		}))(t)
 		settle()
@@ -118,7 +127,7 @@ func TestAFooIsScaledToZero(t *testing.T) {
 			t.Errorf("the deployment has %d replicas, want 0", app.Spec.Replicas)
 		}
 		must(w.deployments.Status().Modify(t.Context(), appKey, func(d *sample.Deployment) error {
-			d.Status.AvailableReplicas = 0
+			d.Status.Replicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 0, 0, 0
 			return nil
 		}))(t)
 		settle()
@@ -133,7 +142,7 @@ func TestADeploymentOfSomebodyElseIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		other := must(w.foos.Create(t.Context(), newFoo("other", 1)))(t)
-		theirs := &sample.Deployment{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a-app"}}
+		theirs := newDeployment("a-app")
 		theirs.Spec.Replicas = 7
 		if err := client.SetController(theirs, client.OwnerOf(sample.Foos, other)); err != nil {
 			t.Fatal(err)

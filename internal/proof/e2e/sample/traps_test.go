@@ -216,7 +216,7 @@ func TestAReadOfACacheThatNobodyRunsFailsTheTest(t *testing.T) {
 		server = clienttest.Start(quiet, clienttest.Options{CRDs: []string{"foos.json"}})
 		c = connect(t, server.Config())
 		must(client.For(c, sample.Foos).Create(t.Context(), newFoo("a", 1)))(t)
-		must(client.For(c, sample.Deployments).Create(t.Context(), &sample.Deployment{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}))(t)
+		must(client.For(c, sample.Deployments).Create(t.Context(), newDeployment("a")))(t)
 		inf = informer.New(client.For(c, sample.Foos), informer.Options{})
 		declared := informer.New(client.For(c, sample.Deployments), informer.Options{})
 		found := false

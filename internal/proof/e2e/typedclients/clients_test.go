@@ -143,7 +143,7 @@ func TestTypedClientsReadAndWriteProtobuf(t *testing.T) {
 	}
 	same("the item", &list.Items[0])
 
-	made.Spec.NodeName = "n"
+	made.Spec.Containers[0].Image = "j"
 	made = must(pods.Update(ctx, made, metav1.UpdateOptions{}))(t)
 	same("the event of the update", next(watch.Modified))
 	made.Status.Phase = corev1.PodRunning
@@ -187,7 +187,9 @@ func TestSubresourcesAndReviewsAreProtobuf(t *testing.T) {
 	s, config, seen := connect(t, clienttest.Options{})
 	c := must(kubernetes.NewForConfig(config))(t)
 	ctx := t.Context()
-	must(c.CoreV1().Pods("default").Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}, metav1.CreateOptions{}))(t)
+	must(c.CoreV1().Pods("default").Create(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}, metav1.CreateOptions{}))(t)
 	bind := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Target: corev1.ObjectReference{Kind: "Node", Name: "n"}}
 	if err := c.CoreV1().Pods("default").Bind(ctx, bind, metav1.CreateOptions{}); err != nil {
 		t.Error(err)
@@ -206,7 +208,12 @@ func TestSubresourcesAndReviewsAreProtobuf(t *testing.T) {
 
 	replicas := int32(2)
 	must(c.AppsV1().Deployments("default").Create(ctx, &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "d"}, Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}},
+		ObjectMeta: metav1.ObjectMeta{Name: "d"}, Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+			},
+		},
 	}, metav1.CreateOptions{}))(t)
 	scale := must(c.AppsV1().Deployments("default").GetScale(ctx, "d", metav1.GetOptions{}))(t)
 	if scale.Spec.Replicas != 2 || scale.Status.Selector != "a=b" {

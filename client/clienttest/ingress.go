@@ -1,0 +1,36 @@
+package clienttest
+
+import (
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// settleIngress gives a new ingress that names no class the default class of the server, if there is one.
+func settleIngress(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
+	spec := d.Member("spec")
+	_, annotated := d.Meta.Annotations["kubernetes.io/ingress.class"]
+	if old != nil || annotated || spec["ingressClassName"] != nil {
+		return nil
+	}
+	classes := c.registry.named(meta.GVR{Group: "networking.k8s.io", Version: "v1", Resource: "ingressclasses"})
+	if class := defaultClass(tx, classes, "ingressclass.kubernetes.io/is-default-class"); class != "" {
+		spec["ingressClassName"] = class
+		d.Content["spec"] = spec
+	}
+	return nil
+}
+
+// defaultClass returns the name of the newest object with an annotation that is "true", or "". Of several that are as
+// new, it is the first by name.
+func defaultClass(tx store.Tx, classes *resource, annotation string) string {
+	var newest meta.ObjectMeta
+	for v := range tx.Objects(classes.objects, "") {
+		m := v.Draft().Meta
+		newer := newest.Name == "" || m.CreationTimestamp.After(newest.CreationTimestamp.Time)
+		if m.Annotations[annotation] == "true" && newer {
+			newest = m
+		}
+	}
+	return newest.Name
+}

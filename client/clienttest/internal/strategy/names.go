@@ -1,0 +1,52 @@
+package strategy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// names are texts that must differ.
+type names struct {
+	all   []string
+	empty bool // the empty text must not repeat either
+}
+
+// add reports a text that was added before.
+func (n *names) add(v value) {
+	if slices.Contains(n.all, v.text()) {
+		v.duplicate()
+	} else if v.text() != "" || n.empty {
+		n.all = append(n.all, v.text())
+	}
+}
+
+// has reports whether a text was added.
+func (n *names) has(s string) bool { return slices.Contains(n.all, s) }
+
+// namesOf returns the names of the elements of a list.
+func namesOf(list value) names {
+	var n names
+	for _, e := range list.items() {
+		n.all = append(n.all, e.at("name").text())
+	}
+	return n
+}
+
+// as returns the value with the place of another, where a real server reports it.
+func (v value) as(other value) value {
+	v.path = other.path
+	return v
+}
+
+// item returns the place of an element of a list, which the list need not have.
+func (v value) item(i int) value {
+	if list := v.items(); i < len(list) {
+		return list[i]
+	}
+	v.path, v.is, v.was = fmt.Sprintf("%s[%d]", v.path, i), nil, nil
+	return v
+}
+
+// lowered returns a text in lower case.
+func lowered(s string) string { return strings.ToLower(s) }

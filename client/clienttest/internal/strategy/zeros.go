@@ -1,0 +1,72 @@
+package strategy
+
+import (
+	_ "embed" // for zeros.txt
+	"encoding/json"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+)
+
+// zerosText has a line for each type: its name, the members that its Go type does not write when they are zero, and,
+// with their zero values, those that it always writes. A test in internal/proof/e2e/strategies compares it with
+// Kubernetes' types, and writes it.
+//
+//go:embed zeros.txt
+var zerosText string
+
+// zeros says what types write of members that are zero.
+type zeros struct {
+	dropped map[string][]string       // the members of each type that are not written
+	written map[string]map[string]any // and the values of those that are
+}
+
+// readZeros reads zerosText.
+func readZeros() zeros {
+	z := zeros{make(map[string][]string), make(map[string]map[string]any)}
+	values := map[string]any{`""`: "", "0": json.Number("0"), "false": false, "null": nil}
+	for line := range strings.Lines(zerosText) {
+		words := strings.Fields(line)
+		name, always := words[0], make(map[string]any)
+		for _, word := range words[1:] {
+			if member, value, found := strings.Cut(word, "="); found {
+				always[member] = values[value]
+			} else {
+				z.dropped[name] = append(z.dropped[name], member)
+			}
+		}
+		z.written[name] = always
+	}
+	const ephemeral = "core.v1.EphemeralContainer"
+	z.dropped[ephemeral] = append(z.dropped[ephemeral], z.dropped[ephemeral+"Common"]...) // whose members are its own
+	return z
+}
+
+// drop removes the members of an object of a type that are zero and not written.
+func (z zeros) drop(name string, m jsontree.Object) {
+	for _, member := range z.dropped[name] {
+		switch v := m[member].(type) {
+		case []any:
+			if len(v) == 0 {
+				delete(m, member)
+			}
+		case jsontree.Object:
+			if len(v) == 0 {
+				delete(m, member)
+			}
+		default:
+			if v == "" || v == false || v == json.Number("0") {
+				delete(m, member)
+			}
+		}
+	}
+}
+
+// add adds the absent members of an object of a type that are always written.
+func (z zeros) add(name string, m jsontree.Object) {
+	for member, value := range z.written[name] {
+		if m[member] == nil {
+			m[member] = value
+		}
+	}
+}

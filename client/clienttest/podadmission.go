@@ -1,0 +1,182 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/clienttest/internal/strategy"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// The plugins of a real server that change pods, unless it is told otherwise: Priority, DefaultTolerationSeconds and RuntimeClass.
+
+// settlePod does to a pod what the server's admission does, and completes a new one.
+func settlePod(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
+	if c.Subresource != "" {
+		return nil
+	}
+	if err := admitPod(c, tx, old, d); err != nil {
+		return err
+	}
+	if old == nil {
+		completePod(d)
+	}
+	return nil
+}
+
+// admitPod sets the priority of a pod, and for how long it stays on a node that fails.
+func admitPod(c *call, tx store.Tx, old, d *object.Draft) error {
+	spec, _ := d.Content["spec"].(jsontree.Object)
+	if spec == nil {
+		return nil
+	}
+	if !c.options.Lenient {
+		strategies().DropDisabled(c.res.Of, d.Content)
+	}
+	tolerateFailures(spec)
+	if old == nil {
+		if class, _ := spec["runtimeClassName"].(string); class != "" && !c.hasRuntimeClass(tx, class) {
+			return status.Forbidden(c.res, d.Meta.Name, "pod rejected: RuntimeClass %q not found", class)
+		}
+		return c.setPriority(tx, d.Meta.Name, spec)
+	}
+	was := old.Member("spec")
+	for _, name := range []string{"priority", "preemptionPolicy", "resources"} {
+		if spec[name] == nil && was[name] != nil {
+			spec[name] = was[name]
+		}
+	}
+	return nil
+}
+
+// hasRuntimeClass reports whether a RuntimeClass exists.
+func (c *call) hasRuntimeClass(tx store.Tx, name string) bool {
+	kind := c.registry.named(meta.GVR{Group: "node.k8s.io", Version: "v1", Resource: "runtimeclasses"})
+	return tx.Get(kind.objects, meta.Key{Name: name}) != nil
+}
+
+// tolerateFailures adds the tolerations of nodes that are not ready or not reachable, unless there are others.
+func tolerateFailures(spec jsontree.Object) {
+	list, _ := spec["tolerations"].([]any)
+	for _, taint := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
+		if !slices.ContainsFunc(list, func(v any) bool {
+			t, _ := v.(jsontree.Object)
+			key, _ := t["key"].(string)
+			effect, _ := t["effect"].(string)
+			return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
+		}) {
+			list = append(slices.Clip(list), jsontree.Object{
+				"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": json.Number("300"),
+			})
+		}
+	}
+	spec["tolerations"] = list
+}
+
+// setPriority sets the priority that the class of a new pod says. The pod may name no other.
+func (c *call) setPriority(tx store.Tx, pod string, spec jsontree.Object) error {
+	name, _ := spec["priorityClassName"].(string)
+	class := c.priorityClass(tx, name)
+	if class == nil {
+		return status.Forbidden(c.res, pod, "no PriorityClass with name %s was found", name)
+	}
+	if name, _ := class["name"].(string); name != "" {
+		spec["priorityClassName"] = name
+	}
+	if is := spec["priority"]; is != nil && is != class["value"] {
+		return status.Forbidden(c.res, pod, "the integer value of priority (%v) must not be provided in pod spec; priority admission "+
+			"controller computed %v from the given PriorityClass name", is, class["value"])
+	}
+	spec["priority"] = class["value"]
+	policy := class["preemptionPolicy"]
+	if is := spec["preemptionPolicy"]; is != nil && policy != nil && is != policy {
+		return status.Forbidden(c.res, pod, "the string value of PreemptionPolicy (%v) must not be provided in pod spec; priority admission "+
+			"controller computed %v from the given PriorityClass name", is, policy)
+	}
+	if policy != nil {
+		spec["preemptionPolicy"] = policy
+	}
+	return nil
+}
+
+// priorityClass returns the name, the value and the policy of a PriorityClass, or of the default one if name is empty;
+// nil if there is none. The two classes that every cluster has need not exist.
+func (c *call) priorityClass(tx store.Tx, name string) jsontree.Object {
+	const lower = "PreemptLowerPriority"
+	kind := c.registry.named(meta.GVR{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"})
+	best := jsontree.Object(nil)
+	for v := range tx.Objects(kind.objects, "") {
+		d := v.Draft()
+		class := jsontree.Object{"name": d.Meta.Name, "value": d.Content["value"], "preemptionPolicy": d.Content["preemptionPolicy"]}
+		if class["value"] == nil {
+			class["value"] = json.Number("0")
+		}
+		if name == d.Meta.Name {
+			return class
+		}
+		if name == "" && d.Content["globalDefault"] == true && (best == nil || valueOf(class) < valueOf(best)) {
+			best = class
+		}
+	}
+	switch {
+	case best != nil:
+		return best
+	case name == "":
+		return jsontree.Object{"value": json.Number("0"), "preemptionPolicy": lower}
+	case name == "system-cluster-critical":
+		return jsontree.Object{"name": name, "value": json.Number("2000000000"), "preemptionPolicy": lower}
+	case name == "system-node-critical":
+		return jsontree.Object{"name": name, "value": json.Number("2000001000"), "preemptionPolicy": lower}
+	}
+	return nil
+}
+
+// valueOf returns the priority of a class.
+func valueOf(class jsontree.Object) int {
+	text, _ := class["value"].(json.Number)
+	n, _ := strconv.Atoi(string(text)) // it was checked
+	return n
+}
+
+// completePod completes the spec and the status of a new pod.
+func completePod(d *object.Draft) {
+	spec, _ := d.Content["spec"].(jsontree.Object)
+	if spec == nil {
+		return
+	}
+	labels := jsontree.Object{}
+	for name, text := range d.Meta.Labels {
+		labels[name] = text
+	}
+	d.Content["spec"] = strategy.NewPodSpec(spec, labels)
+	first, _ := jsontree.Clone(d.Content["status"]).(jsontree.Object)
+	if first == nil {
+		return
+	}
+	first["qosClass"] = strategy.QOSClass(d.Content)
+	if gates, _ := spec["schedulingGates"].([]any); len(gates) > 0 {
+		first["conditions"] = []any{jsontree.Object{
+			"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "lastProbeTime": nil,
+			"lastTransitionTime": timeText(timestamp()), "message": "Scheduling is blocked due to non-empty scheduling gates",
+		}}
+	}
+	d.Content["status"] = first
+}
+
+// podStatusPart is statusPart, for the status of a pod. A writer may leave out what it does not know.
+func podStatusPart(old, d *object.Draft) *object.Draft {
+	d = statusPart(old, d)
+	was, written := old.Member("status"), d.Member("status")
+	for _, name := range []string{"qosClass", "observedGeneration", "resourceClaimStatuses", "extendedResourceClaimStatus"} {
+		if written[name] == nil && was[name] != nil {
+			written[name] = was[name]
+		}
+	}
+	d.Content["status"] = written
+	return d
+}

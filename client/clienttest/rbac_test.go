@@ -1,0 +1,140 @@
+package clienttest_test
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+const (
+	selfReviews = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+	robot       = "system:serviceaccount:web:robot"
+)
+
+// robotsRoles are roles as a program has them in its manifests.
+const robotsRoles = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: parts, labels: {robots: "yes"}}
+rules:
+- {verbs: [get], apiGroups: [""], resources: [configmaps], resourceNames: [a]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: whole}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {robots: "yes"}}]}
+rules: []
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: robot, namespace: web}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: whole}
+subjects: [{kind: ServiceAccount, name: robot, namespace: web}]
+`
+
+// What a user of this package writes: a program whose role lacks a verb fails in the test.
+func TestAProgramHasTheRolesOfItsManifests(t *testing.T) {
+	server := clienttest.Start(t, clienttest.Options{RBAC: true, Objects: []string{"testdata/roles.yaml"}})
+	cfg := server.Config()
+	cfg.Impersonate = &client.Subject{User: "system:serviceaccount:web:robot"}
+	c, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	configs := client.For(c, client.Type[*meta.Partial]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
+	if _, err := configs.List(t.Context(), client.ListOptions{Namespace: "web"}); err != nil {
+		t.Error(err)
+	}
+	err = configs.Delete(t.Context(), meta.Key{Namespace: "web", Name: "a"}, client.DeleteOptions{})
+	if !errors.Is(err, apierrors.Forbidden) || !strings.Contains(err.Error(), `cannot delete resource "configmaps"`) {
+		t.Errorf("a verb that the role lacks: %v", err)
+	}
+}
+
+// A write with a field whose rules the server does not have is counted.
+func TestWritesThatAreNotCheckedAreCounted(t *testing.T) {
+	h := newHarness(t, clienttest.Options{})
+	h.must(t, http.MethodPost, configMaps, `{"metadata":{"name":"a"}}`)
+	if got := h.server.Unchecked(); len(got) != 0 {
+		t.Errorf("a config map: %v", got)
+	}
+	for range 2 {
+		h.must(t, http.MethodPost, "/apis/node.k8s.io/v1/runtimeclasses", `{"metadata":{"generateName":"a-"},"handler":"h"}`)
+	}
+	hook := `{"name":"a.example.com","sideEffects":"None","admissionReviewVersions":["v1"],"clientConfig":{"url":"https://a.example.com"},
+		"matchConditions":[{"name":"a","expression":"true"}]}`
+	h.must(t, http.MethodPost, "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", `{"metadata":{"name":"a"},"webhooks":[`+hook+`]}`)
+	want := map[string]int{"RuntimeClass": 2, "ValidatingWebhookConfiguration webhooks.matchConditions.expression": 1}
+	if got := h.server.Unchecked(); !maps.Equal(got, want) {
+		t.Errorf("counted %v, want %v", got, want)
+	}
+}
+
+func TestAnAggregatedRoleHasTheRulesThatItSelects(t *testing.T) {
+	h := newHarness(t, clienttest.Options{RBAC: true, Objects: []string{write(t, "roles.yaml", robotsRoles)}})
+	const configs = "/api/v1/namespaces/web/configmaps"
+	h.must(t, http.MethodPost, configs, `{"metadata":{"name":"a"}}`)
+	h.must(t, http.MethodGet, configs+"/a", "", "Impersonate-User", robot)
+	if a := h.do(t, http.MethodGet, configs, "", "Impersonate-User", robot); a.code != http.StatusForbidden {
+		t.Errorf("a list: %d %s", a.code, a.body)
+	}
+	got := h.must(t, http.MethodPost, selfReviews, `{"spec":{"namespace":"web"}}`, "Impersonate-User", robot)
+	want := `{"verbs":["get"],"apiGroups":[""],"resources":["configmaps"],"resourceNames":["a"]}`
+	if rules := at(got, "status", "resourceRules"); !strings.Contains(rules, want) || at(got, "status", "incomplete") != "false" {
+		t.Errorf("the rules are %s, want %s among them", got, want)
+	}
+	if paths := at(got, "status", "nonResourceRules"); !strings.Contains(paths, `"/api/*"`) {
+		t.Errorf("the paths are %s, want those of system:discovery", paths)
+	}
+	// Without the part, the whole is empty.
+	h.must(t, http.MethodDelete, "/apis/rbac.authorization.k8s.io/v1/clusterroles/parts", "")
+	if a := h.do(t, http.MethodGet, configs+"/a", "", "Impersonate-User", robot); a.code != http.StatusForbidden {
+		t.Errorf("without the rule: %d %s", a.code, a.body)
+	}
+}
+
+func TestWithoutRBACRolesHaveNoEffect(t *testing.T) {
+	h := newHarness(t, clienttest.Options{})
+	h.must(t, http.MethodGet, configMaps, "", "Impersonate-User", robot)
+}
+
+func TestObjectsOfFilesAreThereFromTheStart(t *testing.T) {
+	folder := write(t, "a.yaml", strings.ReplaceAll(robotsRoles, "namespace: web", "namespace: made"))
+	folder = folder[:strings.LastIndex(folder, "/")]
+	h := newHarness(t, clienttest.Options{Objects: []string{folder}})
+	h.must(t, http.MethodGet, "/api/v1/namespaces/made", "")
+	h.must(t, http.MethodGet, "/apis/rbac.authorization.k8s.io/v1/namespaces/made/rolebindings/robot", "")
+}
+
+func TestObjectsThatTheServerWouldRefuseAreErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: b": "has no object",
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"A"}}`:                   `ConfigMap A: `,
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"date":{}}`:         `ConfigMap a: unknown field "date"`,
+		`{"apiVersion":"v2","kind":"ConfigMap","metadata":{"name":"a"}}`:                   `ConfigMap a: the apiVersion must be v1, got v2`,
+		`{"apiVersion":"apps/v1beta1","kind":"Deployment","metadata":{"name":"a"}}`:        `Deployment a: the apiVersion must be apps/v1, got apps/v1beta1`,
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"nodeName":"n"}}`: `Pod a: Pod "a" is invalid: spec.containers: Required value`,
+		`{"apiVersion":"a.example/v1","kind":"Page","metadata":{"name":"a"}}`:              `Page a: the server has no kind Page of apiVersion "a.example/v1"`,
+		"{": "yaml",
+	} {
+		server := clienttest.New(clienttest.Options{Objects: []string{write(t, "a.yaml", text)}})
+		err := server.Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "clienttest.Options: Objects: ") {
+			t.Errorf("of %s the error is %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestRBACAndAuthorizeExcludeEachOther(t *testing.T) {
+	server := clienttest.New(clienttest.Options{RBAC: true, Authorize: func(clienttest.Access) (bool, string) { return true, "" }})
+	if err := server.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "RBAC and Authorize exclude each other") {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,125 @@
+package clienttest
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+)
+
+// settle changes the next state of an object where the server, and not the client, decides. It runs in the transaction
+// of the write, before the object is checked. The owners of fields do not have the fields that it sets. old is nil for
+// a new object.
+type settle func(c *call, tx store.Tx, old, d *object.Draft, dryRun bool) error
+
+// settled returns d after settle, and d as the client meant it, which the owners of fields are determined from.
+func (c *call) settled(tx store.Tx, old, d *object.Draft, dryRun bool) (settled, meant *object.Draft, _ error) {
+	if c.res.settle == nil {
+		return d, d, nil
+	}
+	settled = d.Clone()
+	settled.Content, _ = jsontree.Clone(d.Content).(jsontree.Object)
+	return settled, d, c.res.settle(c, tx, old, settled, dryRun)
+}
+
+// settleNamespace adds the finalizer of namespaces to a new one, and keeps the finalizers of an old one.
+func settleNamespace(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
+	if c.Subresource != "" {
+		return nil
+	}
+	spec := d.Member("spec")
+	if old != nil {
+		spec["finalizers"] = old.Member("spec")["finalizers"]
+	} else if list, _ := spec["finalizers"].([]any); !slices.Contains(list, "kubernetes") {
+		spec["finalizers"] = append(slices.Clone(list), "kubernetes")
+	}
+	if list, _ := spec["finalizers"].([]any); len(list) == 0 {
+		delete(spec, "finalizers")
+	}
+	d.Content["spec"] = spec
+	return nil
+}
+
+// awaitsClients reports whether a namespace has finalizers other than that of the server.
+func awaitsClients(d *object.Draft) bool {
+	list, _ := d.Member("spec")["finalizers"].([]any)
+	return len(d.Meta.Finalizers) > 0 || slices.ContainsFunc(list, func(v any) bool { return v != "kubernetes" })
+}
+
+// settleNode drops what nodes no longer have, or not yet: the configuration of kubelets, and an alpha field. A new node
+// is not ready, and has the taint that says so.
+func settleNode(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
+	for member, names := range map[string][]string{"spec": {"configSource", "podPreemptionPolicy"}, "status": {"config"}} {
+		if m, found := d.Content[member].(jsontree.Object); found {
+			for _, name := range names {
+				delete(m, name)
+			}
+		}
+	}
+	if old == nil {
+		addTaint(d, "node.kubernetes.io/not-ready", "NoSchedule")
+	}
+	return nil
+}
+
+// settleServiceAccount keeps only the names of a service account's secrets.
+func settleServiceAccount(_ *call, _ store.Tx, _, d *object.Draft, _ bool) error {
+	list, _ := d.Content["secrets"].([]any)
+	for i, v := range list {
+		m, _ := v.(jsontree.Object)
+		list[i] = jsontree.Object{}
+		if name := m["name"]; name != nil && name != "" {
+			list[i] = jsontree.Object{"name": name}
+		}
+	}
+	return nil
+}
+
+// settleEndpointSlice drops the topology of endpoints, which only v1beta1 had. An update that has one, or that changes
+// labels, counts as a new generation.
+func settleEndpointSlice(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
+	changed := old != nil && !maps.Equal(old.Meta.Labels, d.Meta.Labels)
+	list, _ := d.Content["endpoints"].([]any)
+	for _, v := range list {
+		if m, _ := v.(jsontree.Object); m["deprecatedTopology"] != nil {
+			delete(m, "deprecatedTopology")
+			changed = true
+		}
+	}
+	if old != nil && changed {
+		d.Meta.Generation = old.Meta.Generation + 1
+	}
+	return nil
+}
+
+// own records in d the owners of its fields, as the client meant them. The owners stay as they are if an element of a
+// list has no key.
+func (c *call) own(d, meant, old *object.Draft, manager string) {
+	if c.res.Builtin && !c.res.Shape().Keyed(meant.Content) {
+		if d.Meta.ManagedFields = nil; old != nil {
+			d.Meta.ManagedFields = old.Meta.ManagedFields
+		}
+		return
+	}
+	if meant != d {
+		c.res.Fill(meant)
+	}
+	c.manage(meant, old, manager)
+	d.Meta.ManagedFields = meant.Meta.ManagedFields
+}
+
+// addTaint adds a taint to a node that does not have it.
+func addTaint(d *object.Draft, key, effect string) {
+	spec := d.Member("spec")
+	taints, _ := spec["taints"].([]any)
+	has := slices.ContainsFunc(taints, func(v any) bool {
+		t, _ := v.(jsontree.Object)
+		return t["key"] == key && t["effect"] == effect
+	})
+	if !has {
+		spec["taints"] = append(slices.Clone(taints), jsontree.Object{"key": key, "effect": effect})
+	}
+	d.Content["spec"] = spec
+}
