@@ -1,7 +1,6 @@
 package clienttest
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
@@ -96,41 +95,22 @@ func settleClaim(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 	return nil
 }
 
-// classes returns the storage classes by name.
-func (c *call) classes(tx store.Tx) map[string]*object.Draft {
-	kind := c.registry.named(meta.GVR{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"})
-	all := make(map[string]*object.Draft)
-	for v := range tx.Objects(kind.objects, "") {
-		all[v.Key.Name] = v.Draft()
-	}
-	return all
-}
-
-// setClass gives a new claim without a class the default one: the newest, and of several the first by name.
+// setClass gives a new claim without a class the default one.
 func (c *call) setClass(tx store.Tx, d *object.Draft) {
 	spec := d.Member("spec")
 	if spec["storageClassName"] != nil || d.Meta.Annotations["volume.beta.kubernetes.io/storage-class"] != "" {
 		return
 	}
-	var best *object.Draft
-	for _, class := range c.classes(tx) {
-		marks := class.Meta.Annotations
-		switch {
-		case marks["storageclass.kubernetes.io/is-default-class"] != "true" &&
-			marks["storageclass.beta.kubernetes.io/is-default-class"] != "true":
-		case best == nil, newer(class, best):
-			best = class
-		}
-	}
-	if best != nil {
-		spec["storageClassName"] = best.Meta.Name
+	class := defaultClass(tx, c.storageClasses(),
+		"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+	if class != "" {
+		spec["storageClassName"] = class
 		d.Content["spec"] = spec
 	}
 }
 
-// newer reports whether an object is newer than another, or else the first by name.
-func newer(a, b *object.Draft) bool {
-	return cmp.Or(b.Meta.CreationTimestamp.Compare(a.Meta.CreationTimestamp.Time), cmp.Compare(a.Meta.Name, b.Meta.Name)) < 0
+func (c *call) storageClasses() *resource {
+	return c.registry.named(meta.GVR{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"})
 }
 
 // mayGrow refuses a bound claim that asks for more, unless its class allows that.
@@ -145,10 +125,10 @@ func (c *call) mayGrow(tx store.Tx, old, d *object.Draft) error {
 		return nil
 	}
 	name := jsontree.Lookup(d.Content, "spec.storageClassName")
-	if class := c.classes(tx)[name]; class != nil && name == jsontree.Lookup(old.Content, "spec.storageClassName") {
-		if grows, _ := class.Content["allowVolumeExpansion"].(bool); grows {
-			return nil
-		}
+	class := tx.Get(c.storageClasses().objects, meta.Key{Name: name})
+	if class != nil && name == jsontree.Lookup(old.Content, "spec.storageClassName") &&
+		class.Draft().Content["allowVolumeExpansion"] == true {
+		return nil
 	}
 	return status.Forbidden(c.res, d.Meta.Name, "only dynamically provisioned pvc can be resized and the storageclass "+
 		"that provisions the pvc must support resize")

@@ -138,6 +138,7 @@
 //	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
 //	                                    them
 //	tokens                              not signed; they do not end with the object that they are bound to
+//	protection of claims and volumes    their finalizers go with the deletion, because no controller removes them
 //	evictions                           no disruption budgets; Server.Intercept can answer as if there were one, see
 //	                                    client.Evict
 //	errors about selectors              the texts differ; the codes are the same

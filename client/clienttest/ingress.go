@@ -1,6 +1,8 @@
 package clienttest
 
 import (
+	"slices"
+
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/meta"
@@ -21,14 +23,14 @@ func settleIngress(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 	return nil
 }
 
-// defaultClass returns the name of the newest object with an annotation that is "true", or "". Of several that are as
-// new, it is the first by name.
-func defaultClass(tx store.Tx, classes *resource, annotation string) string {
+// defaultClass returns the name of the newest class that one of some annotations makes the default one, or "". Of two that
+// were made in the same second it returns the first by name.
+func defaultClass(tx store.Tx, classes *resource, annotations ...string) string {
 	var newest meta.ObjectMeta
-	for v := range tx.Objects(classes.objects, "") {
+	for v := range tx.Objects(classes.objects, "") { // by name
 		m := v.Draft().Meta
-		newer := newest.Name == "" || m.CreationTimestamp.After(newest.CreationTimestamp.Time)
-		if m.Annotations[annotation] == "true" && newer {
+		isDefault := slices.ContainsFunc(annotations, func(name string) bool { return m.Annotations[name] == "true" })
+		if isDefault && (newest.Name == "" || m.CreationTimestamp.After(newest.CreationTimestamp.Time)) {
 			newest = m
 		}
 	}

@@ -100,7 +100,7 @@ func documents(text []byte) (docs [][]byte) {
 	return append(docs, doc)
 }
 
-// installObject creates an object, and its namespace if that does not exist.
+// installObject creates the object of a manifest.
 func (a *api) installObject(whole jsontree.Object) error {
 	kind, _ := whole["kind"].(string)
 	apiVersion, _ := whole["apiVersion"].(string)
@@ -115,7 +115,7 @@ func (a *api) installObject(whole jsontree.Object) error {
 	return nil
 }
 
-// create creates an object as a request would, without asking who may.
+// create creates an object as a request would, without asking who may, and its namespace if that does not exist.
 func (a *api) create(res *resource, whole jsontree.Object) error {
 	text := jsontree.Append(nil, whole)
 	d, err := object.Parse(text)

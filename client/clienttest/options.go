@@ -64,7 +64,7 @@ type Options struct {
 	// --authorization-mode=RBAC does. A client with Config may do everything, and may impersonate users and service
 	// accounts to try what their roles allow. The server then starts with the roles cluster-admin, admin, edit, view and
 	// those that let every user use discovery and ask about oneself. A ClusterRole with an aggregationRule has the rules of
-	// the roles that it selects, although no controller writes them into it. RBAC and Authorize exclude each other.
+	// the roles that it selects and no others, although no controller writes them into it. RBAC and Authorize exclude each other.
 	RBAC bool
 
 	// Containers, if set, simulates the containers of pods; see package client/clienttest/containers. If it is nil,

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
@@ -18,9 +17,8 @@ import (
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// roles reads the policy of the store: the roles and bindings. It keeps what it has read of each object.
+// roles are the roles and bindings of the store, as far as they have been read; within a transaction only.
 type roles struct {
-	mu       sync.Mutex
 	roles    map[*object.Revision]*rbac.Role
 	bindings map[*object.Revision]*rbac.Binding
 }
@@ -34,8 +32,6 @@ func (a *api) policy() *rbac.Policy {
 
 // policyIn is policy within a transaction.
 func (a *api) policyIn(tx store.Tx) *rbac.Policy {
-	a.roles.mu.Lock()
-	defer a.roles.mu.Unlock()
 	named := func(resource string) *store.Collection {
 		return a.registry.named(meta.GVR{Group: rbacGroup, Version: "v1", Resource: resource}).objects
 	}

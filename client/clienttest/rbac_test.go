@@ -38,7 +38,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: whole}
 subjects: [{kind: ServiceAccount, name: robot, namespace: web}]
 `
 
-// What a user of this package writes: a program whose role lacks a verb fails in the test.
+// A program whose role lacks a verb fails in the test. GUIDE.md shows the first lines.
 func TestAProgramHasTheRolesOfItsManifests(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{RBAC: true, Objects: []string{"testdata/roles.yaml"}})
 	cfg := server.Config()
@@ -97,6 +97,40 @@ func TestAnAggregatedRoleHasTheRulesThatItSelects(t *testing.T) {
 	h.must(t, http.MethodDelete, "/apis/rbac.authorization.k8s.io/v1/clusterroles/parts", "")
 	if a := h.do(t, http.MethodGet, configs+"/a", "", "Impersonate-User", robot); a.code != http.StatusForbidden {
 		t.Errorf("without the rule: %d %s", a.code, a.body)
+	}
+}
+
+// The role admin selects edit, which selects view, which selects the rules.
+func TestTheRolesOfUsersAreAggregated(t *testing.T) {
+	h := newHarness(t, clienttest.Options{RBAC: true})
+	for role, may := range map[string][2]int{"view": {403, 403}, "edit": {201, 403}, "admin": {201, 201}} {
+		h.must(t, http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings", `{"metadata":{"name":"`+role+`"},
+			"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"`+role+`"},
+			"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"`+role+`"}]}`)
+		h.must(t, http.MethodGet, configMaps, "", "Impersonate-User", role)
+		write := h.do(t, http.MethodPost, configMaps, `{"metadata":{"generateName":"a-"}}`, "Impersonate-User", role)
+		grant := h.do(t, http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+			`{"metadata":{"name":"of-`+role+`"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["configmaps"]}]}`, "Impersonate-User", role)
+		if got := [2]int{write.code, grant.code}; got != may {
+			t.Errorf("%s: a config map and a role: %v, want %v", role, got, may)
+		}
+	}
+}
+
+// Two roles that select each other have no rules, and a role that selects has none of its own.
+func TestRolesMaySelectEachOther(t *testing.T) {
+	const rbac = "/apis/rbac.authorization.k8s.io/v1/"
+	h := newHarness(t, clienttest.Options{RBAC: true})
+	for a, b := range map[string]string{"a": "b", "b": "a"} {
+		h.must(t, http.MethodPost, rbac+"clusterroles", `{"metadata":{"name":"`+a+`","labels":{"of":"`+a+`"}},
+			"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"of":"`+b+`"}}]},
+			"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["configmaps"]}]}`)
+	}
+	h.must(t, http.MethodPost, rbac+"clusterrolebindings", `{"metadata":{"name":"a"},
+		"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"a"},
+		"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"alice"}]}`)
+	if a := h.do(t, http.MethodGet, configMaps+"/x", "", "Impersonate-User", "alice"); a.code != http.StatusForbidden {
+		t.Errorf("%d %s", a.code, a.body)
 	}
 }
 

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -62,25 +61,25 @@ func (s suite) inRoles(t *testing.T) (names *strings.Replacer, play func(s suite
 	}
 }
 
-// until waits until the answer of a user's request has a code: the roles of a real server take effect a little later.
-func (s suite) until(t *testing.T, user suite, request string, code int) {
+// until waits until the answer to a user's request has a text: the roles of a real server take effect a little later.
+func (s suite) until(t *testing.T, user suite, request, body, text string) {
 	t.Helper()
 	method, path, _ := strings.Cut(request, " ")
+	var last string
 	for range 300 {
-		resp, err := user.client.Raw(t.Context(), client.RawRequest{Method: method, Path: path})
-		got := 0
-		if refusal, ok := errors.AsType[*apierrors.StatusError](err); ok {
-			got = refusal.Status.Code
-		} else if err == nil {
-			got = resp.StatusCode
-			_ = resp.Body.Close()
+		answer, err := user.raw(t, client.RawRequest{
+			Method: method, Path: path, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
+		})
+		last = string(answer)
+		if err != nil {
+			last = err.Error()
 		}
-		if got == code {
+		if strings.Contains(last, text) {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatalf("%s has never the code %d", request, code)
+	t.Fatalf("%s has the answer %s, want %s in it", request, last, text)
 }
 
 // made returns an exchange that makes an object.
@@ -123,7 +122,7 @@ func testRole(t *testing.T, s suite) {
 		made("a binding", "{bindings}", `{"metadata":{"name":"a"}`+boundTo("Role", "a", theUser)),
 		made("an object", "{core}/configmaps", `{"metadata":{"name":"mine"}}`),
 	)
-	s.until(t, user, names.Replace(list), http.StatusOK)
+	s.until(t, user, names.Replace(list), "", `"items"`)
 	play(
 		user, allowed("a verb of the role", list), allowed("a name of the role", "GET {core}/configmaps/mine"),
 		forbidden("another name", "GET {core}/configmaps/other", "", names.Replace(cannot("get", "configmaps"))),
@@ -136,7 +135,7 @@ func testRole(t *testing.T, s suite) {
 		forbidden("the namespace", "GET /api/v1/namespaces/{ns}", "", names.Replace(cannot("get", "namespaces"))),
 	)
 	play(s, exchange{path: "DELETE {bindings}/a", code: http.StatusOK})
-	s.until(t, user, names.Replace(list), http.StatusForbidden)
+	s.until(t, user, names.Replace(list), "", "is forbidden")
 	play(user, forbidden("without the binding", list, "", names.Replace(cannot("list", "configmaps"))))
 
 	// A role of the cluster, bound in a namespace, to a group and to a service account.
@@ -145,13 +144,13 @@ func testRole(t *testing.T, s suite) {
 		made("its binding", "{bindings}", `{"metadata":{"name":"b"}`+boundTo("ClusterRole", "{ns}", theGroup+","+theAccount)),
 	)
 	for _, one := range []suite{s.as(t, "anybody", names.Replace("{group}")), s.as(t, names.Replace("{account}"))} {
-		s.until(t, one, names.Replace(list), http.StatusOK)
+		s.until(t, one, names.Replace(list), "", `"items"`)
 		play(one, allowed("in the namespace", list), allowed("the namespace itself", "GET /api/v1/namespaces/{ns}"),
 			forbidden("in another", "GET /api/v1/namespaces/default/configmaps", "", `in the namespace "default"`),
 			forbidden("all namespaces", "GET /api/v1/namespaces", "", "at the cluster scope"))
 	}
 	play(s, made("a binding of the cluster", "{clusterbindings}", `{"metadata":{"name":"{ns}"}`+boundTo("ClusterRole", "{ns}", theUser)))
-	s.until(t, user, "GET /api/v1/configmaps", http.StatusOK)
+	s.until(t, user, "GET /api/v1/configmaps", "", `"items"`)
 	play(user, allowed("everywhere", "GET /api/v1/configmaps"), allowed("all namespaces", "GET /api/v1/namespaces"))
 	play(s, exchange{path: "DELETE {clusterbindings}/{ns}", code: http.StatusOK}, exchange{path: "DELETE {clusterroles}/{ns}", code: http.StatusOK})
 }
@@ -160,10 +159,10 @@ func testMissingRole(t *testing.T, s suite) {
 	names, play := s.inRoles(t)
 	play(s, made("a binding", "{bindings}", `{"metadata":{"name":"a"}`+boundTo("Role", "absent", theUser)))
 	user := s.as(t, names.Replace("{user}"))
-	time.Sleep(time.Second) // see until
+	s.until(t, user, names.Replace("GET {core}/configmaps"), "", `"absent" not found`)
 	play(user, forbidden("the reason names the role", "GET {core}/configmaps", "", `RBAC: role.rbac.authorization.k8s.io "absent" not found`))
 	play(s, made("another", "{bindings}", `{"metadata":{"name":"b"}`+boundTo("ClusterRole", "bowline-absent", theUser)))
-	time.Sleep(time.Second)
+	s.until(t, user, names.Replace("GET {core}/configmaps"), "", `"bowline-absent" not found`)
 	play(user, forbidden("both", "GET {core}/configmaps", "",
 		`RBAC: [role.rbac.authorization.k8s.io "absent" not found, clusterrole.rbac.authorization.k8s.io "bowline-absent" not found]`))
 }
@@ -189,7 +188,7 @@ func testEscalation(t *testing.T, s suite) {
 			strings.Join(rules, "\n"))
 	}
 	const watch, secrets = `{APIGroups:[""], Resources:["configmaps"], Verbs:["watch"]}`, `{APIGroups:[""], Resources:["secrets"], Verbs:["get" "watch"]}`
-	s.until(t, user, names.Replace("GET {core}/configmaps"), http.StatusOK)
+	s.until(t, user, names.Replace("GET {core}/configmaps"), "", `"items"`)
 	play(
 		user, made("rules that the user has", "{roles}", `{"metadata":{"name":"less"},`+less),
 		forbidden("rules that the user has not", "POST {roles}", `{"metadata":{"name":"more"},`+more, missing(watch, secrets)),
@@ -218,7 +217,7 @@ func testPaths(t *testing.T, s suite) {
 			body: `{"spec":{"nonResourceAttributes":{"path":"` + path + `","verb":"get"}}}`,
 		}
 	}
-	time.Sleep(time.Second) // see until
+	s.until(t, user, review("/bowline/a", "").path, review("/bowline/a", "").body, `"allowed":true`)
 	play(user, review("/bowline/a", "true"), review("/bowline", "false"))
 	play(s, exchange{path: "DELETE {clusterbindings}/{ns}", code: http.StatusOK}, exchange{path: "DELETE {clusterroles}/{ns}", code: http.StatusOK})
 }
@@ -235,7 +234,7 @@ func testMayImpersonate(t *testing.T, s suite) {
 	}
 	play(s, review(user, "false"), made("its binding", "{clusterbindings}",
 		`{"metadata":{"name":"{ns}"}`+boundTo("ClusterRole", "{ns}", `{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"boss"}`)))
-	time.Sleep(time.Second) // see until
+	s.until(t, s, review(user, "").path, review(user, "").body, `"allowed":true`)
 	play(s, review(user, "true"), review("other", "false"))
 	play(s, exchange{path: "DELETE {clusterbindings}/{ns}", code: http.StatusOK}, exchange{path: "DELETE {clusterroles}/{ns}", code: http.StatusOK})
 }

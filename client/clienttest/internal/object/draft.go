@@ -122,7 +122,6 @@ func (d *Draft) Normalize(t *Type) error {
 		}
 		t.Shape().SetTimes(d.Content)
 		t.Shape().SetQuantities(d.Content)
-		t.Shape().DropEmpty(d.Content)
 		if t.Defaults != nil {
 			t.Defaults(d.Content)
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Quantity is an amount.
@@ -19,7 +20,7 @@ type Quantity struct {
 
 // Parse reads an amount. As in a real server, it is rounded up to a billionth.
 func Parse(text string) (Quantity, error) {
-	parts := regexp.MustCompile(`^([+-]?(?:\d+\.?\d*|\.\d+))([eE][+-]?\d+|[eEinumkKMGTP]*)$`).FindStringSubmatch(strings.TrimSpace(text))
+	parts := form().FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {
 		return Quantity{}, errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 	}
@@ -35,6 +36,10 @@ func Parse(text string) (Quantity, error) {
 	q.power = len(parts[2]) > 1 && !q.binary
 	return q, nil
 }
+
+var form = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([+-]?(?:\d+\.?\d*|\.\d+))([eE][+-]?\d+|[eEinumkKMGTP]*)$`)
+})
 
 // suffix returns the factor of a suffix; nil if there is no such suffix.
 func suffix(s string) *big.Rat {
@@ -120,5 +125,5 @@ func divide(whole *big.Int, base int64, limit int) (*big.Int, int) {
 	}
 }
 
-// Of returns an amount that is written with suffixes such as Gi, or such as G.
+// Of returns an amount. If binary, it is written with suffixes such as Gi, otherwise with suffixes such as G.
 func Of(amount *big.Rat, binary bool) Quantity { return Quantity{Amount: amount, binary: binary} }

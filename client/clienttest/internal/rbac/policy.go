@@ -123,7 +123,7 @@ func (p *Policy) RulesOf(kind, name, namespace string) ([]Rule, bool) {
 		if i < 0 {
 			return nil, false
 		}
-		return p.aggregated(p.ClusterRoles[i]), true
+		return p.aggregated(p.ClusterRoles[i], nil), true
 	}
 	for _, r := range p.Roles {
 		if r.Metadata.Name == name && r.Metadata.Namespace == namespace {
@@ -133,17 +133,22 @@ func (p *Policy) RulesOf(kind, name, namespace string) ([]Rule, bool) {
 	return nil, false
 }
 
-// aggregated returns the rules of a ClusterRole, with those of the roles that its aggregationRule selects.
-func (p *Policy) aggregated(r *Role) []Rule {
-	rules := r.Rules
+// aggregated returns the rules of a ClusterRole. If it has an aggregationRule, these are the rules of the roles that the
+// aggregationRule selects, and not its own: in a cluster a controller replaces its own. The selected roles may have one
+// themselves. Roles that select r are left out, so that roles may select each other.
+func (p *Policy) aggregated(r *Role, selecting []*Role) (rules []Rule) {
+	if len(r.AggregationRule.Selectors) == 0 {
+		return r.Rules
+	}
+	selecting = append(slices.Clip(selecting), r)
 	for i := range r.AggregationRule.Selectors {
 		selected, err := r.AggregationRule.Selectors[i].Selector()
 		if err != nil {
 			continue // a real server ignores it as well
 		}
 		for _, other := range p.ClusterRoles {
-			if other != r && selected.Matches(other.Metadata.Labels) {
-				rules = slices.Concat(rules, other.Rules)
+			if !slices.Contains(selecting, other) && selected.Matches(other.Metadata.Labels) {
+				rules = slices.Concat(rules, p.aggregated(other, selecting))
 			}
 		}
 	}

@@ -82,19 +82,6 @@ func (s *Shape) DropNulls(v any) {
 	s.Each(v, (*Shape).DropNulls)
 }
 
-// DropEmpty removes members that are empty lists or maps, which a compiled-in type does not write.
-func (s *Shape) DropEmpty(v any) {
-	if m, ok := v.(jsontree.Object); ok {
-		for name, e := range m {
-			inner, named := s.Field(name)
-			if _, always := s.alwaysHas(name); named && !always && inner.isEmpty(e) {
-				delete(m, name)
-			}
-		}
-	}
-	s.Each(v, (*Shape).DropEmpty)
-}
-
 // WithoutNulls returns a value without members that are lists or maps and null.
 func (s *Shape) WithoutNulls(v any) any {
 	switch v := v.(type) {
@@ -128,26 +115,6 @@ func (s *Shape) Keyed(v any) bool {
 	}
 	s.Each(v, func(inner *Shape, e any) { keyed = keyed && inner.Keyed(e) })
 	return keyed
-}
-
-// alwaysHas returns the value of a member that a compiled-in type writes when nothing is set.
-func (s *Shape) alwaysHas(name string) (v any, found bool) {
-	if s == nil {
-		return nil, false
-	}
-	v, found = s.always[name]
-	return v, found
-}
-
-// isEmpty reports whether a value is a list or a map without elements.
-func (s *Shape) isEmpty(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return len(v) == 0
-	case jsontree.Object:
-		return len(v) == 0 && s != nil && s.members == nil && s.elements != nil
-	}
-	return false
 }
 
 // empty returns the value that replaces null where a compiled-in type must have a value.

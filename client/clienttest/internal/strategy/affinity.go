@@ -50,21 +50,13 @@ func checkNodeSelector(v value) {
 func checkNodeSelectorTerm(v value, anyValue bool) {
 	for _, e := range v.at("matchExpressions").items() {
 		values := e.at("values")
-		switch e.at("operator").text() {
-		case "In", "NotIn":
-			if values.len() == 0 {
-				values.required("must be specified when `operator` is 'In' or 'NotIn'")
-			}
-		case "Exists", "DoesNotExist":
-			if values.len() > 0 {
-				values.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
-			}
-		case "Gt", "Lt":
+		switch op := e.at("operator"); {
+		case op.text() == "Gt" || op.text() == "Lt":
 			if values.len() != 1 {
 				values.required("must be specified single value when `operator` is 'Lt' or 'Gt'")
 			}
-		default:
-			e.at("operator").invalid("not a valid selector operator")
+		case !checkOperator(e):
+			op.invalid("not a valid selector operator")
 		}
 		e.at("key").fits(qualified(e.at("key").text()))
 		for _, text := range values.items() {

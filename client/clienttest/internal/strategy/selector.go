@@ -4,24 +4,33 @@ package strategy
 func checkSelector(v value) {
 	checkLabels(v.at("matchLabels"))
 	for _, e := range v.at("matchExpressions").items() {
-		values := e.at("values")
-		switch e.at("operator").text() {
-		case "In", "NotIn":
-			if values.len() == 0 {
-				values.required("must be specified when `operator` is 'In' or 'NotIn'")
-			}
-		case "Exists", "DoesNotExist":
-			if values.len() > 0 {
-				values.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
-			}
-		default:
+		if !checkOperator(e) {
 			e.at("operator").invalid("not a valid selector operator")
 		}
 		e.at("key").fits(qualified(e.at("key").text()))
-		for _, text := range values.items() {
+		for _, text := range e.at("values").items() {
 			text.fits(labelValue(text.text()))
 		}
 	}
+}
+
+// checkOperator checks whether an expression has values exactly if its operator needs some. It returns false if the
+// operator is none of those that all selectors have.
+func checkOperator(e value) bool {
+	values := e.at("values")
+	switch e.at("operator").text() {
+	case "In", "NotIn":
+		if values.len() == 0 {
+			values.required("must be specified when `operator` is 'In' or 'NotIn'")
+		}
+	case "Exists", "DoesNotExist":
+		if values.len() > 0 {
+			values.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // checkLabels checks a map of labels.

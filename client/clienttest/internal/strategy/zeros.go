@@ -62,10 +62,11 @@ func (z zeros) drop(name string, m jsontree.Object) {
 	}
 }
 
-// add adds the absent members of an object of a type that are always written.
+// add adds the absent members of an object of a type that are always written, and makes an empty list null.
 func (z zeros) add(name string, m jsontree.Object) {
 	for member, value := range z.written[name] {
-		if m[member] == nil {
+		list, _ := m[member].([]any)
+		if m[member] == nil || list != nil && len(list) == 0 {
 			m[member] = value
 		}
 	}
