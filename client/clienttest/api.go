@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/admission"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 )
@@ -22,9 +23,13 @@ type api struct {
 	registry   registry
 	namespaces *resource
 	crds       *resource
-	validator  object.Validator
-	tokens     tokens
-	roles      roles
+
+	mutatingHooks, validatingHooks *resource // the configurations of webhooks
+	caller                         admission.Caller
+
+	validator object.Validator
+	tokens    tokens
+	roles     roles
 
 	definitions map[string]*definition // by name; within a transaction only
 	unchecked   map[string]int         // what Server.Unchecked returns; within a transaction only

@@ -10,6 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -19,13 +20,11 @@ import (
 // it. A field that another writer owns with another value is a conflict, unless the writer forces it.
 
 // apply applies a configuration, and returns the object with the code of the answer.
-func (c *call) apply(body []byte, o writeOptions) (_ *object.Revision, code int, _ error) {
+func (c *call) apply(tx store.Tx, body []byte, o writeOptions) (_ *object.Revision, code int, _ error) {
 	config, twice, err := readConfig(body)
 	if err != nil {
 		return nil, 0, err
 	}
-	tx := c.store.Begin()
-	defer tx.End()
 	cur, missing := c.present(tx)
 	if cur == nil && c.Subresource != "" {
 		return nil, 0, missing

@@ -80,7 +80,7 @@ func ownTraits() map[string]builtinTraits {
 			subresources: map[string]*subresource{"finalize": {part: memberPart("spec", "finalizers")}},
 		},
 		"pods": {
-			graceful: true, settle: settlePod,
+			graceful: true, admit: admitPod, settle: settlePod,
 			subresources: map[string]*subresource{
 				"binding":             {kind: meta.GVK{Kind: "Binding"}},
 				"ephemeralcontainers": {part: memberPart("spec", "ephemeralContainers")},
@@ -90,7 +90,7 @@ func ownTraits() map[string]builtinTraits {
 			},
 		},
 		"secrets":                           {prepare: prepareSecret},
-		"services":                          {settle: settleService},
+		"services":                          {settle: settleService, allocates: true},
 		"nodes":                             {settle: settleNode},
 		"endpointslices.discovery.k8s.io":   {settle: settleEndpointSlice},
 		"persistentvolumeclaims":            {settle: settleClaim, protects: "kubernetes.io/pvc-protection"},
@@ -102,7 +102,7 @@ func ownTraits() map[string]builtinTraits {
 		"cronjobs.batch":                    {settle: settleCronJob},
 		"leases.coordination.k8s.io":        {settle: settleLease},
 		"priorityclasses.scheduling.k8s.io": {settle: settlePriorityClass, once: true},
-		"ingresses.networking.k8s.io":       {settle: settleIngress},
+		"ingresses.networking.k8s.io":       {admit: admitIngress},
 		"customresourcedefinitions.apiextensions.k8s.io": {prepare: prepareDefinition},
 		"events":               recordTraits(""),
 		"events.events.k8s.io": recordTraits(records.Group),

@@ -28,6 +28,8 @@ type call struct {
 	formVersion string // of metadata alone and of Tables, if it is not v1
 	media       string // of the answer
 	drop        bool   // the answer has no managedFields
+
+	internal bool // no client has sent the request, so admission is not asked
 }
 
 // errNoPath reports a path that the server does not have. The answer is plain text.

@@ -43,8 +43,22 @@ func serveContainer(c *call) error {
 			return err
 		}
 	}
+	if err := c.admitConnection(); err != nil {
+		return err
+	}
 	c.options.Containers.ServeContainer(c.w, c.r, wanted)
 	return nil
+}
+
+// admitConnection asks admission about a connection to a container. The log is read without it.
+func (c *call) admitConnection() error {
+	if c.Subresource == "log" {
+		return nil
+	}
+	tx := c.store.Begin()
+	defer tx.End()
+	_, err := c.both(tx, nil, func(q *question) { q.Operation, q.Object = connect, c.connectParameters() })
+	return err
 }
 
 // podOfContainers has the fields of a pod that serveContainer reads.

@@ -1,6 +1,11 @@
 package clienttest
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+)
 
 // serveCreate stores a new object.
 func serveCreate(c *call) error {
@@ -8,9 +13,11 @@ func serveCreate(c *call) error {
 	if err != nil {
 		return err
 	}
-	tx := c.store.Begin()
-	v, err := c.insert(tx, d, o)
-	tx.End()
+	var v *object.Revision
+	err = c.write(func(tx store.Tx) (err error) {
+		v, err = c.insert(tx, d, o)
+		return err
+	})
 	if err != nil {
 		return err
 	}

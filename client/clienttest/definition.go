@@ -285,22 +285,7 @@ func (a *api) left(tx store.Tx, r *resource, key meta.Key) {
 
 // setCondition sets a condition in the status of a definition. Its time is that of the last change of its status.
 func setCondition(d *object.Draft, c definitions.Condition) {
-	status := d.Member("status")
-	list, _ := status["conditions"].([]any)
-	list = slices.Clone(list)
-	next := jsontree.Object{
+	setStatusCondition(d, jsontree.Object{
 		"type": c.Type, "status": c.Status, "reason": c.Reason, "message": c.Message, "lastTransitionTime": timeText(timestamp()),
-	}
-	i := slices.IndexFunc(list, func(v any) bool { is, _ := v.(jsontree.Object); return is["type"] == c.Type })
-	if i < 0 {
-		list = append(list, next)
-	} else {
-		was, _ := list[i].(jsontree.Object)
-		if was["status"] == c.Status {
-			next["lastTransitionTime"] = was["lastTransitionTime"]
-		}
-		list[i] = next
-	}
-	status["conditions"] = list
-	d.Content["status"] = status
+	})
 }

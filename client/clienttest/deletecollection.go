@@ -1,6 +1,9 @@
 package clienttest
 
-import "github.com/bowline-go/bowline/client/clienttest/internal/object"
+import (
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+)
 
 // serveDeleteCollection deletes the objects that a list with the same parameters has, and answers with that list.
 func serveDeleteCollection(c *call) error {
@@ -16,24 +19,29 @@ func serveDeleteCollection(c *call) error {
 	if err != nil {
 		return err
 	}
-	if !o.dryRun {
-		if err := c.removeAll(p.items, o); err != nil {
-			return err
-		}
+	if err := c.removeAll(p.items, o); err != nil {
+		return err
 	}
 	return c.writeList(p)
 }
 
 func (c *call) removeAll(vs []*object.Revision, o *deleteOptions) error {
-	tx := c.store.Begin()
-	defer tx.End()
-	if err := c.current(); err != nil {
-		return err
-	}
-	for _, v := range vs {
-		if cur := tx.Get(c.res.objects, v.Key); cur != nil && o.check(c.res, cur) == nil {
-			c.remove(tx, c.res, cur, o)
+	return c.write(func(tx store.Tx) error {
+		if err := c.current(); err != nil {
+			return err
 		}
-	}
-	return nil
+		for ; len(vs) > 0; vs = vs[1:] {
+			cur := tx.Get(c.res.objects, vs[0].Key)
+			if cur == nil || o.check(c.res, cur) != nil {
+				continue
+			}
+			if err := c.admitRemoval(tx, cur, o); err != nil {
+				return err
+			}
+			if !o.dryRun {
+				c.remove(tx, c.res, cur, o)
+			}
+		}
+		return nil
+	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// settleIngress gives a new ingress that names no class the default class of the server, if there is one.
-func settleIngress(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
+// admitIngress gives a new ingress that names no class the default class of the server, if there is one.
+func admitIngress(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 	spec := d.Member("spec")
 	_, annotated := d.Meta.Annotations["kubernetes.io/ingress.class"]
 	if old != nil || annotated || spec["ingressClassName"] != nil {

@@ -15,16 +15,12 @@ import (
 
 // insert puts a new object into the store.
 func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Revision, error) {
-	if err := c.current(); err != nil {
+	if err := c.mayCreate(tx, d); err != nil {
 		return nil, err
 	}
-	if is := c.definitions[c.res.definedBy]; is != nil && is.terminating {
-		return nil, status.Forbidden(c.res, d.Meta.Name, "create not allowed while custom resource definition is terminating")
-	}
-	if c.res.Scope == meta.Namespaced {
-		if err := c.checkHome(tx, d); err != nil {
-			return nil, err
-		}
+	d, err := c.admit(tx, nil, nil, d, &o)
+	if err != nil {
+		return nil, err
 	}
 	c.complete(tx, d)
 	if err := c.checkGrant(tx, d, nil); err != nil {
@@ -41,6 +37,16 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if len(causes) > 0 {
 		return nil, c.res.Invalid(d.Meta.Name, causes)
 	}
+	c.res.Fill(d)
+	if !o.owned {
+		c.own(d, meant, nil, o.manager)
+	}
+	if err := c.validate(tx, nil, d, o); err != nil {
+		return nil, err
+	}
+	if err := c.mayCreate(tx, d); err != nil {
+		return nil, err
+	}
 	// The storage refuses a version, and a dry run does not reach the storage.
 	version, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64)
 	if err == nil && version != 0 && !o.dryRun {
@@ -49,16 +55,26 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if there := tx.Get(c.res.objects, d.Key()); there != nil {
 		return nil, c.alreadyExists(d, there)
 	}
-	c.res.Fill(d)
-	if !o.owned {
-		c.own(d, meant, nil, o.manager)
-	}
 	c.warnFinalizers(d.Meta.Finalizers, nil)
 	c.warnDefinition(d, nil)
 	if o.dryRun {
 		return d.Revision(&c.res.Type, version), nil
 	}
 	return c.put(tx, c.res, nil, d), nil
+}
+
+// mayCreate refuses an object where none may be created now.
+func (c *call) mayCreate(tx store.Tx, d *object.Draft) error {
+	if err := c.current(); err != nil {
+		return err
+	}
+	if is := c.definitions[c.res.definedBy]; is != nil && is.terminating {
+		return status.Forbidden(c.res, d.Meta.Name, "create not allowed while custom resource definition is terminating")
+	}
+	if c.res.Scope == meta.Namespaced {
+		return c.checkHome(tx, d)
+	}
+	return nil
 }
 
 // checkHome refuses an object whose namespace does not exist or is ending.

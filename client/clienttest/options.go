@@ -1,10 +1,12 @@
 package clienttest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
@@ -67,6 +69,23 @@ type Options struct {
 	// the roles that it selects and no others, although no controller writes them into it. RBAC and Authorize exclude each other.
 	RBAC bool
 
+	// Admit and Validate, if set, decide about each create, update and delete, and each connection to a container, as the
+	// admission plugins of a real server do; see Admission. Admit comes before the webhooks and may replace a.Object: the
+	// server fills in defaults and checks the result, and nobody owns the fields that Admit sets. Validate comes later and
+	// sees the object as it will be stored. An error of either refuses the operation with 403 and is the reason in the
+	// message. Several goroutines may call them at once. They may send requests to the server, about which they are asked
+	// again. They are not asked about Options.Objects and Options.CRDs, nor about what the server itself deletes with a
+	// namespace or a definition.
+	Admit    func(ctx context.Context, a *Admission) error
+	Validate func(ctx context.Context, a *Admission) error
+
+	// Services are handlers for the services, by "namespace/name", that webhook configurations name. The server calls them
+	// over HTTPS in memory, so a test needs no port, and the webhooks work under testing/synctest. The certificate is
+	// for NAME.NAMESPACE.svc. If a configuration has no caBundle, the server trusts that certificate, as if a controller had
+	// written the caBundle. A webhook with a url is called there. The configurations may be in Options.Objects, or a program
+	// creates them.
+	Services map[string]http.Handler
+
 	// Containers, if set, simulates the containers of pods; see package client/clienttest/containers. If it is nil,
 	// exec, attach, log and portforward are not served. Discovery never lists them.
 	Containers Containers
@@ -107,6 +126,14 @@ func (o Options) validate() error {
 	for i, v := range []int64{int64(o.BookmarkEvery), int64(o.HistoryAge), int64(o.Replicas)} {
 		if v < 0 {
 			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative", names[i]))
+		}
+	}
+	for name, handler := range o.Services {
+		if namespace, service, _ := strings.Cut(name, "/"); namespace == "" || service == "" || strings.ContainsAny(service, "/.") {
+			errs = append(errs, fmt.Errorf("clienttest.Options: Services: the key must be NAMESPACE/NAME of a service, got %q", name))
+		}
+		if handler == nil {
+			errs = append(errs, fmt.Errorf("clienttest.Options: Services: the handler of %q is nil", name))
 		}
 	}
 	if o.RBAC && o.Authorize != nil {

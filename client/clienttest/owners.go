@@ -13,10 +13,16 @@ import (
 
 // ownership returns the rules for the owners of fields after a request's write.
 func (c *call) ownership() ownership.Write {
-	return ownership.Write{
+	w := ownership.Write{
 		APIVersion: c.res.GVK().APIVersion(), Subresource: c.Subresource, Shape: c.res.fields(),
 		Part: writable(c.res, c.Subresource), Now: timestamp(),
 	}
+	if is := c.definitions[c.res.definedBy]; is != nil {
+		for _, v := range is.versions {
+			w.Others = append(w.Others, v.GVK().APIVersion())
+		}
+	}
+	return w
 }
 
 // manage records in d the owners of its fields, after manager has changed old by an update or a patch, or has created

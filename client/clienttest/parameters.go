@@ -16,10 +16,12 @@ import (
 
 // writeOptions are the parameters of a create, an update and a patch.
 type writeOptions struct {
-	dryRun  bool
-	force   bool // of an apply
-	manager string
-	owned   bool // managedFields are already right
+	dryRun   bool
+	force    bool // of an apply
+	manager  string
+	owned    bool   // managedFields are already right
+	admitted bool   // admission was asked already
+	name     string // of a new object, as its client wants it, although admission may have changed it
 }
 
 // writeOptions reads the parameters. sent are the errors of the kind's own parameters.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 )
 
 // servePatch changes an object, or a part of it, by a patch or by server-side apply.
@@ -14,11 +15,14 @@ func servePatch(c *call) error {
 	}
 	code := http.StatusOK
 	var v *object.Revision
-	if media == mediaApply {
-		v, code, err = c.apply(body, o)
-	} else {
-		v, err = c.change(media, body, o)
-	}
+	err = c.write(func(tx store.Tx) (err error) {
+		if media == mediaApply {
+			v, code, err = c.apply(tx, body, o)
+		} else {
+			v, err = c.change(tx, media, body, o)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -26,9 +30,7 @@ func servePatch(c *call) error {
 }
 
 // change applies a patch to an object's present state. A resource version in the result is a precondition.
-func (c *call) change(media string, body []byte, o writeOptions) (*object.Revision, error) {
-	tx := c.store.Begin()
-	defer tx.End()
+func (c *call) change(tx store.Tx, media string, body []byte, o writeOptions) (*object.Revision, error) {
 	cur, err := c.present(tx)
 	if err != nil {
 		return nil, err

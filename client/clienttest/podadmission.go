@@ -15,13 +15,10 @@ import (
 
 // The plugins of a real server that change pods, unless it is told otherwise: Priority, DefaultTolerationSeconds and RuntimeClass.
 
-// settlePod does to a pod what the server's admission does, and completes a new one.
-func settlePod(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
+// settlePod completes a new pod.
+func settlePod(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	if c.Subresource != "" {
 		return nil
-	}
-	if err := admitPod(c, tx, old, d); err != nil {
-		return err
 	}
 	if old == nil {
 		completePod(d)
@@ -30,9 +27,9 @@ func settlePod(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 }
 
 // admitPod sets the priority of a pod, and for how long it stays on a node that fails.
-func admitPod(c *call, tx store.Tx, old, d *object.Draft) error {
+func admitPod(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 	spec, _ := d.Content["spec"].(jsontree.Object)
-	if spec == nil {
+	if spec == nil || c.Subresource != "" {
 		return nil
 	}
 	if !c.options.Lenient {

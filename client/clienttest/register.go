@@ -95,6 +95,9 @@ func (a *api) serveBuiltin() {
 	a.registry.replace(list)
 	a.namespaces = a.registry.core("namespaces")
 	a.crds = a.registry.named(meta.GVR{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	const hooks = "admissionregistration.k8s.io"
+	a.mutatingHooks = a.registry.named(meta.GVR{Group: hooks, Version: "v1", Resource: "mutatingwebhookconfigurations"})
+	a.validatingHooks = a.registry.named(meta.GVR{Group: hooks, Version: "v1", Resource: "validatingwebhookconfigurations"})
 	a.definitions, a.unchecked = map[string]*definition{}, map[string]int{}
 	older, newer := a.registry.core("events"), a.registry.named(meta.GVR{Group: records.Group, Version: "v1", Resource: "events"})
 	tx.Join(older.objects, older.viewOf, nil, nil)

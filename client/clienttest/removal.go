@@ -14,11 +14,21 @@ import (
 // removeNamed deletes the object that the request names. It returns the state to show to the client, and whether the
 // object has gone.
 func (c *call) removeNamed(o *deleteOptions) (_ *object.Revision, gone bool, _ error) {
-	tx := c.store.Begin()
-	defer tx.End()
+	var v *object.Revision
+	err := c.write(func(tx store.Tx) (err error) {
+		v, gone, err = c.removePresent(tx, o)
+		return err
+	})
+	return v, gone, err
+}
+
+func (c *call) removePresent(tx store.Tx, o *deleteOptions) (_ *object.Revision, gone bool, _ error) {
 	cur, err := c.present(tx)
 	if err == nil {
 		err = o.check(c.res, cur)
+	}
+	if err == nil {
+		err = c.admitRemoval(tx, cur, o)
 	}
 	if err != nil {
 		return nil, false, err
@@ -32,6 +42,20 @@ func (c *call) removeNamed(o *deleteOptions) (_ *object.Revision, gone bool, _ e
 	}
 	v, gone := c.remove(tx, c.res, cur, o)
 	return v, gone, nil
+}
+
+// admitRemoval asks admission about the deletion of an object.
+func (c *call) admitRemoval(tx store.Tx, cur *object.Revision, o *deleteOptions) error {
+	if c.res.graceful {
+		if _, pending := o.grace(cur.Draft(), cur.Draft()); pending {
+			return nil
+		}
+	}
+	_, err := c.both(tx, cur, func(q *question) {
+		q.Operation, q.OldObject, q.Key = remove, cur.Raw, cur.Key
+		q.Parameters, q.DryRun, q.stored = o.asParameters(), o.dryRun, true
+	})
+	return err
 }
 
 // remove removes an object, or marks it as deleted if it has finalizers or is a pod on a node. It returns the state to

@@ -14,22 +14,14 @@ import (
 
 // replace makes d the object's next state. old is the decoded cur.
 func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, o writeOptions) (*object.Revision, error) {
-	if err := c.checkVersion(cur, d.Meta.ResourceVersion); err != nil {
+	d, err := c.admit(tx, cur, old, d, &o)
+	if err == nil {
+		err = c.checkVersion(cur, d.Meta.ResourceVersion)
+	}
+	if err != nil {
 		return nil, err
 	}
-	sent := d
-	if part := c.res.partOf(c.Subresource); part != nil {
-		d = part(old, sent)
-		d.Meta.ManagedFields = sent.Meta.ManagedFields
-		c.res.metadataPart(c.Subresource).copy(d, sent)
-	} else {
-		c.keep(old, d)
-	}
-	d.Meta.ResourceVersion = old.Meta.ResourceVersion
-	if c.res.prepare != nil {
-		c.res.prepare(d, false)
-	}
-	d, meant, err := c.settled(tx, old, d, o.dryRun)
+	d, meant, err := c.settled(tx, old, c.next(old, d), o.dryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -53,13 +45,33 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	if !o.owned {
 		c.own(d, meant, old, o.manager)
 	}
-	if d.SameAs(old) && ownership.Same(d.Meta.ManagedFields, old.Meta.ManagedFields) {
-		return cur, nil // no new version, and no event
-	}
 	if c.res.Generation && !c.res.once && !d.SameSpec(old, &c.res.Type) {
 		d.Meta.Generation = old.Meta.Generation + 1
 	}
+	if err := c.validate(tx, cur, d, o); err != nil {
+		return nil, err
+	}
+	if d.SameAs(old) && ownership.Same(d.Meta.ManagedFields, old.Meta.ManagedFields) {
+		return cur, nil // no new version, and no event
+	}
 	return c.commit(tx, cur, d, o), nil
+}
+
+// next returns the object that a write of sent results in: it keeps what the write cannot change.
+func (c *call) next(old, sent *object.Draft) *object.Draft {
+	d := sent
+	if part := c.res.partOf(c.Subresource); part != nil {
+		d = part(old, sent)
+		d.Meta.ManagedFields = sent.Meta.ManagedFields
+		c.res.metadataPart(c.Subresource).copy(d, sent)
+	} else {
+		c.keep(old, d)
+	}
+	d.Meta.ResourceVersion = old.Meta.ResourceVersion
+	if c.res.prepare != nil {
+		c.res.prepare(d, false)
+	}
+	return d
 }
 
 // commit stores an object's next state, unless it is a dry run, and removes a deleted object if this write removed the

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/admission"
 	"github.com/bowline-go/bowline/client/clienttest/internal/definitions"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
@@ -68,6 +69,7 @@ type resource struct {
 	verbs []string // of its own paths, in the order in which discovery lists them
 
 	objects *store.Collection
+	hooks   map[*object.Revision][]*admission.Hook // of configurations of webhooks; within a transaction only
 	*custom
 }
 
@@ -87,18 +89,20 @@ type custom struct {
 // builtinTraits are the differences of a built-in resource from a custom one. On a real server they are in each type's
 // strategy.
 type builtinTraits struct {
-	graceful bool // DELETE first sets deletionTimestamp
-	review   bool // a create answers a question
-	initial  any  // the status of a new object
-	columns  []kubectl.Column
-	print    kubectl.Printer // the cells of the columns
-	fixed    bool            // spec stays as it was created
-	prepare  func(d *object.Draft, creating bool)
-	settle   settle
-	complete func(d *object.Draft, by User) // records the creator in a new object
-	protects string                         // a finalizer that goes when an object is deleted
-	once     bool                           // metadata.generation is always 1
-	check    func(old, d *object.Draft, subresource string) []meta.StatusCause
+	graceful  bool // DELETE first sets deletionTimestamp
+	review    bool // a create answers a question
+	initial   any  // the status of a new object
+	columns   []kubectl.Column
+	print     kubectl.Printer // the cells of the columns
+	fixed     bool            // spec stays as it was created
+	prepare   func(d *object.Draft, creating bool)
+	admit     settle // what the plugins of a real server change in an object
+	settle    settle
+	allocates bool                           // settle gives it what no other object may have
+	complete  func(d *object.Draft, by User) // records the creator in a new object
+	protects  string                         // a finalizer that goes when an object is deleted
+	once      bool                           // metadata.generation is always 1
+	check     func(old, d *object.Draft, subresource string) []meta.StatusCause
 	// checkNew returns everything that is wrong with a new object, given what is wrong with its metadata.
 	checkNew     func(d *object.Draft, metadata []meta.StatusCause) []meta.StatusCause
 	subresources map[string]*subresource // including status, if there is one

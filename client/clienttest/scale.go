@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -134,7 +135,11 @@ func serveScalePatch(c *call) error {
 // changeScale calls change with an object and its present scale. It stores the new scale and the object's new
 // managedFields, which change returns, and answers with the new scale.
 func (c *call) changeScale(o writeOptions, change func(*object.Draft, *scale) (*scale, []meta.ManagedFields, error)) error {
-	v, err := c.storeScale(o, change)
+	var v *object.Revision
+	err := c.write(func(tx store.Tx) (err error) {
+		v, err = c.storeScale(tx, o, change)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -142,10 +147,8 @@ func (c *call) changeScale(o writeOptions, change func(*object.Draft, *scale) (*
 }
 
 func (c *call) storeScale(
-	o writeOptions, change func(*object.Draft, *scale) (*scale, []meta.ManagedFields, error),
+	tx store.Tx, o writeOptions, change func(*object.Draft, *scale) (*scale, []meta.ManagedFields, error),
 ) (*object.Revision, error) {
-	tx := c.store.Begin()
-	defer tx.End()
 	cur, err := c.present(tx)
 	if err != nil {
 		return nil, err
@@ -160,6 +163,9 @@ func (c *call) storeScale(
 		was.Spec.Replicas = noReplicas
 	}
 	s, entries, err := change(old, was)
+	if err == nil {
+		s, err = c.admitScale(tx, cur, was, s, &o)
+	}
 	if err == nil {
 		err = c.checkScale(s, cur.UID)
 	}
@@ -176,6 +182,36 @@ func (c *call) storeScale(
 	d.Meta.ResourceVersion = s.ResourceVersion
 	d.Meta.ManagedFields, o.owned = entries, true
 	return c.replace(tx, cur, old, d, o)
+}
+
+// admitScale asks admission about a scale that replaces another, and returns the scale that it allows.
+func (c *call) admitScale(tx store.Tx, cur *object.Revision, was, s *scale, o *writeOptions) (*scale, error) {
+	changed, err := c.both(tx, cur, func(q *question) {
+		shown := *s
+		owners := c.parentOwners(cur.Draft()).OfScale(c.res.ownedReplicas())
+		shown.ManagedFields = scaleWrite().Updated(was.tree(), s.tree(), owners, o.manager).Encode()
+		before := *was
+		before.ManagedFields = owners.Encode()
+		for i := range before.ManagedFields {
+			before.ManagedFields[i].APIVersion = scaleKind().APIVersion()
+		}
+		q.Operation, q.Object, q.OldObject = update, encoded(shown), encoded(before)
+		q.Parameters, q.DryRun = c.writeParameters(update), o.dryRun
+		q.checked = func() { // without managedFields, and with the metadata that a scale has
+			var next scale
+			_ = json.Unmarshal(q.Object, &next) // it is read again afterwards
+			next.ObjectMeta = was.ObjectMeta
+			q.Object, q.OldObject = encoded(next), encoded(was)
+		}
+	})
+	if err != nil || changed == nil {
+		return s, err
+	}
+	o.admitted = true
+	s = &scale{}
+	err = json.Unmarshal(changed, s)
+	s.ManagedFields = nil
+	return s, err
 }
 
 // checkScale refuses a scale that belongs to another object.

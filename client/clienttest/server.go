@@ -27,6 +27,7 @@ type Server struct {
 	*api
 	invalid   error // why the options cannot be used; Run returns it
 	door      *network.Door
+	webhooks  *webhookServer
 	authority *network.Authority // nil without TLS
 	replicas  []*Replica
 	running   atomic.Bool
@@ -48,7 +49,7 @@ func New(o Options) *Server {
 	if listener == nil {
 		listener = memnet.Listen()
 	}
-	s := &Server{calls: map[Call]int{}, door: network.NewDoor(listener, cmp.Or(max(0, o.Replicas), 1)), api: &api{
+	s := &Server{calls: map[Call]int{}, webhooks: newWebhookServer(o.Services), door: network.NewDoor(listener, cmp.Or(max(0, o.Replicas), 1)), api: &api{
 		options: o, address: listener.Addr().String(), validator: object.NewValidator(), setVerbs: setVerbs,
 		store: store.New(cmp.Or(max(0, o.HistoryAge), 5*time.Minute), o.history),
 	}}
@@ -60,6 +61,7 @@ func New(o Options) *Server {
 	for range s.door.Replicas {
 		s.replicas = append(s.replicas, &Replica{s.api, s.store.NewCache()})
 	}
+	s.caller = s.webhooks.caller()
 	s.serveBuiltin()
 	for _, r := range o.Resources {
 		errs = append(errs, s.register(r))
@@ -111,6 +113,7 @@ func (s *Server) Run(ctx context.Context) error {
 	var work network.Traffic
 	var conns sync.WaitGroup // only goroutines in Serve add to it, so it does not grow after they have returned
 	start := func(net.Listener) *http.Server { return s.newHTTPServer(ctx, &work, &conns) }
+	defer s.webhooks.serve(ctx)()
 	served := make(chan error, 1)
 	go func() { served <- s.door.Serve(start) }()
 	var err error

@@ -16,12 +16,19 @@ type settle func(c *call, tx store.Tx, old, d *object.Draft, dryRun bool) error
 
 // settled returns d after settle, and d as the client meant it, which the owners of fields are determined from.
 func (c *call) settled(tx store.Tx, old, d *object.Draft, dryRun bool) (settled, meant *object.Draft, _ error) {
-	if c.res.settle == nil {
+	if c.res.admit == nil && c.res.settle == nil {
 		return d, d, nil
 	}
 	settled = d.Clone()
 	settled.Content, _ = jsontree.Clone(d.Content).(jsontree.Object)
-	return settled, d, c.res.settle(c, tx, old, settled, dryRun)
+	for _, step := range []settle{c.res.admit, c.res.settle} {
+		if step != nil {
+			if err := step(c, tx, old, settled, dryRun); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return settled, d, nil
 }
 
 // settleNamespace adds the finalizer of namespaces to a new one, and keeps the finalizers of an old one.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 )
 
 // serveUpdate replaces an object, or the part of it that a subresource writes.
@@ -17,7 +18,12 @@ func serveUpdate(c *call) error {
 	if err != nil {
 		return err
 	}
-	v, code, err := c.update(d, o)
+	var v *object.Revision
+	var code int
+	err = c.write(func(tx store.Tx) (err error) {
+		v, code, err = c.update(tx, d, o)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -25,9 +31,7 @@ func serveUpdate(c *call) error {
 }
 
 // update stores the result of an update, or creates the object if the resource allows that.
-func (c *call) update(d *object.Draft, o writeOptions) (_ *object.Revision, code int, _ error) {
-	tx := c.store.Begin()
-	defer tx.End()
+func (c *call) update(tx store.Tx, d *object.Draft, o writeOptions) (_ *object.Revision, code int, _ error) {
 	cur, err := c.present(tx)
 	uid := d.Meta.UID
 	switch {

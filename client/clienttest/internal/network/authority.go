@@ -29,9 +29,9 @@ type Authority struct {
 	serving tls.Certificate
 }
 
-// NewAuthority makes a CA, and with it a certificate for a server at address.
-func NewAuthority(address net.Addr, http2 bool) *Authority {
-	a := &Authority{hosts: []string{"localhost", "127.0.0.1", "::1"}, protocols: []string{"http/1.1"}}
+// NewAuthority makes a CA, and with it a certificate for a server at address, which may have further names.
+func NewAuthority(address net.Addr, http2 bool, names ...string) *Authority {
+	a := &Authority{hosts: append([]string{"localhost", "127.0.0.1", "::1"}, names...), protocols: []string{"http/1.1"}}
 	if host, _, err := net.SplitHostPort(address.String()); err == nil {
 		a.hosts = append(a.hosts, host)
 	}

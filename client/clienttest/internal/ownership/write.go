@@ -14,7 +14,8 @@ type Write struct {
 	Shape                   *schema.Shape
 	Part                    Part // the fields that the request can write
 	Now                     meta.Time
-	AllVersions             bool // entries of other versions of the API count as well
+	AllVersions             bool     // entries of all other versions of the API count as well
+	Others                  []string // entries of these other versions do, too
 }
 
 func (w Write) owner(manager, operation string) Owner {
@@ -34,7 +35,9 @@ func (w Write) Known(all Owners) Owners {
 	if w.AllVersions {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(o Owner) bool { return o.APIVersion != w.APIVersion })
+	return slices.DeleteFunc(slices.Clone(all), func(o Owner) bool {
+		return o.APIVersion != w.APIVersion && !slices.Contains(w.Others, o.APIVersion)
+	})
 }
 
 // Updated returns the owners after an update from old to now: the writer owns the changed fields. Its time changes

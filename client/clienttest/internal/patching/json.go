@@ -23,12 +23,39 @@ func applyJSON(doc, body []byte, lenient bool) (Result, error) {
 	if err := notOperations(v, "jsonpatch.Patch", "jsonpatch.Operation"); err != nil {
 		return Result{}, status.BadRequest("%v", err)
 	}
-	var loose []map[string]json.RawMessage
-	if err := json.Unmarshal(body, &loose); err != nil {
+	operations, err := read(body)
+	if err != nil {
 		return Result{}, err
 	}
+	result, err := applyOperations(doc, operations)
+	if err != nil {
+		return Result{}, status.Failure(http.StatusUnprocessableEntity, "Invalid",
+			"the server rejected our request due to an error in our request").With(meta.StatusDetails{})
+	}
+	p := Result{Doc: result, shown: string(result)}
+	for _, text := range schema.FieldErrors(body, schema.JSONPatch()) {
+		p.wrong = append(p.wrong, "json patch "+text)
+	}
+	return p, nil
+}
+
+// Patched returns a document after a JSON patch. The error says which operation does not apply, and why.
+func Patched(doc, body []byte) ([]byte, error) {
+	operations, err := read(body)
+	if err != nil {
+		return nil, err
+	}
+	return applyOperations(doc, operations)
+}
+
+// read reads the operations of a patch.
+func read(body []byte) ([]*operation, error) {
+	var loose []map[string]json.RawMessage
+	if err := json.Unmarshal(body, &loose); err != nil {
+		return nil, err
+	}
 	if len(loose) > maxOperations {
-		return Result{}, status.Failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
+		return nil, status.Failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
 			"Request entity too large: The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(loose))
 	}
 	operations := make([]*operation, 0, len(loose))
@@ -41,16 +68,7 @@ func applyJSON(doc, body []byte, lenient bool) (Result, error) {
 		}
 		operations = append(operations, o)
 	}
-	result, err := applyOperations(doc, operations)
-	if err != nil {
-		return Result{}, status.Failure(http.StatusUnprocessableEntity, "Invalid",
-			"the server rejected our request due to an error in our request").With(meta.StatusDetails{})
-	}
-	p := Result{Doc: result, shown: string(result)}
-	for _, text := range schema.FieldErrors(body, schema.JSONPatch()) {
-		p.wrong = append(p.wrong, "json patch "+text)
-	}
-	return p, nil
+	return operations, nil
 }
 
 // notOperations returns an error if v is not a list of operations, or if a member that texts names is not a string. A

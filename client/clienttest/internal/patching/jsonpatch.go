@@ -45,12 +45,12 @@ type operation struct {
 func applyOperations(doc []byte, operations []*operation) ([]byte, error) {
 	root := parseNode(doc)
 	copied := 0
-	for _, o := range operations {
+	for i, o := range operations {
 		if o == nil || o.Op == nil || o.Path == nil {
-			return nil, errDoesNotApply
+			return nil, fmt.Errorf("operation %d has no op or no path: %w", i, errDoesNotApply)
 		}
 		if err := root.do(o, &copied); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s of %s: %w", *o.Op, *o.Path, err)
 		}
 	}
 	return root.append(nil), nil

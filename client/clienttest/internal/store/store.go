@@ -155,6 +155,14 @@ func (s *Store) Begin() Tx {
 // End ends the transaction.
 func (tx Tx) End() { tx.s.mu.Unlock() }
 
+// Outside calls f without the lock of the transaction, so f may take long and may use the store. The caller must then
+// read again what it has read before.
+func (tx Tx) Outside(f func()) {
+	tx.s.mu.Unlock()
+	defer tx.s.mu.Lock()
+	f()
+}
+
 // Get returns an object, or nil.
 func (tx Tx) Get(c *Collection, key meta.Key) *object.Revision { return c.tree.Get(object.PathOf(key)) }
 

@@ -1,0 +1,222 @@
+package clienttest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/admission"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/patching"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// hooksOf returns the webhooks of all configurations, which are resource's objects, in the order of their names.
+func (a *api) hooksOf(tx store.Tx, configurations *resource) (all []*admission.Hook) {
+	read := make(map[*object.Revision][]*admission.Hook)
+	for v := range tx.Objects(configurations.objects, "") {
+		hooks, known := configurations.hooks[v]
+		if !known {
+			hooks, _ = admission.Read(v.Raw) // it was checked when it was written
+		}
+		read[v] = hooks
+		all = append(all, hooks...)
+	}
+	configurations.hooks = read
+	return all
+}
+
+// shows returns the version in which a webhook sees the operation; false if it does not see it.
+func (q *question) shows(h *admission.Hook) (admission.Version, bool) {
+	namespace := q.Key.Namespace
+	if q.c.res == q.c.namespaces {
+		namespace = q.Key.Name
+	}
+	is, was := labelsOf(q.Object), labelsOf(q.OldObject)
+	in := q.namespace
+	if q.c.res == q.c.namespaces && q.Subresource == "" && q.Operation != remove {
+		in = is
+	}
+	if !h.Selects(in, is, was) {
+		return admission.Version{}, false
+	}
+	return h.Matches(q.Operation, q.Subresource, namespace, q.versions())
+}
+
+// labelsOf returns the labels of an object; nil if there is none.
+func labelsOf(raw []byte) admission.Labels {
+	d, err := object.Parse(raw)
+	if err != nil || d.Meta.Name == "" && d.Meta.GenerateName == "" {
+		return nil
+	}
+	return &d.Meta.Labels
+}
+
+// versions returns the versions of the resource; that of the request is the first.
+func (q *question) versions() []admission.Version {
+	all := []admission.Version{{Resource: q.c.res.GVR(), Kind: q.Kind}}
+	for _, r := range q.c.registry.registered() {
+		if r != q.c.res && r.definedBy != "" && r.definedBy == q.c.res.definedBy {
+			all = append(all, admission.Version{Resource: r.GVR(), Kind: r.kindOf(q.Subresource)})
+		}
+	}
+	return all
+}
+
+// as returns an object in the version that a webhook sees.
+func (q *question) as(v admission.Version, raw []byte) ([]byte, error) {
+	r := q.c.registry.named(v.Resource)
+	if v.Kind == q.Kind || len(raw) == 0 || r == nil {
+		return raw, nil
+	}
+	d, err := object.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	return r.shown(r.viewOfVersion(d)), nil
+}
+
+// back returns an object of another version in that of the request.
+func (q *question) back(raw []byte) ([]byte, error) {
+	d, err := object.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	return q.c.res.shown(q.c.res.viewOfVersion(d)), nil
+}
+
+// request returns what a webhook is asked.
+func (q *question) request(v admission.Version) (*admission.Request, error) {
+	r := &admission.Request{
+		UID: newUID(), Name: q.Key.Name, Namespace: q.Key.Namespace, Operation: q.Operation, User: q.User,
+		DryRun: q.DryRun, Options: q.Parameters,
+	}
+	if q.c.res == q.c.namespaces {
+		r.Namespace = q.Key.Name
+	}
+	if q.Verb == "deletecollection" {
+		r.Name = "" // as on a real server
+	}
+	r.As(v, admission.Version{Resource: q.c.res.GVR(), Kind: q.Kind}, q.Subresource)
+	var err, also error
+	r.Object, err = q.as(v, q.Object)
+	r.OldObject, also = q.as(v, q.OldObject)
+	return r, errors.Join(err, also)
+}
+
+// ask asks one webhook. Its answer is nil if it could not be asked, and its failure policy allows that.
+func (q *question) ask(h *admission.Hook, v admission.Version, mutating bool) (*admission.Answer, error) {
+	r, err := q.request(v)
+	if err != nil {
+		return nil, err
+	}
+	a, err := q.c.caller.Ask(q.c.r.Context(), h, r, mutating)
+	if failed, ok := errors.AsType[*admission.Failed](err); ok {
+		if h.FailurePolicy == "Ignore" {
+			return nil, nil
+		}
+		return nil, internalError(failed)
+	}
+	return a, err
+}
+
+// internalError returns the error for a failure of the server itself, which names the reason twice.
+func internalError(why error) error {
+	return status.Failure(http.StatusInternalServerError, "InternalError", "Internal error occurred: %v", why).
+		With(meta.StatusDetails{Causes: []meta.StatusCause{{Message: why.Error()}}})
+}
+
+// mutateByHooks asks the webhooks one after the other. If one changes the object, those before it whose policy of
+// reinvocation is IfNeeded are asked a second time.
+func (q *question) mutateByHooks() error {
+	var asked, again []*admission.Hook
+	for round := range 2 {
+		for _, h := range q.hooks {
+			v, shown := q.shows(h)
+			if !shown || round == 1 && !slices.Contains(again, h) {
+				continue
+			}
+			changed, err := q.mutateBy(h, v)
+			if err != nil {
+				return err
+			}
+			if changed {
+				again, asked = append(again, asked...), nil
+			}
+			if h.ReinvocationPolicy == "IfNeeded" {
+				asked = append(asked, h)
+			}
+		}
+		if len(again) == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// mutateBy asks one webhook, and changes the object as it says.
+func (q *question) mutateBy(h *admission.Hook, v admission.Version) (changed bool, _ error) {
+	a, err := q.ask(h, v, true)
+	if a != nil {
+		q.warn(a)
+	}
+	if err != nil || a == nil || len(a.Patch) == 0 || string(a.Patch) == "[]" {
+		return false, err
+	}
+	if len(q.Object) == 0 {
+		return false, internalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.Name))
+	}
+	shown, err := q.as(v, q.Object)
+	if err != nil {
+		return false, err
+	}
+	patched, err := patching.Patched(shown, a.Patch)
+	if err != nil {
+		return false, internalError(err)
+	}
+	was := string(q.Object)
+	if q.Object = patched; v.Kind != q.Kind {
+		q.Object, err = q.back(patched)
+	}
+	if err == nil {
+		err = q.normalize()
+	}
+	if err != nil {
+		return false, internalError(err)
+	}
+	return string(q.Object) != was, nil
+}
+
+// validateByHooks asks all webhooks at once.
+func (q *question) validateByHooks() error {
+	var group sync.WaitGroup
+	errs, answers := make([]error, len(q.hooks)), make([]*admission.Answer, len(q.hooks))
+	for i, h := range q.hooks {
+		if v, shown := q.shows(h); shown {
+			group.Go(func() { answers[i], errs[i] = q.ask(h, v, false) })
+		}
+	}
+	group.Wait()
+	for _, a := range answers {
+		if a != nil {
+			q.warn(a)
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err // a real server returns the first one that comes
+		}
+	}
+	return nil
+}
+
+// warn passes on the warnings of a webhook.
+func (q *question) warn(a *admission.Answer) {
+	for _, text := range a.Warnings {
+		q.c.warn("%s", text)
+	}
+}
