@@ -46,8 +46,11 @@ type question struct {
 	c         *call
 	stored    bool   // Object is one of the resource's
 	checked   func() // makes the objects what those see who only check them; may be nil
-	hooks     []*admission.Hook
+	hooks     []*hook
 	namespace admission.Labels // nil if the object has no namespace
+	home      []byte           // the object of its namespace
+
+	bound []bound // the policies that apply
 }
 
 const create, update, remove, connect = "CREATE", "UPDATE", "DELETE", "CONNECT"
@@ -73,7 +76,7 @@ func (c *call) write(do func(tx store.Tx) error) error {
 // asks reports whether admission has anything that decides about the request.
 func (c *call) asks(tx store.Tx) bool {
 	return !c.internal && (c.options.Admit != nil || c.options.Validate != nil ||
-		tx.Count(c.mutatingHooks.objects)+tx.Count(c.validatingHooks.objects) > 0)
+		tx.Count(c.mutatingHooks.objects)+tx.Count(c.validatingHooks.objects)+tx.Count(c.policyBindings.objects) > 0)
 }
 
 // outside calls f without the lock of the store. It returns errMoved if cur, which may be nil, is not the present state of
@@ -149,6 +152,7 @@ func (c *call) validate(tx store.Tx, cur *object.Revision, d *object.Draft, o wr
 		return nil
 	}
 	q := c.askAbout(tx, cur, d, o, c.validatingHooks)
+	q.bound = q.policiesFor(tx)
 	if err := c.outside(tx, cur, q.validate); err != nil {
 		return err
 	}
@@ -208,6 +212,9 @@ func (q *question) inNamespace(tx store.Tx) {
 	q.namespace = &map[string]string{}
 	if v := tx.Get(q.c.namespaces.objects, meta.Key{Name: name}); v != nil {
 		q.namespace = &v.Labels
+		if q.c.res != q.c.namespaces {
+			q.home = v.Raw
+		}
 	}
 }
 
@@ -238,6 +245,9 @@ func (q *question) validate() error {
 		if err := validate(q.c.r.Context(), &a); err != nil {
 			return q.refused(err)
 		}
+	}
+	if err := q.validateByPolicies(); err != nil {
+		return err
 	}
 	return q.validateByHooks()
 }
@@ -280,7 +290,8 @@ func (c *call) both(tx store.Tx, cur *object.Revision, fill func(q *question)) (
 	fill(mutating)
 	fill(validating)
 	mutating.inNamespace(tx)
-	validating.namespace = mutating.namespace
+	validating.inNamespace(tx)
+	validating.bound = validating.policiesFor(tx)
 	err := c.outside(tx, cur, func() error {
 		if err := mutating.mutate(); err != nil {
 			return err

@@ -25,6 +25,8 @@ type api struct {
 	crds       *resource
 
 	mutatingHooks, validatingHooks *resource // the configurations of webhooks
+	policyKinds, policyBindings    *resource // the ValidatingAdmissionPolicies
+	policies                       policies
 	caller                         admission.Caller
 
 	validator object.Validator

@@ -118,6 +118,10 @@ func (r *rules) CheckDefinition(_ context.Context, definition, _ json.RawMessage
 	return nil
 }
 
+func (r *rules) CompilePolicy(json.RawMessage) (clienttest.CompiledPolicy, []meta.StatusCause) {
+	return nil, nil
+}
+
 func (r *rules) Compile(schema json.RawMessage) (clienttest.CompiledRules, error) {
 	r.compiled = append(r.compiled, string(schema))
 	return r, nil

@@ -16,12 +16,12 @@ import (
 )
 
 // hooksOf returns the webhooks of all configurations, which are resource's objects, in the order of their names.
-func (a *api) hooksOf(tx store.Tx, configurations *resource) (all []*admission.Hook) {
-	read := make(map[*object.Revision][]*admission.Hook)
+func (a *api) hooksOf(tx store.Tx, configurations *resource) (all []*hook) {
+	read := make(map[*object.Revision][]*hook)
 	for v := range tx.Objects(configurations.objects, "") {
 		hooks, known := configurations.hooks[v]
 		if !known {
-			hooks, _ = admission.Read(v.Raw) // it was checked when it was written
+			hooks = a.readHooks(v)
 		}
 		read[v] = hooks
 		all = append(all, hooks...)
@@ -30,21 +30,64 @@ func (a *api) hooksOf(tx store.Tx, configurations *resource) (all []*admission.H
 	return all
 }
 
+// hook is a webhook with its compiled matchConditions, which are nil if it has none.
+type hook struct {
+	*admission.Hook
+	conditions CompiledPolicy
+}
+
+// readHooks reads the webhooks of a configuration.
+func (a *api) readHooks(configuration *object.Revision) (all []*hook) {
+	hooks, _ := admission.Read(configuration.Raw) // it was checked when it was written
+	for _, h := range hooks {
+		is := &hook{Hook: h}
+		if len(h.MatchConditions) > 0 && a.options.Rules != nil {
+			is.conditions, _ = a.options.Rules.CompilePolicy(policyOfConditions(h.MatchConditions, h.FailurePolicy))
+		}
+		all = append(all, is)
+	}
+	return all
+}
+
 // shows returns the version in which a webhook sees the operation; false if it does not see it.
-func (q *question) shows(h *admission.Hook) (admission.Version, bool) {
-	namespace := q.Key.Namespace
-	if q.c.res == q.c.namespaces {
-		namespace = q.Key.Name
+func (q *question) shows(h *hook) (v admission.Version, shown bool, _ error) {
+	namespace, in, is, was := q.labels()
+	if h.Selects(in, is, was) {
+		v, shown = h.Matches(q.Operation, q.Subresource, namespace, q.versions())
 	}
-	is, was := labelsOf(q.Object), labelsOf(q.OldObject)
-	in := q.namespace
-	if q.c.res == q.c.namespaces && q.Subresource == "" && q.Operation != remove {
-		in = is
+	if !shown || h.conditions == nil {
+		return v, shown, nil
 	}
-	if !h.Selects(in, is, was) {
+	input, err := q.input(v, nil)
+	if err != nil {
+		return v, false, err
+	}
+	if shown, err = h.conditions.Matches(q.c.r.Context(), input); err != nil {
+		err = status.Forbidden(q.c.res, q.Key.Name, "%v", err)
+	}
+	return v, shown, err
+}
+
+// constrained is shows for a policy or its binding.
+func (q *question) constrained(by *admission.Constraint) (admission.Version, bool) {
+	namespace, in, is, was := q.labels()
+	if by == nil || !by.Selects(in, is, was) {
 		return admission.Version{}, false
 	}
-	return h.Matches(q.Operation, q.Subresource, namespace, q.versions())
+	return by.Matches(q.Operation, q.Subresource, namespace, q.Key.Name, q.versions())
+}
+
+// labels returns what selectors look at: the namespace and its labels, and those of the object after and before the
+// operation.
+func (q *question) labels() (namespace string, in, is, was admission.Labels) {
+	namespace, in, is, was = q.Key.Namespace, q.namespace, labelsOf(q.Object), labelsOf(q.OldObject)
+	if q.c.res == q.c.namespaces {
+		namespace = q.Key.Name
+		if q.Subresource == "" && q.Operation != remove {
+			in = is
+		}
+	}
+	return namespace, in, is, was
 }
 
 // labelsOf returns the labels of an object; nil if there is none.
@@ -109,12 +152,12 @@ func (q *question) request(v admission.Version) (*admission.Request, error) {
 }
 
 // ask asks one webhook. Its answer is nil if it could not be asked, and its failure policy allows that.
-func (q *question) ask(h *admission.Hook, v admission.Version, mutating bool) (*admission.Answer, error) {
+func (q *question) ask(h *hook, v admission.Version, mutating bool) (*admission.Answer, error) {
 	r, err := q.request(v)
 	if err != nil {
 		return nil, err
 	}
-	a, err := q.c.caller.Ask(q.c.r.Context(), h, r, mutating)
+	a, err := q.c.caller.Ask(q.c.r.Context(), h.Hook, r, mutating)
 	if failed, ok := errors.AsType[*admission.Failed](err); ok {
 		if h.FailurePolicy == "Ignore" {
 			return nil, nil
@@ -133,10 +176,13 @@ func internalError(why error) error {
 // mutateByHooks asks the webhooks one after the other. If one changes the object, those before it whose policy of
 // reinvocation is IfNeeded are asked a second time.
 func (q *question) mutateByHooks() error {
-	var asked, again []*admission.Hook
+	var asked, again []*hook
 	for round := range 2 {
 		for _, h := range q.hooks {
-			v, shown := q.shows(h)
+			v, shown, err := q.shows(h)
+			if err != nil {
+				return err
+			}
 			if !shown || round == 1 && !slices.Contains(again, h) {
 				continue
 			}
@@ -159,7 +205,7 @@ func (q *question) mutateByHooks() error {
 }
 
 // mutateBy asks one webhook, and changes the object as it says.
-func (q *question) mutateBy(h *admission.Hook, v admission.Version) (changed bool, _ error) {
+func (q *question) mutateBy(h *hook, v admission.Version) (changed bool, _ error) {
 	a, err := q.ask(h, v, true)
 	if a != nil {
 		q.warn(a)
@@ -196,7 +242,8 @@ func (q *question) validateByHooks() error {
 	var group sync.WaitGroup
 	errs, answers := make([]error, len(q.hooks)), make([]*admission.Answer, len(q.hooks))
 	for i, h := range q.hooks {
-		if v, shown := q.shows(h); shown {
+		v, shown, err := q.shows(h)
+		if errs[i] = err; shown && err == nil {
 			group.Go(func() { answers[i], errs[i] = q.ask(h, v, false) })
 		}
 	}

@@ -97,6 +97,8 @@ func (a *api) serveBuiltin() {
 	a.crds = a.registry.named(meta.GVR{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
 	const hooks = "admissionregistration.k8s.io"
 	a.mutatingHooks = a.registry.named(meta.GVR{Group: hooks, Version: "v1", Resource: "mutatingwebhookconfigurations"})
+	a.policyKinds = a.registry.named(meta.GVR{Group: hooks, Version: "v1", Resource: "validatingadmissionpolicies"})
+	a.policyBindings = a.registry.named(meta.GVR{Group: hooks, Version: "v1", Resource: "validatingadmissionpolicybindings"})
 	a.validatingHooks = a.registry.named(meta.GVR{Group: hooks, Version: "v1", Resource: "validatingwebhookconfigurations"})
 	a.definitions, a.unchecked = map[string]*definition{}, map[string]int{}
 	older, newer := a.registry.core("events"), a.registry.named(meta.GVR{Group: records.Group, Version: "v1", Resource: "events"})

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/bowline-go/bowline/client/clienttest/internal/admission"
 	"github.com/bowline-go/bowline/client/clienttest/internal/definitions"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kubectl"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
@@ -69,7 +68,7 @@ type resource struct {
 	verbs []string // of its own paths, in the order in which discovery lists them
 
 	objects *store.Collection
-	hooks   map[*object.Revision][]*admission.Hook // of configurations of webhooks; within a transaction only
+	hooks   map[*object.Revision][]*hook // of configurations of webhooks; within a transaction only
 	*custom
 }
 

@@ -31,7 +31,11 @@ func (c *call) wrongValues(d, old *object.Draft) []meta.StatusCause {
 		for _, field := range strategies().Unchecked(c.res.Kind, d.Content) {
 			c.unchecked[field]++
 		}
-		return strategies().Check(strategy.Write{Kind: c.res.GVK(), Subresource: c.Subresource, New: d.Value(), Old: was})
+		causes := strategies().Check(strategy.Write{Kind: c.res.GVK(), Subresource: c.Subresource, New: d.Value(), Old: was})
+		if c.Subresource == "" && (old == nil || !d.SameSpec(old, &c.res.Type)) {
+			causes = append(causes, c.wrongExpressions(d)...)
+		}
+		return causes
 	}
 	check := c.res.values.Check
 	if c.Subresource == "status" {
