@@ -34,12 +34,17 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if err != nil {
 		return nil, err
 	}
-	causes := append(c.validator.Object(&c.res.Type, &d.Meta), c.wrongValues(d, nil)...)
+	causes := append(c.validator.Object(&c.res.Type, &d.Meta), c.wrongValues(tx, d, nil)...)
 	if c.res.checkNew != nil {
 		causes = c.res.checkNew(d, causes)
 	}
 	if len(causes) > 0 {
 		return nil, c.res.Invalid(d.Meta.Name, causes)
+	}
+	if c.res.refuse != nil {
+		if err := c.res.refuse(c, tx, d); err != nil {
+			return nil, err
+		}
 	}
 	// The storage refuses a version, and a dry run does not reach the storage.
 	version, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64)

@@ -40,10 +40,10 @@ func admitPod(c *call, tx store.Tx, old, d *object.Draft) error {
 	}
 	tolerateFailures(spec)
 	if old == nil {
-		if class, _ := spec["runtimeClassName"].(string); class != "" && !c.hasRuntimeClass(tx, class) {
-			return status.Forbidden(c.res, d.Meta.Name, "pod rejected: RuntimeClass %q not found", class)
+		if err := c.setPriority(tx, d.Meta.Name, spec); err != nil {
+			return err
 		}
-		return c.setPriority(tx, d.Meta.Name, spec)
+		return c.applyRuntimeClass(tx, d.Meta.Name, spec)
 	}
 	was := old.Member("spec")
 	for _, name := range []string{"priority", "preemptionPolicy", "resources"} {
@@ -52,12 +52,6 @@ func admitPod(c *call, tx store.Tx, old, d *object.Draft) error {
 		}
 	}
 	return nil
-}
-
-// hasRuntimeClass reports whether a RuntimeClass exists.
-func (c *call) hasRuntimeClass(tx store.Tx, name string) bool {
-	kind := c.registry.named(meta.GVR{Group: "node.k8s.io", Version: "v1", Resource: "runtimeclasses"})
-	return tx.Get(kind.objects, meta.Key{Name: name}) != nil
 }
 
 // tolerateFailures adds the tolerations of nodes that are not ready or not reachable, unless there are others.

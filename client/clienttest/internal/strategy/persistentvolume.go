@@ -64,16 +64,23 @@ func checkPersistentVolume(v value) {
 		class.fits(subdomain(class.text()))
 	}
 	spec.at("volumeMode").among("Block", "Filesystem")
-	if class := spec.at("volumeAttributesClassName"); class.exists() {
-		if class.must() {
-			class.fits(subdomain(class.text()))
-		}
-		if csi := spec.at("csi"); !csi.exists() {
-			csi.required("has to be specified when using volumeAttributesClassName")
-		}
-	}
+	checkAttributesClass(spec)
 	if v.updates {
 		checkPersistentUpdate(spec)
+	}
+}
+
+// checkAttributesClass checks the VolumeAttributesClass of a volume.
+func checkAttributesClass(spec value) {
+	class := spec.at("volumeAttributesClassName")
+	if !class.exists() {
+		return
+	}
+	if class.must() {
+		class.fits(subdomain(class.text()))
+	}
+	if csi := spec.at("csi"); !csi.exists() {
+		csi.required("has to be specified when using volumeAttributesClassName")
 	}
 }
 
