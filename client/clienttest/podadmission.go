@@ -13,7 +13,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The plugins of a real server that change pods, unless it is told otherwise: Priority, DefaultTolerationSeconds and RuntimeClass.
+// The plugins of a real server that change pods, unless it is told otherwise: Priority, DefaultTolerationSeconds and
+// RuntimeClass.
 
 // settlePod does to a pod what the server's admission does, and completes a new one.
 func settlePod(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {

@@ -100,12 +100,12 @@ func mergeTolerations(first, second []any) (merged []any) {
 	all := slices.Concat(first, second)
 	for i, v := range all {
 		t, _ := v.(jsontree.Object)
-		covers := func(other any) bool {
-			o, _ := other.(jsontree.Object)
-			return covers(o, t)
+		covered := func(by any) bool {
+			other, _ := by.(jsontree.Object)
+			return covers(other, t)
 		}
-		later := func(other any) bool { return !jsontree.Equal(other, v) && covers(other) }
-		if !slices.ContainsFunc(merged, covers) && !slices.ContainsFunc(all[i+1:], later) {
+		coveredLater := func(by any) bool { return !jsontree.Equal(by, v) && covered(by) }
+		if !slices.ContainsFunc(merged, covered) && !slices.ContainsFunc(all[i+1:], coveredLater) {
 			merged = append(merged, v)
 		}
 	}

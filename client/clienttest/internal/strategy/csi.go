@@ -8,7 +8,9 @@ import (
 func defaultCSIDriver(m jsontree.Object) {
 	spec := section(m, "spec")
 	setDefault(spec, "attachRequired", true)
-	for _, name := range []string{"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount", "preventPodSchedulingIfMissing"} {
+	for _, name := range []string{
+		"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount", "preventPodSchedulingIfMissing",
+	} {
 		setDefault(spec, name, false)
 	}
 	setDefault(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType")

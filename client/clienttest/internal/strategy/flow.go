@@ -40,7 +40,8 @@ func addFlowDefaults(all map[string]func(jsontree.Object)) {
 // checkFlowSchema checks a FlowSchema.
 func checkFlowSchema(v value) {
 	spec := v.at("spec")
-	precedence, level, method := spec.at("matchingPrecedence"), spec.at("priorityLevelConfiguration", "name"), spec.at("distinguisherMethod")
+	precedence, method := spec.at("matchingPrecedence"), spec.at("distinguisherMethod")
+	level := spec.at("priorityLevelConfiguration", "name")
 	precedence.between(1, 10000)
 	if precedence.number() == 1 && v.at("metadata", "name").text() != "exempt" {
 		precedence.invalid("only the schema named 'exempt' may have matchingPrecedence 1")
@@ -89,13 +90,14 @@ func checkFlowSubject(v value) {
 		return
 	}
 	name, namespace := subject.at("name"), subject.at("namespace")
-	if !name.must() || mine != "serviceAccount" {
-		name = value{}
+	named := name.must()
+	if mine != "serviceAccount" {
+		return
 	}
-	if name.exists() && name.text() != "*" {
+	if named && name.text() != "*" {
 		name.fits(subdomain(name.text()))
 	}
-	if mine == "serviceAccount" && namespace.must() {
+	if namespace.must() {
 		namespace.fits(label(namespace.text()))
 	}
 }

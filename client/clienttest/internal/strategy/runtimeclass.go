@@ -7,11 +7,9 @@ func checkRuntimeClass(v value) {
 	if handler.must() && v.creates() {
 		handler.fits(label(handler.text()))
 	}
-	overhead := v.at("overhead")
-	for name, limits := range map[string]value{"limits": overhead.at("podFixed")} {
-		limits.path = overhead.path + "." + name // where the amounts of a container are
-		checkAmounts(limits, containerResource)
-	}
+	overhead := v.at("overhead", "podFixed")
+	overhead.path = "overhead.limits" // as a real server says
+	checkAmounts(overhead, containerResource)
 	scheduling := v.at("scheduling")
 	checkLabels(scheduling.at("nodeSelector"))
 	tolerations := scheduling.at("tolerations")

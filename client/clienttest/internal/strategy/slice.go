@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
 // checkSlice checks a ResourceSlice, a part of a pool of devices.
@@ -15,10 +17,8 @@ func checkSlice(v value) {
 	positive(pool.at("resourceSliceCount"))
 	pool.at("generation").natural()
 	for _, fixed := range []value{pool.at("name"), driver, spec.at("nodeName")} {
-		if !fixed.unchanged() || fixed.exists() != before(fixed).exists() {
-			if v.updates {
-				fixed.invalid("field is immutable")
-			}
+		if v.updates && !jsontree.Equal(fixed.is, fixed.was) {
+			fixed.invalid("field is immutable")
 		}
 	}
 	checkNodes(spec, "nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
