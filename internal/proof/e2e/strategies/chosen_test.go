@@ -32,6 +32,15 @@ func hideChosen(service object, request string) {
 	}
 }
 
+// hideOrder removes the index of a volume of a stateful set from a field: a server adds the volumes of its claims in any
+// order.
+func hideOrder(kind, field string) string {
+	if kind != "StatefulSet" {
+		return field
+	}
+	return regexp.MustCompile(`^spec\.template\.spec\.volumes\[\d+\]`).ReplaceAllString(field, "spec.template.spec.volumes")
+}
+
 // hideControlled removes what a controller of the server writes into an object, at any time: whether the priority level of
 // a flow schema exists, and whether a service answers for an API service. Its owners go too.
 func hideControlled(obj object) {

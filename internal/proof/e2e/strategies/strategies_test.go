@@ -271,7 +271,7 @@ func (a answer) String() string {
 	lines := []string{}
 	if s.Details != nil {
 		for _, c := range s.Details.Causes {
-			lines = append(lines, c.Reason+" "+c.Field)
+			lines = append(lines, c.Reason+" "+hideOrder(s.Details.Kind, c.Field))
 		}
 	}
 	slices.Sort(lines)
