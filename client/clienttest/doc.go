@@ -122,7 +122,7 @@
 //	conversion of versions              no webhook is called: with that strategy only the stored version is served, and
 //	                                    requests of the others fail
 //	owners in several versions          a write drops the entries of other versions from managedFields
-//	API services                        stored, and have no effect
+//	API services, service CIDRs         stored, and have no effect
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
 //	objects of a new server             without those that describe the server: API services, roles and bindings, flow
 //	                                    schemas, priority levels, and its lease and config maps in kube-system
