@@ -34,6 +34,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 		name := r.groupResource()
 		r.builtinTraits = own[name]
 		r.Type = object.Type{Of: r.GVK(), Builtin: true, Traits: row.Traits, Apart: r.Status, Selectable: row.Fields}
+		r.NameSegment = r.NameSegment || row.Kind == "ClusterTrustBundle" // its name depends on its signer
 		r.Defaults = func(content jsontree.Object) { strategies().Complete(r.Of, content) }
 		r.order = i
 		if row.Kind == "Event" { // it is stored as a core Event
@@ -80,7 +81,7 @@ func ownTraits() map[string]builtinTraits {
 			subresources: map[string]*subresource{"finalize": {part: memberPart("spec", "finalizers")}},
 		},
 		"pods": {
-			graceful: true, admit: admitPod, settle: settlePod,
+			graceful: true, admit: admitPod, settle: settlePod, refuse: refusePod,
 			subresources: map[string]*subresource{
 				"binding":             {kind: meta.GVK{Kind: "Binding"}},
 				"ephemeralcontainers": {part: memberPart("spec", "ephemeralContainers")},
@@ -89,20 +90,25 @@ func ownTraits() map[string]builtinTraits {
 				"status":              {part: podStatusPart},
 			},
 		},
-		"secrets":                           {prepare: prepareSecret},
-		"services":                          {settle: settleService, allocates: true},
-		"nodes":                             {settle: settleNode},
-		"endpointslices.discovery.k8s.io":   {settle: settleEndpointSlice},
-		"persistentvolumeclaims":            {settle: settleClaim, protects: "kubernetes.io/pvc-protection"},
-		"persistentvolumes":                 {settle: settleVolume, protects: "kubernetes.io/pv-protection"},
-		"replicationcontrollers":            {prepare: labelWorkload},
-		"daemonsets.apps":                   {prepare: prepareDaemonSet, settle: settleDaemonSet},
-		"deployments.apps":                  {settle: settleDeployment},
-		"jobs.batch":                        {prepare: labelWorkload, settle: settleJob},
-		"cronjobs.batch":                    {settle: settleCronJob},
-		"leases.coordination.k8s.io":        {settle: settleLease},
-		"priorityclasses.scheduling.k8s.io": {settle: settlePriorityClass, once: true},
-		"ingresses.networking.k8s.io":       {admit: admitIngress},
+		"secrets":                                        {prepare: prepareSecret},
+		"services":                                       {settle: settleService, allocates: true},
+		"nodes":                                          {settle: settleNode},
+		"endpointslices.discovery.k8s.io":                {settle: settleEndpointSlice},
+		"persistentvolumeclaims":                         {settle: settleClaim, protects: "kubernetes.io/pvc-protection"},
+		"persistentvolumes":                              {settle: settleVolume, protects: "kubernetes.io/pv-protection"},
+		"volumeattributesclasses.storage.k8s.io":         {settle: settleAttributesClass, protects: "kubernetes.io/vac-protection"},
+		"resourceclaims.resource.k8s.io":                 {settle: settleResourceClaim},
+		"devicetaintrules.resource.k8s.io":               {settle: settleTaintRule},
+		"csidrivers.storage.k8s.io":                      {settle: settleCSIDriver},
+		"replicationcontrollers":                         {prepare: labelWorkload},
+		"daemonsets.apps":                                {prepare: prepareDaemonSet, settle: settleDaemonSet},
+		"deployments.apps":                               {settle: settleDeployment},
+		"jobs.batch":                                     {prepare: labelWorkload, settle: settleJob},
+		"cronjobs.batch":                                 {settle: settleCronJob},
+		"leases.coordination.k8s.io":                     {settle: settleLease},
+		"priorityclasses.scheduling.k8s.io":              {settle: settlePriorityClass, once: true},
+		"ingresses.networking.k8s.io":                    {admit: admitIngress},
+		"apiservices.apiregistration.k8s.io":             {settle: settleAPIService},
 		"customresourcedefinitions.apiextensions.k8s.io": {prepare: prepareDefinition},
 		"events":               recordTraits(""),
 		"events.events.k8s.io": recordTraits(records.Group),
@@ -111,7 +117,7 @@ func ownTraits() map[string]builtinTraits {
 		}},
 		"certificatesigningrequests.certificates.k8s.io": {
 			fixed:    true,
-			complete: completeRequest, check: checkRequest,
+			complete: completeRequest, check: checkRequest, refuse: refuseRequest,
 			subresources: map[string]*subresource{"approval": {part: approvalPart}, "status": {part: certificatePart}},
 		},
 		"localsubjectaccessreviews.authorization.k8s.io": review,

@@ -11,7 +11,9 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/rbac"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -32,6 +34,25 @@ func completeRequest(d *object.Draft, by User) {
 	}
 	maps.Copy(spec, jsontree.Of(by).(jsontree.Object))
 	d.Content["spec"], d.Content["status"] = spec, jsontree.Object{}
+}
+
+// refuseRequest refuses a request for a certificate with which one may do everything.
+func refuseRequest(c *call, _ store.Tx, d *object.Draft) error {
+	spec := d.Member("spec")
+	if spec["signerName"] != "kubernetes.io/kube-apiserver-client" {
+		return nil
+	}
+	text, _ := spec["request"].(string)
+	raw, _ := base64.StdEncoding.DecodeString(text) // it was checked
+	block, _ := pem.Decode(raw)
+	if block == nil {
+		return nil // the server is lenient
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err == nil && slices.Contains(request.Subject.Organization, rbac.Masters) {
+		err = status.Forbidden(c.res, d.Meta.Name, "use of %s signer with %s group is not allowed", spec["signerName"], rbac.Masters)
+	}
+	return err
 }
 
 // approvalPart returns the part of a request that the approval subresource writes.

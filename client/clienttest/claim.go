@@ -8,6 +8,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/quantity"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/clienttest/internal/strategy"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -144,4 +145,20 @@ func copiesVolume(source jsontree.Object) bool {
 	group, _ := source["apiGroup"].(string)
 	return source["kind"] == "PersistentVolumeClaim" && group == "" ||
 		source["kind"] == "VolumeSnapshot" && group == "snapshot.storage.k8s.io"
+}
+
+// settleAttributesClass protects a new VolumeAttributesClass.
+func settleAttributesClass(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
+	if old == nil {
+		c.res.protect(d)
+	}
+	return nil
+}
+
+// settleCSIDriver counts the changes of a driver, from zero.
+func settleCSIDriver(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
+	if old != nil && !strategy.Same(d.Member("spec"), old.Member("spec")) {
+		d.Meta.Generation = old.Meta.Generation + 1
+	}
+	return nil
 }

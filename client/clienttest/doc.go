@@ -74,7 +74,8 @@
 //   - Optimistic concurrency, preconditions, finalizers, generation and managedFields.
 //   - The parameter timeout of requests that are not long-running.
 //   - The defaults and the rules of built-in kinds, and the admission that a kube-apiserver has by default for pods,
-//     services, ingresses and claims: priorities, tolerations, addresses and node ports, default classes.
+//     services, ingresses and claims: priorities, tolerations, runtime classes, addresses and node ports, default
+//     classes.
 //     [Server.Unchecked] counts the writes with fields whose rules this server does not have.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
 //     metadata alone: everything that kubectl needs.
@@ -105,11 +106,8 @@
 //	unknown members                     dropped, warned of or refused, by the schema
 //	types of fields of built-in kinds   checked
 //	defaults of built-in kinds          filled in; services get addresses and node ports, in order instead of at random
-//	values of built-in kinds            pods and everything with a pod template, services, endpoints, ingresses, network
-//	                                    policies, config maps, secrets, service accounts, namespaces, nodes, claims, volumes
-//	                                    and their classes, budgets, autoscalers, leases, quotas, limits, roles, bindings,
-//	                                    webhook configurations, priority classes: refused for the same reasons at the same
-//	                                    fields; Options.Lenient accepts wrong ones
+//	values of built-in kinds            of every kind: refused for the same reasons at the same fields; Options.Lenient
+//	                                    accepts wrong ones
 //	roles                               with Options.RBAC: decisions, reasons, reviews, and who may grant what
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
 //	                                    forms
@@ -124,14 +122,14 @@
 //	conversion of versions              no webhook is called: with that strategy only the stored version is served, and
 //	                                    requests of the others fail
 //	owners in several versions          a write drops the entries of other versions from managedFields
-//	API services                        stored, and have no effect
+//	API services, service CIDRs         stored, and have no effect
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
 //	objects of a new server             without those that describe the server: API services, roles and bindings, flow
 //	                                    schemas, priority levels, and its lease and config maps in kube-system
-//	values of other built-in kinds      any are accepted, and Server.Unchecked counts them: among them API services, admission
-//	                                    policies, flow schemas, CSI objects, resource claims, runtime classes; of the kinds
-//	                                    above it counts a few rare fields
-//	owners of new fields                of rare fields, such as those of features that are off, managedFields lack an entry
+//	expressions of built-in kinds       not compiled: those in CEL of match conditions, admission policies and device
+//	                                    selectors. Server.Unchecked counts the writes that have one, or one of a few rare
+//	                                    fields
+//	owners of new fields                of rare fields, such as an empty list that is sent, managedFields lack an entry
 //	access                              by default every user may do everything; Options.Authorize is a function, whose rules
 //	                                    cannot be listed
 //	admission                           no webhook, no policy, no quota, no limit range, no service account in pods

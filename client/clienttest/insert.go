@@ -30,12 +30,17 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if err != nil {
 		return nil, err
 	}
-	causes := append(c.validator.Object(&c.res.Type, &d.Meta), c.wrongValues(d, nil)...)
+	causes := append(c.validator.Object(&c.res.Type, &d.Meta), c.wrongValues(tx, d, nil)...)
 	if c.res.checkNew != nil {
 		causes = c.res.checkNew(d, causes)
 	}
 	if len(causes) > 0 {
 		return nil, c.res.Invalid(d.Meta.Name, causes)
+	}
+	if c.res.refuse != nil {
+		if err := c.res.refuse(c, tx, d); err != nil {
+			return nil, err
+		}
 	}
 	c.res.Fill(d)
 	if !o.owned {

@@ -13,7 +13,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The plugins of a real server that change pods, unless it is told otherwise: Priority, DefaultTolerationSeconds and RuntimeClass.
+// The plugins of a real server that change pods, unless it is told otherwise: Priority, DefaultTolerationSeconds and
+// RuntimeClass.
 
 // settlePod completes a new pod.
 func settlePod(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
@@ -37,10 +38,10 @@ func admitPod(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 	}
 	tolerateFailures(spec)
 	if old == nil {
-		if class, _ := spec["runtimeClassName"].(string); class != "" && !c.hasRuntimeClass(tx, class) {
-			return status.Forbidden(c.res, d.Meta.Name, "pod rejected: RuntimeClass %q not found", class)
+		if err := c.setPriority(tx, d.Meta.Name, spec); err != nil {
+			return err
 		}
-		return c.setPriority(tx, d.Meta.Name, spec)
+		return c.applyRuntimeClass(tx, d.Meta.Name, spec)
 	}
 	was := old.Member("spec")
 	for _, name := range []string{"priority", "preemptionPolicy", "resources"} {
@@ -49,12 +50,6 @@ func admitPod(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 		}
 	}
 	return nil
-}
-
-// hasRuntimeClass reports whether a RuntimeClass exists.
-func (c *call) hasRuntimeClass(tx store.Tx, name string) bool {
-	kind := c.registry.named(meta.GVR{Group: "node.k8s.io", Version: "v1", Resource: "runtimeclasses"})
-	return tx.Get(kind.objects, meta.Key{Name: name}) != nil
 }
 
 // tolerateFailures adds the tolerations of nodes that are not ready or not reachable, unless there are others.

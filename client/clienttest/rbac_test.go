@@ -66,12 +66,10 @@ func TestWritesThatAreNotCheckedAreCounted(t *testing.T) {
 		t.Errorf("a config map: %v", got)
 	}
 	for range 2 {
-		h.must(t, http.MethodPost, "/apis/node.k8s.io/v1/runtimeclasses", `{"metadata":{"generateName":"a-"},"handler":"h"}`)
+		h.must(t, http.MethodPost, "/apis/resource.k8s.io/v1/deviceclasses",
+			`{"metadata":{"generateName":"a-"},"spec":{"selectors":[{"cel":{"expression":"true"}}]}}`)
 	}
-	hook := `{"name":"a.example.com","sideEffects":"None","admissionReviewVersions":["v1"],"clientConfig":{"url":"https://a.example.com"},
-		"matchConditions":[{"name":"a","expression":"true"}]}`
-	h.must(t, http.MethodPost, "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", `{"metadata":{"name":"a"},"webhooks":[`+hook+`]}`)
-	want := map[string]int{"RuntimeClass": 2, "ValidatingWebhookConfiguration webhooks.matchConditions.expression": 1}
+	want := map[string]int{"DeviceClass spec.selectors.cel.expression": 2}
 	if got := h.server.Unchecked(); !maps.Equal(got, want) {
 		t.Errorf("counted %v, want %v", got, want)
 	}

@@ -34,7 +34,7 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 		return nil, err
 	}
 	causes := c.validator.Update(&c.res.Type, &d.Meta, &old.Meta)
-	if causes = append(causes, c.wrongValues(d, old)...); len(causes) > 0 {
+	if causes = append(causes, c.wrongValues(tx, d, old)...); len(causes) > 0 {
 		return nil, c.res.Invalid(c.Key.Name, causes)
 	}
 	if c.Subresource == "" {

@@ -102,6 +102,8 @@ type builtinTraits struct {
 	protects  string                         // a finalizer that goes when an object is deleted
 	once      bool                           // metadata.generation is always 1
 	check     func(old, d *object.Draft, subresource string) []meta.StatusCause
+	// refuse returns why the server's admission refuses a new object that is otherwise valid.
+	refuse func(c *call, tx store.Tx, d *object.Draft) error
 	// checkNew returns everything that is wrong with a new object, given what is wrong with its metadata.
 	checkNew     func(d *object.Draft, metadata []meta.StatusCause) []meta.StatusCause
 	subresources map[string]*subresource // including status, if there is one

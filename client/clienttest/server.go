@@ -209,9 +209,8 @@ func (s *Server) Requests() map[Call]int {
 }
 
 // Unchecked returns how many writes had a field of a built-in kind whose rules this server does not know, or not all of
-// them, by the kind and the path of the field, such as "Pod spec.resourceClaims". A kind of which it knows no rules is
-// counted as a whole, by its name alone. A real server might have refused such a write. A test that relies on the
-// server's validation can fail if there are any.
+// them, by the kind and the path of the field, such as "DeviceClass spec.selectors.cel.expression". A real server might
+// have refused such a write. A test that relies on the server's validation can fail if there are any.
 func (s *Server) Unchecked() map[string]int {
 	tx := s.api.store.Begin()
 	defer tx.End()

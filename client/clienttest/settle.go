@@ -7,6 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/clienttest/internal/strategy"
 )
 
 // settle changes the next state of an object where the server, and not the client, decides. It runs in the transaction
@@ -16,11 +17,18 @@ type settle func(c *call, tx store.Tx, old, d *object.Draft, dryRun bool) error
 
 // settled returns d after settle, and d as the client meant it, which the owners of fields are determined from.
 func (c *call) settled(tx store.Tx, old, d *object.Draft, dryRun bool) (settled, meant *object.Draft, _ error) {
-	if c.res.admit == nil && c.res.settle == nil {
+	drop := c.res.Builtin && strategy.MayDrop(c.res.Of, d.Content)
+	if c.res.admit == nil && c.res.settle == nil && !drop {
 		return d, d, nil
 	}
 	settled = d.Clone()
 	settled.Content, _ = jsontree.Clone(d.Content).(jsontree.Object)
+	if drop {
+		if c.res.Kind == "ResourceSlice" && old != nil && !d.SameSpec(old, &c.res.Type) { // it counts what is dropped
+			settled.Meta.Generation = old.Meta.Generation + 1
+		}
+		strategies().DropDisabled(c.res.Of, settled.Content)
+	}
 	for _, step := range []settle{c.res.admit, c.res.settle} {
 		if step != nil {
 			if err := step(c, tx, old, settled, dryRun); err != nil {
@@ -97,6 +105,45 @@ func settleEndpointSlice(_ *call, _ store.Tx, old, d *object.Draft, _ bool) erro
 	}
 	if old != nil && changed {
 		d.Meta.Generation = old.Meta.Generation + 1
+	}
+	return nil
+}
+
+// settleAPIService says that a new API service without a service is available: the server serves it itself.
+func settleAPIService(_ *call, _ store.Tx, old, d *object.Draft, _ bool) error {
+	if old == nil && d.Member("spec")["service"] == nil {
+		d.Content["status"] = jsontree.Object{"conditions": []any{jsontree.Object{
+			"type": "Available", "status": "True", "reason": "Local", "message": "Local APIServices are always available",
+			"lastTransitionTime": timeText(timestamp()),
+		}}}
+	}
+	return nil
+}
+
+// settleResourceClaim drops what drivers say about devices that are no longer allocated.
+func settleResourceClaim(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
+	if c.Subresource != "status" {
+		return nil
+	}
+	status := d.Member("status")
+	devices, _ := status["devices"].([]any)
+	delete(status, "devices")
+	if kept := strategy.Deallocated(devices, old.Member("status")["allocation"], status["allocation"]); len(kept) > 0 {
+		status["devices"] = kept
+	}
+	d.Content["status"] = status
+	return nil
+}
+
+// settleTaintRule sets the time at which the effect of a taint changes.
+func settleTaintRule(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
+	if c.Subresource != "" || old == nil {
+		return nil
+	}
+	taint, _ := d.Member("spec")["taint"].(jsontree.Object)
+	was, _ := old.Member("spec")["taint"].(jsontree.Object)
+	if taint != nil && taint["effect"] != was["effect"] && taint["timeAdded"] == was["timeAdded"] {
+		taint["timeAdded"] = timeText(timestamp())
 	}
 	return nil
 }

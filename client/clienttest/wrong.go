@@ -7,6 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/definitions"
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/clienttest/internal/strategy"
 	"github.com/bowline-go/bowline/client/clienttest/internal/values"
 	"github.com/bowline-go/bowline/client/meta"
@@ -14,7 +15,7 @@ import (
 
 // wrongValues returns what the rules of its kind say against an object: those of a built-in kind, or the schema and the
 // rules of a custom resource. old is the object that it replaces, nil if it is new.
-func (c *call) wrongValues(d, old *object.Draft) []meta.StatusCause {
+func (c *call) wrongValues(tx store.Tx, d, old *object.Draft) []meta.StatusCause {
 	switch {
 	case c.res == c.crds && c.Subresource == "status":
 		return definitions.CheckStatus(d)
@@ -31,7 +32,9 @@ func (c *call) wrongValues(d, old *object.Draft) []meta.StatusCause {
 		for _, field := range strategies().Unchecked(c.res.Kind, d.Content) {
 			c.unchecked[field]++
 		}
-		causes := strategies().Check(strategy.Write{Kind: c.res.GVK(), Subresource: c.Subresource, New: d.Value(), Old: was})
+		causes := strategies().Check(strategy.Write{
+			Kind: c.res.GVK(), Subresource: c.Subresource, New: d.Value(), Old: was, Admin: c.allowsAdmin(tx, d.Meta.Namespace),
+		})
 		if c.Subresource == "" && (old == nil || !d.SameSpec(old, &c.res.Type)) {
 			causes = append(causes, c.wrongExpressions(d)...)
 		}
@@ -62,6 +65,15 @@ func (c *call) wrongValues(d, old *object.Draft) []meta.StatusCause {
 		}
 	}
 	return causes
+}
+
+// allowsAdmin reports whether a namespace has the label with which claims may have access of administrators to devices.
+func (c *call) allowsAdmin(tx store.Tx, namespace string) bool {
+	if c.res.Group != "resource.k8s.io" || namespace == "" {
+		return false
+	}
+	home := tx.Get(c.namespaces.objects, meta.Key{Name: namespace})
+	return home != nil && home.Draft().Meta.Labels["resource.kubernetes.io/admin-access"] == "true"
 }
 
 // blocksRules reports whether a real server checks no rules of an object with this fault.

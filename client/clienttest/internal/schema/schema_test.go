@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -143,5 +144,32 @@ func TestWarningsAreBounded(t *testing.T) {
 	}
 	if got := len(Duplicates([]byte("{" + strings.TrimSuffix(doc.String(), ",") + "}"))); got != 100 {
 		t.Errorf("%d are wrong", got)
+	}
+}
+
+// The list of members of Go types that package strategy has says the same about lists and maps.
+func TestListsThatAreAlwaysWrittenAreThoseOfTheGoTypes(t *testing.T) {
+	text, err := os.ReadFile("../strategy/zeros.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := Builtin()
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		name := words[0]
+		if !strings.HasPrefix(name, "io.k8s.") {
+			name = "io.k8s.api." + name
+		}
+		if table.texts[name] == nil {
+			continue
+		}
+		shape := table.named(name)
+		for _, word := range words[1:] {
+			member, _, written := strings.Cut(word, "=")
+			_, always := shape.always[member]
+			if m := shape.members[member]; m != nil && m.elements != nil && always != written {
+				t.Errorf("%s.%s: always written %t, want %t", name, member, always, written)
+			}
+		}
 	}
 }

@@ -31,6 +31,7 @@ var builtin = sync.OnceValue(func() *Table {
 	t := &Table{
 		texts: make(map[string]json.RawMessage), kinds: make(map[meta.GVK]string),
 		shapes: make(map[string]*Shape), documents: make(map[meta.GVR]Document), strategies: make(map[meta.GVK]func() (patch.Schema, error)),
+		oddLists: oddLists(),
 	}
 	for line := range bytes.Lines(schemaText) {
 		name, text, found := strings.Cut(strings.TrimRight(string(line), ",\n"), `":`)
@@ -52,10 +53,33 @@ var builtin = sync.OnceValue(func() *Table {
 // RefPrefix is the part of a reference before the name of a schema.
 const RefPrefix = "#/components/schemas/"
 
+// oddLists returns the lists and maps, by type and member, that a Go type always writes although the schema does not
+// require them (true), or does not write although the schema does.
+func oddLists() map[string]map[string]bool {
+	const api = "io.k8s.api."
+	return map[string]map[string]bool{
+		api + "admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec": {"validationActions": false},
+		api + "authentication.v1.TokenRequestSpec":                            {"audiences": true},
+		api + "autoscaling.v2.HorizontalPodAutoscalerStatus":                  {"currentMetrics": true},
+		api + "core.v1.ContainerImage":                                        {"names": true},
+		api + "core.v1.ProjectedVolumeSource":                                 {"sources": true},
+		api + "discovery.v1.EndpointSlice":                                    {"endpoints": true, "ports": true},
+		api + "flowcontrol.v1.ResourcePolicyRule":                             {"namespaces": true},
+		api + "rbac.v1.ClusterRole":                                           {"rules": true},
+		api + "rbac.v1.Role":                                                  {"rules": true},
+		api + "resource.v1.AllocatedDeviceStatus":                             {"conditions": true},
+		api + "resource.v1.CounterSet":                                        {"counters": false},
+		api + "resource.v1.DeviceClaim":                                       {"requests": true},
+		api + "resource.v1.DeviceCounterConsumption":                          {"counters": false},
+		api + "storage.v1.CSINodeDriver":                                      {"topologyKeys": true},
+	}
+}
+
 // Table has schemas that refer to each other by name.
 type Table struct {
-	texts map[string]json.RawMessage // of the schemas
-	kinds map[meta.GVK]string
+	texts    map[string]json.RawMessage // of the schemas
+	kinds    map[meta.GVK]string
+	oddLists map[string]map[string]bool
 	// strategies returns, for each kind, how a strategic merge patch changes it. The first caller reads it.
 	strategies map[meta.GVK]func() (patch.Schema, error)
 	closed     bool   // an object without known members has no members
@@ -140,6 +164,13 @@ func (t *Table) named(name string) *Shape {
 	s.atomic = strings.HasSuffix(name, ".runtime.RawExtension")
 	t.shapes[name] = s // stored before it is complete, because it may contain itself
 	t.fill(s, t.schema(name))
+	for member, written := range t.oddLists[name] {
+		if written {
+			s.write(member, nil)
+		} else {
+			delete(s.always, member)
+		}
+	}
 	return s
 }
 

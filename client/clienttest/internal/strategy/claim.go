@@ -8,7 +8,13 @@ import (
 func addClaims(all map[meta.GVK]kind) {
 	all[meta.GVK{Version: "v1", Kind: "PersistentVolumeClaim"}] = kind{check: checkClaim, status: checkClaimStatus}
 	all[meta.GVK{Version: "v1", Kind: "PersistentVolume"}] = kind{check: checkPersistentVolume}
-	all[meta.GVK{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}] = kind{check: checkStorageClass}
+	add := func(name string, k kind) { all[meta.GVK{Group: "storage.k8s.io", Version: "v1", Kind: name}] = k }
+	add("StorageClass", kind{check: checkStorageClass})
+	add("CSIDriver", kind{check: checkCSIDriver})
+	add("CSINode", kind{check: checkCSINode})
+	add("CSIStorageCapacity", kind{check: checkCSIStorageCapacity})
+	add("VolumeAttachment", kind{check: checkVolumeAttachment, status: checkVolumeAttachment})
+	add("VolumeAttributesClass", kind{check: checkVolumeAttributesClass})
 }
 
 func addClaimDefaults(all map[string]func(jsontree.Object)) {
@@ -27,6 +33,7 @@ func addClaimDefaults(all map[string]func(jsontree.Object)) {
 		setDefault(m, "reclaimPolicy", "Delete")
 		setDefault(m, "volumeBindingMode", "Immediate")
 	}
+	all["storage.v1.CSIDriver"] = defaultCSIDriver
 	addPersistentVolumeDefaults(all)
 }
 

@@ -16,7 +16,8 @@ func checkClaimUpdate(v value) {
 		class.path = "metadata.annotations[" + betaClass + "]"
 		class.invalid("field is immutable")
 	}
-	if !jsontree.Equal(fixedClaim(v), fixedClaim(before(v))) {
+	sized := spec.at("resources", "requests").exists() // what is asked for may change, if something is
+	if !jsontree.Equal(fixedClaim(v, sized), fixedClaim(before(v), sized)) {
 		spec.forbidden("is immutable after creation except resources.requests and volumeAttributesClassName for bound claims")
 	}
 	size, capacity := spec.at("resources", "requests", "storage"), before(v.at("status", "capacity", "storage"))
@@ -32,8 +33,8 @@ func checkClaimUpdate(v value) {
 	}
 }
 
-// fixedClaim returns the spec of a claim without the members that may change now.
-func fixedClaim(v value) jsontree.Object {
+// fixedClaim returns the spec of a claim without the members that may change now. sized says that its size may.
+func fixedClaim(v value, sized bool) jsontree.Object {
 	old, _ := v.at("spec").was.(jsontree.Object) // also if v is the old claim
 	m, _ := v.at("spec").is.(jsontree.Object)
 	m = maps.Clone(m)
@@ -48,7 +49,7 @@ func fixedClaim(v value) jsontree.Object {
 		resources := maps.Clone(inner(m, "resources"))
 		requests := maps.Clone(inner(resources, "requests"))
 		delete(requests, "storage")
-		if resources != nil {
+		if resources != nil && sized {
 			resources["requests"], m["resources"] = requests, resources
 		}
 	}

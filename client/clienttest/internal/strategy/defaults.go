@@ -13,6 +13,7 @@ func defaults() map[string]func(jsontree.Object) {
 	all := make(map[string]func(jsontree.Object))
 	for _, add := range []func(map[string]func(jsontree.Object)){
 		addPodDefaults, addWorkloadDefaults, addBatchDefaults, addPolicyDefaults, addClaimDefaults, addServiceDefaults, addNetworkDefaults, addConfigDefaults, addAccessDefaults, addWebhookDefaults, addNodeDefaults,
+		addAPIServiceDefaults, addFlowDefaults, addCertificateDefaults, addDeviceDefaults,
 	} {
 		add(all)
 	}

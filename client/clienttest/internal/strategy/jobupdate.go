@@ -34,11 +34,13 @@ func checkJobTemplateUpdate(v value) {
 	idle := suspended && old.at("status", "active").number() == 0 &&
 		(!old.at("status", "startTime").exists() || hasTrue(old.at("status", "conditions"), "Suspended"))
 	if !idle {
-		template.immutable()
+		if !sameSpec(template.is, template.was) {
+			template.invalid("field is immutable")
+		}
 		return
 	}
 	pod := template.at("spec")
-	if !same(fixedPod(pod.is), fixedPod(pod.was)) {
+	if !sameSpec(fixedPod(pod.is), fixedPod(pod.was)) {
 		pod.invalid("field is immutable")
 	}
 }
@@ -54,7 +56,9 @@ func fixedPod(spec any) jsontree.Object {
 	}
 	if affinity := maps.Clone(inner(m, "affinity")); affinity != nil {
 		delete(affinity, "nodeAffinity")
-		m["affinity"] = affinity
+		if m["affinity"] = affinity; len(affinity) == 0 {
+			delete(m, "affinity")
+		}
 	}
 	for _, name := range []string{"containers", "initContainers"} {
 		list, _ := m[name].([]any)

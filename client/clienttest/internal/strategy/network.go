@@ -16,6 +16,8 @@ func addNetworks(all map[meta.GVK]kind) {
 	all[meta.GVK{Group: group, Version: "v1", Kind: "Ingress"}] = kind{check: checkIngress, status: checkIngressStatus}
 	all[meta.GVK{Group: group, Version: "v1", Kind: "IngressClass"}] = kind{check: checkIngressClass}
 	all[meta.GVK{Group: group, Version: "v1", Kind: "NetworkPolicy"}] = kind{check: checkNetworkPolicy}
+	all[meta.GVK{Group: group, Version: "v1", Kind: "IPAddress"}] = kind{check: checkIPAddress}
+	all[meta.GVK{Group: group, Version: "v1", Kind: "ServiceCIDR"}] = kind{check: checkServiceCIDR}
 	all[meta.GVK{Version: "v1", Kind: "Endpoints"}] = kind{check: checkEndpoints}
 	all[meta.GVK{Group: "discovery.k8s.io", Version: "v1", Kind: "EndpointSlice"}] = kind{check: checkEndpointSlice}
 }

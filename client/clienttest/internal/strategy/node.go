@@ -11,9 +11,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// addNodes adds Node.
+// addNodes adds Node and RuntimeClass.
 func addNodes(all map[meta.GVK]kind) {
 	all[meta.GVK{Version: "v1", Kind: "Node"}] = kind{check: checkNode, status: checkNodeUpdate}
+	all[meta.GVK{Group: "node.k8s.io", Version: "v1", Kind: "RuntimeClass"}] = kind{check: checkRuntimeClass}
 }
 
 // addNodeDefaults adds the defaults of nodes.

@@ -64,16 +64,23 @@ func checkPersistentVolume(v value) {
 		class.fits(subdomain(class.text()))
 	}
 	spec.at("volumeMode").among("Block", "Filesystem")
-	if class := spec.at("volumeAttributesClassName"); class.exists() {
-		if class.must() {
-			class.fits(subdomain(class.text()))
-		}
-		if csi := spec.at("csi"); !csi.exists() {
-			csi.required("has to be specified when using volumeAttributesClassName")
-		}
-	}
+	checkAttributesClass(spec)
 	if v.updates {
 		checkPersistentUpdate(spec)
+	}
+}
+
+// checkAttributesClass checks the VolumeAttributesClass of a volume.
+func checkAttributesClass(spec value) {
+	class := spec.at("volumeAttributesClassName")
+	if !class.exists() {
+		return
+	}
+	if class.must() {
+		class.fits(subdomain(class.text()))
+	}
+	if csi := spec.at("csi"); !csi.exists() {
+		csi.required("has to be specified when using volumeAttributesClassName")
 	}
 }
 
@@ -136,12 +143,38 @@ func checkPersistentUpdate(spec value) {
 	mode, nodes := spec.at("volumeMode"), spec.at("nodeAffinity")
 	mode.path = "volumeMode"
 	mode.immutable()
-	if nodes.path = "nodeAffinity"; before(nodes).exists() {
-		nodes.immutable()
+	if nodes.path = "nodeAffinity"; before(nodes).exists() && !sameSpec(sameKeys(nodes.is, nodes.was), nodes.was) {
+		nodes.invalid("field is immutable, except for updating from beta label to GA")
 	}
 	if class := spec.at("volumeAttributesClassName"); !class.exists() && before(class).exists() {
 		class.forbidden("update from non-nil value to nil is forbidden")
 	}
+}
+
+// sameKeys returns the affinity of a volume with the keys of its expressions as they were, where these may change: a label
+// of nodes gets its later name. A real server also takes an empty one.
+func sameKeys(is, was any) any {
+	names := map[any]any{
+		"beta.kubernetes.io/arch": "kubernetes.io/arch", "beta.kubernetes.io/os": "kubernetes.io/os",
+		"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
+		"failure-domain.beta.kubernetes.io/zone":   "topology.kubernetes.io/zone",
+		"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+	}
+	is = jsontree.Clone(is)
+	terms := value{is: is, was: was}.at("required", "nodeSelectorTerms")
+	for _, term := range terms.items() {
+		for _, e := range term.at("matchExpressions").items() {
+			key := e.at("key")
+			later := names[key.was]
+			if later == nil {
+				later = ""
+			}
+			if m, isObject := e.is.(jsontree.Object); isObject && key.was != nil && m["key"] == later {
+				m["key"] = key.was
+			}
+		}
+	}
+	return is
 }
 
 // lacking returns a copy of an object without a member.

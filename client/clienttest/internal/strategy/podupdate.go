@@ -161,6 +161,9 @@ func startsWith(list, start []any) bool {
 // absent one.
 func sameSpec(a, b any) bool { return jsontree.Equal(emptied(a), emptied(b)) }
 
+// Same is sameSpec.
+func Same(a, b any) bool { return sameSpec(a, b) }
+
 // emptied returns a value without empty lists, and without empty objects that are not pointers.
 func emptied(v any) any {
 	switch v := v.(type) {

@@ -22,6 +22,14 @@ func addPolicies(all map[meta.GVK]kind) {
 
 func addPolicyDefaults(all map[string]func(jsontree.Object)) {
 	all["autoscaling.v2.HorizontalPodAutoscaler"] = defaultAutoscaler
+	for _, name := range []string{"ExternalMetricStatus", "ObjectMetricStatus", "PodsMetricStatus"} {
+		all["autoscaling.v2."+name] = func(m jsontree.Object) {
+			section(m, "metric")
+			if name == "ObjectMetricStatus" {
+				section(m, "describedObject")
+			}
+		}
+	}
 	all["scheduling.v1.PriorityClass"] = func(m jsontree.Object) {
 		setDefault(m, "preemptionPolicy", "PreemptLowerPriority")
 	}

@@ -174,24 +174,36 @@ func checkSigner(v value) {
 	}
 }
 
+// checkUserAnnotations checks what a pod asks of a signer.
+func checkUserAnnotations(v value) {
+	for _, name := range v.keys() {
+		switch {
+		case name == "":
+			v.required("")
+		case strings.Contains(name, "/"):
+			v.fits(qualified(lowered(name)))
+		default:
+			v.invalid("must be a domain-prefixed key (such as \"acme.io/foo\")")
+		}
+	}
+}
+
+// longestFor returns how many seconds a certificate of a signer for pods may be valid.
+func longestFor(signer string) int64 {
+	const day = 24 * 60 * 60
+	if host, _, _ := strings.Cut(signer, "/"); host == "kubernetes.io" || strings.HasSuffix(host, ".kubernetes.io") {
+		return day
+	}
+	return 91 * day
+}
+
 // checkPodCertificate checks a certificate that is made for the pod.
 func checkPodCertificate(v value, use func(path value)) {
 	checkSigner(v.at("signerName"))
-	for _, name := range v.at("userAnnotations").keys() {
-		v.at("userAnnotations").fits(qualified(lowered(name)))
-		if !strings.Contains(name, "/") {
-			v.at("userAnnotations").invalid("must be a domain-prefixed key (such as \"acme.io/foo\")")
-		}
-	}
+	checkUserAnnotations(v.at("userAnnotations"))
 	v.at("keyType").among("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 	if most := v.at("maxExpirationSeconds"); most.exists() {
-		limit := int64(91 * 86400)
-		if strings.HasPrefix(v.at("signerName").text(), "kubernetes.io/") {
-			limit = 86400
-		}
-		if n := most.number(); n < 3600 || n > limit {
-			most.invalid("if provided, maxExpirationSeconds must be >= 3600 and <= %d", limit)
-		}
+		most.between(3600, longestFor(v.at("signerName").text()))
 	}
 	paths := 0
 	for _, name := range []string{"credentialBundlePath", "keyPath", "certificateChainPath"} {

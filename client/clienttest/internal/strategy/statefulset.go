@@ -31,8 +31,11 @@ func checkStatefulSet(v value) {
 	if checkRequiredSelector(spec.at("selector")) {
 		checkTemplate(completeSetTemplate(spec), selectsTemplate(spec))
 	}
-	for _, name := range []string{"selector", "volumeClaimTemplates", "podManagementPolicy"} {
+	for _, name := range []string{"selector", "podManagementPolicy"} {
 		spec.at(name).immutable()
+	}
+	if claims := spec.at("volumeClaimTemplates"); v.updates && !sameSpec(claims.list(), before(claims).list()) {
+		claims.invalid("field is immutable")
 	}
 	if name := spec.at("serviceName"); v.updates && name.text() != before(name).text() {
 		name.invalid("field is immutable")

@@ -26,6 +26,7 @@ func kinds() map[meta.GVK]kind {
 	all := make(map[meta.GVK]kind)
 	for _, add := range []func(map[meta.GVK]kind){
 		addPods, addWorkloads, addBatch, addPolicies, addClaims, addServices, addNetworks, addConfigs, addAccess, addWebhooks, addNodes,
+		addAPIServices, addFlows, addMigrations, addCertificates, addDevices,
 	} {
 		add(all)
 	}
@@ -54,6 +55,7 @@ type Write struct {
 	Subresource string          // empty for a write of the whole object
 	New         jsontree.Object // with metadata
 	Old         jsontree.Object // nil if the object is new
+	Admin       bool            // the namespace allows access of administrators to devices
 }
 
 // Check returns why a server refuses a write, ordered by field.
@@ -66,7 +68,7 @@ func (s *Strategy) Check(w Write) []meta.StatusCause {
 	if !found || check == nil {
 		return nil
 	}
-	r := &report{subresource: w.Subresource}
+	r := &report{subresource: w.Subresource, admin: w.Admin}
 	v := value{to: r, is: w.New, updates: w.Old != nil}
 	if w.Old != nil {
 		v.was = w.Old
@@ -80,9 +82,6 @@ func (s *Strategy) Check(w Write) []meta.StatusCause {
 // metadata.
 func (s *Strategy) Complete(kind meta.GVK, content jsontree.Object) {
 	s.complete(schema.Builtin().Of(kind), content)
-	if spec := inner(content, "spec"); spec["template"] != nil || spec["jobTemplate"] != nil || content["template"] != nil {
-		s.DropDisabled(kind, content)
-	}
 }
 
 // complete sets the defaults of an object, and then those inside of it.

@@ -15,6 +15,7 @@ import (
 // report collects what is wrong with an object.
 type report struct {
 	subresource string // that is written; empty for the whole object
+	admin       bool   // see Write.Admin
 	causes      []meta.StatusCause
 }
 
@@ -277,6 +278,3 @@ func (v value) reports(check func(value)) bool {
 	check(v)
 	return len(v.to.causes) > n
 }
-
-// Same reports whether two values are equal. An empty value equals an absent one.
-func Same(a, b any) bool { return same(a, b) }

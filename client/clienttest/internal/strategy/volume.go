@@ -328,13 +328,21 @@ func checkEphemeral(_ pod, v value) {
 		template.required("")
 		return
 	}
-	metadata := template.at("metadata")
+	checkTemplateMetadata(template.at("metadata"))
+	checkClaimSpec(template.at("spec"))
+}
+
+// checkTemplateMetadata checks the metadata of a template, which has only annotations and labels.
+func checkTemplateMetadata(metadata value) {
 	checkAnnotations(metadata.at("annotations"))
 	checkLabels(metadata.at("labels"))
 	for _, name := range metadata.keys() {
-		if name != "annotations" && name != "labels" && (metadata.at(name).len() > 0 || metadata.at(name).number() != 0) {
-			metadata.at(name).forbidden("cannot be set")
+		m := metadata.at(name)
+		if name == "uid" {
+			m.path = metadata.path + ".uID" // as a real server says
+		}
+		if name != "annotations" && name != "labels" && (m.len() > 0 || isNumber(m.is)) {
+			m.forbidden("cannot be set")
 		}
 	}
-	checkClaimSpec(template.at("spec"))
 }

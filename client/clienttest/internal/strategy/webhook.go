@@ -9,11 +9,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// addWebhooks adds the configurations of webhooks.
+// addWebhooks adds the configurations of webhooks, and the policies of admission.
 func addWebhooks(all map[meta.GVK]kind) {
 	for _, name := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
 		all[meta.GVK{Group: "admissionregistration.k8s.io", Version: "v1", Kind: name}] = kind{check: checkWebhooks}
 	}
+	addAdmissionPolicies(all)
 }
 
 // addWebhookDefaults adds the defaults of webhooks.
@@ -31,15 +32,14 @@ func addWebhookDefaults(all map[string]func(jsontree.Object)) {
 		validating(m)
 		setDefault(m, "reinvocationPolicy", "Never")
 	}
+	addAdmissionPolicyDefaults(all)
 	all[group+"RuleWithOperations"] = func(m jsontree.Object) { setDefault(m, "scope", "*") }
 	all[group+"ServiceReference"] = func(m jsontree.Object) { setDefault(m, "port", number(443)) }
 }
 
 // checkWebhooks checks the webhooks of a configuration of either kind.
 func checkWebhooks(v value) {
-	if name := v.at("metadata", "name"); v.creates() && strings.HasSuffix(name.text(), ".static.k8s.io") {
-		name.invalid("names ending with '.static.k8s.io' are reserved")
-	}
+	checkStaticName(v)
 	hooks := v.at("webhooks")
 	old := before(hooks).items()
 	known := func(hook value) bool {
@@ -58,6 +58,13 @@ func checkWebhooks(v value) {
 			name.duplicate()
 		}
 		seen[name.text()] = true
+	}
+}
+
+// checkStaticName refuses a new object with the name of one that comes from a file of the server.
+func checkStaticName(v value) {
+	if name := v.at("metadata", "name"); v.creates() && strings.HasSuffix(name.text(), ".static.k8s.io") {
+		name.invalid("names ending with '.static.k8s.io' are reserved")
 	}
 }
 

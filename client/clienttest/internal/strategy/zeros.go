@@ -3,6 +3,7 @@ package strategy
 import (
 	_ "embed" // for zeros.txt
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
@@ -39,6 +40,8 @@ func readZeros() zeros {
 	}
 	const ephemeral = "core.v1.EphemeralContainer"
 	z.dropped[ephemeral] = append(z.dropped[ephemeral], z.dropped[ephemeral+"Common"]...) // whose members are its own
+	const claim = "core.v1.VolumeResourceRequirements"                                    // a rule tells empty requests from absent ones
+	z.dropped[claim] = slices.DeleteFunc(z.dropped[claim], func(member string) bool { return member == "requests" })
 	return z
 }
 

@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,6 +30,35 @@ func hideChosen(service object, request string) {
 	for _, p := range ports {
 		hide(p.(object), "nodePort")
 	}
+}
+
+// hideOrder removes the index of a volume of a stateful set from a field: a server adds the volumes of its claims in any
+// order.
+func hideOrder(kind, field string) string {
+	if kind != "StatefulSet" {
+		return field
+	}
+	return regexp.MustCompile(`^spec\.template\.spec\.volumes\[\d+\]`).ReplaceAllString(field, "spec.template.spec.volumes")
+}
+
+// hideControlled removes what a controller of the server writes into an object, at any time: whether the priority level of
+// a flow schema exists, and whether a service answers for an API service. Its owners go too.
+func hideControlled(obj object) {
+	written := map[any]string{"FlowSchema": "Dangling", "APIService": "Available"}[obj["kind"]]
+	status, _ := obj["status"].(object)
+	metadata, _ := obj["metadata"].(object)
+	if spec, _ := obj["spec"].(object); obj["kind"] == "CertificateSigningRequest" {
+		delete(spec, "uid") // of the user who made the request
+	}
+	if written == "" || status == nil {
+		return
+	}
+	conditions, _ := status["conditions"].([]any)
+	conditions = slices.DeleteFunc(conditions, func(c any) bool { return c.(object)["type"] == written })
+	if status["conditions"] = conditions; len(conditions) == 0 {
+		delete(status, "conditions")
+	}
+	delete(metadata, "managedFields")
 }
 
 // hideNow returns a value in which "now" is the time of the last minutes: the two servers answer in different seconds.

@@ -4,5 +4,5 @@
 //
 //	go test ./strategies                             # some of the changes, others with another -first
 //	go test ./strategies -run 'TestWrites/Pod' -all  # all changes of one kind
-//	go test ./strategies -all -update                # writes the list of what clienttest does not check
+//	go test ./strategies -all -update                # writes the list of what clienttest does not check; with -run, of some kinds
 package strategies

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"k8s.io/client-go/kubernetes/scheme"
+	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 const zerosFile = "../../../../client/clienttest/internal/strategy/zeros.txt"
@@ -16,7 +17,11 @@ const zerosFile = "../../../../client/clienttest/internal/strategy/zeros.txt"
 // The list of members that are not written when they are zero is that of Kubernetes' Go types. -update writes it.
 func TestZeros(t *testing.T) {
 	found := map[string]string{}
-	for kind, typ := range scheme.Scheme.AllKnownTypes() {
+	types := scheme.Scheme
+	if err := apiregistration.AddToScheme(types); err != nil {
+		t.Fatal(err)
+	}
+	for kind, typ := range types.AllKnownTypes() {
 		if kind.Version == "v1" || kind.Version == "v2" {
 			zeros(typ, found)
 		}
@@ -45,8 +50,12 @@ func zeros(t reflect.Type, found map[string]string) {
 		path, isAPI = strings.CutPrefix(t.PkgPath(), "k8s.io/apimachinery/")
 		path = "io.k8s.apimachinery." + path
 	}
+	if !isAPI {
+		path, isAPI = strings.CutPrefix(t.PkgPath(), "k8s.io/kube-aggregator/")
+		path = "io.k8s.kube-aggregator." + path
+	}
 	name := strings.ReplaceAll(path, "/", ".") + "." + t.Name()
-	if _, seen := found[name]; seen || !isAPI || t.Kind() != reflect.Struct || t.Name() == "ObjectMeta" {
+	if _, seen := found[name]; seen || !isAPI || t.Kind() != reflect.Struct {
 		return
 	}
 	found[name] = ""
