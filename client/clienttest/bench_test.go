@@ -1,6 +1,7 @@
 package clienttest_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net/http"
@@ -91,6 +92,52 @@ func BenchmarkStartWithADefinition(b *testing.B) {
 		h := newHarness(b, clienttest.Options{CRDs: []string{file}})
 		h.must(b, http.MethodPost, pagesPath, page("a", `{"title":"abc"}`))
 	}
+}
+
+// BenchmarkCreate measures a create of an object without rules of its own, and of one with many defaults and rules.
+func BenchmarkCreate(b *testing.B) {
+	for _, kind := range []struct{ resource, body string }{{"configmaps", benchBody}, {"pods", benchPod}} {
+		b.Run(kind.resource, func(b *testing.B) {
+			h := newHarness(b, clienttest.Options{})
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				i++
+				body := strings.Replace(kind.body, "%q", fmt.Sprintf(`"a-%d"`, i), 1)
+				h.must(b, http.MethodPost, "/api/v1/namespaces/default/"+kind.resource, body)
+			}
+		})
+	}
+}
+
+// BenchmarkFanOut measures an update until the last of 100 watches has its event.
+func BenchmarkFanOut(b *testing.B) {
+	h := newHarness(b, clienttest.Options{})
+	const watches, path = 100, "/api/v1/namespaces/default/configmaps"
+	h.must(b, http.MethodPost, path, fmt.Sprintf(benchBody, "cm", 0))
+	events := make(chan struct{}, watches)
+	var readers sync.WaitGroup
+	for range watches {
+		resp := h.open(b, http.MethodGet, path+"?watch=true&resourceVersion="+h.version(b), "")
+		readers.Go(func() {
+			lines := bufio.NewScanner(resp.Body)
+			for lines.Scan() {
+				events <- struct{}{}
+			}
+		})
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		i++
+		h.must(b, http.MethodPut, path+"/cm", fmt.Sprintf(benchBody, "cm", i))
+		for range watches {
+			<-events
+		}
+	}
+	b.StopTimer()
+	h.server.DropWatches()
+	readers.Wait()
 }
 
 // BenchmarkPatch measures a merge patch of a pod, with the ownership of its fields.

@@ -41,6 +41,24 @@ var form = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([+-]?(?:\d+\.?\d*|\.\d+))([eE][+-]?\d+|[eEinumkKMGTP]*)$`)
 })
 
+// IsShort reports whether a text is a quantity in its canonical form that is easily recognized: up to three digits, and
+// perhaps a suffix. Most quantities are.
+func IsShort(text string) bool {
+	number := strings.TrimRight(text, "mkKMGTPEi")
+	if number == "" || len(number) > 3 || number[0] == '0' || strings.Trim(number, "0123456789") != "" {
+		return false
+	}
+	switch suffix := text[len(number):]; len(suffix) {
+	case 0:
+		return true
+	case 1:
+		return suffix != "i" && suffix != "K"
+	case 2:
+		return suffix[0] != 'm' && suffix[0] != 'k' && suffix[0] != 'i' && suffix[1] == 'i'
+	}
+	return false
+}
+
 // suffix returns the factor of a suffix; nil if there is no such suffix.
 func suffix(s string) *big.Rat {
 	switch {

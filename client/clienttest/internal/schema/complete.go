@@ -11,6 +11,11 @@ func (s *Shape) Written(m jsontree.Object) jsontree.Object {
 	if m == nil || s == nil || len(s.always) == 0 {
 		return m
 	}
+	return s.written(m)
+}
+
+// written returns a copy of m with these members.
+func (s *Shape) written(m jsontree.Object) jsontree.Object {
 	m = maps.Clone(m)
 	for name, empty := range s.always {
 		if _, found := m[name]; !found {
@@ -27,7 +32,7 @@ func (s *Shape) Filled(v any) any {
 	}
 	switch v := v.(type) {
 	case jsontree.Object:
-		m := maps.Clone(s.Written(v))
+		m := s.written(v)
 		for k, e := range m {
 			inner, _ := s.Field(k)
 			m[k] = inner.Filled(e)

@@ -25,10 +25,24 @@ func FieldErrors(doc []byte, of *Shape) []string {
 func Duplicates(doc []byte) []string { return FieldErrors(doc, nil) }
 
 type fieldWalk struct {
-	*json.Decoder          // of a valid document, so it returns no errors
-	path          []string // the way to the value: names, and indices in brackets
+	*json.Decoder        // of a valid document, so it returns no errors
+	path          []step // the way to the value
 	found         []string
 	said          map[string]bool
+}
+
+// step is a member of an object, or an element of a list.
+type step struct {
+	name    string
+	index   int
+	element bool
+}
+
+func (s step) String() string {
+	if s.element {
+		return "[" + strconv.Itoa(s.index) + "]"
+	}
+	return "." + s.name
 }
 
 // say records an error about the last member of the path.
@@ -37,8 +51,11 @@ func (w *fieldWalk) say(what string) {
 	if len(w.found) == limit {
 		return
 	}
-	path := strings.TrimPrefix(strings.Join(w.path, ""), ".")
-	if text := fmt.Sprintf("%s field %q", what, path); !w.said[text] {
+	var path strings.Builder
+	for _, s := range w.path {
+		path.WriteString(s.String())
+	}
+	if text := fmt.Sprintf("%s field %q", what, strings.TrimPrefix(path.String(), ".")); !w.said[text] {
 		w.said[text] = true
 		w.found = append(w.found, text)
 	}
@@ -72,7 +89,7 @@ func (w *fieldWalk) value(of *Shape) {
 		for w.More() {
 			name, _ := w.Token()
 			key := name.(string)
-			w.path = append(w.path[:depth], "."+key)
+			w.path = append(w.path[:depth], step{name: key})
 			member, known := of.member(key)
 			switch {
 			case !known:
@@ -92,7 +109,7 @@ func (w *fieldWalk) value(of *Shape) {
 			item = of.elements
 		}
 		for i := 0; w.More(); i++ {
-			w.path = append(w.path[:depth], "["+strconv.Itoa(i)+"]")
+			w.path = append(w.path[:depth], step{index: i, element: true})
 			w.value(item)
 		}
 		_, _ = w.Token()
