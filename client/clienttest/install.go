@@ -13,7 +13,6 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
-	"github.com/bowline-go/bowline/client/clienttest/internal/rbac"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -141,7 +140,7 @@ func (a *api) create(res *resource, whole jsontree.Object) error {
 	}
 	c := &call{
 		Request: Request{Verb: "create", Resource: res.GVR(), Key: meta.Key{Namespace: d.Meta.Namespace}}, api: a, res: res, w: unread{}, r: r,
-		user: User{Name: "admin", Groups: []string{rbac.Masters, authenticated}},
+		user: administrator(),
 	}
 	tx := a.store.Begin()
 	defer tx.End()
