@@ -154,12 +154,20 @@ func (s *Shape) Keyed(v any) bool {
 	keyed := true
 	if list, ok := v.([]any); ok && s != nil && s.list == listMap {
 		for _, e := range list {
-			_, found := s.KeyOf(e)
-			keyed = keyed && found
+			keyed = keyed && s.hasKey(e)
 		}
 	}
 	s.Each(v, func(inner *Shape, e any) { keyed = keyed && inner.Keyed(e) })
 	return keyed
+}
+
+// hasKey reports whether an element of a list that is merged by keys has one.
+func (s *Shape) hasKey(element any) bool {
+	m, ok := element.(jsontree.Object)
+	return ok && slices.ContainsFunc(s.keys, func(name string) bool {
+		_, found := m[name]
+		return found || s.elements != nil && s.elements.defaults[name] != nil
+	})
 }
 
 // empty returns the value that replaces null where a compiled-in type must have a value.

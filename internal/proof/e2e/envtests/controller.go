@@ -2,6 +2,7 @@ package envtests
 
 import (
 	"context"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +53,7 @@ func (r reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resul
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, d, func() error { return r.fill(d, &site) })
 	switch {
 	case apierrors.IsAlreadyExists(err): // the cache is behind
-		return ctrl.Result{Requeue: true}, nil
+		return ctrl.Result{RequeueAfter: time.Second}, nil
 	case err != nil && !apierrors.IsInvalid(err):
 		return ctrl.Result{}, err
 	}

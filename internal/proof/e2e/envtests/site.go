@@ -4,7 +4,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/scheme"
 )
 
 // Site is a site in the web.
@@ -39,9 +38,10 @@ type SiteList struct {
 }
 
 // addToScheme adds the types to a scheme.
-func addToScheme(s *runtime.Scheme) error {
-	b := scheme.Builder{GroupVersion: schema.GroupVersion{Group: "web.example.com", Version: "v1"}}
-	return b.Register(&Site{}, &SiteList{}).AddToScheme(s)
+func addToScheme(s *runtime.Scheme) {
+	v := schema.GroupVersion{Group: "web.example.com", Version: "v1"}
+	s.AddKnownTypes(v, &Site{}, &SiteList{})
+	metav1.AddToGroupVersion(s, v)
 }
 
 // DeepCopyObject implements runtime.Object.

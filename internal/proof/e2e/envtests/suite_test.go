@@ -2,7 +2,6 @@ package envtests
 
 import (
 	"context"
-	"errors"
 	"os"
 	"testing"
 	"time"
@@ -83,7 +82,8 @@ func (e environment) start(t *testing.T) client.Client {
 	t.Helper()
 	config := e.server(t)
 	s := runtime.NewScheme()
-	must(t, errors.Join(clientgoscheme.AddToScheme(s), addToScheme(s)))
+	must(t, clientgoscheme.AddToScheme(s))
+	addToScheme(s)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: s, NewCache: e.cache, Metrics: metricsserver.Options{BindAddress: "0"}})
 	must(t, err)
 	must(t, reconciler{mgr.GetClient()}.setup(mgr))
