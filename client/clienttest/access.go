@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/rbac"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -17,7 +18,7 @@ import (
 // authenticate returns the sender of r.
 func (a *api) authenticate(r *http.Request) (User, error) {
 	unauthorized := status.Failure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
-	user := User{Name: "admin", Groups: []string{"system:masters", authenticated}}
+	user := administrator()
 	token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if account, issued, err := a.tokens.bearer(token); isBearer && issued {
 		if err != nil {
@@ -32,6 +33,9 @@ func (a *api) authenticate(r *http.Request) (User, error) {
 	}
 	return a.impersonate(user, r.Header)
 }
+
+// administrator returns the user of requests without a credential and of those with Options.Token.
+func administrator() User { return User{Name: "admin", Groups: []string{rbac.Masters, authenticated}} }
 
 // impersonate returns the user that the impersonation headers in h name. It returns an error if user may not
 // impersonate that user.

@@ -22,7 +22,7 @@ func (c *call) readAction(into any, kind meta.GVK) error {
 	if err == nil {
 		err = c.decode(b, into, kind)
 	}
-	if err != nil || c.res.review {
+	if err != nil || c.virtual() {
 		return err
 	}
 	return c.admitAction(b.json, into, kind)

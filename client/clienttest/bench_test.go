@@ -1,9 +1,12 @@
 package clienttest_test
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,15 +68,45 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-const benchPod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespace":"default","labels":{"app":"web","tier":"front"},` +
-	`"annotations":{"a":"0123456789abcdef"}},"spec":{"nodeName":"node-1","restartPolicy":"Always","containers":[` +
-	`{"name":"web","image":"nginx:1","ports":[{"containerPort":80,"protocol":"TCP"}],"env":[{"name":"A","value":"b"},{"name":"C","value":"d"}],` +
-	`"resources":{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"cpu":"1","memory":"128Mi"}},"volumeMounts":[{"name":"data","mountPath":"/data"}]},` +
-	`{"name":"side","image":"side:1","args":["--x","--y"]}],"volumes":[{"name":"data","emptyDir":{}}],` +
-	`"tolerations":[{"key":"a","operator":"Exists","effect":"NoSchedule"}]},"status":{}}`
+// benchPod is a pod with all that a server adds to one, and benchShortPod is the same as a user writes it.
+const (
+	benchPodMeta = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespace":"default","labels":{"app":"web","tier":"front"},` +
+		`"annotations":{"a":"0123456789abcdef"}},"spec":{"nodeName":"node-1","restartPolicy":"Always","volumes":[{"name":"data","emptyDir":{}}],`
+	benchContainer = `{"name":"web","image":"nginx:1","env":[{"name":"A","value":"b"},{"name":"C","value":"d"}],` +
+		`"resources":{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"cpu":"1","memory":"128Mi"}},` +
+		`"volumeMounts":[{"name":"data","mountPath":"/data"}],"ports":[{"containerPort":80,"protocol":"TCP"}]`
+	benchMore = `,"imagePullPolicy":"IfNotPresent","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}`
 
-// BenchmarkStart measures a server that starts, takes one object and ends.
+	benchPod = benchPodMeta + `"containers":[` + benchContainer + benchMore +
+		`,{"name":"side","image":"side:1","args":["--x","--y"],"resources":{}` + benchMore + `],"tolerations":[` +
+		`{"key":"a","operator":"Exists","effect":"NoSchedule"},` +
+		`{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},` +
+		`{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}],` +
+		`"dnsPolicy":"ClusterFirst","enableServiceLinks":true,"preemptionPolicy":"PreemptLowerPriority","priority":0,` +
+		`"schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}`
+	benchShortPod = benchPodMeta + `"containers":[` + benchContainer + `},{"name":"side","image":"side:1","args":["--x","--y"]}],` +
+		`"tolerations":[{"key":"a","operator":"Exists","effect":"NoSchedule"}]}}`
+)
+
+// BenchmarkStart measures a server that starts and ends, and one that also takes an object from a new client.
 func BenchmarkStart(b *testing.B) {
+	b.Run("alone", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			ctx, stop := context.WithCancel(context.Background())
+			server, ended := clienttest.New(clienttest.Options{}), make(chan error, 1)
+			go func() { ended <- server.Run(ctx) }()
+			_ = server.Config()
+			stop()
+			if err := <-ended; err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("with an object", benchmarkStartWithAnObject)
+}
+
+func benchmarkStartWithAnObject(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		h := newHarness(b, clienttest.Options{})
@@ -93,6 +126,54 @@ func BenchmarkStartWithADefinition(b *testing.B) {
 	}
 }
 
+// BenchmarkCreate measures a create of an object without rules of its own, and of one with many defaults and rules.
+func BenchmarkCreate(b *testing.B) {
+	for _, kind := range []struct{ name, resource, body string }{
+		{"configmaps", "configmaps", benchBody}, {"pods", "pods", benchPod}, {"short pods", "pods", benchShortPod},
+	} {
+		b.Run(kind.name, func(b *testing.B) {
+			h := newHarness(b, clienttest.Options{})
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				i++
+				body := strings.Replace(kind.body, "%q", fmt.Sprintf(`"a-%d"`, i), 1)
+				h.must(b, http.MethodPost, "/api/v1/namespaces/default/"+kind.resource, body)
+			}
+		})
+	}
+}
+
+// BenchmarkFanOut measures an update until the last of 100 watches has its event.
+func BenchmarkFanOut(b *testing.B) {
+	h := newHarness(b, clienttest.Options{})
+	const watches, path = 100, "/api/v1/namespaces/default/configmaps"
+	h.must(b, http.MethodPost, path, fmt.Sprintf(benchBody, "cm", 0))
+	events := make(chan struct{}, watches)
+	var readers sync.WaitGroup
+	for range watches {
+		resp := h.open(b, http.MethodGet, path+"?watch=true&resourceVersion="+h.version(b), "")
+		readers.Go(func() {
+			lines := bufio.NewScanner(resp.Body)
+			for lines.Scan() {
+				events <- struct{}{}
+			}
+		})
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		i++
+		h.must(b, http.MethodPut, path+"/cm", fmt.Sprintf(benchBody, "cm", i))
+		for range watches {
+			<-events
+		}
+	}
+	b.StopTimer()
+	h.server.DropWatches()
+	readers.Wait()
+}
+
 // BenchmarkPatch measures a merge patch of a pod, with the ownership of its fields.
 func BenchmarkPatch(b *testing.B) {
 	h := newHarness(b, clienttest.Options{})
@@ -109,23 +190,27 @@ func BenchmarkPatch(b *testing.B) {
 // BenchmarkListOfPods measures a list of pods, in both forms.
 func BenchmarkListOfPods(b *testing.B) {
 	for _, n := range []int{1000, 20_000} {
-		h := newHarness(b, clienttest.Options{})
-		for i := range n {
-			h.must(b, http.MethodPost, "/api/v1/namespaces/default/pods", fmt.Sprintf(benchPod, fmt.Sprintf("p-%d", i)))
-		}
-		for _, accept := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
-			b.Run(fmt.Sprintf("%d/%s", n, accept[strings.LastIndexByte(accept, '.')+1:]), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					resp := h.open(b, http.MethodGet, "/api/v1/pods", "", "Accept", accept)
-					size, err := io.Copy(io.Discard, resp.Body)
-					resp.Body.Close()
-					if err != nil {
-						b.Fatal(err)
-					}
-					b.SetBytes(size)
+		b.Run(strconv.Itoa(n), func(b *testing.B) { benchmarkListOf(b, n) })
+	}
+}
+
+func benchmarkListOf(b *testing.B, pods int) {
+	h := newHarness(b, clienttest.Options{})
+	for i := range pods {
+		h.must(b, http.MethodPost, "/api/v1/namespaces/default/pods", fmt.Sprintf(benchPod, fmt.Sprintf("p-%d", i)))
+	}
+	for _, accept := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
+		b.Run(accept[strings.LastIndexAny(accept, "./")+1:], func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				resp := h.open(b, http.MethodGet, "/api/v1/pods", "", "Accept", accept)
+				size, err := io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+				if err != nil {
+					b.Fatal(err)
 				}
-			})
-		}
+				b.SetBytes(size)
+			}
+		})
 	}
 }

@@ -8,19 +8,44 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// serveBinding assigns a pod to a node.
+// binding assigns a pod to a node. It has the name of the pod.
+type binding struct {
+	meta.ObjectMeta `json:"metadata"`
+	Target          struct {
+		Kind string `json:"kind"`
+		Name string `json:"name"`
+	} `json:"target"`
+}
+
+// serveBinding answers a Binding that is sent to its pod.
 func serveBinding(c *call) error {
-	var b struct {
-		meta.ObjectMeta `json:"metadata"`
-		Target          struct {
-			Kind string `json:"kind"`
-			Name string `json:"name"`
-		} `json:"target"`
-	}
+	var b binding
 	o, err := c.readFor(&b, &b.ObjectMeta)
 	if err != nil {
 		return err
 	}
+	return c.bind(b, o)
+}
+
+// serveBindings answers a Binding that is sent to its namespace, as old schedulers do.
+func serveBindings(c *call) error {
+	o, err := c.writeOptions("CreateOptions")
+	if err != nil {
+		return err
+	}
+	var b binding
+	if err := c.readAction(&b, c.res.GVK()); err != nil {
+		return err
+	}
+	if err := c.checkNamespace(b.Namespace); err != nil {
+		return err
+	}
+	c.res, c.Key.Name = c.registry.core("pods"), b.Name
+	return c.bind(b, o)
+}
+
+// bind assigns the pod that the call names.
+func (c *call) bind(b binding, o writeOptions) error {
 	if b.Target.Name == "" {
 		return status.Failure(http.StatusInternalServerError, "", "target.name: Required value")
 	}

@@ -120,11 +120,14 @@ func ownTraits() map[string]builtinTraits {
 			complete: completeRequest, check: checkRequest, refuse: refuseRequest,
 			subresources: map[string]*subresource{"approval": {part: approvalPart}, "status": {part: certificatePart}},
 		},
+		"bindings":          review,
+		"componentstatuses": review,
 		"localsubjectaccessreviews.authorization.k8s.io": review,
 		"selfsubjectaccessreviews.authorization.k8s.io":  review,
 		"selfsubjectrulesreviews.authorization.k8s.io":   review,
 		"subjectaccessreviews.authorization.k8s.io":      review,
 		"selfsubjectreviews.authentication.k8s.io":       review,
+		"tokenreviews.authentication.k8s.io":             review,
 	}
 }
 

@@ -134,7 +134,10 @@ func TestTheOldFormOfDiscoveryHasTheServersBytes(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	for path, wants := range map[string][]string{
 		"/api/v1": {
-			`{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"configmaps","singularName":"configmap",`, // no apiVersion
+			`{"kind":"APIResourceList","groupVersion":"v1","resources":[` + // no apiVersion
+				`{"name":"bindings","singularName":"binding","namespaced":true,"kind":"Binding","verbs":["create"]},` +
+				`{"name":"componentstatuses","singularName":"componentstatus","namespaced":false,"kind":"ComponentStatus","verbs":["get","list"],` +
+				`"shortNames":["cs"]},{"name":"configmaps","singularName":"configmap",`,
 			`{"name":"namespaces/finalize","singularName":"","namespaced":false,"kind":"Namespace","verbs":["update"]},` +
 				`{"name":"namespaces/status","singularName":"","namespaced":false,"kind":"Namespace","verbs":["get","patch","update"]},`,
 			`"kind":"Pod","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["po"],"categories":["all"]},` +
@@ -152,7 +155,8 @@ func TestTheOldFormOfDiscoveryHasTheServersBytes(t *testing.T) {
 				`"verbs":["get","patch","update"]},{"name":"deployments/status",`,
 		},
 		"/apis/authentication.k8s.io/v1": {
-			`{"name":"selfsubjectreviews","singularName":"selfsubjectreview","namespaced":false,"kind":"SelfSubjectReview","verbs":["create"]}`,
+			`{"name":"selfsubjectreviews","singularName":"selfsubjectreview","namespaced":false,"kind":"SelfSubjectReview","verbs":["create"]},` +
+				`{"name":"tokenreviews","singularName":"tokenreview","namespaced":false,"kind":"TokenReview","verbs":["create"]}`,
 		},
 		"/apis/authorization.k8s.io/v1": {`"resources":[` +
 			`{"name":"localsubjectaccessreviews","singularName":"localsubjectaccessreview","namespaced":true,"kind":"LocalSubjectAccessReview","verbs":["create"]},` +

@@ -95,8 +95,11 @@ func (a *api) dispatch(w http.ResponseWriter, r *http.Request, cache *store.Cach
 	if err := c.checkPath(); err != nil {
 		return err
 	}
-	if c.res.Builtin && c.res.groupResource() == "endpoints" { // the only deprecated resource that is served
+	switch c.res.groupResource() {
+	case "endpoints":
 		c.warn("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+	case "componentstatuses":
+		c.warn("v1 ComponentStatus is deprecated in v1.19+")
 	}
 	switch {
 	case c.res.broken != nil:
@@ -162,7 +165,7 @@ func (c *call) checkPath() error {
 		return status.NoSuchResource()
 	case unknown && !c.res.Builtin:
 		return status.NotFound(c.res, c.Key.Name)
-	case unknown, homeless && named, c.res.review && (named || homeless):
+	case unknown, homeless && named, c.res.review && (named && route(c.res, "get", "/NAME") == nil || homeless):
 		return status.NoSuchResource()
 	case homeless && !c.collects(), c.r.Method == http.MethodHead && c.res.Builtin, c.Verb == "watch" && c.r.Method != http.MethodGet:
 		return status.MethodNotAllowed()

@@ -79,8 +79,8 @@
 //     [Server.Unchecked] counts the writes with fields whose rules this server does not have.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
 //     metadata alone: everything that kubectl needs.
-//   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself. With
-//     [Options.RBAC] roles decide what users may do, and nobody can grant what they do not have.
+//   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules, of tokens and of
+//     oneself. With [Options.RBAC] roles decide what users may do, and nobody can grant what they do not have.
 //
 // As on a real server, one counter versions all resources. Errors are Status bodies in kube-apiserver's words.
 //
@@ -117,6 +117,8 @@
 //
 //	IN PART
 //	discovery                           in JSON and YAML, not in protobuf
+//	schemas of built-in kinds           without the descriptions of kinds and fields
+//	component statuses                  an empty list: the control plane has no components
 //	namespaces                          deleted with their contents in one request; on a real server a controller does
 //	                                    it later
 //	conversion of versions              no webhook is called: with that strategy only the stored version is served, and
@@ -135,7 +137,8 @@
 //	admission                           no webhook, no policy, no quota, no limit range, no service account in pods
 //	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
 //	                                    them
-//	tokens                              not signed; they do not end with the object that they are bound to
+//	tokens                              not signed; they do not end with the object that they are bound to; a TokenReview knows
+//	                                    these and Options.Token
 //	protection of claims and volumes    their finalizers go with the deletion, because no controller removes them
 //	evictions                           no disruption budgets; Server.Intercept can answer as if there were one, see
 //	                                    client.Evict
@@ -153,7 +156,7 @@
 //	garbage collection                  owner references have no effect: delete children before you create an owner
 //	                                    of the same name again
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
-//	proxy                               neither served nor listed, like tokenreviews, componentstatuses and bindings
+//	proxy                               neither served nor listed
 //	containers                          exec, attach, log and port-forward only with Options.Containers
 //	hashes of storage versions          not in discovery; the parameter pretty is ignored
 //

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
-	"github.com/bowline-go/bowline/client/clienttest/internal/rbac"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -140,8 +139,8 @@ func (a *api) create(res *resource, whole jsontree.Object) error {
 		return err
 	}
 	c := &call{
-		Request: Request{Verb: "create", Resource: res.GVR(), Key: meta.Key{Namespace: d.Meta.Namespace}}, api: a, res: res, w: unread{}, r: r, internal: true,
-		user: User{Name: "admin", Groups: []string{rbac.Masters, authenticated}},
+		Request: Request{Verb: "create", Resource: res.GVR(), Key: meta.Key{Namespace: d.Meta.Namespace}}, api: a, res: res, w: unread{}, r: r,
+		user: administrator(), internal: true,
 	}
 	tx := a.store.Begin()
 	defer tx.End()

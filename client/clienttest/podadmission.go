@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -101,17 +102,15 @@ func (c *call) setPriority(tx store.Tx, pod string, spec jsontree.Object) error 
 func (c *call) priorityClass(tx store.Tx, name string) jsontree.Object {
 	const lower = "PreemptLowerPriority"
 	kind := c.registry.named(meta.GVR{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"})
+	if v := tx.Get(kind.objects, meta.Key{Name: name}); v != nil {
+		return priorityOf(v)
+	}
 	best := jsontree.Object(nil)
 	for v := range tx.Objects(kind.objects, "") {
-		d := v.Draft()
-		class := jsontree.Object{"name": d.Meta.Name, "value": d.Content["value"], "preemptionPolicy": d.Content["preemptionPolicy"]}
-		if class["value"] == nil {
-			class["value"] = json.Number("0")
+		if name != "" || !bytes.Contains(v.Raw, []byte(`"globalDefault":true`)) {
+			continue
 		}
-		if name == d.Meta.Name {
-			return class
-		}
-		if name == "" && d.Content["globalDefault"] == true && (best == nil || valueOf(class) < valueOf(best)) {
+		if class := priorityOf(v); best == nil || valueOf(class) < valueOf(best) {
 			best = class
 		}
 	}
@@ -126,6 +125,16 @@ func (c *call) priorityClass(tx store.Tx, name string) jsontree.Object {
 		return jsontree.Object{"name": name, "value": json.Number("2000001000"), "preemptionPolicy": lower}
 	}
 	return nil
+}
+
+// priorityOf returns the name, the value and the policy of a PriorityClass.
+func priorityOf(v *object.Revision) jsontree.Object {
+	d := v.Draft()
+	class := jsontree.Object{"name": d.Meta.Name, "value": d.Content["value"], "preemptionPolicy": d.Content["preemptionPolicy"]}
+	if class["value"] == nil {
+		class["value"] = json.Number("0")
+	}
+	return class
 }
 
 // valueOf returns the priority of a class.

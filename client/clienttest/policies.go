@@ -26,8 +26,8 @@ type policy struct {
 	compiled   CompiledPolicy
 }
 
-// binding is a ValidatingAdmissionPolicyBinding.
-type binding struct {
+// policyBinding is a ValidatingAdmissionPolicyBinding.
+type policyBinding struct {
 	name       string
 	policy     string
 	actions    []string
@@ -59,7 +59,7 @@ func (a *api) readPolicy(v *object.Revision) *policy {
 }
 
 // readBinding reads a binding.
-func readBinding(v *object.Revision) *binding {
+func readBinding(v *object.Revision) *policyBinding {
 	var b struct {
 		Spec struct {
 			Policy  string          `json:"policyName"`
@@ -69,7 +69,7 @@ func readBinding(v *object.Revision) *binding {
 		} `json:"spec"`
 	}
 	_ = json.Unmarshal(v.Raw, &b)
-	is := &binding{name: v.Key.Name, policy: b.Spec.Policy, actions: b.Spec.Actions, params: b.Spec.Params}
+	is := &policyBinding{name: v.Key.Name, policy: b.Spec.Policy, actions: b.Spec.Actions, params: b.Spec.Params}
 	if len(b.Spec.Match) > 0 {
 		is.constraint, _ = admission.ReadConstraint(b.Spec.Match)
 	}
@@ -79,13 +79,13 @@ func readBinding(v *object.Revision) *binding {
 // policies are the policies and bindings of the store, as far as they have been read; within a transaction only.
 type policies struct {
 	policies map[*object.Revision]*policy
-	bindings map[*object.Revision]*binding
+	bindings map[*object.Revision]*policyBinding
 }
 
 // bound is a policy with one of its bindings and one of its parameters, which is nil if it has none.
 type bound struct {
 	policy  *policy
-	binding *binding
+	binding *policyBinding
 	param   []byte
 	shown   admission.Version
 	err     error // why the policy cannot be applied
@@ -97,8 +97,8 @@ func (q *question) policiesFor(tx store.Tx) (all []bound) {
 	if c.options.Rules == nil || tx.Count(c.policyBindings.objects) == 0 || c.exempt() {
 		return nil
 	}
-	bindings := make(map[*object.Revision]*binding)
-	of := map[string][]*binding{}
+	bindings := make(map[*object.Revision]*policyBinding)
+	of := map[string][]*policyBinding{}
 	for v := range tx.Objects(c.policyBindings.objects, "") {
 		b := c.policies.bindings[v]
 		if b == nil {
@@ -138,7 +138,7 @@ func (q *question) policiesFor(tx store.Tx) (all []bound) {
 }
 
 // params returns the parameters of a binding. One that is nil stands for a policy without parameters.
-func (q *question) params(tx store.Tx, p *policy, b *binding) (all [][]byte, _ error) {
+func (q *question) params(tx store.Tx, p *policy, b *policyBinding) (all [][]byte, _ error) {
 	if p.paramKind == nil || b.params == nil {
 		return [][]byte{nil}, nil
 	}

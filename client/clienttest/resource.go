@@ -89,7 +89,7 @@ type custom struct {
 // strategy.
 type builtinTraits struct {
 	graceful  bool // DELETE first sets deletionTimestamp
-	review    bool // a create answers a question
+	review    bool // nothing is stored, and routes name the resource: a create answers a question or acts on another object
 	initial   any  // the status of a new object
 	columns   []kubectl.Column
 	print     kubectl.Printer // the cells of the columns

@@ -28,6 +28,8 @@ type reviewSpec struct {
 	Extra                 map[string][]string    `json:"extra,omitempty"`
 	UID                   string                 `json:"uid,omitempty"`
 	Namespace             string                 `json:"namespace,omitempty"` // of a SelfSubjectRulesReview
+	Token                 string                 `json:"token,omitempty"`     // of a TokenReview
+	Audiences             []string               `json:"audiences,omitempty"` // of a TokenReview
 }
 
 type resourceAttributes struct {

@@ -97,3 +97,30 @@ func TestALocalReviewIsAboutItsNamespace(t *testing.T) {
 		t.Errorf("a review with a name: %d %s, want %s", named.code, strings.TrimSpace(named.body), want)
 	}
 }
+
+func TestATokenReviewKnowsTheTokenOfTheOptions(t *testing.T) {
+	h := newHarness(t, clienttest.Options{Token: "secret"})
+	for body, want := range map[string]string{
+		`{"spec":{"token":"secret"}}`:                       `{"authenticated":true,"user":{"username":"admin","groups":["system:masters","system:authenticated"]},"audiences":["https://kubernetes.default.svc"]}`,
+		`{"spec":{"token":"secret","audiences":["vault"]}}`: `{"user":{},"error":"invalid bearer token"}`,
+		`{"spec":{"token":"other"}}`:                        `{"user":{},"error":"invalid bearer token"}`,
+	} {
+		if got := at(h.must(t, http.MethodPost, "/apis/authentication.k8s.io/v1/tokenreviews", body), "status"); got != want {
+			t.Errorf("%s: got %s, want %s", body, got, want)
+		}
+	}
+}
+
+func TestThereAreNoComponents(t *testing.T) {
+	h := newHarness(t, clienttest.Options{})
+	a := h.do(t, http.MethodGet, "/api/v1/componentstatuses", "")
+	if a.code != http.StatusOK || !strings.Contains(a.body, `"items":[]`) || !strings.Contains(a.header.Get("Warning"), "v1 ComponentStatus is deprecated") {
+		t.Errorf("got %+v", a)
+	}
+	if a := h.do(t, http.MethodPost, "/api/v1/componentstatuses", `{"metadata":{"name":"a"}}`); a.code != http.StatusMethodNotAllowed {
+		t.Errorf("a create is answered with %+v", a)
+	}
+	if a := h.do(t, http.MethodGet, "/api/v1/componentstatuses/scheduler", ""); a.code != http.StatusNotFound {
+		t.Errorf("a component is %+v", a)
+	}
+}

@@ -41,6 +41,7 @@ var routes = map[string]handler{
 	"update namespaces/NAME/finalize":      serveUpdate,
 
 	// Actions on an object.
+	"create bindings":                   serveBindings,
 	"create pods/NAME/binding":          serveBinding,
 	"create pods/NAME/eviction":         serveEviction,
 	"create serviceaccounts/NAME/token": serveToken,
@@ -60,6 +61,11 @@ var routes = map[string]handler{
 	"create selfsubjectrulesreviews.authorization.k8s.io":   reviewed(reviewRules),
 	"create selfsubjectreviews.authentication.k8s.io":       reviewed(reviewUser),
 	"create subjectaccessreviews.authorization.k8s.io":      reviewed(reviewAccess),
+	"create tokenreviews.authentication.k8s.io":             reviewed(reviewToken),
+
+	// The components of a control plane, of which there are none.
+	"get componentstatuses/NAME": serveGet,
+	"list componentstatuses":     serveList,
 
 	// Paths that are not a resource's.
 	"/":                    servePaths,

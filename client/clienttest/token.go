@@ -76,11 +76,7 @@ func serveToken(c *call) error {
 	t.Status.Token = part(map[string]any{"alg": "none"}) + "." + part(map[string]any{
 		"aud": t.Spec.Audiences, "sub": user.Name, "iat": created.Unix(), "exp": expires.Unix(), "jti": newUID(),
 	}) + "." + rand.Text()
-	issued := issuedToken{user: user, expires: expires}
-	for _, audience := range t.Spec.Audiences {
-		issued.here = issued.here || audience == apiAudience
-	}
-	c.tokens.issued.Store(t.Status.Token, issued)
+	c.tokens.issued.Store(t.Status.Token, issuedToken{user: user, expires: expires, audiences: t.Spec.Audiences})
 	writeJSON(c.w, http.StatusCreated, t)
 	return nil
 }

@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,7 +13,8 @@ type tokens struct{ issued sync.Map } // of issuedToken
 type issuedToken struct {
 	user    User
 	expires time.Time
-	here    bool // the token is valid for this server
+	// audiences are those that the token is valid for.
+	audiences []string
 }
 
 // bearer returns the user of a token, and whether the server issued it. The error says that the token is not for this
@@ -20,7 +22,7 @@ type issuedToken struct {
 func (t *tokens) bearer(token string) (_ User, issued bool, _ error) {
 	v, issued := t.issued.Load(token)
 	is, _ := v.(issuedToken)
-	if issued && (!is.here || !time.Now().Before(is.expires)) {
+	if issued && (!slices.Contains(is.audiences, apiAudience) || !time.Now().Before(is.expires)) {
 		return User{}, true, errors.New("expired, or for another audience")
 	}
 	return is.user, issued, nil

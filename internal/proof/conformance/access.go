@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -46,6 +47,23 @@ func testToken(t *testing.T, s suite) {
 	wantReason(t, err, apierrors.BadRequest, 400)
 	_, err = client.RequestToken(t.Context(), r, meta.Key{Namespace: ns, Name: "absent"}, client.TokenOptions{})
 	wantReason(t, err, apierrors.NotFound, 404)
+
+	const reviews, ok, wrong = "POST /apis/authentication.k8s.io/v1/tokenreviews", http.StatusCreated, "status.error"
+	ask := func(token, more string) string { return fmt.Sprintf(`{"spec":{"token":%q%s}}`, token, more) }
+	own, other := string(token.Token), string(foreign.Token)
+	for _, e := range []exchange{
+		{name: "whose token", path: reviews, body: ask(own, ""), code: ok, at: "status.user.username", is: `"` + user.Username + `"`},
+		{name: "for whom", path: reviews, body: ask(own, ""), code: ok, at: "status.audiences", is: `["https://kubernetes.default.svc"]`},
+		{name: "of another audience", path: reviews, body: ask(other, `,"audiences":["vault","x"]`), code: ok, at: "status.audiences", is: `["vault"]`},
+		{
+			name: "for another audience", path: reviews, body: ask(other, ""), code: ok, at: wrong,
+			is: `"[invalid bearer token, token audiences [\"vault\"] is invalid for the target audiences [\"https://kubernetes.default.svc\"]]"`,
+		},
+		{name: "an unknown token", path: reviews, body: ask("x", ""), code: ok, at: wrong, is: `"invalid bearer token"`},
+		refused("no token", reviews, "", ask("", ""), 400, apierrors.BadRequest, "token is required for TokenReview in authentication"),
+	} {
+		e.run(t, s, paths(ns))
+	}
 }
 
 type userInfo struct {

@@ -164,6 +164,16 @@ func testBinding(t *testing.T, s suite) {
 		t.Errorf("error is %v", err)
 	}
 	wantReason(t, client.Bind(t.Context(), r, meta.Key{Name: "absent"}, "n1"), apierrors.NotFound, 404)
+	s.pod(t, ns, "b")
+	for _, e := range []exchange{
+		{name: "a binding in its namespace", path: "POST {core}/bindings", body: `{"metadata":{"name":"b"},"target":{"name":"n1"}}`, code: 201},
+		refused("another one", "POST {core}/bindings", "", `{"metadata":{"name":"b"},"target":{"name":"n2"}}`, 409, apierrors.Conflict,
+			`pod b is already assigned to node "n1"`),
+		refused("no pod", "POST {core}/bindings", "", `{"metadata":{"name":"absent"},"target":{"name":"n2"}}`, 404, apierrors.NotFound, ""),
+		refused("all bindings", "GET {core}/bindings", "", "", 405, apierrors.MethodNotAllowed, ""),
+	} {
+		e.run(t, s, paths(ns))
+	}
 	changed := must[*Pod](t)(r.Sub("ephemeralcontainers").Patch(t.Context(), key, patch.Merge(map[string]any{
 		"spec": map[string]any{"ephemeralContainers": []any{map[string]any{"name": "debugger", "image": "example.com/debugger:1"}}},
 	})))

@@ -21,8 +21,14 @@ require (
 	k8s.io/kubernetes v1.37.2
 	k8s.io/streaming v0.37.2
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd
+	sigs.k8s.io/controller-runtime v0.25.2
 	sigs.k8s.io/randfill v1.0.0
 	sigs.k8s.io/yaml v1.6.0
+)
+
+require (
+	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
+	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
 )
 
 require (
@@ -35,6 +41,7 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/bowline-go/bowline/client/clienttest/cel v0.1.0
+	github.com/bowline-go/bowline/informer/ctrlcache v0.1.0
 	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -222,3 +229,5 @@ replace (
 )
 
 replace github.com/bowline-go/bowline/client/clienttest/cel => ../../../client/clienttest/cel
+
+replace github.com/bowline-go/bowline/informer/ctrlcache => ../../../informer/ctrlcache

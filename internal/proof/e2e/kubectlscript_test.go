@@ -46,7 +46,7 @@ func TestKubectlSaysTheSameOfBothServers(t *testing.T) {
 		}
 	})
 	listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	config := clienttest.Start(t, clienttest.Options{Listener: listener, TLS: true, Token: client.Secret(p.Token)}).Config()
+	config := clienttest.Start(t, clienttest.Options{Listener: listener, TLS: true, RBAC: true, Token: client.Secret(p.Token)}).Config()
 	reference := &kubectlscript.Server{URL: p.Server, CA: p.CA, Token: p.Token, Kubectl: p.KubectlPath(), Directory: t.TempDir()}
 	subject := &kubectlscript.Server{URL: config.Server, CA: []byte(config.TLS.CAData), Token: p.Token, Kubectl: p.KubectlPath(), Directory: t.TempDir()}
 

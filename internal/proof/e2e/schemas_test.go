@@ -139,7 +139,7 @@ func (t trimmer) schema(s anySchema) anySchema {
 		switch k {
 		case "type", "format", "oneOf", "default", listKeys, "x-kubernetes-list-type", "x-kubernetes-map-type",
 			"x-kubernetes-patch-strategy", "x-kubernetes-patch-merge-key", "x-kubernetes-preserve-unknown-fields",
-			"x-kubernetes-int-or-string":
+			"x-kubernetes-int-or-string", "required", "enum":
 			out[k] = v
 		case "$ref":
 			out[k] = v
@@ -157,22 +157,6 @@ func (t trimmer) schema(s anySchema) anySchema {
 				inner[name] = t.schema(p.(anySchema))
 			}
 			out[k] = inner
-		case "required":
-			if names := t.listsAndMaps(s, v.([]any)); len(names) > 0 {
-				out[k] = names
-			}
-		}
-	}
-	return out
-}
-
-// listsAndMaps returns the names of the members that are lists or maps: of a Go type that writes null where they are empty.
-func (t trimmer) listsAndMaps(s anySchema, names []any) (out []any) {
-	properties, _ := s["properties"].(anySchema)
-	for _, name := range names {
-		p, _ := properties[name.(string)].(anySchema)
-		if p["type"] == "array" || p["additionalProperties"] != nil {
-			out = append(out, name)
 		}
 	}
 	return out

@@ -168,11 +168,12 @@ func (t *Type) Fill(d *Draft) {
 	if !t.Builtin {
 		return
 	}
-	blank, _ := jsontree.Parse([]byte("{" + t.Blank + "}"))
-	whole, _ := blank.(jsontree.Object)
 	d.Content, _ = t.Shape().Filled(d.Content).(jsontree.Object)
 	delete(d.Content, "metadata")
-	d.Content, _ = withBlank(d.Content, whole).(jsontree.Object)
+	if t.Blank != "" {
+		blank, _ := jsontree.Parse([]byte("{" + t.Blank + "}"))
+		d.Content, _ = withBlank(d.Content, blank).(jsontree.Object)
+	}
 }
 
 // withBlank returns v with the members of blank that it lacks, also in the objects that both have.
@@ -255,11 +256,9 @@ func (d *Draft) SameSpec(old *Draft, t *Type) bool {
 
 // Value returns the whole object as one value, without managedFields.
 func (d *Draft) Value() jsontree.Object {
-	m := d.Meta
-	m.ManagedFields = nil
 	out := make(jsontree.Object, len(d.Content)+3)
 	maps.Copy(out, d.Content)
-	out["apiVersion"], out["kind"], out["metadata"] = d.APIVersion, d.Kind, jsontree.Of(m)
+	out["apiVersion"], out["kind"], out["metadata"] = d.APIVersion, d.Kind, valueOf(&d.Meta)
 	return out
 }
 

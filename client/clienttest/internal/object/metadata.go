@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
@@ -26,6 +27,78 @@ func metadataOrder(builtin bool) []string {
 		"generateName", "generation", "labels", "managedFields", "name", "namespace", "ownerReferences",
 		"resourceVersion", "uid",
 	}
+}
+
+// valueOf returns metadata without managedFields as a value. It is jsontree.Of, which each write would call several
+// times, without the detour through JSON.
+func valueOf(m *meta.ObjectMeta) jsontree.Object {
+	v := make(jsontree.Object, 8)
+	for _, text := range [...]struct{ name, is string }{
+		{"name", m.Name},
+		{"generateName", m.GenerateName},
+		{"namespace", m.Namespace},
+		{"selfLink", m.SelfLink},
+		{"uid", m.UID},
+		{"resourceVersion", m.ResourceVersion},
+	} {
+		if text.is != "" {
+			v[text.name] = text.is
+		}
+	}
+	if m.Generation != 0 {
+		v["generation"] = json.Number(strconv.FormatInt(m.Generation, 10))
+	}
+	if !m.CreationTimestamp.IsZero() {
+		v["creationTimestamp"] = textOf(m.CreationTimestamp)
+	}
+	if m.DeletionTimestamp != nil {
+		v["deletionTimestamp"] = textOf(*m.DeletionTimestamp)
+	}
+	if m.DeletionGracePeriodSeconds != nil {
+		v["deletionGracePeriodSeconds"] = json.Number(strconv.FormatInt(*m.DeletionGracePeriodSeconds, 10))
+	}
+	if len(m.Labels) > 0 {
+		v["labels"] = valueOfTexts(m.Labels)
+	}
+	if len(m.Annotations) > 0 {
+		v["annotations"] = valueOfTexts(m.Annotations)
+	}
+	if len(m.OwnerReferences) > 0 {
+		v["ownerReferences"] = each(m.OwnerReferences, valueOfOwner)
+	}
+	if len(m.Finalizers) > 0 {
+		v["finalizers"] = each(m.Finalizers, func(name string) any { return name })
+	}
+	return v
+}
+
+func each[E any](list []E, value func(E) any) []any {
+	values := make([]any, len(list))
+	for i, e := range list {
+		values[i] = value(e)
+	}
+	return values
+}
+
+func valueOfOwner(o meta.OwnerReference) any {
+	v := jsontree.Object{"apiVersion": o.APIVersion, "kind": o.Kind, "name": o.Name, "uid": o.UID}
+	if o.Controller != nil {
+		v["controller"] = *o.Controller
+	}
+	if o.BlockOwnerDeletion != nil {
+		v["blockOwnerDeletion"] = *o.BlockOwnerDeletion
+	}
+	return v
+}
+
+func textOf(t meta.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func valueOfTexts(texts map[string]string) jsontree.Object {
+	v := make(jsontree.Object, len(texts))
+	for name, text := range texts {
+		v[name] = text
+	}
+	return v
 }
 
 // metadataEncoder writes the members of metadata that are not empty.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -32,17 +33,19 @@ const (
 	annotationsMax = 256 << 10 // bytes of all keys and values
 )
 
-// Validator checks metadata. Its regular expressions are compiled once per server.
+// Validator checks metadata.
 type Validator struct{ subdomain, label, word *regexp.Regexp }
 
-// NewValidator compiles a validator.
-func NewValidator() Validator {
+// NewValidator returns a validator. All share their regular expressions.
+func NewValidator() Validator { return validator() }
+
+var validator = sync.OnceValue(func() Validator {
 	return Validator{
 		subdomain: regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`),
 		label:     regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`),
 		word:      regexp.MustCompile(`^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`),
 	}
-}
+})
 
 // name returns what is wrong with a name, or with the prefix of one.
 func (v Validator) name(t *Type, field, name string, prefix bool) []meta.StatusCause {

@@ -20,6 +20,11 @@ type Quantity struct {
 
 // Parse reads an amount. As in a real server, it is rounded up to a billionth.
 func Parse(text string) (Quantity, error) {
+	if IsShort(text) {
+		if q, ok := parseShort(text); ok {
+			return q, nil
+		}
+	}
 	parts := form().FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {
 		return Quantity{}, errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
@@ -40,6 +45,43 @@ func Parse(text string) (Quantity, error) {
 var form = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([+-]?(?:\d+\.?\d*|\.\d+))([eE][+-]?\d+|[eEinumkKMGTP]*)$`)
 })
+
+// IsShort reports whether a text is a quantity in its canonical form that is easily recognized: up to three digits, and
+// perhaps a suffix. Most quantities are.
+func IsShort(text string) bool {
+	number := strings.TrimRight(text, "mkKMGTPEi")
+	if number == "" || len(number) > 3 || number[0] == '0' || strings.Trim(number, "0123456789") != "" {
+		return false
+	}
+	switch suffix := text[len(number):]; len(suffix) {
+	case 0:
+		return true
+	case 1:
+		return suffix != "i" && suffix != "K"
+	case 2:
+		return suffix[0] != 'm' && suffix[0] != 'k' && suffix[0] != 'i' && suffix[1] == 'i'
+	}
+	return false
+}
+
+// parseShort is Parse for a short quantity with one of the usual suffixes.
+func parseShort(text string) (Quantity, bool) {
+	factors := [...]struct {
+		suffix string
+		factor int64
+	}{{"Gi", 1 << 30}, {"Mi", 1 << 20}, {"Ki", 1 << 10}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}, {"", 1}}
+	if number, found := strings.CutSuffix(text, "m"); found {
+		n, err := strconv.ParseInt(number, 10, 64)
+		return Quantity{Amount: big.NewRat(n, 1000)}, err == nil
+	}
+	for _, f := range factors {
+		if number, found := strings.CutSuffix(text, f.suffix); found {
+			n, err := strconv.ParseInt(number, 10, 64)
+			return Quantity{Amount: big.NewRat(n*f.factor, 1), binary: len(f.suffix) == 2}, err == nil
+		}
+	}
+	return Quantity{}, false
+}
 
 // suffix returns the factor of a suffix; nil if there is no such suffix.
 func suffix(s string) *big.Rat {

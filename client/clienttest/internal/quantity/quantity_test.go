@@ -1,6 +1,9 @@
 package quantity
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
 
 // Quantities are written as the documentation of the type resource.Quantity says.
 func TestCanonicalForm(t *testing.T) {
@@ -22,6 +25,30 @@ func TestCanonicalForm(t *testing.T) {
 	for _, text := range []string{"", "x", "1x", "1 Gi", "i", "1mi", "1e", "--1", "1.2.3", "10.0.0.1"} {
 		if q, err := Parse(text); err == nil {
 			t.Errorf("%s: got %s, want an error", text, q)
+		}
+	}
+}
+
+func TestShortQuantitiesAreCanonical(t *testing.T) {
+	short := 0
+	for number := range 1200 {
+		for _, suffix := range []string{"", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "mi", "ki", "ii", "i", "mm", "MM", "x"} {
+			text := strconv.Itoa(number) + suffix
+			if !IsShort(text) {
+				continue
+			}
+			short++
+			if q, err := Parse(text); err != nil || q.RoundUp().String() != text {
+				t.Errorf("%s is short, and its canonical form is %s: %v", text, q, err)
+			}
+		}
+	}
+	if short != 999*11 {
+		t.Errorf("got %d short quantities, want %d", short, 999*11)
+	}
+	for _, text := range []string{"", "i", "m", "01", "-1", "+1", "1.5", "1 ", " 1", "1e3"} {
+		if IsShort(text) {
+			t.Errorf("%q is short", text)
 		}
 	}
 }

@@ -2,45 +2,86 @@ package schema
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
 // Written returns an object with the members that a compiled-in type always writes.
 func (s *Shape) Written(m jsontree.Object) jsontree.Object {
-	if m == nil || s == nil || len(s.always) == 0 {
+	if m == nil || s == nil {
 		return m
 	}
-	m = maps.Clone(m)
+	out := edited{is: m}
 	for name, empty := range s.always {
 		if _, found := m[name]; !found {
-			m[name] = empty
+			out.set(name, empty)
 		}
 	}
-	return m
+	return out.is
+}
+
+// edited is an object that is copied when it changes. Most objects do not change.
+type edited struct {
+	is     jsontree.Object
+	copied bool
+}
+
+func (e *edited) own() {
+	if !e.copied {
+		e.is, e.copied = maps.Clone(e.is), true
+	}
+}
+
+func (e *edited) set(name string, v any) {
+	e.own()
+	e.is[name] = v
 }
 
 // Filled returns a value with the members that its type, and the types in it, always write.
 func (s *Shape) Filled(v any) any {
+	v, _ = s.filled(v)
+	return v
+}
+
+// filled also reports whether the result is another value than v.
+func (s *Shape) filled(v any) (_ any, changed bool) {
 	if s == nil {
-		return v
+		return v, false
 	}
 	switch v := v.(type) {
 	case jsontree.Object:
-		m := maps.Clone(s.Written(v))
-		for k, e := range m {
-			inner, _ := s.Field(k)
-			m[k] = inner.Filled(e)
+		out := edited{is: v}
+		for name, empty := range s.always {
+			if _, found := v[name]; !found {
+				out.set(name, jsontree.Clone(empty)) // the shape keeps its own
+			}
 		}
-		return m
+		for name, e := range out.is {
+			inner, _ := s.Field(name)
+			if is, changed := inner.filled(e); changed {
+				out.set(name, is)
+			}
+		}
+		return out.is, out.copied
 	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = s.Item().Filled(e)
-		}
-		return list
+		return eachElement(v, s.Item().filled)
 	}
-	return v
+	return v, false
+}
+
+// eachElement returns a list with its elements replaced, or the list itself if none changes.
+func eachElement(list []any, replace func(any) (any, bool)) (_ []any, changed bool) {
+	for i, e := range list {
+		is, differs := replace(e)
+		if differs && !changed {
+			list, changed = slices.Clone(list), true
+		}
+		if differs {
+			list[i] = is
+		}
+	}
+	return list, changed
 }
 
 // Complete adds the absent members for which the schema has a default.
@@ -84,24 +125,28 @@ func (s *Shape) DropNulls(v any) {
 
 // WithoutNulls returns a value without members that are lists or maps and null.
 func (s *Shape) WithoutNulls(v any) any {
+	v, _ = s.withoutNulls(v)
+	return v
+}
+
+func (s *Shape) withoutNulls(v any) (_ any, changed bool) {
 	switch v := v.(type) {
 	case jsontree.Object:
-		m := make(jsontree.Object, len(v))
+		out := edited{is: v}
 		for name, e := range v {
 			inner, _ := s.Field(name)
-			if e != nil || inner == nil || inner.elements == nil {
-				m[name] = inner.WithoutNulls(e)
+			if e == nil && inner != nil && inner.elements != nil {
+				out.own()
+				delete(out.is, name)
+			} else if is, changed := inner.withoutNulls(e); changed {
+				out.set(name, is)
 			}
 		}
-		return m
+		return out.is, out.copied
 	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = s.Item().WithoutNulls(e)
-		}
-		return list
+		return eachElement(v, s.Item().withoutNulls)
 	}
-	return v
+	return v, false
 }
 
 // Keyed reports whether each element of a list that is merged by keys has its key.
@@ -109,12 +154,20 @@ func (s *Shape) Keyed(v any) bool {
 	keyed := true
 	if list, ok := v.([]any); ok && s != nil && s.list == listMap {
 		for _, e := range list {
-			_, found := s.KeyOf(e)
-			keyed = keyed && found
+			keyed = keyed && s.hasKey(e)
 		}
 	}
 	s.Each(v, func(inner *Shape, e any) { keyed = keyed && inner.Keyed(e) })
 	return keyed
+}
+
+// hasKey reports whether an element of a list that is merged by keys has one.
+func (s *Shape) hasKey(element any) bool {
+	m, ok := element.(jsontree.Object)
+	return ok && slices.ContainsFunc(s.keys, func(name string) bool {
+		_, found := m[name]
+		return found || s.elements != nil && s.elements.defaults[name] != nil
+	})
 }
 
 // empty returns the value that replaces null where a compiled-in type must have a value.

@@ -43,6 +43,11 @@ func (j *jsonSchema) preserve(around bool) {
 	j.AdditionalProperties.schema.preserve(j.preserved)
 }
 
+// holdsMany reports whether the values are lists or maps.
+func (j *jsonSchema) holdsMany() bool {
+	return j.Type == "array" || j.AdditionalProperties.schema != nil || j.AdditionalProperties.any
+}
+
 // additional is the schema of members that are not named, or says whether there may be any.
 type additional struct {
 	schema *jsonSchema

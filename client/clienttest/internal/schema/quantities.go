@@ -32,6 +32,9 @@ func (s *Shape) SetQuantities(v any) {
 // canonicalQuantity returns a quantity in its canonical form.
 func canonicalQuantity(v any, inMap bool) any {
 	text, ok := v.(string)
+	if quantity.IsShort(text) {
+		return v
+	}
 	if n, isNumber := v.(json.Number); isNumber {
 		text, ok = n.String(), true
 	}

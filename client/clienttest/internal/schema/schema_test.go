@@ -173,3 +173,36 @@ func TestListsThatAreAlwaysWrittenAreThoseOfTheGoTypes(t *testing.T) {
 		}
 	}
 }
+
+func FuzzScanner(f *testing.F) {
+	for _, doc := range []string{`{"a":[1,-2.5e3,true,null,"x\\\"]"],"b\u0041é":{ } , "":"é"}`, ` [ ] `, `"a"`, `7`, `{"a":{"b":[[{}]]}}`} {
+		f.Add([]byte(doc))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		if !json.Valid(doc) {
+			return
+		}
+		s := scanner{rest: doc}
+		s.skip()
+		if rest := strings.TrimSpace(string(s.rest)); rest != "" {
+			t.Errorf("%q is left of %q", rest, doc)
+		}
+		var m map[string]json.RawMessage
+		if json.Unmarshal(doc, &m) != nil || m == nil {
+			return
+		}
+		found := make(map[string]bool)
+		s = scanner{rest: doc}
+		for s.enter(); s.more('}'); s.skip() {
+			found[s.text()] = true
+		}
+		for name := range m {
+			if !found[name] {
+				t.Errorf("%q is not found in %q", name, doc)
+			}
+		}
+		if len(found) != len(m) {
+			t.Errorf("found %v in %q", found, doc)
+		}
+	})
+}

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -15,8 +14,7 @@ func FieldErrors(doc []byte, of *Shape) []string {
 	if !json.Valid(doc) {
 		return nil
 	}
-	w := fieldWalk{Decoder: json.NewDecoder(bytes.NewReader(doc)), said: map[string]bool{}}
-	w.UseNumber()
+	w := fieldWalk{scanner: scanner{rest: doc}, said: map[string]bool{}}
 	w.value(of)
 	return w.found
 }
@@ -25,10 +23,24 @@ func FieldErrors(doc []byte, of *Shape) []string {
 func Duplicates(doc []byte) []string { return FieldErrors(doc, nil) }
 
 type fieldWalk struct {
-	*json.Decoder          // of a valid document, so it returns no errors
-	path          []string // the way to the value: names, and indices in brackets
-	found         []string
-	said          map[string]bool
+	scanner
+	path  []step // the way to the value
+	found []string
+	said  map[string]bool
+}
+
+// step is a member of an object, or an element of a list.
+type step struct {
+	name    string
+	index   int
+	element bool
+}
+
+func (s step) String() string {
+	if s.element {
+		return "[" + strconv.Itoa(s.index) + "]"
+	}
+	return "." + s.name
 }
 
 // say records an error about the last member of the path.
@@ -37,25 +49,13 @@ func (w *fieldWalk) say(what string) {
 	if len(w.found) == limit {
 		return
 	}
-	path := strings.TrimPrefix(strings.Join(w.path, ""), ".")
-	if text := fmt.Sprintf("%s field %q", what, path); !w.said[text] {
+	var path strings.Builder
+	for _, s := range w.path {
+		path.WriteString(s.String())
+	}
+	if text := fmt.Sprintf("%s field %q", what, strings.TrimPrefix(path.String(), ".")); !w.said[text] {
 		w.said[text] = true
 		w.found = append(w.found, text)
-	}
-}
-
-func (w *fieldWalk) skip() {
-	for depth := 0; ; {
-		token, _ := w.Token()
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return
-		}
 	}
 }
 
@@ -64,15 +64,13 @@ func (w *fieldWalk) value(of *Shape) {
 		w.skip() // the reader of the document stops here too
 		return
 	}
-	token, _ := w.Token()
 	depth := len(w.path)
-	switch token {
-	case json.Delim('{'):
+	switch w.next() {
+	case '{':
 		seen := map[string]bool{}
-		for w.More() {
-			name, _ := w.Token()
-			key := name.(string)
-			w.path = append(w.path[:depth], "."+key)
+		for w.enter(); w.more('}'); {
+			key := w.text()
+			w.path = append(w.path[:depth], step{name: key})
 			member, known := of.member(key)
 			switch {
 			case !known:
@@ -85,16 +83,17 @@ func (w *fieldWalk) value(of *Shape) {
 			seen[key] = true
 			w.value(member)
 		}
-		_, _ = w.Token()
-	case json.Delim('['):
+	case '[':
 		var item *Shape
 		if of != nil {
 			item = of.elements
 		}
-		for i := 0; w.More(); i++ {
-			w.path = append(w.path[:depth], "["+strconv.Itoa(i)+"]")
+		i := 0
+		for w.enter(); w.more(']'); i++ {
+			w.path = append(w.path[:depth], step{index: i, element: true})
 			w.value(item)
 		}
-		_, _ = w.Token()
+	default:
+		w.skip()
 	}
 }

@@ -206,7 +206,9 @@ func (t *Table) fill(s *Shape, j *jsonSchema) {
 	}
 	if !t.closed {
 		for _, name := range j.Required {
-			s.write(name, nil)
+			if p := j.Properties[name]; p != nil && p.holdsMany() { // a Go type writes null if it is empty
+				s.write(name, nil)
+			}
 		}
 	}
 	switch {

@@ -90,6 +90,9 @@ func (s *Shape) Misfit(v any, in, path string) error {
 			return err
 		}
 		if s.isQuantity() {
+			if quantity.IsShort(v) {
+				return nil
+			}
 			_, err := quantity.Parse(v)
 			return err
 		}

@@ -37,7 +37,7 @@ func (f Fault) Error() string { return string(f) }
 func Allocate(service, old jsontree.Object, pool Pool) ([]meta.StatusCause, error) {
 	spec := inner(service, "spec")
 	a := allocation{pool: pool, spec: spec, old: inner(old, "spec")}
-	a.v = value{to: &a.report, path: "spec", is: spec, updates: old != nil}
+	a.v = value{to: &a.report, path: "spec", is: spec, updates: old != nil, placed: true}
 	if old != nil {
 		a.v.was = a.old
 	}

@@ -3,6 +3,7 @@ package strategy
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
@@ -31,6 +32,10 @@ func addConditionDefaults(all map[string]func(jsontree.Object)) {
 	}
 }
 
+var reasonForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+})
+
 // checkStatusConditions checks a list of meta/v1 Conditions.
 func checkStatusConditions(v value) {
 	seen := map[string]bool{}
@@ -47,7 +52,7 @@ func checkStatusConditions(v value) {
 		c.at("observedGeneration").natural()
 		c.at("lastTransitionTime").must()
 		if reason.must() {
-			reason.fits(matching(regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`))(reason.text()))
+			reason.fits(matching(reasonForm())(reason.text()))
 		}
 		if reason.len() > 1<<10 {
 			reason.tooLong(1 << 10)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
@@ -40,15 +41,19 @@ func completeContainer(m jsontree.Object) {
 	setText(m, "terminationMessagePolicy", "File")
 }
 
-// pullPolicy returns when an image is pulled by default: always if its tag is "latest".
-func pullPolicy(image string) string {
+// imageForm is the form of the name of an image: a path, and perhaps a tag.
+var imageForm = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		host    = `(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?`
 		segment = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
 		tag     = `[\w][\w.-]{0,127}`
 	)
-	form := regexp.MustCompile(`^((?:` + host + `/)?` + segment + `(?:/` + segment + `)*)(?::(` + tag + `))?$`)
-	parts := form.FindStringSubmatch(image)
+	return regexp.MustCompile(`^((?:` + host + `/)?` + segment + `(?:/` + segment + `)*)(?::(` + tag + `))?$`)
+})
+
+// pullPolicy returns when an image is pulled by default: always if its tag is "latest".
+func pullPolicy(image string) string {
+	parts := imageForm().FindStringSubmatch(image)
 	if parts == nil || len(parts[1]) > 255-len("library/") || parts[2] != "" && parts[2] != "latest" {
 		return "IfNotPresent"
 	}

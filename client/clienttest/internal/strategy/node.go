@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
@@ -124,12 +125,15 @@ func wholeResource(name string) bool {
 	return !native && !strings.HasPrefix(name, "requests.")
 }
 
+var featureForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
+})
+
 // checkFeatures checks the names of the features that a node declares. They are sorted.
 func checkFeatures(v value) {
-	form := regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
 	last := ""
 	for i, f := range v.items() {
-		if len(f.text()) > 253 || !form.MatchString(f.text()) {
+		if len(f.text()) > 253 || !featureForm().MatchString(f.text()) {
 			f.invalid("must be segments of letters and digits, separated by '/', and start with a capital letter")
 		}
 		switch {

@@ -9,6 +9,9 @@ import (
 
 // checkChange checks what changes in a pod. Few fields may.
 func (p pod) checkChange() {
+	if jsontree.Equal(p.is, p.was) {
+		return
+	}
 	old := before(p.value)
 	for _, name := range []string{"containers", "initContainers"} {
 		list := p.at(name)

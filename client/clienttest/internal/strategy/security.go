@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // checkID checks the number of a user or of a group.
@@ -76,13 +77,16 @@ func (p pod) checkPodSecurity() {
 	}
 }
 
+var sysctlForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
+})
+
 // checkSysctls checks the parameters of the kernel.
 func (p pod) checkSysctls(v value) {
-	form := regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 	var seen names
 	for _, s := range v.items() {
 		name := s.at("name")
-		if name.must() && name.fits(append(tooLong(name.text(), 253), matching(form)(name.text())...)) {
+		if name.must() && name.fits(append(tooLong(name.text(), 253), matching(sysctlForm())(name.text())...)) {
 			seen.add(name)
 		}
 		dotted := strings.ReplaceAll(name.text(), "/", ".")

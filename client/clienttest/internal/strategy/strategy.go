@@ -39,7 +39,7 @@ type Strategy struct {
 	defaults  map[string]func(jsontree.Object)
 	zeros     zeros
 	disabled  map[string][]string
-	unchecked map[string][]string // paths by kind
+	unchecked map[string][][]string // paths by kind
 }
 
 // New returns the rules.
@@ -68,13 +68,23 @@ func (s *Strategy) Check(w Write) []meta.StatusCause {
 	if !found || check == nil {
 		return nil
 	}
+	// Most objects are valid, and the places of all their values cost more than the rules.
+	if len(w.run(check, false)) == 0 {
+		return nil
+	}
+	causes := w.run(check, true)
+	slices.SortStableFunc(causes, func(a, b meta.StatusCause) int { return cmp.Compare(a.Field, b.Field) })
+	return causes
+}
+
+// run returns what a check reports; with the places only if placed.
+func (w Write) run(check func(value), placed bool) []meta.StatusCause {
 	r := &report{subresource: w.Subresource, admin: w.Admin}
-	v := value{to: r, is: w.New, updates: w.Old != nil}
+	v := value{to: r, is: w.New, updates: w.Old != nil, placed: placed}
 	if w.Old != nil {
 		v.was = w.Old
 	}
 	check(v)
-	slices.SortStableFunc(r.causes, func(a, b meta.StatusCause) int { return cmp.Compare(a.Field, b.Field) })
 	return r.causes
 }
 

@@ -14,11 +14,11 @@ import (
 var uncheckedText string
 
 // uncheckedFields reads unchecked.txt: the paths of the fields, by kind.
-func uncheckedFields() map[string][]string {
-	fields := make(map[string][]string)
+func uncheckedFields() map[string][][]string {
+	fields := make(map[string][][]string)
 	for line := range strings.Lines(uncheckedText) {
 		kind, path, _ := strings.Cut(strings.TrimSpace(line), " ")
-		fields[kind] = append(fields[kind], path)
+		fields[kind] = append(fields[kind], strings.FieldsFunc(path, func(r rune) bool { return r == '.' }))
 	}
 	return fields
 }
@@ -27,10 +27,8 @@ func uncheckedFields() map[string][]string {
 // "Pod spec.resourceClaims". A kind without rules is one itself.
 func (s *Strategy) Unchecked(kind string, object jsontree.Object) (fields []string) {
 	for _, path := range s.unchecked[kind] {
-		if path == "" {
-			fields = append(fields, kind)
-		} else if has(object, strings.Split(path, ".")) {
-			fields = append(fields, kind+" "+path)
+		if has(object, path) {
+			fields = append(fields, strings.TrimSpace(kind+" "+strings.Join(path, ".")))
 		}
 	}
 	return fields

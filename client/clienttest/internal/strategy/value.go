@@ -27,13 +27,16 @@ type value struct {
 	is      any // nil if it is absent
 	was     any // the value at the same place of the object that is replaced
 	updates bool
+	placed  bool // path is set; otherwise the place does not matter
 }
 
 // at returns a member of an object, or a member of a member.
 func (v value) at(names ...string) value {
 	for _, name := range names {
 		v.is, v.was = member(v.is, name), member(v.was, name)
-		v.path = strings.TrimPrefix(v.path+"."+name, ".")
+		if v.placed {
+			v.path = strings.TrimPrefix(v.path+"."+name, ".")
+		}
 	}
 	return v
 }
@@ -46,7 +49,9 @@ func member(of any, name string) any {
 // key returns a value of a map, whose place is written with brackets.
 func (v value) key(name string) value {
 	v.is, v.was = member(v.is, name), member(v.was, name)
-	v.path += "[" + name + "]"
+	if v.placed {
+		v.path += "[" + name + "]"
+	}
 	return v
 }
 
@@ -55,7 +60,10 @@ func (v value) items() []value {
 	is, was := v.list(), before(v).list()
 	all := make([]value, len(is))
 	for i, e := range is {
-		all[i] = value{to: v.to, path: fmt.Sprintf("%s[%d]", v.path, i), is: e, updates: v.updates}
+		all[i] = value{to: v.to, is: e, updates: v.updates, placed: v.placed}
+		if v.placed {
+			all[i].path = fmt.Sprintf("%s[%d]", v.path, i)
+		}
 		if i < len(was) {
 			all[i].was = was[i]
 		}

@@ -10,9 +10,10 @@ import (
 	"os"
 )
 
-// writeTokens writes the users in the form that kube-apiserver wants: token, user, uid, groups.
+// writeTokens writes the users in the form that kube-apiserver wants: token, user, uid, groups. The administrator has no
+// uid, like one with a client certificate.
 func writeTokens(path, admin, outsider string) error {
-	text := fmt.Sprintf("%s,admin,1,system:masters\n%s,outsider,2\n", admin, outsider)
+	text := fmt.Sprintf("%s,admin,,system:masters\n%s,outsider,2\n", admin, outsider)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write the token file: %w", err)
 	}

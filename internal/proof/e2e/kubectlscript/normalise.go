@@ -23,6 +23,9 @@ var rewrites = []struct {
 	{regexp.MustCompile(`(Resource ?Version:\s+)\d+`), "${1}VERSION"},
 	// Files that kubectl makes.
 	{regexp.MustCompile(`\b(LIVE|MERGED|kubectl-edit)-\d+`), "$1"},
+	// The addresses and node ports of services, which a real server chooses at random.
+	{regexp.MustCompile(`\b10\.0\.0\.\d+\b`), "ADDRESS"},
+	{regexp.MustCompile(`\b3[0-2]\d{3}\b`), "NODEPORT"},
 	// Names that the server generates from the prefix that the scripts use.
 	{regexp.MustCompile(`\bgenerated-[a-z0-9]{5}\b`), "generated-RANDOM"},
 	// Ages in tables, which come after spaces, or at a line's start with a custom column.
@@ -51,6 +54,19 @@ func (s *Server) normalise(text string) string {
 	}
 	sortReasons(lines)
 	return strings.Join(lines, "\n")
+}
+
+// withoutDescriptions returns what kubectl explain prints without the descriptions of kinds and fields, which clienttest
+// does not have. The headings, and the lines of fields and of the values to choose from, stay.
+func withoutDescriptions(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		words := strings.TrimLeft(line, " ")
+		if line == words || strings.Contains(line, "\t") || strings.HasPrefix(words, "enum:") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
 }
 
 // sortReasons orders the reasons why an object is invalid, which kubectl prints one below the other: a server finds

@@ -88,6 +88,9 @@ func (s *Server) run(ctx context.Context, step Step) (Result, error) {
 		input, complaints = from.Stdout, from.Stderr
 	}
 	r, err := s.kubectl(ctx, step.Env, input, step.Args)
+	if step.Args[0] == "explain" {
+		r.Stdout = withoutDescriptions(r.Stdout)
+	}
 	return Result{r.Code, s.normalise(r.Stdout), s.normalise(complaints + r.Stderr)}, err
 }
 

@@ -72,6 +72,7 @@ func TestNormaliseReplacesOnlyWhatMustDiffer(t *testing.T) {
 		{"ages, and the width of their column", "NAME   DATA   AGE     LABELS\na      1      2m10s   x\n", "NAME  DATA  AGE  LABELS\na  1  AGE  x\n"},
 		{"a generated name", "configmap/generated-x7k2b created", "configmap/generated-RANDOM created"},
 		{"the order of reasons", "is invalid:\n* b\n* a\nc\n* b", "is invalid:\n* a\n* b\nc\n* b"},
+		{"what a service is given", "10.0.0.17  80:30086/TCP  a-10.0.0 300", "ADDRESS  80:NODEPORT/TCP  a-10.0.0 300"},
 		{"a token", "eyJhbGci.eyJhdWQ.c2ln_-\n", "TOKEN\n"},
 		{"a line of the log about a watch", "a\nI1122 18:57:01.123456   12345 r.go:1] \"Failed to watch\" reflector=\"x\"\nb", "a\nb"},
 		{"a line of the log", "E1122 18:57:01.123456   12345 memcache.go:265] a", "E LOG] a"},
@@ -81,6 +82,13 @@ func TestNormaliseReplacesOnlyWhatMustDiffer(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestAnExplanationIsComparedWithoutDescriptions(t *testing.T) {
+	got := withoutDescriptions("KIND:  A\n\nDESCRIPTION:\n    An a.\n    \nFIELDS:\n  b\t<string> -required-\n  enum: X, Y\n    The b.\n\n    c\t<d>\n")
+	if want := "KIND:  A\n\nDESCRIPTION:\nFIELDS:\n  b\t<string> -required-\n  enum: X, Y\n\n    c\t<d>\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
