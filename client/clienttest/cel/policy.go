@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -63,7 +64,9 @@ func (c *policyCompiler) compile(p *admissionv1.ValidatingAdmissionPolicy) *poli
 	for i, v := range p.Spec.Variables {
 		is := &validating.Variable{Name: v.Name, Expression: v.Expression}
 		c.check(spec.Child("variables").Index(i).Child("expression"), is, c.variables)
-		c.compiler.CompileAndStoreVariable(is, c.variables, environment.StoredExpressions)
+		if v.Name != "" && !isBlank(v.Expression) {
+			c.compiler.CompileAndStoreVariable(is, c.variables, environment.StoredExpressions)
+		}
 	}
 	plain := plugincel.OptionalVariableDeclarations{HasParams: c.variables.HasParams}
 	for i, v := range p.Spec.Validations {
@@ -94,8 +97,14 @@ func (c *policyCompiler) compile(p *admissionv1.ValidatingAdmissionPolicy) *poli
 	return is
 }
 
+// isBlank reports whether an expression is missing. A server reports that itself.
+func isBlank(expression string) bool { return strings.TrimSpace(expression) == "" }
+
 // check notes an expression that does not compile.
 func (c *policyCompiler) check(at *field.Path, e plugincel.ExpressionAccessor, variables plugincel.OptionalVariableDeclarations) {
+	if isBlank(e.GetExpression()) {
+		return
+	}
 	err := c.compiler.CompileCELExpression(e, variables, environment.NewExpressions).Error
 	if err == nil {
 		return

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/clienttest/cel"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
@@ -96,7 +97,7 @@ func TestWrites(t *testing.T) {
 	}()
 	both := sides{open(t, client.Config{
 		Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token),
-	}), open(t, clienttest.Start(t, clienttest.Options{}).Config())}
+	}), open(t, clienttest.Start(t, clienttest.Options{Rules: cel.Rules()}).Config())}
 	for _, c := range []*client.Client{both.real, both.inside} {
 		if a := send(t, c, http.MethodPost, "/api/v1/namespaces", object{"metadata": object{"name": namespace}}); a.code != http.StatusCreated {
 			t.Fatal(a)
