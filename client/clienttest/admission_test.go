@@ -353,3 +353,28 @@ func TestAdmissionIsNotAskedAbout(t *testing.T) {
 		}
 	})
 }
+
+// GUIDE.md shows the first lines.
+func TestTheWebhooksOfAManifestAreAsked(t *testing.T) {
+	asked := 0
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		answering("").ServeHTTP(w, r)
+	})
+	server := clienttest.Start(t, clienttest.Options{
+		Objects:  []string{"testdata/webhooks.yaml"},
+		Services: map[string]http.Handler{"web/hooks": handler},
+	})
+	c, err := client.New(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	r := client.For(c, mapsOfText).In("default")
+	if _, err := r.Create(t.Context(), textOf(t, `{"metadata":{"name":"a"}}`)); err != nil || asked != 1 {
+		t.Errorf("the webhook is asked %d times, the error is %v", asked, err)
+	}
+	if err := r.Delete(t.Context(), meta.Key{Name: "a"}, client.DeleteOptions{}); err != nil || asked != 1 {
+		t.Errorf("after a deletion, which no rule names, the webhook is asked %d times, the error is %v", asked, err)
+	}
+}

@@ -79,6 +79,9 @@
 //     [Server.Unchecked] counts the writes with fields whose rules this server does not have.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
 //     metadata alone: everything that kubectl needs.
+//   - Admission: the webhooks of MutatingWebhookConfigurations and ValidatingWebhookConfigurations, at their url or, in
+//     memory, in [Options.Services]; ValidatingAdmissionPolicies with [Options.Rules]; and the functions [Options.Admit]
+//     and [Options.Validate].
 //   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules, of tokens and of
 //     oneself. With [Options.RBAC] roles decide what users may do, and nobody can grant what they do not have.
 //
@@ -109,6 +112,11 @@
 //	values of built-in kinds            of every kind: refused for the same reasons at the same fields; Options.Lenient
 //	                                    accepts wrong ones
 //	roles                               with Options.RBAC: decisions, reasons, reviews, and who may grant what
+//	webhooks                            asked about the same requests with the same reviews, in their order, by rules,
+//	                                    selectors, versions and match conditions; with reinvocation, timeouts, failure
+//	                                    policies and warnings
+//	admission policies                  ValidatingAdmissionPolicies with their bindings and parameters, with Options.Rules
+//	evictions                           allowed by the status of disruption budgets, which a test writes: no controller does
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
 //	                                    forms
 //	custom resource definitions         valid or refused, with all that they say; conversion of versions by None
@@ -123,25 +131,23 @@
 //	                                    it later
 //	conversion of versions              no webhook is called: with that strategy only the stored version is served, and
 //	                                    requests of the others fail
-//	owners in several versions          a write drops the entries of other versions from managedFields
 //	API services, service CIDRs         stored, and have no effect
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
 //	objects of a new server             without those that describe the server: API services, roles and bindings, flow
 //	                                    schemas, priority levels, and its lease and config maps in kube-system
-//	expressions of built-in kinds       not compiled: those in CEL of match conditions, admission policies and device
-//	                                    selectors. Server.Unchecked counts the writes that have one, or one of a few rare
-//	                                    fields
+//	expressions of built-in kinds       those of device selectors and MutatingAdmissionPolicies are not compiled.
+//	                                    Server.Unchecked counts the writes that have one, or one of a few rare fields
 //	owners of new fields                of rare fields, such as an empty list that is sent, managedFields lack an entry
 //	access                              by default every user may do everything; Options.Authorize is a function, whose rules
 //	                                    cannot be listed
-//	admission                           no webhook, no policy, no quota, no limit range, no service account in pods
+//	admission                           no quota, no limit range, no service account in pods; a MutatingAdmissionPolicy is
+//	                                    stored, and has no effect. A webhook is asked once about a deletion, where a real
+//	                                    server may ask again
 //	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
 //	                                    them
 //	tokens                              not signed; they do not end with the object that they are bound to; a TokenReview knows
 //	                                    these and Options.Token
 //	protection of claims and volumes    their finalizers go with the deletion, because no controller removes them
-//	evictions                           no disruption budgets; Server.Intercept can answer as if there were one, see
-//	                                    client.Evict
 //	errors about selectors              the texts differ; the codes are the same
 //	shard selectors                     without the rare forms of strings and names of CEL, such as r'0x00' and escapes
 //	strategic merge patches             the texts of errors differ, and a list of scalars to delete must be a list

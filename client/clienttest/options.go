@@ -38,9 +38,9 @@ type Options struct {
 	Resources []Resource
 
 	// Lenient makes the server accept values that a real server would refuse: of custom resources, because their schemas do
-	// not allow them or because of CEL rules, and of built-in kinds, whose rules are not checked. The server still drops the
-	// members that a schema does not have, and fills in defaults. It keeps the fields of leases and pods that belong to
-	// features which are off by default.
+	// not allow them or because of CEL rules, and of built-in kinds, whose rules are not checked. Without Rules it also ignores
+	// policies and matchConditions. The server still drops the members that a schema does not have, and fills in defaults. It
+	// keeps the fields of leases and pods that belong to features which are off by default.
 	Lenient bool
 
 	// TLS serves https, with a certificate of a CA that is made for this server; Config carries the CA.
