@@ -41,6 +41,9 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if !o.owned {
 		c.own(d, meant, nil, o.manager)
 	}
+	if err := c.checkLimits(tx, nil, d); err != nil {
+		return nil, err
+	}
 	if err := c.validate(tx, nil, d, o); err != nil {
 		return nil, err
 	}

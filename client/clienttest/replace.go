@@ -48,6 +48,9 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	if c.res.Generation && !c.res.once && !d.SameSpec(old, &c.res.Type) {
 		d.Meta.Generation = old.Meta.Generation + 1
 	}
+	if err := c.checkLimits(tx, old, d); err != nil {
+		return nil, err
+	}
 	if err := c.validate(tx, cur, d, o); err != nil {
 		return nil, err
 	}
