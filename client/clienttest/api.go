@@ -24,7 +24,7 @@ type api struct {
 	namespaces *resource
 	crds       *resource
 
-	limitRanges *resource
+	limitRanges, quotas *resource
 
 	mutatingHooks, validatingHooks *resource // the configurations of webhooks
 	policyKinds, policyBindings    *resource // the ValidatingAdmissionPolicies

@@ -50,6 +50,10 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if err := c.mayCreate(tx, d); err != nil {
 		return nil, err
 	}
+	charge, err := c.checkQuotas(tx, nil, d)
+	if err != nil {
+		return nil, err
+	}
 	// The storage refuses a version, and a dry run does not reach the storage.
 	version, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64)
 	if err == nil && version != 0 && !o.dryRun {
@@ -63,6 +67,7 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if o.dryRun {
 		return d.Revision(&c.res.Type, version), nil
 	}
+	charge()
 	return c.put(tx, c.res, nil, d), nil
 }
 

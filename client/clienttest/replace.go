@@ -54,6 +54,9 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	if err := c.validate(tx, cur, d, o); err != nil {
 		return nil, err
 	}
+	if _, err := c.checkQuotas(tx, old, d); err != nil {
+		return nil, err
+	}
 	if d.SameAs(old) && ownership.Same(d.Meta.ManagedFields, old.Meta.ManagedFields) {
 		return cur, nil // no new version, and no event
 	}
