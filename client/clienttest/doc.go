@@ -74,7 +74,8 @@
 //   - Optimistic concurrency, preconditions, finalizers, generation and managedFields.
 //   - The parameter timeout of requests that are not long-running.
 //   - The defaults and the rules of built-in kinds, and the admission that a kube-apiserver has by default for pods,
-//     services, ingresses and claims: priorities, tolerations, addresses and node ports, default classes.
+//     services, ingresses and claims: priorities, tolerations, addresses and node ports, default classes; the
+//     LimitRanges and ResourceQuotas of their namespace.
 //     [Server.Unchecked] counts the writes with fields whose rules this server does not have.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
 //     metadata alone: everything that kubectl needs.
@@ -110,6 +111,7 @@
 //	                                    and their classes, budgets, autoscalers, leases, quotas, limits, roles, bindings,
 //	                                    webhook configurations, priority classes: refused for the same reasons at the same
 //	                                    fields; Options.Lenient accepts wrong ones
+//	limit ranges                        complete pods, and refuse pods, resizes and claims, for all reasons at once
 //	roles                               with Options.RBAC: decisions, reasons, reviews, and who may grant what
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
 //	                                    forms
@@ -134,7 +136,10 @@
 //	owners of new fields                of rare fields, such as those of features that are off, managedFields lack an entry
 //	access                              by default every user may do everything; Options.Authorize is a function, whose rules
 //	                                    cannot be listed
-//	admission                           no webhook, no policy, no quota, no limit range, no service account in pods
+//	admission                           no webhook, no policy, no service account in pods
+//	quotas                              decide as on a real server with its controllers: the status of a quota is filled in
+//	                                    by the write that makes it, and follows deletions at once. A write to that status
+//	                                    counts until an object needs less. Devices of resource claims are not counted
 //	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
 //	                                    them
 //	tokens                              not signed; they do not end with the object that they are bound to

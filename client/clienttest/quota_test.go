@@ -1,8 +1,10 @@
 package clienttest_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -146,4 +148,62 @@ func TestQuotasCountWhatIsThere(t *testing.T) {
 	h.must(t, http.MethodPost, "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},
 		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 	used("1 2 750m 0 0 1 1")
+}
+
+// A quota counts custom resources, follows its limits, and takes a status that a test writes. It does not keep its
+// namespace from being deleted.
+func TestQuotasFollowTheirLimitsAndTheirStatus(t *testing.T) {
+	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{
+		{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages"},
+	}})
+	h.must(t, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"team"}}`)
+	const pages, quota = "/apis/example.com/v1/namespaces/team/pages", "/api/v1/namespaces/team/resourcequotas"
+	create := func(name string, want int) {
+		t.Helper()
+		body := `{"apiVersion":"example.com/v1","kind":"Page","metadata":{"name":"` + name + `"}}`
+		if got := h.do(t, http.MethodPost, pages, body); got.code != want {
+			t.Errorf("a create is answered with %d, want %d: %s", got.code, want, got.body)
+		}
+	}
+	made := h.must(t, http.MethodPost, quota, `{"metadata":{"name":"q"},"spec":{"hard":{"count/pages.example.com":"1"}}}`)
+	if got := at(made, "metadata", "managedFields"); strings.Contains(got, "f:status") {
+		t.Errorf("the creator owns the status: %s", got)
+	}
+	create("a", http.StatusCreated)
+	create("b", http.StatusForbidden)
+	h.must(t, http.MethodPatch, quota+"/q", `{"spec":{"hard":{"count/pages.example.com":"2"}}}`)
+	create("b", http.StatusCreated)
+	create("b", http.StatusForbidden)
+	h.must(t, http.MethodDelete, pages+"/a", "")
+	h.must(t, http.MethodPatch, quota+"/q/status", `{"status":{"used":{"count/pages.example.com":"2"}}}`)
+	create("c", http.StatusForbidden)
+	h.must(t, http.MethodDelete, pages+"/b", "")
+	create("c", http.StatusCreated)
+	h.must(t, http.MethodDelete, "/api/v1/namespaces/team", "")
+	if got := h.do(t, http.MethodGet, quota+"/q", ""); got.code != http.StatusNotFound {
+		t.Errorf("the quota of a deleted namespace is answered with %d", got.code)
+	}
+}
+
+// Webhooks and functions are asked without the lock of the store. What others write meanwhile counts.
+func TestQuotasCountWhatOthersWriteMeanwhile(t *testing.T) {
+	var h *harness
+	other := false
+	h = newHarness(t, clienttest.Options{Validate: func(_ context.Context, a *clienttest.Admission) error {
+		if !other && a.Key.Name != "other" && a.Resource.Resource != "namespaces" {
+			other = true
+			h.must(t, http.MethodPost, inDefault+"configmaps", `{"metadata":{"name":"other"}}`)
+		}
+		return nil
+	}})
+	body := h.must(t, http.MethodPost, quotas, `{"metadata":{"name":"q"},"spec":{"hard":{"configmaps":"2"}}}`)
+	if got := at(body, "status", "used", "configmaps"); got != "1" {
+		t.Errorf("%s config maps are counted, want 1", got)
+	}
+	h.must(t, http.MethodDelete, inDefault+"configmaps/other", "")
+	h.must(t, http.MethodPatch, quotas+"/q", `{"spec":{"hard":{"configmaps":"1"}}}`)
+	other = false
+	if got := h.do(t, http.MethodPost, inDefault+"configmaps", `{"metadata":{"name":"mine"}}`); got.code != http.StatusForbidden {
+		t.Errorf("a create is answered with %d, want a refusal", got.code)
+	}
 }
