@@ -24,6 +24,8 @@ type api struct {
 	namespaces *resource
 	crds       *resource
 
+	limitRanges, quotas *resource
+
 	mutatingHooks, validatingHooks *resource // the configurations of webhooks
 	policyKinds, policyBindings    *resource // the ValidatingAdmissionPolicies
 	policies                       policies

@@ -93,6 +93,7 @@ func ownTraits() map[string]builtinTraits {
 		"secrets":                                        {prepare: prepareSecret},
 		"services":                                       {settle: settleService, allocates: true},
 		"nodes":                                          {settle: settleNode},
+		"resourcequotas":                                 {settle: settleQuota, allocates: true},
 		"endpointslices.discovery.k8s.io":                {settle: settleEndpointSlice},
 		"persistentvolumeclaims":                         {settle: settleClaim, protects: "kubernetes.io/pvc-protection"},
 		"persistentvolumes":                              {settle: settleVolume, protects: "kubernetes.io/pv-protection"},

@@ -268,13 +268,17 @@ func (a *api) put(tx store.Tx, r *resource, cur *object.Revision, d *object.Draf
 	if r == a.crds {
 		a.define(tx, v)
 	}
+	if cur != nil {
+		a.recount(tx, r, v.Key, cur, v)
+	}
 	return v
 }
 
 // left does what follows from the removal of an object: it may have been the last that its namespace or its definition
-// waits for.
+// waits for, and it has left the quotas of its namespace.
 func (a *api) left(tx store.Tx, r *resource, key meta.Key) {
 	a.finishNamespace(tx, key.Namespace)
+	a.recount(tx, r, key, nil, nil)
 	switch {
 	case r == a.crds:
 		a.undefine(tx, key.Name)

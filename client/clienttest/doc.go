@@ -75,7 +75,7 @@
 //   - The parameter timeout of requests that are not long-running.
 //   - The defaults and the rules of built-in kinds, and the admission that a kube-apiserver has by default for pods,
 //     services, ingresses and claims: priorities, tolerations, runtime classes, addresses and node ports, default
-//     classes.
+//     classes; the LimitRanges and ResourceQuotas of their namespace.
 //     [Server.Unchecked] counts the writes with fields whose rules this server does not have.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
 //     metadata alone: everything that kubectl needs.
@@ -111,6 +111,7 @@
 //	defaults of built-in kinds          filled in; services get addresses and node ports, in order instead of at random
 //	values of built-in kinds            of every kind: refused for the same reasons at the same fields; Options.Lenient
 //	                                    accepts wrong ones
+//	limit ranges                        complete pods, and refuse pods, resizes and claims, for all reasons at once
 //	roles                               with Options.RBAC: decisions, reasons, reviews, and who may grant what
 //	webhooks                            asked about the same requests with the same reviews, in their order, by rules,
 //	                                    selectors, versions and match conditions; with reinvocation, timeouts, failure
@@ -140,9 +141,11 @@
 //	owners of new fields                of rare fields, such as an empty list that is sent, managedFields lack an entry
 //	access                              by default every user may do everything; Options.Authorize is a function, whose rules
 //	                                    cannot be listed
-//	admission                           no quota, no limit range, no service account in pods; a MutatingAdmissionPolicy is
-//	                                    stored, and has no effect. A webhook is asked once about a deletion, where a real
-//	                                    server may ask again
+//	admission                           no service account in pods; a MutatingAdmissionPolicy is stored, and has no effect. A
+//	                                    webhook is asked once about a deletion, where a real server may ask again
+//	quotas                              decide as on a real server with its controllers: the status of a quota is filled in
+//	                                    by the write that makes it, and follows deletions at once. A write to that status
+//	                                    counts until an object needs less. Devices of resource claims are not counted
 //	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs
 //	                                    them
 //	tokens                              not signed; they do not end with the object that they are bound to; a TokenReview knows

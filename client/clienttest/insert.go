@@ -46,10 +46,17 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if !o.owned {
 		c.own(d, meant, nil, o.manager)
 	}
+	if err := c.checkLimits(tx, nil, d); err != nil {
+		return nil, err
+	}
 	if err := c.validate(tx, nil, d, o); err != nil {
 		return nil, err
 	}
 	if err := c.mayCreate(tx, d); err != nil {
+		return nil, err
+	}
+	charge, err := c.checkQuotas(tx, nil, d)
+	if err != nil {
 		return nil, err
 	}
 	// The storage refuses a version, and a dry run does not reach the storage.
@@ -68,6 +75,7 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if o.dryRun {
 		return d.Revision(&c.res.Type, version), nil
 	}
+	charge()
 	return c.put(tx, c.res, nil, d), nil
 }
 

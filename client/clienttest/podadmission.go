@@ -14,8 +14,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The plugins of a real server that change pods, unless it is told otherwise: Priority, DefaultTolerationSeconds and
-// RuntimeClass.
+// The plugins of a real server that change pods, unless it is told otherwise: LimitRanger, Priority,
+// DefaultTolerationSeconds and RuntimeClass.
 
 // settlePod completes a new pod.
 func settlePod(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
@@ -28,8 +28,11 @@ func settlePod(c *call, _ store.Tx, old, d *object.Draft, _ bool) error {
 	return nil
 }
 
-// admitPod sets the priority of a pod, and for how long it stays on a node that fails.
+// admitPod sets the resources of a pod, its priority, and for how long it stays on a node that fails.
 func admitPod(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
+	if old == nil || c.Subresource == "resize" {
+		c.completeResources(tx, old, d)
+	}
 	spec, _ := d.Content["spec"].(jsontree.Object)
 	if spec == nil || c.Subresource != "" {
 		return nil

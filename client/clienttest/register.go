@@ -94,6 +94,7 @@ func (a *api) serveBuiltin() {
 	}
 	a.registry.replace(list)
 	a.namespaces = a.registry.core("namespaces")
+	a.limitRanges, a.quotas = a.registry.core("limitranges"), a.registry.core("resourcequotas")
 	a.crds = a.registry.named(meta.GVR{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
 	const hooks = "admissionregistration.k8s.io"
 	a.mutatingHooks = a.registry.named(meta.GVR{Group: hooks, Version: "v1", Resource: "mutatingwebhookconfigurations"})

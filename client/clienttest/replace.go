@@ -48,7 +48,13 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	if c.res.Generation && !c.res.once && !d.SameSpec(old, &c.res.Type) {
 		d.Meta.Generation = old.Meta.Generation + 1
 	}
+	if err := c.checkLimits(tx, old, d); err != nil {
+		return nil, err
+	}
 	if err := c.validate(tx, cur, d, o); err != nil {
+		return nil, err
+	}
+	if _, err := c.checkQuotas(tx, old, d); err != nil {
 		return nil, err
 	}
 	if d.SameAs(old) && ownership.Same(d.Meta.ManagedFields, old.Meta.ManagedFields) {

@@ -97,7 +97,7 @@ type builtinTraits struct {
 	prepare   func(d *object.Draft, creating bool)
 	admit     settle // what the plugins of a real server change in an object
 	settle    settle
-	allocates bool                           // settle gives it what no other object may have
+	allocates bool                           // settle depends on other objects, which may change while admission is asked
 	complete  func(d *object.Draft, by User) // records the creator in a new object
 	protects  string                         // a finalizer that goes when an object is deleted
 	once      bool                           // metadata.generation is always 1

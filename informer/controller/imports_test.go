@@ -90,7 +90,8 @@ var imports = map[string][]string{
 		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/sharding",
 		"client/clienttest/internal/status", "client/clienttest/internal/values", "client/clienttest/internal/definitions",
 		"client/clienttest/internal/quantity", "client/clienttest/internal/rbac", "client/clienttest/internal/strategy",
-		"client/clienttest/internal/admission",
+		"client/clienttest/internal/admission", "client/clienttest/internal/demand", "client/clienttest/internal/limits",
+		"client/clienttest/internal/quota",
 	},
 
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
@@ -101,6 +102,12 @@ var imports = map[string][]string{
 		"client/clienttest/internal/values",
 	},
 	"client/clienttest/internal/admission": {"client/meta", "client/clienttest/internal/object", "client/clienttest/internal/status"},
+	"client/clienttest/internal/demand":    {"client/clienttest/internal/jsontree", "client/clienttest/internal/quantity"},
+	"client/clienttest/internal/limits":    {"client/clienttest/internal/demand", "client/clienttest/internal/jsontree", "client/clienttest/internal/quantity"},
+	"client/clienttest/internal/quota": {
+		"client/clienttest/internal/demand", "client/clienttest/internal/jsontree", "client/clienttest/internal/object",
+		"client/clienttest/internal/quantity", "client/clienttest/internal/strategy",
+	},
 	"client/clienttest/internal/jsonpath":  {"client/clienttest/internal/jsontree"},
 	"client/clienttest/internal/jsontree":  {"internal/directive"},
 	"client/clienttest/internal/network":   {"internal/memnet"},
