@@ -98,10 +98,7 @@ func (a *api) dispatch(w http.ResponseWriter, r *http.Request, cache *store.Cach
 	if c.res.Builtin && c.res.groupResource() == "endpoints" { // the only deprecated resource that is served
 		c.warn("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
 	}
-	switch {
-	case c.res.broken != nil:
-		return status.Failure(http.StatusInternalServerError, "", "%v", c.res.broken)
-	case c.res.warning != "":
+	if c.res.warning != "" {
 		c.warn("%s", c.res.warning)
 	}
 	rest := ""

@@ -44,13 +44,16 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if err := c.validate(tx, nil, d, o); err != nil {
 		return nil, err
 	}
-	if err := c.mayCreate(tx, d); err != nil {
-		return nil, err
-	}
 	// The storage refuses a version, and a dry run does not reach the storage.
 	version, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64)
 	if err == nil && version != 0 && !o.dryRun {
 		return nil, status.Failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
+	}
+	if d, err = c.converted(tx, nil, d); err == nil {
+		err = c.mayCreate(tx, d) // admission and conversion may have taken long
+	}
+	if err != nil {
+		return nil, err
 	}
 	if there := tx.Get(c.res.objects, d.Key()); there != nil {
 		return nil, c.alreadyExists(d, there)
