@@ -12,6 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/admission"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // api is the state that requests share. It has no lock: each part has its own, or does not change while the server
@@ -35,9 +36,10 @@ type api struct {
 	tokens    tokens
 	roles     roles
 
-	definitions map[string]*definition // by name; within a transaction only
-	unchecked   map[string]int         // what Server.Unchecked returns; within a transaction only
-	setVerbs    func(*resource)        // as the table of routes has them, which refers to all handlers
+	definitions map[string]*definition     // by name; within a transaction only
+	adopted     map[meta.Key]*object.Draft // the converted objects of the definition that is being written; within a transaction only
+	unchecked   map[string]int             // what Server.Unchecked returns; within a transaction only
+	setVerbs    func(*resource)            // as the table of routes has them, which refers to all handlers
 
 	gzips sync.Pool // of *gzip.Writer
 

@@ -65,10 +65,7 @@ func (a *api) check(r *resource) error {
 // serve replaces custom resources, the versions of one kind, by others, which get their objects unless their scope is
 // another. stored is the new one whose version the server stores. Any may be missing.
 func (a *api) serve(tx store.Tx, old, now []*resource, stored *resource) {
-	var before *store.Collection
-	if i := slices.IndexFunc(old, func(r *resource) bool { return stored != nil && r.stores && r.Scope == stored.Scope }); i >= 0 {
-		before = old[i].objects
-	}
+	before := storedBefore(old, stored)
 	for i, r := range now {
 		r.objects = tx.Add(r.GVR(), &r.Type)
 		r.stores = r == stored
@@ -78,7 +75,12 @@ func (a *api) serve(tx store.Tx, old, now []*resource, stored *resource) {
 		}
 		tx.Join(r.objects, r.viewOfVersion, others, stored.storedFrom)
 		if before != nil {
-			tx.Adopt(r.objects, before, func(d *object.Draft) *object.Draft { return readAs(now, stored, d) })
+			tx.Adopt(r.objects, before, func(d *object.Draft) *object.Draft {
+				if converted := a.adopted[d.Key()]; converted != nil {
+					return converted
+				}
+				return readAs(now, stored, d)
+			})
 		}
 	}
 	list := slices.DeleteFunc(slices.Clone(a.registry.registered()), func(r *resource) bool { return slices.Contains(old, r) })
@@ -93,7 +95,15 @@ func (a *api) serve(tx store.Tx, old, now []*resource, stored *resource) {
 	}
 }
 
-// The conversion between the versions of a custom resource changes the apiVersion, and drops what the schema of the new
+// storedBefore returns the objects that the new versions of a custom resource get from the old ones; nil if there are none.
+func storedBefore(old []*resource, stored *resource) *store.Collection {
+	if i := slices.IndexFunc(old, func(r *resource) bool { return stored != nil && r.stores && r.Scope == stored.Scope }); i >= 0 {
+		return old[i].objects
+	}
+	return nil
+}
+
+// Without a webhook the conversion between the versions of a custom resource changes the apiVersion, and drops what the schema of the new
 // version does not have. The defaults of a version are added to what is read from the store in that version.
 
 // completeStored drops what the schema does not have, and fills in the defaults of a write in the stored version, as the
@@ -107,6 +117,9 @@ func (r *resource) completeStored(d *object.Draft, _ bool) {
 
 // viewOfVersion returns an object of any version of a custom resource in this version.
 func (r *resource) viewOfVersion(d *object.Draft) *object.Draft {
+	if is := d.Versions[r.GVK().APIVersion()]; is != nil {
+		return is
+	}
 	if d.APIVersion == r.GVK().APIVersion() {
 		return d
 	}
@@ -115,6 +128,11 @@ func (r *resource) viewOfVersion(d *object.Draft) *object.Draft {
 
 // storedFrom returns an object of any version as it is read after it has been stored in this version.
 func (r *resource) storedFrom(d *object.Draft) *object.Draft {
+	if is := d.Versions[r.GVK().APIVersion()]; is != nil {
+		stored := *is
+		stored.Versions = d.Versions
+		return &stored
+	}
 	if d.APIVersion == r.GVK().APIVersion() {
 		return d
 	}

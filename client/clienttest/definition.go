@@ -84,24 +84,38 @@ func (a *api) reconsider(tx store.Tx, group string) {
 // serveDefinition serves the versions of a definition. They replace those that it had, or the registered resource of its
 // name, and keep the objects.
 func (a *api) serveDefinition(tx store.Tx, is *definition) {
-	spec, err := json.Marshal([]any{is.Versions, is.Conversion, is.Accepted, is.Namespaced})
-	if err != nil || bytes.Equal(spec, is.spec) {
+	spec := is.text()
+	if bytes.Equal(spec, is.spec) {
 		return
 	}
 	versions, stored, err := a.versionsOf(is.Definition, is.Accepted)
 	if err != nil {
 		return // versionsOf was called when the definition was checked
 	}
-	old := is.versions
-	if old == nil {
-		for _, r := range a.registry.registered() {
-			if !r.Builtin && r.groupResource() == is.Name {
-				old = append(old, r)
-			}
+	a.serve(tx, a.versionsBefore(is), versions, stored)
+	is.spec, is.versions = spec, versions
+}
+
+// text returns what the versions of a definition are made from.
+func (d *definition) text() []byte {
+	text, err := json.Marshal([]any{d.Versions, d.Conversion, d.Accepted, d.Namespaced})
+	if err != nil {
+		panic("clienttest: " + err.Error()) // it was read from JSON
+	}
+	return text
+}
+
+// versionsBefore returns the resources that the versions of a definition replace.
+func (a *api) versionsBefore(is *definition) (old []*resource) {
+	if is.versions != nil {
+		return is.versions
+	}
+	for _, r := range a.registry.registered() {
+		if !r.Builtin && r.groupResource() == is.Name {
+			old = append(old, r)
 		}
 	}
-	a.serve(tx, old, versions, stored)
-	is.spec, is.versions = spec, versions
+	return old
 }
 
 // versionsOf returns the resources that a definition describes, and that of the stored version.
@@ -143,16 +157,16 @@ func (a *api) versionsOf(def *definitions.Definition, names definitions.Names) (
 		if v.Deprecated {
 			res.warning = cmp.Or(v.DeprecationWarning, deprecation(def, v.Name))
 		}
-		if def.Conversion.Strategy != "None" && !v.Storage {
-			res.broken = fmt.Errorf("conversion webhook for %s, Kind=%s failed: this server does not call conversion webhooks",
-				res.GVK().APIVersion(), res.Kind)
-		}
 		if v.Storage {
 			stored = res
 		}
 		all = append(all, res)
 	}
-	return all, stored, nil
+	by, err := a.conversionOf(def, all, stored)
+	for _, r := range all {
+		r.conversion = by
+	}
+	return all, stored, err
 }
 
 // deprecation returns the warning to requests of a deprecated version, which names the best version instead.
@@ -267,6 +281,7 @@ func (a *api) put(tx store.Tx, r *resource, cur *object.Revision, d *object.Draf
 	v := tx.Put(r.objects, cur, d)
 	if r == a.crds {
 		a.define(tx, v)
+		a.adopted = nil
 	}
 	if cur != nil {
 		a.recount(tx, r, v.Key, cur, v)

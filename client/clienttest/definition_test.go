@@ -281,27 +281,6 @@ func TestAWatchEndsWhenItsDefinitionChanges(t *testing.T) {
 	}
 }
 
-// A version that only a webhook can convert is refused; the stored one is served.
-func TestConversionByAWebhookIsRefused(t *testing.T) {
-	t.Parallel()
-	text := strings.Replace(manifest(`{type: object}`), "  versions:\n", `  conversion:
-    strategy: Webhook
-    webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://localhost/convert"}}
-  versions:
-  - name: v2
-    served: true
-    storage: false
-    schema: {openAPIV3Schema: {type: object}}
-`, 1)
-	h := newHarness(t, clienttest.Options{CRDs: []string{write(t, "a.yaml", text)}})
-	h.must(t, http.MethodPost, pagesPath, page("a", `{}`))
-	a := h.do(t, http.MethodGet, strings.Replace(pagesPath, "v1", "v2", 1)+"/a", "")
-	const want = "conversion webhook for example.com/v2, Kind=Page failed: this server does not call conversion webhooks"
-	if a.code != http.StatusInternalServerError || a.status(t).Message != want {
-		t.Errorf("the answer is %d %s, want %s", a.code, a.body, want)
-	}
-}
-
 // The namespace of the objects waits for all of them, in all versions.
 func TestANamespaceOfCustomResourcesGoes(t *testing.T) {
 	t.Parallel()

@@ -101,10 +101,7 @@ func (a *api) dispatch(w http.ResponseWriter, r *http.Request, cache *store.Cach
 	case "componentstatuses":
 		c.warn("v1 ComponentStatus is deprecated in v1.19+")
 	}
-	switch {
-	case c.res.broken != nil:
-		return status.Failure(http.StatusInternalServerError, "", "%v", c.res.broken)
-	case c.res.warning != "":
+	if c.res.warning != "" {
 		c.warn("%s", c.res.warning)
 	}
 	rest := ""

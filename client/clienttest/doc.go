@@ -121,6 +121,7 @@
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two
 //	                                    forms
 //	custom resource definitions         valid or refused, with all that they say; conversion of versions by None
+//	                                    and, but for the next part of the table, by webhooks
 //	values of custom resources          checked by their schemas, which also have their defaults, and with Options.Rules
 //	                                    by their CEL rules; Options.Lenient accepts wrong ones
 //
@@ -130,8 +131,10 @@
 //	component statuses                  an empty list: the control plane has no components
 //	namespaces                          deleted with their contents in one request; on a real server a controller does
 //	                                    it later
-//	conversion of versions              no webhook is called: with that strategy only the stored version is served, and
-//	                                    requests of the others fail
+//	conversion of versions by webhooks  an object is converted to all versions when it is written, so a webhook that fails
+//	                                    makes the write fail; a real server converts at each read. A change of a
+//	                                    definition converts the objects, and fails with the webhook. An owner keeps
+//	                                    fields that a write in another version changes
 //	API services, service CIDRs         stored, and have no effect
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
 //	objects of a new server             without those that describe the server: API services, roles and bindings, flow

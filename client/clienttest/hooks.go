@@ -116,20 +116,20 @@ func (q *question) as(v admission.Version, raw []byte) ([]byte, error) {
 	if v.Kind == q.Kind || len(raw) == 0 || r == nil {
 		return raw, nil
 	}
-	d, err := object.Parse(raw)
-	if err != nil {
-		return nil, err
-	}
-	return r.shown(r.viewOfVersion(d)), nil
+	return q.in(r, raw)
 }
 
-// back returns an object of another version in that of the request.
-func (q *question) back(raw []byte) ([]byte, error) {
+// in returns an object of any version of a custom resource in another.
+func (q *question) in(r *resource, raw []byte) ([]byte, error) {
 	d, err := object.Parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	return q.c.res.shown(q.c.res.viewOfVersion(d)), nil
+	all, err := q.c.convert(q.c.r.Context(), r, []*object.Draft{d})
+	if err != nil {
+		return nil, err
+	}
+	return r.shown(all[0]), nil
 }
 
 // request returns what a webhook is asked.
@@ -155,7 +155,7 @@ func (q *question) request(v admission.Version) (*admission.Request, error) {
 func (q *question) ask(h *hook, v admission.Version, mutating bool) (*admission.Answer, error) {
 	r, err := q.request(v)
 	if err != nil {
-		return nil, err
+		return nil, internalError(err)
 	}
 	a, err := q.c.caller.Ask(q.c.r.Context(), h.Hook, r, mutating)
 	if failed, ok := errors.AsType[*admission.Failed](err); ok {
@@ -218,7 +218,7 @@ func (q *question) mutateBy(h *hook, v admission.Version) (changed bool, _ error
 	}
 	shown, err := q.as(v, q.Object)
 	if err != nil {
-		return false, err
+		return false, internalError(err)
 	}
 	patched, err := patching.Patched(shown, a.Patch)
 	if err != nil {
@@ -226,7 +226,7 @@ func (q *question) mutateBy(h *hook, v admission.Version) (changed bool, _ error
 	}
 	was := string(q.Object)
 	if q.Object = patched; v.Kind != q.Kind {
-		q.Object, err = q.back(patched)
+		q.Object, err = q.in(q.c.res, patched)
 	}
 	if err == nil {
 		err = q.normalize()

@@ -52,17 +52,25 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if err := c.validate(tx, nil, d, o); err != nil {
 		return nil, err
 	}
-	if err := c.mayCreate(tx, d); err != nil {
+	return c.add(tx, d, o)
+}
+
+// add puts a new object into the store that its kind and admission allow.
+func (c *call) add(tx store.Tx, d *object.Draft, o writeOptions) (*object.Revision, error) {
+	// The storage refuses a version, and a dry run does not reach the storage.
+	version, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64)
+	if err == nil && version != 0 && !o.dryRun {
+		return nil, status.Failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
+	}
+	if d, err = c.converted(tx, nil, d); err == nil {
+		err = c.mayCreate(tx, d) // admission and conversion may have taken long
+	}
+	if err != nil {
 		return nil, err
 	}
 	charge, err := c.checkQuotas(tx, nil, d)
 	if err != nil {
 		return nil, err
-	}
-	// The storage refuses a version, and a dry run does not reach the storage.
-	version, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64)
-	if err == nil && version != 0 && !o.dryRun {
-		return nil, status.Failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
 	}
 	if there := tx.Get(c.res.objects, d.Key()); there != nil {
 		return nil, c.alreadyExists(d, there)

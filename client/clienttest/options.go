@@ -26,7 +26,8 @@ type Options struct {
 
 	// Objects are files and folders with objects of all other kinds in YAML or JSON, such as the roles that controller-gen
 	// writes. The server has them from its start, after the definitions of CRDs, in the order of the files and of the
-	// objects in them. It makes the namespaces that they are in; an object without a namespace is in "default". Folders
+	// objects in them. Custom resources whose versions a webhook converts are refused, because the server calls no webhook
+	// before Run. It makes the namespaces that they are in; an object without a namespace is in "default". Folders
 	// are read as those of CRDs. Each path must lead to an object, and the server must take each object.
 	Objects []string
 
@@ -79,7 +80,8 @@ type Options struct {
 	Admit    func(ctx context.Context, a *Admission) error
 	Validate func(ctx context.Context, a *Admission) error
 
-	// Services are handlers for the services, by "namespace/name", that webhook configurations name. The server calls them
+	// Services are handlers for the services, by "namespace/name", that webhook configurations and the conversions of
+	// CustomResourceDefinitions name. The server calls them
 	// over HTTPS in memory, so a test needs no port, and the webhooks work under testing/synctest. The certificate is
 	// for NAME.NAMESPACE.svc. If a configuration has no caBundle, the server trusts that certificate, as if a controller had
 	// written the caBundle. A webhook with a url is called there. The configurations may be in Options.Objects, or a program

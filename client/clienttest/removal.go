@@ -84,6 +84,7 @@ func (a *api) remove(tx store.Tx, r *resource, cur *object.Revision, o *deleteOp
 		if o.dryRun {
 			cur = d.Revision(&r.Type, cur.Version)
 		} else {
+			r.keepVersions(tx, d)
 			cur = a.put(tx, r, cur, d)
 		}
 	}

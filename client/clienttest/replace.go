@@ -60,6 +60,11 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	if d.SameAs(old) && ownership.Same(d.Meta.ManagedFields, old.Meta.ManagedFields) {
 		return cur, nil // no new version, and no event
 	}
+	if !c.mayGo(d) {
+		if d, err = c.converted(tx, cur, d); err != nil {
+			return nil, err
+		}
+	}
 	return c.commit(tx, cur, d, o), nil
 }
 

@@ -81,8 +81,9 @@ type custom struct {
 	stores    bool   // it is the version that the server stores
 	hidden    bool   // it is stored and not served
 	warning   string // to requests of a deprecated version
-	broken    error  // why no request of the version is served
 	scale     *definitions.Scale
+	// conversion is the webhook that converts the versions; nil if none does.
+	conversion *conversion
 }
 
 // builtinTraits are the differences of a built-in resource from a custom one. On a real server they are in each type's

@@ -73,27 +73,33 @@ func (h *Hook) review(r *Request) (body []byte, version string, _ error) {
 	return nil, "", errors.New("webhook does not accept known AdmissionReview versions (v1, v1beta1)")
 }
 
+// decodeReview decodes the answer of a webhook, which is a review of a kind in a version, and returns which kind it is.
+func decodeReview(body []byte, kind, group, version string, into any) (is meta.TypeMeta, err error) {
+	if is, err = object.TypeOf(body); err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	switch {
+	case err != nil:
+	case is.Kind == "":
+		//lint:ignore ST1005 these are the real server's words
+		err = fmt.Errorf("Object 'Kind' is missing in '%s'", body)
+	case is.Kind == kind && is.APIVersion != group+version && (is.APIVersion == group+"v1" || is.APIVersion == group+"v1beta1"):
+		err = fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", strings.TrimPrefix(is.APIVersion, group), kind, version, kind)
+	}
+	return is, err
+}
+
 // read reads and checks the answer to a call in a version.
 func (r *Request) read(body []byte, version string, mutating bool) (*Answer, error) {
 	var review struct {
-		Kind       string  `json:"kind"`
-		APIVersion string  `json:"apiVersion"`
-		Response   *Answer `json:"response"`
+		Response *Answer `json:"response"`
 	}
-	if _, err := object.TypeOf(body); err != nil {
+	is, err := decodeReview(body, "AdmissionReview", group, version, &review)
+	if err != nil {
 		return nil, fmt.Errorf("failed to call webhook: %w", err)
 	}
-	if err := json.Unmarshal(body, &review); err != nil {
-		return nil, fmt.Errorf("failed to call webhook: %w", err)
-	}
-	is := meta.TypeMeta{Kind: review.Kind, APIVersion: review.APIVersion}
 	a, wrong := review.Response, ""
 	switch {
-	case is.Kind == "":
-		return nil, fmt.Errorf("failed to call webhook: Object 'Kind' is missing in '%s'", body)
-	case is.Kind == "AdmissionReview" && is.APIVersion != group+version && (is.APIVersion == group+"v1" || is.APIVersion == group+"v1beta1"):
-		return nil, fmt.Errorf("failed to call webhook: converting (%s.AdmissionReview) to (%s.AdmissionReview): unknown conversion",
-			strings.TrimPrefix(is.APIVersion, group), version)
 	case a == nil:
 		wrong = "webhook response was absent"
 	case version == "v1beta1": // a server checks less in this version

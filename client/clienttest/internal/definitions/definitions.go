@@ -79,8 +79,10 @@ type Column struct {
 
 // Conversion says how objects are converted between versions.
 type Conversion struct {
-	Strategy string // None or Webhook
-	CABundle []byte // of the webhook, PEM; empty for the roots of the system
+	Strategy       string          // None or Webhook
+	CABundle       []byte          // of the webhook, PEM; empty for the roots of the system
+	Client         json.RawMessage // the clientConfig of the webhook
+	ReviewVersions []string        // of ConversionReviews
 }
 
 // Read reads a definition that [Complete] has completed and [Check] has found valid. Members of wrong types are empty.
@@ -131,7 +133,12 @@ func readVersion(v view) Version {
 }
 
 func readConversion(v view) Conversion {
-	return Conversion{v.text("strategy"), v.in("webhook").in("clientConfig").bytes("caBundle")}
+	hook := v.in("webhook")
+	c := Conversion{Strategy: v.text("strategy"), ReviewVersions: hook.texts("conversionReviewVersions")}
+	if client := hook.in("clientConfig"); client != nil {
+		c.CABundle, c.Client = client.bytes("caBundle"), jsontree.Append(nil, jsontree.Object(client))
+	}
+	return c
 }
 
 // view reads the members of an object. A member of another type than the wanted one counts as absent, and so does null.

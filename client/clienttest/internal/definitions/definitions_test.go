@@ -277,8 +277,10 @@ func TestADefinitionIsReadCompletely(t *testing.T) {
 			Scale: &Scale{".spec.a", ".status.a", ""}, Columns: []Column{{Name: "Age", Type: "date", Priority: 1, JSONPath: ".a"}},
 			SelectableFields: []string{".spec.a"},
 		}, {Name: "v2"}},
-		Conversion: Conversion{"Webhook", []byte("a")},
-		Accepted:   Names{Plural: "pages"}, Conditions: []Condition{{"Established", "True", "r", "m"}},
+		Conversion: Conversion{
+			"Webhook", []byte("a"), []byte(`{"caBundle":"YQ==","service":{"name":"s","namespace":"n","path":"/p","port":443}}`), []string{"v1"},
+		},
+		Accepted: Names{Plural: "pages"}, Conditions: []Condition{{"Established", "True", "r", "m"}},
 	}
 	got := Read(d)
 	got.Versions[0].Schema = nil

@@ -21,6 +21,9 @@ type Draft struct {
 	APIVersion, Kind string
 	Meta             meta.ObjectMeta
 	Content          jsontree.Object // every member but apiVersion, kind and metadata
+
+	// Versions is the object in each version of its resource, by apiVersion, if a webhook has converted it.
+	Versions map[string]*Draft
 }
 
 // TypeOf reads the kind that an object names.
@@ -131,7 +134,7 @@ func (d *Draft) Normalize(t *Type) error {
 			return &DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: err}
 		}
 		for name, v := range d.Content {
-			d.Content[name] = canonical(v)
+			d.Content[name] = Canonical(v)
 		}
 		t.Declared.Complete(d.Content)
 	}
@@ -139,17 +142,17 @@ func (d *Draft) Normalize(t *Type) error {
 	return nil
 }
 
-// canonical returns a value of a custom resource with its numbers as a real server keeps them: as a 64-bit integer if
+// Canonical returns a value of a custom resource with its numbers as a real server keeps them: as a 64-bit integer if
 // possible (3.0 and 1e3 are integers too), or else as a floating-point number in the form of encoding/json.
-func canonical(v any) any {
+func Canonical(v any) any {
 	switch v := v.(type) {
 	case jsontree.Object:
 		for k, e := range v {
-			v[k] = canonical(e)
+			v[k] = Canonical(e)
 		}
 	case []any:
 		for i, e := range v {
-			v[i] = canonical(e)
+			v[i] = Canonical(e)
 		}
 	case json.Number:
 		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil && v != "-0" {

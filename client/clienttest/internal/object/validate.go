@@ -127,11 +127,11 @@ func segmentRules(name string) (why []string) {
 func (v Validator) metadata(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 	var causes status.Causes
 	causes.If(m.Generation < 0, status.InvalidValue("metadata.generation", m.Generation, "must be greater than or equal to 0"))
-	return slices.Concat(causes, v.descriptions(m), v.finalizers(t, m))
+	return slices.Concat(causes, v.Descriptions(m), v.finalizers(t, m))
 }
 
-// descriptions returns what is wrong with labels, annotations and owners.
-func (v Validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
+// Descriptions returns what is wrong with labels, annotations and owners.
+func (v Validator) Descriptions(m *meta.ObjectMeta) []meta.StatusCause {
 	var causes status.Causes
 	for _, k := range slices.Sorted(maps.Keys(m.Labels)) {
 		for _, why := range v.Qualified(k) {
@@ -229,7 +229,7 @@ func (v Validator) Update(t *Type, m, old *meta.ObjectMeta) []meta.StatusCause {
 	if !t.Builtin {
 		// A real server checks the labels, annotations and owners of a custom resource three times, and the immutable
 		// fields twice; its message names each error once.
-		causes = slices.Concat(causes, v.descriptions(m), causes, v.descriptions(m))
+		causes = slices.Concat(causes, v.Descriptions(m), causes, v.Descriptions(m))
 	}
 	return append(causes, v.metadata(t, m)...)
 }
