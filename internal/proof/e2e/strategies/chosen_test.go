@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -28,6 +29,21 @@ func hideChosen(service object, request string) {
 	ports, _ := spec["ports"].([]any)
 	for _, p := range ports {
 		hide(p.(object), "nodePort")
+	}
+}
+
+// hideQuotaStatus removes the status of a quota and its owners: clienttest fills it in, and a kube-apiserver leaves that
+// to a controller. Refusals of a status are compared nevertheless.
+func hideQuotaStatus(quota object) {
+	if quota["kind"] != "ResourceQuota" {
+		return
+	}
+	delete(quota, "status")
+	metadata, _ := quota["metadata"].(object)
+	owners, _ := metadata["managedFields"].([]any)
+	owners = slices.DeleteFunc(owners, func(v any) bool { return v.(object)["subresource"] == "status" })
+	if metadata["managedFields"] = owners; len(owners) == 0 {
+		delete(metadata, "managedFields")
 	}
 }
 
