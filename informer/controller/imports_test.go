@@ -90,7 +90,7 @@ var imports = map[string][]string{
 		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/sharding",
 		"client/clienttest/internal/status", "client/clienttest/internal/values", "client/clienttest/internal/definitions",
 		"client/clienttest/internal/quantity", "client/clienttest/internal/rbac", "client/clienttest/internal/strategy",
-		"client/clienttest/internal/admission", "client/clienttest/internal/demand", "client/clienttest/internal/limits",
+		"client/clienttest/internal/admission", "client/clienttest/internal/limits",
 		"client/clienttest/internal/quota",
 	},
 
@@ -101,7 +101,7 @@ var imports = map[string][]string{
 		"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/object", "client/clienttest/internal/status",
 		"client/clienttest/internal/values",
 	},
-	"client/clienttest/internal/admission": {"client/meta", "client/clienttest/internal/object", "client/clienttest/internal/status"},
+	"client/clienttest/internal/admission": {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/object", "client/clienttest/internal/status"},
 	"client/clienttest/internal/demand":    {"client/clienttest/internal/jsontree", "client/clienttest/internal/quantity"},
 	"client/clienttest/internal/limits":    {"client/clienttest/internal/demand", "client/clienttest/internal/jsontree", "client/clienttest/internal/quantity"},
 	"client/clienttest/internal/quota": {

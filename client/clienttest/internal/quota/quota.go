@@ -33,7 +33,13 @@ func Read(d *object.Draft) Quota {
 
 // Status returns the status of the quota.
 func (q Quota) Status() jsontree.Object {
-	return jsontree.Object{"hard": q.Hard.Object(), "used": q.Used.Object()}
+	status := jsontree.Object{}
+	for name, list := range map[string]quantity.List{"hard": q.Hard, "used": q.Used} {
+		if len(list) > 0 {
+			status[name] = list.Object()
+		}
+	}
+	return status
 }
 
 // Change is a write to an object of a namespace.

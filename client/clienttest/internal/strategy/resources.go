@@ -44,12 +44,12 @@ func checkRequirements(v value, form func(string) []string) {
 		}
 	}
 	for _, name := range v.at("requests").keys() {
-		request, limit := v.at("requests").key(name).amount(), v.at("limits").key(name)
-		switch more := request.Cmp(limit.amount()); {
+		request, limit := v.at("requests").key(name).as(v.at("requests")), v.at("limits").key(name)
+		switch more := request.amount().Cmp(limit.amount()); {
 		case limit.exists() && more != 0 && !overcommits(name):
-			v.at("requests").invalid("must be equal to %s limit of %s", name, limit.text())
+			request.invalid("must be equal to %s limit of %s", name, limit.text())
 		case limit.exists() && more > 0:
-			v.at("requests").invalid("must be less than or equal to %s limit of %s", name, limit.text())
+			request.invalid("must be less than or equal to %s limit of %s", name, limit.text())
 		case !limit.exists() && !overcommits(name):
 			v.at("limits").required("Limit must be set for non overcommitable resources")
 		}

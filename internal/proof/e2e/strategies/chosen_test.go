@@ -61,6 +61,21 @@ func hideControlled(obj object) {
 	delete(metadata, "managedFields")
 }
 
+// hideQuotaStatus removes the status of a quota and its owners: clienttest fills it in, and a kube-apiserver leaves that
+// to a controller. Refusals of a status are compared nevertheless.
+func hideQuotaStatus(quota object) {
+	if quota["kind"] != "ResourceQuota" {
+		return
+	}
+	delete(quota, "status")
+	metadata, _ := quota["metadata"].(object)
+	owners, _ := metadata["managedFields"].([]any)
+	owners = slices.DeleteFunc(owners, func(v any) bool { return v.(object)["subresource"] == "status" })
+	if metadata["managedFields"] = owners; len(owners) == 0 {
+		delete(metadata, "managedFields")
+	}
+}
+
 // hideNow returns a value in which "now" is the time of the last minutes: the two servers answer in different seconds.
 func hideNow(v any) any {
 	switch v := v.(type) {
