@@ -378,3 +378,26 @@ func TestTheWebhooksOfAManifestAreAsked(t *testing.T) {
 		t.Errorf("after a deletion, which no rule names, the webhook is asked %d times, the error is %v", asked, err)
 	}
 }
+
+// No policy and no condition is silently not checked.
+func TestExpressionsNeedRules(t *testing.T) {
+	for _, test := range []struct {
+		path, body, want string
+	}{
+		{
+			"validatingadmissionpolicies", `{"metadata":{"name":"a"},"spec":{"matchConstraints":{"resourceRules":[{"operations":["*"],"apiGroups":[""],
+				"apiVersions":["v1"],"resources":["pods"]}]},"validations":[{"expression":"true"}]}}`, "spec: Forbidden: this server has no CEL",
+		},
+		{
+			"validatingwebhookconfigurations", hookConfig(`,"matchConditions":[{"name":"a","expression":"true"}]`),
+			"webhooks[0]: Forbidden: this server has no CEL",
+		},
+	} {
+		h := newHarness(t, clienttest.Options{})
+		path := "/apis/admissionregistration.k8s.io/v1/" + test.path
+		if a := h.do(t, http.MethodPost, path, test.body); a.code != http.StatusUnprocessableEntity || !strings.Contains(a.body, test.want) {
+			t.Errorf("%s: %d %s, want %s", test.path, a.code, a.body, test.want)
+		}
+		newHarness(t, clienttest.Options{Lenient: true}).must(t, http.MethodPost, path, test.body)
+	}
+}

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -39,7 +40,7 @@ func (c *call) wrongExpressions(d *object.Draft) (causes []meta.StatusCause) {
 func (c *call) wrongPolicy(policy json.RawMessage, at string) []meta.StatusCause {
 	if c.options.Rules == nil {
 		return []meta.StatusCause{{
-			Reason: "FieldValueForbidden", Field: at + "matchConditions", Message: "Forbidden: this server has no CEL: set Options.Rules to a value of package " +
+			Reason: "FieldValueForbidden", Field: cmp.Or(strings.TrimSuffix(at, "."), "spec"), Message: "Forbidden: this server has no CEL: set Options.Rules to a value of package " +
 				"client/clienttest/cel, a module of its own, or Options.Lenient, which ignores policies and conditions",
 		}}
 	}

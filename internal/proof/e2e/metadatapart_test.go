@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/clienttest/cel"
 	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
@@ -20,7 +21,7 @@ import (
 func TestTheStatusOfEveryKindLetsTheSameMetadataThrough(t *testing.T) {
 	t.Parallel()
 	real, ns := admin(t)
-	inside := open(t, clienttest.Start(t, clienttest.Options{}).Config())
+	inside := open(t, clienttest.Start(t, clienttest.Options{Rules: cel.Rules()}).Config())
 	must(client.For(inside, client.Type[object]{Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: meta.Cluster}).
 		Create(t.Context(), parse(t, `{"metadata":{"name":"`+ns+`"}}`)))(t)
 	statuses := func(c *client.Client) map[string]bool {
