@@ -156,7 +156,7 @@ func (c *call) validate(tx store.Tx, cur *object.Revision, d *object.Draft, o wr
 	if err := c.outside(tx, cur, q.validate); err != nil {
 		return err
 	}
-	if c.res.allocates { // another object may have got the same meanwhile
+	if c.res.allocates && !o.dryRun { // another object may have got the same meanwhile
 		var old *object.Draft
 		if cur != nil {
 			old = cur.Draft()

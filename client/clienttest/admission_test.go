@@ -437,3 +437,27 @@ func TestAWebhookIsAskedAgainAfterALaterOne(t *testing.T) {
 		}
 	})
 }
+
+// A service that is changed keeps its address, and a dry run chooses one, although admission is asked.
+func TestAdmissionKeepsTheAddressOfAService(t *testing.T) {
+	c := admitted(t, clienttest.Options{Validate: func(context.Context, *clienttest.Admission) error { return nil }})
+	r := client.For(c, servicesOf).In("default")
+	made, err := r.Create(t.Context(), textOf(t, `{"metadata":{"name":"a"},"spec":{"type":"NodePort","ports":[{"port":80}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := r.Patch(t.Context(), meta.Key{Name: "a"}, patch.Merge(map[string]any{"spec": map[string]any{"sessionAffinity": "ClientIP"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"clusterIP", "ports"} {
+		was, _ := json.Marshal(made.Object["spec"].(map[string]any)[field])
+		now, _ := json.Marshal(is.Object["spec"].(map[string]any)[field])
+		if string(was) != string(now) {
+			t.Errorf("%s is %s, want %s", field, now, was)
+		}
+	}
+	if _, err := r.With(client.WriteOptions{DryRun: true}).Create(t.Context(), textOf(t, `{"metadata":{"name":"b"},"spec":{"ports":[{"port":80}]}}`)); err != nil {
+		t.Errorf("a dry run: %v", err)
+	}
+}

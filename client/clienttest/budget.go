@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/meta"
@@ -43,10 +44,11 @@ type condition struct {
 // maxDisrupted is the maximum number of pods in status.disruptedPods.
 const maxDisrupted = 2000
 
-// spend takes the eviction of a pod from the budget that the pod belongs to, if there is one.
-func (c *call) spend(tx store.Tx, pod *object.Revision, dryRun bool) error {
+// spend takes the eviction of a pod from the budget that the pod belongs to, if there is one. spared is the budget if the
+// pod needs none of it, because the pod is not ready.
+func (c *call) spend(tx store.Tx, pod *object.Revision, dryRun bool) (spared *budget, _ error) {
 	if ends(pod.Draft()) {
-		return nil
+		return nil, nil
 	}
 	budgets := c.registry.named(meta.GVR{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"})
 	var of []*object.Revision
@@ -58,11 +60,12 @@ func (c *call) spend(tx store.Tx, pod *object.Revision, dryRun bool) error {
 	}
 	switch len(of) {
 	case 0:
-		return nil
+		return nil, nil
 	case 1:
 		return c.spendFrom(tx, budgets, of[0], pod, dryRun)
 	}
-	return status.Failure(http.StatusInternalServerError, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
+	return nil, status.Failure(http.StatusInternalServerError, "", "This pod has more than one PodDisruptionBudget, which the eviction "+
+		"subresource does not support.")
 }
 
 // ends reports whether a pod is ending or has never run: no budget protects it.
@@ -73,16 +76,16 @@ func ends(d *object.Draft) bool {
 
 // spendFrom takes the eviction of a pod from a budget. A pod that is not ready needs none of it if its policy says so, or if
 // enough others are healthy.
-func (c *call) spendFrom(tx store.Tx, budgets *resource, cur, pod *object.Revision, dryRun bool) error {
+func (c *call) spendFrom(tx store.Tx, budgets *resource, cur, pod *object.Revision, dryRun bool) (spared *budget, _ error) {
 	d := cur.Draft()
 	b := contentOf[budget](d)
 	b.Metadata = d.Meta
 	healthy := b.Status.Current >= b.Status.Desired && b.Status.Desired > 0
 	if !isReady(pod.Draft()) && (b.Spec.Unhealthy == "AlwaysAllow" || healthy) {
-		return nil
+		return &b, nil
 	}
 	if err := b.refusal(); err != nil || dryRun {
-		return err
+		return nil, err
 	}
 	is := d.Member("status")
 	is["disruptionsAllowed"] = json.Number(fmt.Sprint(b.Status.Allowed - 1))
@@ -98,18 +101,23 @@ func (c *call) spendFrom(tx store.Tx, budgets *resource, cur, pod *object.Revisi
 			"observedGeneration": json.Number(fmt.Sprint(b.Status.ObservedGeneration)), "lastTransitionTime": timeText(timestamp()),
 		})
 	}
+	if all, _ := ownership.Decode(d.Meta.ManagedFields); len(all) > 0 {
+		by := ownership.Write{
+			APIVersion: d.APIVersion, Subresource: "status", Shape: budgets.fields(), Part: writable(budgets, "status"), Now: timestamp(),
+		}
+		d.Meta.ManagedFields = by.Updated(cur.Draft().Value(), d.Value(), all, "kube-apiserver").Encode()
+	}
 	tx.Put(budgets.objects, cur, d)
-	return nil
+	return nil, nil
 }
 
 // refusal returns why a budget allows no eviction now; nil if it allows one.
 func (b *budget) refusal() error {
 	name := b.Metadata.Name
-	refuse := func(e *status.Error, retryAfter int, format string, args ...any) error {
+	refuse := func(e *status.Error, format string, args ...any) error {
 		if e.Status.Details == nil {
 			e.Status.Details = &meta.StatusDetails{}
 		}
-		e.Status.Details.RetryAfterSeconds = retryAfter
 		e.Status.Details.Causes = []meta.StatusCause{{Reason: "DisruptionBudget", Message: fmt.Sprintf(format, args...)}}
 		return e
 	}
@@ -117,15 +125,15 @@ func (b *budget) refusal() error {
 		return status.Failure(http.StatusForbidden, "Forbidden", "poddisruptionbudget.policy %q is forbidden: %s", name, why).
 			With(meta.StatusDetails{Name: name, Group: "policy", Kind: "poddisruptionbudget"})
 	}
-	tooMany := status.Failure(http.StatusTooManyRequests, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.")
+	tooMany := status.Failure(http.StatusTooManyRequests, "TooManyRequests", violates)
 	switch {
 	case b.Status.ObservedGeneration < b.Metadata.Generation:
-		return refuse(tooMany, 10, "The disruption budget %s is still being processed by the server.", name)
+		return b.unknown()
 	case b.Status.Allowed < 0:
-		return refuse(forbidden("pdb disruptions allowed is negative"), 0,
+		return refuse(forbidden("pdb disruptions allowed is negative"),
 			"The disruption budget %s does not allow evicting pods currently: pdb disruptions allowed is negative", name)
 	case len(b.Status.Disrupted) > maxDisrupted:
-		return refuse(forbidden("DisruptedPods map too big - too many evictions not confirmed by PDB controller"), 0,
+		return refuse(forbidden("DisruptedPods map too big - too many evictions not confirmed by PDB controller"),
 			"The disruption budget %s does not allow evicting pods currently: too many pending evictions not confirmed by PDB controller", name)
 	case b.Status.Allowed > 0:
 		return nil
@@ -135,14 +143,25 @@ func (b *budget) refusal() error {
 	})
 	switch {
 	case at >= 0 && b.Status.Conditions[at].Reason == "SyncFailed":
-		return refuse(tooMany, 0, "The disruption budget %s does not allow evicting pods currently because it failed sync: %s", name, b.Status.Conditions[at].Message)
+		return refuse(tooMany, "The disruption budget %s does not allow evicting pods currently because it failed sync: %s", name, b.Status.Conditions[at].Message)
 	case b.Status.Current <= b.Status.Desired:
-		return refuse(tooMany, 0, "The disruption budget %s needs %d healthy pods and has %d currently", name, b.Status.Desired, b.Status.Current)
+		return refuse(tooMany, "The disruption budget %s needs %d healthy pods and has %d currently", name, b.Status.Desired, b.Status.Current)
 	case at >= 0:
-		return refuse(tooMany, 0, "The disruption budget %s does not allow evicting pods currently (%s): %s", name,
+		return refuse(tooMany, "The disruption budget %s does not allow evicting pods currently (%s): %s", name,
 			b.Status.Conditions[at].Reason, b.Status.Conditions[at].Message)
 	}
-	return refuse(tooMany, 0, "The disruption budget %s does not allow evicting pods currently", name)
+	return refuse(tooMany, "The disruption budget %s does not allow evicting pods currently", name)
+}
+
+const violates = "Cannot evict pod as it would violate the pod's disruption budget."
+
+// unknown is the error for an eviction while the server does not know what the budget allows.
+func (b *budget) unknown() error {
+	return status.Failure(http.StatusTooManyRequests, "TooManyRequests", violates).With(meta.StatusDetails{
+		RetryAfterSeconds: 10, Causes: []meta.StatusCause{{
+			Reason: "DisruptionBudget", Message: fmt.Sprintf("The disruption budget %s is still being processed by the server.", b.Metadata.Name),
+		}},
+	})
 }
 
 // isReady reports whether a pod has the condition Ready.

@@ -39,13 +39,17 @@ func (c *call) evict(how *deleteOptions) error {
 	tx := c.store.Begin()
 	defer tx.End()
 	cur, err := c.present(tx)
-	if err == nil {
-		err = how.check(c.res, cur)
-	}
-	if err == nil {
-		err = c.spend(tx, cur, how.dryRun)
-	}
 	if err != nil {
+		return err
+	}
+	spared, err := c.spend(tx, cur, how.dryRun)
+	if err != nil {
+		return err
+	}
+	if err := how.check(c.res, cur); err != nil {
+		if spared != nil && how.Preconditions.ResourceVersion == nil { // the server has set one itself, and takes this for a change of the pod
+			return spared.unknown()
+		}
 		return err
 	}
 	if !how.dryRun {

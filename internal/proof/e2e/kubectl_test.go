@@ -64,7 +64,7 @@ func TestKubectlWorksWithClienttest(t *testing.T) {
 
 	request := filepath.Join(t.TempDir(), "request.yaml")
 	manifest = "apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {name: jane}\n" +
-		"spec: {request: \"\", signerName: example.com/signer, usages: [client auth]}\n"
+		"spec: {request: " + certificateRequest() + ", signerName: example.com/signer, usages: [client auth]}\n"
 	if err := os.WriteFile(request, []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
