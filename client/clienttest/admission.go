@@ -170,7 +170,7 @@ func (c *call) validate(tx store.Tx, cur *object.Revision, d *object.Draft, o wr
 
 // askAbout returns the question about a create, or an update of cur, that results in d.
 func (c *call) askAbout(tx store.Tx, cur *object.Revision, d *object.Draft, o writeOptions, hooks *resource) *question {
-	q := c.question(tx, create, hooks)
+	q := c.question(tx, hooks)
 	q.stored, q.DryRun, q.Key.Name = true, o.dryRun, cmp.Or(o.name, d.Meta.Name)
 	if cur != nil {
 		q.Operation, q.OldObject = update, cur.Raw
@@ -189,10 +189,10 @@ func (r *resource) shown(d *object.Draft) json.RawMessage {
 	return d.Revision(&r.Type, version).Raw
 }
 
-// question returns a question about the request, without objects.
-func (c *call) question(tx store.Tx, operation string, hooks *resource) *question {
+// question returns a question about the request, a create until something else is set, without objects.
+func (c *call) question(tx store.Tx, hooks *resource) *question {
 	q := &question{c: c, Admission: Admission{
-		Operation: operation, Request: c.Request, Kind: c.res.kindOf(c.Subresource), User: c.user,
+		Operation: create, Request: c.Request, Kind: c.res.kindOf(c.Subresource), User: c.user,
 	}}
 	if !c.exempt() {
 		q.hooks = c.hooksOf(tx, hooks)
@@ -258,10 +258,6 @@ func (q *question) validate() error {
 
 // refused returns the error of an operation that a function refuses.
 func (q *question) refused(why error) error {
-	var refusal *status.Error
-	if errors.As(why, &refusal) {
-		return refusal
-	}
 	return status.Forbidden(q.c.res, q.Key.Name, "%v", why)
 }
 
@@ -290,7 +286,7 @@ func (c *call) both(tx store.Tx, cur *object.Revision, fill func(q *question)) (
 	if !c.asks(tx) {
 		return nil, nil
 	}
-	mutating, validating := c.question(tx, create, c.mutatingHooks), c.question(tx, create, c.validatingHooks)
+	mutating, validating := c.question(tx, c.mutatingHooks), c.question(tx, c.validatingHooks)
 	fill(mutating)
 	fill(validating)
 	mutating.inNamespace(tx)
