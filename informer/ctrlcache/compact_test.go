@@ -26,7 +26,7 @@ func TestObjectsOfACompactCacheBelongToTheirReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})
 		a := pod("default", "a", "n1")
-		a.Spec.Overhead = corev1.ResourceList{"cpu": resource.MustParse(large)}
+		a.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse(large)}
 		w.create(a)
 		no := true
 		c := w.started(ctrlcache.Options{Compact: compact.New()}, cache.Options{DefaultUnsafeDisableDeepCopy: &no})
@@ -37,12 +37,13 @@ func TestObjectsOfACompactCacheBelongToTheirReader(t *testing.T) {
 		must(t, err)
 		synctest.Wait()
 		change := func(how string, p *corev1.Pod) {
-			cpu := p.Spec.Overhead["cpu"]
+			requests := p.Spec.Containers[0].Resources.Requests
+			cpu := requests["cpu"]
 			if cpu.String() != large {
 				t.Errorf("%s: the quantity is %s", how, &cpu)
 			}
 			cpu.Add(cpu)
-			p.Spec.Overhead["cpu"] = cpu
+			requests["cpu"] = cpu
 		}
 		for range 4 { // an object that is read often is kept decoded
 			var got corev1.Pod
