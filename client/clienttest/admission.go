@@ -286,20 +286,18 @@ func (c *call) both(tx store.Tx, cur *object.Revision, fill func(q *question)) (
 	if !c.asks(tx) {
 		return nil, nil
 	}
-	mutating, validating := c.question(tx, c.mutatingHooks), c.question(tx, c.validatingHooks)
+	mutating := c.question(tx, c.mutatingHooks)
 	fill(mutating)
-	fill(validating)
 	mutating.inNamespace(tx)
+	if err := c.outside(tx, cur, mutating.mutate); err != nil {
+		return nil, err
+	}
+	validating := c.question(tx, c.validatingHooks)
+	fill(validating)
+	if validating.Object = mutating.Object; validating.checked != nil {
+		validating.checked()
+	}
 	validating.inNamespace(tx)
 	validating.bound = validating.policiesFor(tx)
-	err := c.outside(tx, cur, func() error {
-		if err := mutating.mutate(); err != nil {
-			return err
-		}
-		if validating.Object = mutating.Object; validating.checked != nil {
-			validating.checked()
-		}
-		return validating.validate()
-	})
-	return mutating.Object, err
+	return mutating.Object, c.outside(tx, cur, validating.validate)
 }

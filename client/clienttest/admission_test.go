@@ -336,7 +336,7 @@ func TestOptionsOfServicesAreChecked(t *testing.T) {
 	}
 }
 
-// What the server deletes with a namespace is not asked about, and neither is a review.
+// Admission is not asked about the objects that the server deletes with a namespace, nor about reviews.
 func TestAdmissionIsNotAskedAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []string
@@ -351,6 +351,10 @@ func TestAdmissionIsNotAskedAbout(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := client.For(c, spaces).Delete(t.Context(), meta.Key{Name: "n"}, client.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		reviews := client.Type[*text]{Group: "authentication.k8s.io", Version: "v1", Kind: "SelfSubjectReview", Resource: "selfsubjectreviews", Scope: meta.Cluster}
+		if _, err := client.For(c, reviews).Create(t.Context(), textOf(t, `{}`)); err != nil {
 			t.Fatal(err)
 		}
 		if want := []string{"CREATE namespaces", "CREATE configmaps", "DELETE namespaces"}; !slices.Equal(asked, want) {

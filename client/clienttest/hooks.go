@@ -15,7 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// hooksOf returns the webhooks of all configurations, which are resource's objects, in the order of their names.
+// hooksOf returns the webhooks of all objects of a resource, which are configurations, in the order of their names.
 func (a *api) hooksOf(tx store.Tx, configurations *resource) (all []*hook) {
 	read := make(map[*object.Revision][]*hook)
 	for v := range tx.Objects(configurations.objects, "") {

@@ -77,9 +77,6 @@ func (c *call) add(tx store.Tx, d *object.Draft, o writeOptions) (*object.Revisi
 	}
 	c.warnFinalizers(d.Meta.Finalizers, nil)
 	c.warnDefinition(d, nil)
-	if c.res.Kind == "MutatingAdmissionPolicyBinding" && c.res.Builtin {
-		c.warn("this server does not apply MutatingAdmissionPolicies")
-	}
 	if o.dryRun {
 		return d.Revision(&c.res.Type, version), nil
 	}

@@ -137,6 +137,14 @@ func (q *question) policiesFor(tx store.Tx) (all []bound) {
 	return all
 }
 
+// settleMutatingBinding warns of a new binding that has no effect here.
+func settleMutatingBinding(c *call, _ store.Tx, old, _ *object.Draft, _ bool) error {
+	if old == nil {
+		c.warn("this server does not apply MutatingAdmissionPolicies")
+	}
+	return nil
+}
+
 // params returns the parameters of a binding. One that is nil stands for a policy without parameters.
 func (q *question) params(tx store.Tx, p *policy, b *policyBinding) (all [][]byte, _ error) {
 	if p.paramKind == nil || b.params == nil {

@@ -103,7 +103,7 @@ func TestQuotasRefuseWhatExceedsThem(t *testing.T) {
 	}
 }
 
-// What a quota counts goes down when an object is deleted, ends, or needs less.
+// The use of a quota falls when an object is deleted, ends, or needs less.
 func TestQuotasCountWhatIsThere(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	h.must(t, http.MethodPost, inDefault+"configmaps", `{"metadata":{"name":"before"}}`)
@@ -185,7 +185,7 @@ func TestQuotasFollowTheirLimitsAndTheirStatus(t *testing.T) {
 	}
 }
 
-// Webhooks and functions are asked without the lock of the store. What others write meanwhile counts.
+// A quota counts the objects that others write while admission is asked.
 func TestQuotasCountWhatOthersWriteMeanwhile(t *testing.T) {
 	var h *harness
 	other := false

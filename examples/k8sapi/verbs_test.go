@@ -145,7 +145,8 @@ func testVerbs[T deletable](t *testing.T, s subject[T]) {
 	must := must[T](t)
 
 	created := must(r.Create(ctx, s.object("a")))
-	// The server adds metadata, a status and defaults. What was sent comes back: written over the answer, it changes nothing.
+	// The answer has what was sent, and what the server adds: metadata, a status and defaults. So the answer stays the same
+	// if what was sent is written over it.
 	sent, err := json.Marshal(withServers(t, s.object("a"), created))
 	if err != nil {
 		t.Fatal(err)

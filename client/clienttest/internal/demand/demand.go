@@ -13,7 +13,7 @@ import (
 // Pod is a pod whose demand is asked for.
 type Pod struct{ spec, status jsontree.Object }
 
-// Of returns the pod with a content.
+// Of returns the pod whose spec and status are in content.
 func Of(content jsontree.Object) Pod { return Pod{inner(content, "spec"), inner(content, "status")} }
 
 // Container is a container of a pod.
