@@ -174,21 +174,26 @@ func (s sides) compare(t *testing.T, schemas map[string]*schema, obj object, b *
 	t.Logf("%s: %d changes, of which the server refuses %d", kind, len(c.changes), refused)
 }
 
-// put sends an update. Some kinds must name the version that they replace, which a controller of the server may have
-// written.
-func put(t *testing.T, c *client.Client, path string, obj object) answer {
+// put sends an update. Some kinds must name the version that they replace. A controller of the server may write another
+// one meanwhile, so put tries again after a conflict.
+func put(t *testing.T, c *client.Client, path string, obj object) (last answer) {
 	t.Helper()
-	if unversioned := send(t, c, http.MethodPut, path, obj); !unversioned.needsVersion() {
-		return unversioned
+	if last = send(t, c, http.MethodPut, path, obj); !last.needsVersion() {
+		return last
 	}
 	object, _, _ := strings.Cut(path, "?")
-	var is struct {
-		Metadata struct{ ResourceVersion string }
+	for range 5 {
+		var is struct {
+			Metadata struct{ ResourceVersion string }
+		}
+		fetch(t, c, strings.TrimSuffix(object, "/status"), &is)
+		obj = clone(obj).(map[string]any)
+		obj["metadata"].(map[string]any)["resourceVersion"] = is.Metadata.ResourceVersion
+		if last = send(t, c, http.MethodPut, path, obj); last.code != http.StatusConflict {
+			break
+		}
 	}
-	fetch(t, c, strings.TrimSuffix(object, "/status"), &is)
-	obj = clone(obj).(map[string]any)
-	obj["metadata"].(map[string]any)["resourceVersion"] = is.Metadata.ResourceVersion
-	return send(t, c, http.MethodPut, path, obj)
+	return last
 }
 
 // otherName returns the name of another object of a kind.
