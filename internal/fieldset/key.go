@@ -91,6 +91,9 @@ func canonicalKey(key string) (string, error) {
 		}
 		return Index(i), nil
 	case "k", "v":
+		if kind == "k" && isPlainKey(rest) {
+			return key, nil
+		}
 		v, err := decode(rest)
 		if err != nil {
 			return "", fmt.Errorf("key %s must be %s and JSON: %w", quote(key), kind+":", err)
@@ -111,6 +114,26 @@ func canonicalKey(key string) (string, error) {
 		return "", fmt.Errorf("key %s must be k: and a JSON object of scalars", quote(key))
 	}
 	return "", fmt.Errorf("key %s must start with i:, k:, v: or f: and a name", quote(key))
+}
+
+// isPlainKey reports whether text is a JSON object with one member, whose name and value are texts of letters, digits,
+// and the bytes - . / _: it is canonical. Most keys are such as {"name":"web"}.
+func isPlainKey(text string) bool {
+	rest, opened := strings.CutPrefix(text, `{"`)
+	inside, closed := strings.CutSuffix(rest, `"}`)
+	name, value, isMember := strings.Cut(inside, `":"`)
+	return opened && closed && isMember && isPlain(name) && isPlain(value)
+}
+
+func isPlain(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '-' <= c && c <= '9', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // decode reads one JSON value, with numbers as json.Number.
