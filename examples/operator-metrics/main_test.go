@@ -21,9 +21,7 @@ import (
 
 // A page is made while the operator runs. Its metrics and spans say so, the ConfigMap that is written included.
 func TestMetricsAndSpansShowAReconcile(t *testing.T) {
-	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-		{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages"},
-	}})
+	server := clienttest.Start(t, clienttest.Options{CRDs: []string{"../operator/pages.yaml"}})
 	c, err := client.New(server.Config())
 	if err != nil {
 		t.Fatal(err)

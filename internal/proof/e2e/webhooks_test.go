@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -129,6 +130,15 @@ func (w *webhooks) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case "missing":
 		http.NotFound(rw, r)
 		return
+	case "code":
+		code, _ := strconv.Atoi(rest)
+		http.Error(rw, "no", code)
+		return
+	case "moved":
+		code, to, _ := strings.Cut(rest, "/")
+		status, _ := strconv.Atoi(code)
+		http.Redirect(rw, r, "/"+to, status)
+		return
 	case "garbage":
 		fmt.Fprint(rw, rest)
 		return
@@ -176,6 +186,14 @@ func (h hook) config(base, ca, ns string) string {
 const everything = `,"objectSelector":{}`
 
 func allHooks() []hook {
+	hooks := hooksByPath()
+	for _, code := range []int{301, 304, 400, 401, 403, 405, 406, 409, 415, 418, 422, 429, 500, 502, 503, 504} {
+		hooks = append(hooks, hook{fmt.Sprintf("code-%d", code), fmt.Sprintf("code/%d", code), true, ""})
+	}
+	return hooks
+}
+
+func hooksByPath() []hook {
 	once := func(p string) string { return "patch/" + url.QueryEscape(p) }
 	return []hook{
 		{"all-mutating", "record/mutating", true, everything},
@@ -191,6 +209,10 @@ func allHooks() []hook {
 		{"fail", "fail", false, ""},
 		{"fail-open", "fail", false, `,"failurePolicy":"Ignore"`},
 		{"missing", "missing", true, ""},
+		{"moved", "moved/307/annotate/moved", true, ""},
+		{"moved-twice", "moved/308/moved/307/deny", false, ""},
+		{"moved-with-get", "moved/302/warn", false, ""},
+		{"moved-away", "moved/307/missing", true, `,"failurePolicy":"Ignore"`},
 		{"garbage", "garbage/[]", true, ""},
 		{"nothing", "answer/" + url.QueryEscape(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}`), true, ""},
 		{"other-uid", "answer/" + url.QueryEscape(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"x","allowed":true}}`), false, ""},

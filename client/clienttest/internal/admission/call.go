@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -83,8 +84,7 @@ func (c *Caller) Post(ctx context.Context, to Client, timeout time.Duration, bod
 	req.Header.Set("Accept", "application/json, */*")
 	req.Header.Set("User-Agent", "kube-apiserver-admission")
 	transport := &http.Transport{DialContext: dial, TLSClientConfig: config, DisableKeepAlives: true}
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(req)
+	resp, err := (&http.Client{Transport: transport}).Do(req) // follows redirects, as a real server does
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (c *Caller) Post(ctx context.Context, to Client, timeout time.Duration, bod
 	case len(text) > maxAnswer:
 		return nil, fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return nil, answered(resp.StatusCode, text)
+		return nil, answered(resp, text)
 	}
 	return text, nil
 }
@@ -104,13 +104,37 @@ func (c *Caller) Post(ctx context.Context, to Client, timeout time.Duration, bod
 // maxAnswer is the maximum size of an answer.
 const maxAnswer = 16 << 20
 
-// answered returns the error for an answer with a code other than 200.
-func answered(code int, body []byte) error {
-	switch code {
+// answered returns the error for an answer with another code than 2xx, in the words of a real server.
+func answered(resp *http.Response, body []byte) error {
+	said := "unknown"
+	if media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && strings.HasPrefix(media, "text/") {
+		said = strings.TrimSpace(string(body))
+	}
+	switch code := resp.StatusCode; code {
+	case http.StatusBadRequest:
+		return errors.New("the server rejected our request for an unknown reason")
+	case http.StatusUnauthorized:
+		return errors.New("the server has asked for the client to provide credentials")
+	case http.StatusForbidden, http.StatusUnsupportedMediaType:
+		return errors.New(said)
 	case http.StatusNotFound:
 		return errors.New("the server could not find the requested resource")
-	case http.StatusInternalServerError:
-		return fmt.Errorf("an error on the server (%q) has prevented the request from succeeding", strings.TrimSpace(string(body)))
+	case http.StatusMethodNotAllowed:
+		return errors.New("the server does not allow this method on the requested resource")
+	case http.StatusConflict:
+		return errors.New("the server reported a conflict")
+	case http.StatusUnprocessableEntity:
+		return errors.New("the server rejected our request due to an error in our request")
+	case http.StatusTooManyRequests:
+		return errors.New("the server has received too many requests and has asked us to try again later")
+	case http.StatusServiceUnavailable:
+		return errors.New("the server is currently unable to handle the request")
+	case http.StatusGatewayTimeout:
+		return errors.New("the server was unable to return a response in the time allotted, but may still be processing the request")
+	default:
+		if code >= http.StatusInternalServerError {
+			return fmt.Errorf("an error on the server (%q) has prevented the request from succeeding", said)
+		}
+		return fmt.Errorf("the server responded with the status code %d but did not return more information", code)
 	}
-	return fmt.Errorf("the webhook answered %d %s: %.200q", code, http.StatusText(code), body)
 }

@@ -9,54 +9,78 @@ import (
 	"strings"
 )
 
-// module is the module with the suites.
-const module = "sigs.k8s.io/controller-runtime"
+// project is a released module whose suites run here. Its modules are those of its own go.mod, and this repository's.
+type project struct {
+	name, module, release string
+	edits                 []edit // of the file of each suite that starts its server; none if the server is the project's
+}
 
-// The one line of a suite that the copy changes. The package has the original's name.
+// edit is a text that the copy of a file has instead of another one.
+type edit struct{ old, new string }
+
+// projects are those whose suites run with clienttest.
+func projects() []project {
+	const (
+		runtime = "sigs.k8s.io/controller-runtime"
+		manager = "github.com/cert-manager/trust-manager"
+		envtest = `"` + runtime + `/pkg/envtest"`
+	)
+	return []project{
+		{"controller-runtime", runtime, runtimeRelease, []edit{{envtest, `envtest "` + runtime + `/bowline"`}}},
+		// An operator. Its suites install its definitions and its webhooks by the original envtest.
+		{"trust-manager", manager, "v0.25.0", []edit{
+			{envtest, envtest + "\n\tbowline \"" + manager + `/bowline"`},
+			{"UseExistingCluster: new(false),", "UseExistingCluster: new(true), Config: bowline.Config(),"},
+		}},
+	}
+}
+
+// The modules of this repository that a copy uses.
 const (
-	original    = `"` + module + `/pkg/envtest"`
-	replacement = `envtest "` + module + `/bowline"`
+	repository = "github.com/bowline-go/bowline"
+	celModule  = repository + "/client/clienttest/cel"
+	ourCache   = repository + "/informer/ctrlcache"
 )
 
-// prepare makes the copy: controller-runtime as it was released, with this repository among its modules, and with
-// another server in its suites or, if ours is set, another cache.
-func prepare(ctx context.Context, directory string, ours bool) error {
-	out, err := command(ctx, directory, "mod", "download", "-json", module+"@"+release)
+// prepare makes the copy: a project as it was released, with this repository among its modules, and with another server
+// in its suites or, if ours is set, another cache.
+func (p project) prepare(ctx context.Context, directory string, ours bool, suites []suite) error {
+	out, err := command(ctx, directory, "mod", "download", "-json", p.module+"@"+p.release)
 	if err != nil {
-		return fmt.Errorf("download %s: %w: %s", module, err, out)
+		return fmt.Errorf("download %s: %w: %s", p.module, err, out)
 	}
 	var downloaded struct{ Dir string }
 	if err := json.Unmarshal(out, &downloaded); err != nil {
-		return fmt.Errorf("download %s: %w", module, err)
+		return fmt.Errorf("download %s: %w", p.module, err)
 	}
 	if err := os.CopyFS(directory, os.DirFS(downloaded.Dir)); err != nil {
-		return fmt.Errorf("copy %s: %w", module, err)
+		return fmt.Errorf("copy %s: %w", p.module, err)
 	}
 	if ours {
-		if err := replaceCache(directory); err != nil {
-			return err
-		}
-	} else if err := replaceServer(directory); err != nil {
+		err = replaceCache(directory)
+	} else {
+		err = p.replaceServer(directory, suites)
+	}
+	if err != nil {
 		return err
 	}
-	repository, err := command(ctx, ".", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", "github.com/bowline-go/bowline")
+	found, err := command(ctx, ".", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", repository)
 	if err != nil {
-		return fmt.Errorf("find this repository (peersuites runs in module internal/proof/e2e): %w: %s", err, repository)
+		return fmt.Errorf("find this repository (peersuites runs in module internal/proof/e2e): %w: %s", err, found)
 	}
-	root := strings.TrimSpace(string(repository))
-	edits := []string{"mod", "edit", "-require=github.com/bowline-go/bowline@v0.0.0", "-replace=github.com/bowline-go/bowline=" + root}
-	if ours {
-		edits = append(edits, "-require="+ourCache+"@v0.0.0", "-replace="+ourCache+"="+filepath.Join(root, "informer", "ctrlcache"))
+	edits := []string{"mod", "edit"}
+	for _, module := range []string{repository, celModule, ourCache} {
+		within := filepath.Join(strings.TrimSpace(string(found)), filepath.FromSlash(strings.TrimPrefix(module, repository)))
+		edits = append(edits, "-require="+module+"@v0.0.0", "-replace="+module+"="+within)
 	}
-	out, err = command(ctx, directory, edits...)
-	if err != nil {
+	if out, err = command(ctx, directory, edits...); err != nil {
 		return fmt.Errorf("add this repository to the copy: %w: %s", err, out)
 	}
 	return nil
 }
 
-// replaceServer adds the package that stands in for envtest to the copy, and imports it in the suites.
-func replaceServer(directory string) error {
+// replaceServer adds the package that starts clienttest to the copy, and makes the suites use it.
+func (p project) replaceServer(directory string, suites []suite) error {
 	if err := os.Mkdir(filepath.Join(directory, "bowline"), 0o755); err != nil {
 		return fmt.Errorf("copy the environment: %w", err)
 	}
@@ -64,22 +88,25 @@ func replaceServer(directory string) error {
 		return fmt.Errorf("copy the environment: %w", err)
 	}
 	for _, s := range suites {
-		if err := s.replaceServer(directory); err != nil {
+		if err := p.change(filepath.Join(directory, filepath.FromSlash(s.file))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// replaceServer changes the import of the suite in the copy.
-func (s suite) replaceServer(directory string) error {
-	path := filepath.Join(directory, filepath.FromSlash(s.file))
+// change changes a file in the copy.
+func (p project) change(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	if n := strings.Count(string(text), original); n != 1 {
-		return fmt.Errorf("%s must import %s once, and does %d times", s.file, original, n)
+	changed := string(text)
+	for _, e := range p.edits {
+		if n := strings.Count(changed, e.old); n != 1 {
+			return fmt.Errorf("%s must have %s once, and has it %d times", path, e.old, n)
+		}
+		changed = strings.Replace(changed, e.old, e.new, 1)
 	}
-	return os.WriteFile(path, []byte(strings.Replace(string(text), original, replacement, 1)), 0o644)
+	return os.WriteFile(path, []byte(changed), 0o644)
 }

@@ -1,11 +1,13 @@
-// Command peersuites runs controller-runtime's own tests against clienttest, or with the cache of informer/ctrlcache.
-// Run it in the directory of module internal/proof/e2e:
+// Command peersuites runs the tests of other projects against clienttest: those of controller-runtime, and those of an
+// operator, trust-manager. It also runs those of controller-runtime with the cache of informer/ctrlcache. Run it in the
+// directory of module internal/proof/e2e:
 //
 //	go run ./peersuites
 //
-// It takes controller-runtime from the module cache, or from the module proxy, makes a copy in a temporary directory,
-// and replaces in it the import of envtest, which starts a kube-apiserver, by package environment, which starts
-// clienttest. The copy has its own go.mod, which requires this repository; our go.mod stays as it is.
+// It takes a project from the module cache, or from the module proxy, makes a copy in a temporary directory, and
+// changes what starts a kube-apiserver in it. In controller-runtime that is the import of envtest, which it replaces by
+// package environment. The operator keeps envtest, which installs its definitions and webhooks, and is given clienttest
+// as an existing cluster. A copy has its own go.mod, which requires this repository; our go.mod stays as it is.
 //
 // It prints how many specs passed and which did not. File exceptions.txt has the specs that need not pass, each with
 // the reason. The exit code is 1 if another spec fails, or if one of these passes: then clienttest has become better,
@@ -13,7 +15,7 @@
 // its documentation; where the spec shows a difference from kube-apiserver that is not documented, clienttest is
 // wrong.
 //
-//	-copy DIR      makes the copy there, and leaves it, to run single specs in it by hand
+//	-copy DIR      makes the copies there, and leaves them, to run single specs in them by hand
 //	-suite NAME    runs only one of the suites, and checks its exceptions alone
 //	-focus REGEXP  runs only the specs whose names match, and checks their exceptions alone
 //	-ctrlcache     runs the suites of the cache, the client, the builder and the controller with the cache of

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,8 +18,8 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/e2e/exception"
 )
 
-// release is that of controller-runtime.
-const release = "v0.25.2"
+// runtimeRelease is the release of controller-runtime.
+const runtimeRelease = "v0.25.2"
 
 var (
 	//go:embed exceptions.txt
@@ -30,7 +31,7 @@ var (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
-	directory := flag.String("copy", "", "where to make the copy, which stays; empty means a temporary directory")
+	directory := flag.String("copy", "", "where to make the copies, which stay; empty means a temporary directory")
 	only := flag.String("suite", "", "the only suite to run; empty means all")
 	focus := flag.String("focus", "", "the only specs to run, as a regular expression on their names; empty means all")
 	ours := flag.Bool("ctrlcache", false, "use the cache of informer/ctrlcache, and a real kube-apiserver")
@@ -48,7 +49,7 @@ func main() {
 
 // plan says which suites to run, and how.
 type plan struct {
-	directory  string // for the copy; empty means a temporary one
+	directory  string // for the copies; empty means a temporary one
 	only       string // the one suite, or empty
 	focus      string // which specs, as Ginkgo reads it, or empty
 	suites     []suite
@@ -77,28 +78,14 @@ func (p plan) run(ctx context.Context, out io.Writer) error {
 		defer os.RemoveAll(made)
 		directory = made
 	}
-	if err := prepare(ctx, directory, p.ours); err != nil {
-		return err
-	}
-	var env []string
-	if p.ours {
-		assets, err := serverAssets(ctx, directory)
-		if err != nil {
-			return err
-		}
-		env = append(env, "KUBEBUILDER_ASSETS="+assets)
-	}
 	failed := map[string]bool{}
-	for _, s := range chosen {
-		specs, err := s.run(ctx, directory, env, p.focus)
-		if err != nil {
-			return fmt.Errorf("run the %s suite: %w", s.name, err)
+	for _, project := range projects() {
+		of := slices.DeleteFunc(slices.Clone(chosen), func(s suite) bool { return s.of != project.name })
+		if len(of) == 0 {
+			continue
 		}
-		report(out, s.name, specs, list)
-		for _, spec := range specs {
-			if spec.ran() {
-				failed[spec.name] = failed[spec.name] || !spec.passed()
-			}
+		if err := p.play(ctx, out, project, of, filepath.Join(directory, project.name), list, failed); err != nil {
+			return err
 		}
 	}
 	if p.focus != "" { // an exception for a spec that has not run is neither right nor wrong
@@ -116,6 +103,37 @@ func (p plan) run(ctx context.Context, out io.Writer) error {
 	}
 	if len(wrong) > 0 {
 		return fmt.Errorf("the list of exceptions is not what happened, in %d places", len(wrong))
+	}
+	return nil
+}
+
+// play runs suites of a project in a copy, and adds to failed which specs failed.
+func (p plan) play(ctx context.Context, out io.Writer, of project, suites []suite, directory string, list exception.List, failed map[string]bool) error {
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return err
+	}
+	if err := of.prepare(ctx, directory, p.ours, suites); err != nil {
+		return err
+	}
+	var env []string
+	if p.ours {
+		assets, err := serverAssets(ctx, directory)
+		if err != nil {
+			return err
+		}
+		env = append(env, "KUBEBUILDER_ASSETS="+assets)
+	}
+	for _, s := range suites {
+		specs, err := s.run(ctx, directory, env, p.focus)
+		if err != nil {
+			return fmt.Errorf("run the %s suite: %w", s.name, err)
+		}
+		report(out, s.name, specs, list)
+		for _, spec := range specs {
+			if spec.ran() {
+				failed[spec.name] = failed[spec.name] || !spec.passed()
+			}
+		}
 	}
 	return nil
 }

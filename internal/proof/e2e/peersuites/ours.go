@@ -21,10 +21,10 @@ var cacheExceptions string
 
 // cached are the suites in which a cache matters, with the files that make one.
 var cached = []suite{
-	{"cache", "./pkg/cache", "pkg/cache/cache_suite_test.go", "TestSource"},
-	{"client", "./pkg/client", "pkg/client/client_suite_test.go", "TestClient"},
-	{"builder", "./pkg/builder", "pkg/builder/builder_suite_test.go", "TestBuilder"},
-	{"controller", "./pkg/controller", "pkg/controller/controller_suite_test.go", "TestSource"},
+	{"controller-runtime", "cache", "./pkg/cache", "pkg/cache/cache_suite_test.go", "TestSource"},
+	{"controller-runtime", "client", "./pkg/client", "pkg/client/client_suite_test.go", "TestClient"},
+	{"controller-runtime", "builder", "./pkg/builder", "pkg/builder/builder_suite_test.go", "TestBuilder"},
+	{"controller-runtime", "controller", "./pkg/controller", "pkg/controller/controller_suite_test.go", "TestSource"},
 }
 
 // makers are the files that call the constructor: tests, and the one that managers take their default from.
@@ -33,10 +33,7 @@ var makers = []string{
 	"pkg/builder/controller_test.go", "pkg/cluster/cluster.go",
 }
 
-const (
-	theirCache = `"` + module + `/pkg/cache"`
-	ourCache   = "github.com/bowline-go/bowline/informer/ctrlcache"
-)
+const theirCache = `"sigs.k8s.io/controller-runtime/pkg/cache"`
 
 // replaceCache replaces the constructor in the copy.
 func replaceCache(directory string) error {

@@ -11,6 +11,7 @@ import (
 
 // suite is a package of tests that share a server.
 type suite struct {
+	of   string // the project
 	name string
 	path string // of the package, in the module
 	file string // that starts the server
@@ -18,8 +19,10 @@ type suite struct {
 }
 
 var suites = []suite{
-	{"client", "./pkg/client", "pkg/client/client_suite_test.go", "TestClient"},
-	{"cache", "./pkg/cache", "pkg/cache/cache_suite_test.go", "TestSource"},
+	{"controller-runtime", "client", "./pkg/client", "pkg/client/client_suite_test.go", "TestClient"},
+	{"controller-runtime", "cache", "./pkg/cache", "pkg/cache/cache_suite_test.go", "TestSource"},
+	{"trust-manager", "bundle", "./test/integration/bundle", "test/integration/bundle/env.go", "Test_Integration"},
+	{"trust-manager", "clusterbundle", "./test/integration/clusterbundle", "test/integration/clusterbundle/env.go", "Test_Integration"},
 }
 
 // spec is the result of one of Ginkgo's specs.

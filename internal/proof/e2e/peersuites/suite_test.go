@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/internal/proof/e2e/exception"
@@ -50,23 +49,37 @@ func TestTheResultNamesEachFailureAndItsException(t *testing.T) {
 	}
 }
 
-func TestOnlyTheImportOfTheServerIsReplaced(t *testing.T) {
-	directory := t.TempDir()
-	path := filepath.Join(directory, "a_test.go")
-	s := suite{file: "a_test.go"}
-	before := "import (\n\t\"testing\"\n\n\t" + original + "\n)\n\nvar e envtest.Environment\n"
-	if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
-		t.Fatal(err)
+func TestOnlyWhatStartsTheServerIsReplaced(t *testing.T) {
+	for _, p := range projects() {
+		path := filepath.Join(t.TempDir(), "a_test.go")
+		before, want := "package a\n", "package a\n"
+		for _, e := range p.edits {
+			before, want = before+e.old+"\n", want+e.new+"\n"
+		}
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.change(path); err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil || string(after) != want {
+			t.Errorf("%s: got %q, %v; want %q", p.name, after, err, want)
+		}
+		if err := os.WriteFile(path, []byte(before+before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.change(path); err == nil {
+			t.Errorf("%s: a suite that starts two servers is accepted", p.name)
+		}
 	}
-	if err := s.replaceServer(directory); err != nil {
-		t.Fatal(err)
-	}
-	after, err := os.ReadFile(path)
-	if want := strings.Replace(before, original, replacement, 1); err != nil || string(after) != want {
-		t.Errorf("got %q, %v; want %q", after, err, want)
-	}
-	if err := s.replaceServer(directory); err == nil {
-		t.Error("a suite that does not import envtest is accepted")
+}
+
+func TestEachSuiteIsOfAProject(t *testing.T) {
+	for _, s := range slices.Concat(suites, cached) {
+		if !slices.ContainsFunc(projects(), func(p project) bool { return p.name == s.of }) {
+			t.Errorf("the suite %s is of %q, which is no project", s.name, s.of)
+		}
 	}
 }
 

@@ -1,7 +1,7 @@
-// Package envtest stands in for controller-runtime's package of that name in a copy of its test suites: it starts
-// clienttest on a socket of loopback instead of a kube-apiserver.
+// Package envtest starts clienttest on a socket of loopback instead of a kube-apiserver, in copies of other projects'
+// test suites. In those of controller-runtime it stands in for the package of that name.
 //
-// It is compiled here so that vet and the linters see it. The program beside it writes it into the copy.
+// It is compiled here so that vet and the linters see it. The program beside it writes it into the copies.
 package envtest
 
 import (
@@ -12,12 +12,26 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/clienttest/cel"
 )
+
+// Config starts a server that serves until the process ends, and returns the configuration of a client. The suite
+// installs its definitions and webhooks there as in an existing cluster.
+func Config() *rest.Config {
+	e := &Environment{rules: cel.Rules()}
+	config, err := e.Start()
+	if err != nil {
+		panic(err) // no socket of loopback, at the start of a suite
+	}
+	return config
+}
 
 // Environment is a server of one suite. It has as many of the original's members as the suites use.
 type Environment struct {
 	// CRDDirectoryPaths are directories. The CustomResourceDefinitions in their YAML files are served.
 	CRDDirectoryPaths []string
+
+	rules clienttest.Rules
 
 	stop context.CancelFunc
 	done chan error
@@ -29,7 +43,7 @@ func (e *Environment) Start() (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := clienttest.New(clienttest.Options{Listener: listener, CRDs: e.CRDDirectoryPaths})
+	server := clienttest.New(clienttest.Options{Listener: listener, CRDs: e.CRDDirectoryPaths, Rules: e.rules})
 	var ctx context.Context
 	ctx, e.stop = context.WithCancel(context.Background())
 	e.done = make(chan error, 1)
