@@ -94,6 +94,7 @@ var imports = map[string][]string{
 		"client/clienttest/internal/quota",
 	},
 
+	"client/clienttest/explore":    {"client", "client/clienttest", "client/meta", "internal/memnet", "patch"},
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
@@ -165,7 +166,7 @@ var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
 	"github.com/gorilla/websocket":   {"internal/wsmux"},
 	"github.com/klauspost/compress":  {"internal/packing"},
-	"github.com/go-logr/logr":        {"client", "client/leader", "client/recorder", "client/remote", "client/shards", "informer", "informer/controller", "internal/report"},
+	"github.com/go-logr/logr":        {"client", "client/clienttest/explore", "client/leader", "client/recorder", "client/remote", "client/shards", "informer", "informer/controller", "internal/report"},
 	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},
 }

@@ -121,6 +121,11 @@ func answered(resp *http.Response, body []byte) error {
 		return errors.New("the server could not find the requested resource")
 	case http.StatusMethodNotAllowed:
 		return errors.New("the server does not allow this method on the requested resource")
+	case http.StatusNotAcceptable:
+		if said == "" || said == "unknown" {
+			said = "the server was unable to respond with a content type that the client supports"
+		}
+		return errors.New(said)
 	case http.StatusConflict:
 		return errors.New("the server reported a conflict")
 	case http.StatusUnprocessableEntity:

@@ -1,0 +1,55 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Plan says what is explored. Server, Program and History are used once for each run.
+type Plan struct {
+	// Server has the options of the API server. A run must not leave anything behind in functions and handlers that the
+	// options name, because the next run calls them too. Listener, TLS, HTTP2 and Token must be zero.
+	Server clienttest.Options
+
+	// Replicas is how many replicas of the program run; 0 means one.
+	Replicas int
+
+	// Program is one replica. It serves until ctx ends, and returns when nothing of it runs any more. If it returns
+	// before, it is started again after ten seconds, as a kubelet does. Package variables outlive a crash.
+	Program func(ctx context.Context, cfg client.Config) error
+
+	// History is what people and other programs do. It must do the same in each run.
+	History func(h *History)
+
+	// Always, if set, is called after each write that the server accepts, and AtRest whenever nothing moves. Their error
+	// says what is wrong.
+	Always, AtRest func(s State) error
+
+	// Ignore are resources whose objects may differ between two runs, besides leases and events.
+	Ignore []meta.GVR
+
+	// Budget is how long the search takes, in real time; 0 means 30 seconds, or 3 with -short.
+	Budget time.Duration
+}
+
+// check returns what is wrong with the plan.
+func (p *Plan) check() error {
+	switch {
+	case p.Program == nil:
+		return fmt.Errorf("explore: Plan.Program is nil: it must run one replica")
+	case p.History == nil:
+		return fmt.Errorf("explore: Plan.History is nil: it must say what happens in the cluster")
+	case p.Replicas < 0:
+		return fmt.Errorf("explore: Plan.Replicas must be 0, for one replica, or more, got %d", p.Replicas)
+	case p.Server.Listener != nil, p.Server.TLS, p.Server.HTTP2, p.Server.Token != "":
+		return fmt.Errorf("explore: Plan.Server must be in memory: Listener, TLS, HTTP2 and Token must be zero")
+	case p.Budget < 0:
+		return fmt.Errorf("explore: Plan.Budget must be 0, for the default, or more, got %v", p.Budget)
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/informer/controller"
+)
+
+// planted is a controller with a bug.
+type planted struct {
+	name string
+	by   []kind // the disturbances that can show it; none if it shows without one
+	do   reconcile
+	run  func(ctx context.Context, cfg client.Config) error // instead of do
+}
+
+// plantedBugs are controllers that do the same as right while nothing goes wrong.
+func plantedBugs() []planted {
+	return []planted{
+		{name: "a child with a generated name is made again", by: []kind{crashAfter, lostAnswer, timeout}, do: generatesNames},
+		{name: "the status says that it is done before the child is made", by: []kind{crashBefore, crashAfter, failure}, do: reportsFirst},
+		{name: "an error of a write is taken for success", by: []kind{failure, lostAnswer}, do: ignoresErrors},
+		{name: "a child is deleted only by the process that made it", by: []kind{crashBefore, crashAfter}, do: cleansOwn},
+		{name: "the finalizer goes before the cleanup", by: []kind{crashAfter}, do: cleansLate},
+		{name: "what is done is kept in memory", by: []kind{crashAfter}, do: countsInMemory},
+		{name: "a child that exists is an error for ever", by: []kind{lostAnswer, timeout, crashAfter}, do: givesUp},
+		{name: "an answer of 500 is final", by: []kind{failure}, do: neverRetries},
+		{name: "a write from a copy of the cache removes what others wrote", by: []kind{touched}, do: overwrites},
+		{name: "the cache is read after a write", by: []kind{lag}, do: readsItsWrites},
+		{name: "a goroutine waits for an answer without a context", by: []kind{slow}, do: leaks},
+		{name: "the program goes on without its context", run: neverEnds},
+	}
+}
+
+func TestPlantedBugsAreFound(t *testing.T) {
+	for _, b := range plantedBugs() {
+		t.Run(b.name, func(t *testing.T) {
+			run := b.run
+			if run == nil {
+				run = b.do.run
+			}
+			s := explored(t, run, b.by)
+			if s.failed == nil {
+				t.Fatalf("nothing was found in %d schedules", s.tried)
+			}
+			t.Logf("%v, in schedule %d: %q", s.failed.schedule, s.tried, s.failed.wrong)
+			if len(s.failed.schedule) != min(1, len(b.by)) {
+				t.Errorf("the schedule is %q: want one disturbance of %q", s.failed.schedule, b.by)
+			}
+		})
+	}
+}
+
+func TestNothingIsFoundInAControllerWithoutABug(t *testing.T) {
+	if s := explored(t, reconcile(right).run, kinds()); s.failed != nil {
+		t.Errorf("a false alarm under %v: %q\n%q", s.failed.schedule, s.failed.wrong, s.failed.story)
+	}
+}
+
+var whole = flag.Bool("whole", false, "look for planted bugs with all disturbances")
+
+// explored explores a controller of Boxes with one disturbance at a time, of some kinds.
+func explored(t *testing.T, run func(context.Context, client.Config) error, by []kind) *search {
+	plan := Plan{Server: clienttest.Options{CRDs: []string{"testdata/boxes.yaml"}}, Program: run, History: livesOfBoxes}
+	s := &search{t: t, plan: &plan, limit: 5 * time.Second, kinds: by}
+	if *whole {
+		s.limit, s.kinds = time.Minute, nil
+	}
+	if s.reference() {
+		s.singles()
+	}
+	return s
+}
+
+// livesOfBoxes is the history that the planted controllers live through.
+func livesOfBoxes(h *History) {
+	a, b := &Box{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, &Box{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "b"}}
+	a.Spec.Text, b.Spec.Text = "one", "one"
+	Create(h, boxType(), a)
+	h.Rest()
+	Create(h, boxType(), b)
+	Modify(h, boxType(), a.Key(), func(b *Box) error { b.Spec.Text = "two"; return nil })
+	h.Rest()
+	Delete(h, boxType(), b.Key())
+	h.Rest()
+}
+
+func generatesNames(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	if box == nil || meta.IsDeleting(box) || box.Status.Child != "" {
+		return right(ctx, p, key, nil)
+	}
+	child := childOf(box)
+	child.Name, child.GenerateName = "", box.Name+"-"
+	if _, err := p.maps.Create(ctx, child); err != nil {
+		return err
+	}
+	return p.say(ctx, box, func(b *Box) { b.Status.Child = "made" })
+}
+
+func reportsFirst(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	if box != nil && !meta.IsDeleting(box) && len(box.Finalizers) > 0 {
+		if box.Status.Text == box.Spec.Text {
+			return nil
+		}
+		if err := p.say(ctx, box, func(b *Box) { b.Status.Text = box.Spec.Text }); err != nil {
+			return err
+		}
+	}
+	return right(ctx, p, key, box)
+}
+
+func ignoresErrors(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	_ = right(ctx, p, key, box)
+	return nil
+}
+
+func cleansOwn(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	switch {
+	case box != nil:
+		p.memory[key]++
+		return p.ensure(ctx, box)
+	case p.memory[key] > 0:
+		return p.remove(ctx, key)
+	}
+	return nil
+}
+
+func cleansLate(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	if box == nil || !meta.IsDeleting(box) {
+		return right(ctx, p, key, box)
+	}
+	if err := p.finalizers(ctx, box); err != nil {
+		return err
+	}
+	return p.remove(ctx, key)
+}
+
+func countsInMemory(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	if box == nil || box.Status.Text == box.Spec.Text {
+		return nil
+	}
+	p.memory[key]++
+	return p.say(ctx, box, func(b *Box) { b.Status.Text, b.Status.Count = box.Spec.Text, p.memory[key] })
+}
+
+func givesUp(ctx context.Context, p *program, _ meta.Key, box *Box) error {
+	if box == nil || meta.IsDeleting(box) || box.Status.Child != "" {
+		return nil
+	}
+	_, err := p.maps.Create(ctx, childOf(box))
+	if errors.Is(err, apierrors.AlreadyExists) {
+		return controller.Terminal(err)
+	} else if err != nil {
+		return err
+	}
+	return p.say(ctx, box, func(b *Box) { b.Status.Child = "made" })
+}
+
+func neverRetries(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	if err := right(ctx, p, key, box); errors.Is(err, apierrors.InternalError) {
+		return controller.Terminal(err)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+func overwrites(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	child, found := p.child.Get(key)
+	if box == nil || meta.IsDeleting(box) || !found || child.Data["text"] == box.Spec.Text {
+		return right(ctx, p, key, box)
+	}
+	_, err := p.maps.Update(ctx, childOf(box)) // without a resource version
+	return err
+}
+
+func readsItsWrites(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	if box == nil || meta.IsDeleting(box) {
+		return nil
+	}
+	for child := range p.child.All() {
+		if child.Data["box"] == box.Name {
+			return nil
+		}
+	}
+	child := childOf(box)
+	child.Name, child.GenerateName, child.Data = "", box.Name+"-", map[string]string{"box": box.Name}
+	if _, err := p.maps.Create(ctx, child); err != nil {
+		return err
+	}
+	return p.say(ctx, box, func(b *Box) { b.Status.Child = "made" })
+}
+
+func leaks(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	done := make(chan error)
+	go func() { done <- right(ctx, p, key, box) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(10 * time.Millisecond):
+		return errors.New("it takes too long")
+	}
+}
+
+func neverEnds(ctx context.Context, cfg client.Config) error {
+	err := reconcile(right).run(ctx, cfg)
+	time.Sleep(time.Hour) // "to let the logs be written"
+	return err
+}

@@ -1,0 +1,211 @@
+package explore
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// State is what is in the server at one moment.
+type State struct{ world *world }
+
+// Objects returns the objects of a type, ordered by key.
+func Objects[T meta.Object](s State, of client.Type[T]) ([]T, error) {
+	items, err := s.world.list(of.GVR())
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(items))
+	for i, raw := range items {
+		if err := json.Unmarshal(raw, &all[i]); err != nil {
+			return nil, fmt.Errorf("read an object of %s: %w", of.Resource, err)
+		}
+	}
+	return all, nil
+}
+
+// list returns the objects of a resource.
+func (w *world) list(of meta.GVR) ([]json.RawMessage, error) {
+	path := "/apis/" + of.Group + "/" + of.Version + "/" + of.Resource
+	if of.Group == "" {
+		path = "/api/" + of.Version + "/" + of.Resource
+	}
+	answer := httptest.NewRecorder()
+	w.server.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+	if answer.Code == http.StatusNotFound { // its definition has been deleted
+		return nil, nil
+	}
+	var list struct {
+		Items   []json.RawMessage `json:"items"`
+		Message string            `json:"message"`
+	}
+	err := json.Unmarshal(answer.Body.Bytes(), &list)
+	if err == nil && answer.Code != http.StatusOK {
+		err = fmt.Errorf("%d: %s", answer.Code, list.Message)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", of.Resource, err)
+	}
+	return list.Items, nil
+}
+
+// state is the objects of the server, without what differs between two runs that do the same, by their names.
+type state map[string]any
+
+// ignored are the resources whose objects may always differ.
+func ignored() []string { return []string{"leases", "events"} }
+
+// state returns the objects of all resources that somebody has written to.
+func (w *world) state() (state, error) {
+	w.mu.Lock()
+	kinds := slices.SortedFunc(maps.Keys(w.kinds), func(a, b meta.GVR) int { return strings.Compare(a.String(), b.String()) })
+	w.mu.Unlock()
+	s := state{}
+	names := map[string]string{} // by uid
+	var all []map[string]any
+	for _, of := range kinds {
+		if slices.Contains(ignored(), of.Resource) || slices.Contains(w.plan.Ignore, of) {
+			continue
+		}
+		items, err := w.list(of)
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range items {
+			var object map[string]any
+			if err := json.Unmarshal(raw, &object); err != nil {
+				return nil, err
+			}
+			object["resource"] = of.Resource
+			metadata, _ := object["metadata"].(map[string]any)
+			uid, _ := metadata["uid"].(string)
+			names[uid] = nameOf(object)
+			all = append(all, object)
+		}
+	}
+	for _, object := range all {
+		name := nameOf(object)
+		normalize(object, names)
+		for n := 2; s[name] != nil; n++ { // objects with generated names
+			name = fmt.Sprintf("%s (%d)", nameOf(object), n)
+		}
+		s[name] = object
+	}
+	return s, nil
+}
+
+// nameOf names an object: one whose name the server has made by its beginning alone.
+func nameOf(object map[string]any) string {
+	metadata, _ := object["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	if generated, _ := metadata["generateName"].(string); generated != "" {
+		name = generated + "*"
+	}
+	namespace, _ := metadata["namespace"].(string)
+	return fmt.Sprintf("%v %s", object["resource"], strings.TrimPrefix(namespace+"/"+name, "/"))
+}
+
+// normalize removes from an object what differs between two runs that do the same.
+func normalize(object map[string]any, names map[string]string) {
+	metadata, _ := object["metadata"].(map[string]any)
+	generation := metadata["generation"]
+	for _, name := range []string{"resourceVersion", "creationTimestamp", "managedFields", "generation", "uid", "name"} {
+		delete(metadata, name)
+	}
+	annotations, _ := metadata["annotations"].(map[string]any)
+	delete(annotations, touchedAnnotation)
+	if len(annotations) == 0 {
+		delete(metadata, "annotations")
+	}
+	object["metadata"] = metadata
+	maps.Copy(object, plain(object, generation, names).(map[string]any))
+}
+
+// plain returns a value with words for times, for uids, and for generations that were observed.
+func plain(v any, generation any, names map[string]string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		is := map[string]any{}
+		for name, e := range v {
+			switch {
+			case name == "observedGeneration":
+				is[name] = "older"
+				if reflect.DeepEqual(e, generation) {
+					is[name] = "present"
+				}
+			default:
+				is[name] = plain(e, generation, names)
+			}
+		}
+		return is
+	case []any:
+		is := make([]any, len(v))
+		for i, e := range v {
+			is[i] = plain(e, generation, names)
+		}
+		return is
+	case string:
+		if _, err := time.Parse(time.RFC3339, v); err == nil {
+			return "(a time)"
+		}
+		if name, found := names[v]; found && v != "" {
+			return "(the uid of " + name + ")"
+		}
+		if len(v) == 36 && strings.Count(v, "-") == 4 {
+			return "(the uid of nothing)"
+		}
+	}
+	return v
+}
+
+// differences returns how a state differs from what it should be.
+func differences(want, got state) (lines []string) {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if got[name] == nil {
+			lines = append(lines, name+" should be there, and is not")
+			continue
+		}
+		lines = append(lines, changes(name, "", want[name], got[name])...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if want[name] == nil {
+			lines = append(lines, name+" is there, and should not be")
+		}
+	}
+	return lines
+}
+
+// changes returns where two values differ.
+func changes(name, path string, want, got any) (lines []string) {
+	a, isA := want.(map[string]any)
+	b, isB := got.(map[string]any)
+	if isA && isB {
+		both := maps.Clone(a)
+		maps.Copy(both, b)
+		for _, member := range slices.Sorted(maps.Keys(both)) {
+			lines = append(lines, changes(name, strings.TrimPrefix(path+"."+member, "."), a[member], b[member])...)
+		}
+		return lines
+	}
+	if reflect.DeepEqual(want, got) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %s should be %s, and is %s", name, path, shown(want), shown(got))}
+}
+
+func shown(v any) string {
+	if v == nil {
+		return "absent"
+	}
+	text, _ := json.Marshal(v)
+	return string(text)
+}
