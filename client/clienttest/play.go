@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func (p *replay) put(tx store.Tx, l recordedChange, version uint64) error {
 		return err
 	}
 	cur := tx.Get(r.objects, l.draft.Key())
-	if cur != nil && cur.Version == version && cur.UID == l.draft.Meta.UID {
+	if cur != nil && cur.Version == version && bytes.Equal(cur.Raw, l.draft.Revision(&r.Type, version).Raw) {
 		return nil // another resource has the same objects, as the two groups of events
 	}
 	if ns := p.home(tx, l.draft); ns != nil {

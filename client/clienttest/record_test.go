@@ -47,7 +47,13 @@ func startRecord(t *testing.T, server *clienttest.Server, o clienttest.RecordOpt
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	c := newClient(t, server)
+	config := server.Config()
+	config.UserAgent = "recorder"
+	c, err := client.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
 	go func() { done <- clienttest.Record(ctx, c, o) }()
 	return func() error {
 		stop()

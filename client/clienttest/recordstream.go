@@ -115,10 +115,22 @@ func (s *recordedStream) write(l recording.Line) error {
 	return nil
 }
 
+// text returns the text of an error. That of an answer which cannot be read may quote a Secret.
+func (s *recordedStream) text(err error) string {
+	_, answer := errors.AsType[*client.AnswerError](err)
+	_, event := errors.AsType[*client.EventError](err)
+	_, object := errors.AsType[*client.DecodeError](err)
+	_, status := errors.AsType[*apierrors.StatusError](err)
+	if (answer || event || object) && !status && s.resource.IsSecret() && s.redactor != nil {
+		return "the answer cannot be read; the reason is left out, because it may quote a Secret"
+	}
+	return err.Error()
+}
+
 // pause writes a line about the first of several failures, and waits: longer after each of them, up to half a minute.
 func (s *recordedStream) pause(ctx context.Context, why error) error {
 	if s.failures++; s.failures == 1 {
-		if err := s.write(recording.Line{Type: recording.Cut, Message: why.Error()}); err != nil {
+		if err := s.write(recording.Line{Type: recording.Cut, Message: s.text(why)}); err != nil {
 			return err
 		}
 	}
@@ -142,9 +154,11 @@ func (s *recordedStream) watch(ctx context.Context) error {
 	}
 	o := client.WatchOptions{
 		Namespace: s.name.Namespace, ResourceVersion: s.known.Version, Bookmarks: true, KeepManagedFields: true,
-		OnOpen: func() { s.watched = true },
+		Timeout: watchFor, OnOpen: func() { s.watched = true },
 	}
 	began := time.Now()
+	ctx, stop := context.WithTimeoutCause(ctx, watchFor+watchFor/8, errSilent)
+	defer stop()
 	err := s.handle.WatchEach(ctx, o, nil, func(e client.Event[*recordedObject]) error {
 		s.failures = 0
 		return s.event(e)
@@ -152,6 +166,9 @@ func (s *recordedStream) watch(ctx context.Context) error {
 	switch lasted := time.Since(began) >= healthy; {
 	case lasted:
 		s.failures = 0
+		if context.Cause(ctx) == errSilent {
+			return errSilent
+		}
 	case err == nil && ctx.Err() == nil && s.known.Version == o.ResourceVersion:
 		return errEnded
 	}
@@ -160,6 +177,11 @@ func (s *recordedStream) watch(ctx context.Context) error {
 
 // healthy is how long a watch lasts at least if nothing is wrong.
 const healthy = 2 * time.Second
+
+// watchFor is how long a watch lasts. A connection that has died in silence is noticed a little later.
+const watchFor = 2 * time.Minute
+
+var errSilent = errors.New("the watch did not end in time: its connection is dead")
 
 var errEnded = errors.New("the server ended the watch at once")
 
@@ -178,7 +200,7 @@ func (s *recordedStream) event(e client.Event[*recordedObject]) error {
 			s.known.Version = id.ResourceVersion
 		}
 		return s.write(recording.Line{
-			Type: recording.Bad, Message: fmt.Sprintf("%s of %s: %v", e.Type, id.Key, e.Err), ResourceVersion: id.ResourceVersion,
+			Type: recording.Bad, Message: fmt.Sprintf("%s of %s: %s", e.Type, id.Key, s.text(e.Err)), ResourceVersion: id.ResourceVersion,
 		})
 	}
 	if err := s.writeObject(recording.Type(e.Type), e.Object.raw, false); err != nil {
@@ -235,7 +257,7 @@ func (s *recordedStream) present(ctx context.Context) (version string, err error
 
 // relist writes what has changed over a gap.
 func (s *recordedStream) relist(ctx context.Context, why error) error {
-	line := recording.Line{Type: recording.Gap, Message: why.Error(), ResourceVersion: s.lost}
+	line := recording.Line{Type: recording.Gap, Message: s.text(why), ResourceVersion: s.lost}
 	if err := s.write(line); err != nil {
 		return err
 	}
@@ -249,7 +271,7 @@ func (s *recordedStream) list(ctx context.Context, o client.ListOptions, gap boo
 	list, err := s.handle.ListEach(ctx, o, nil, func(item client.Item[*recordedObject]) error {
 		if item.Err != nil {
 			s.known.Keep(item.Identity.Key())
-			return s.write(recording.Line{Type: recording.Bad, Message: fmt.Sprintf("LISTED %s: %v", item.Identity.Key(), item.Err)})
+			return s.write(recording.Line{Type: recording.Bad, Message: fmt.Sprintf("LISTED %s: %s", item.Identity.Key(), s.text(item.Err))})
 		}
 		return s.listed(item, gap)
 	})

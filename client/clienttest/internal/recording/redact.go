@@ -35,7 +35,11 @@ func (r *Redactor) Secret(secret jsontree.Object) {
 		switch name {
 		case "apiVersion", "kind", "type", "immutable":
 		case "metadata":
-			r.metadata(secret[name], values)
+			m, ok := secret[name].(jsontree.Object)
+			if !ok {
+				delete(secret, name)
+			}
+			r.metadata(m, values)
 		case "data", "stringData":
 			if secret[name] = r.data(secret[name], name == "data"); secret[name] == nil {
 				delete(secret, name)
@@ -74,23 +78,38 @@ func (r *Redactor) hash(value string) string {
 
 // metadata replaces the labels and annotations that may have a copy of a value. The entries of managedFields have names
 // of fields, which are the keys of data.
-func (r *Redactor) metadata(v any, values []string) {
-	m, _ := v.(jsontree.Object)
-	for _, name := range []string{"annotations", "labels"} {
-		texts, _ := m[name].(jsontree.Object)
-		for k, e := range texts {
-			text, _ := e.(string)
-			switch {
-			case !mayHold(text, values):
-			case r.omit:
-				delete(texts, k)
-			default:
-				texts[k] = r.hash(text)
+func (r *Redactor) metadata(m jsontree.Object, values []string) {
+	for name, v := range m {
+		switch name {
+		case "name", "namespace", "generateName", "uid", "resourceVersion", "generation", "ownerReferences", "finalizers",
+			"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds":
+		case "managedFields":
+			if r.omit {
+				delete(m, name)
 			}
+		case "annotations", "labels":
+			texts, ok := v.(jsontree.Object)
+			if !ok {
+				delete(m, name)
+			}
+			r.texts(texts, values)
+		default:
+			delete(m, name)
 		}
 	}
-	if r.omit {
-		delete(m, "managedFields")
+}
+
+// texts replaces the texts that may have a copy of a value.
+func (r *Redactor) texts(m jsontree.Object, values []string) {
+	for k, v := range m {
+		text, ok := v.(string)
+		switch {
+		case ok && !mayHold(text, values):
+		case ok && !r.omit:
+			m[k] = r.hash(text)
+		default:
+			delete(m, k)
+		}
 	}
 }
 
