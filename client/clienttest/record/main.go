@@ -26,9 +26,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stderr); err != nil {
-		stop()
 		fmt.Fprintln(os.Stderr, "record:", err)
 		os.Exit(1)
 	}
