@@ -200,7 +200,7 @@
 // resources, as in most clusters. If a version is taken, because a client has written to the server, because several
 // objects have gone in one gap, or because the server of the recording was set back, the change gets the next free
 // version. The resources of another counter, such as those of an aggregated API, keep their order, and their changes
-// get a version of this server if their own would go back.
+// get versions of this server.
 //
 // Clients may write at any time, by the rules of any other request. The next recorded change of an object replaces what
 // they have written, and makes the object again if they have deleted it. A recorded deletion of an object that they have

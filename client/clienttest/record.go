@@ -21,12 +21,13 @@ type RecordOptions struct {
 	// has. Only one Record may write into a file at a time.
 	File string
 
-	// Resources are recorded, such as Pods.GVR() of a client.Type. The user of the client must be allowed to list and watch
-	// each of them. With CustomResourceDefinitions among them, a replay serves custom resources with their schemas. All
-	// versions of a resource have the same objects, so each may be named in one version only.
+	// Resources are recorded, such as Pods.GVR() of a client.Type. The user of the client must be allowed to list and
+	// watch each of them. With CustomResourceDefinitions among them, a replay serves custom resources with their
+	// schemas. All versions of a resource have the same objects, so each may be named in one version only.
 	Resources []meta.GVR
 
-	// Namespaces limit the namespaced resources; empty means all namespaces. Other resources are always recorded as a whole.
+	// Namespaces limit the namespaced resources; empty means all namespaces. Other resources are always recorded as a
+	// whole.
 	Namespaces []string
 
 	// MaxBytes is the greatest size of the file; 0 means 256 MiB.
@@ -107,8 +108,9 @@ func (o *RecordOptions) validate() error {
 }
 
 // Record writes what the client may see of a cluster into a file: the objects of the chosen resources, and then their
-// watch events with their times, until ctx ends, which is not an error, or until the file has reached its limit, which
-// is one. [Options.Replay] starts a server from the file, in a test.
+// watch events with their times. It ends with ctx, or with an error when the file has reached its limit. The end of ctx
+// is an error only if it comes before the first lists are complete. [Options.Replay] starts a server from the file, in
+// a test.
 //
 // The first lists show all resources at the same moment if the server has one counter of versions for them. Then no
 // event is missing: an interrupted watch goes on at its last version, and the file has a line of type CUT. If the server
@@ -123,10 +125,19 @@ func (o *RecordOptions) validate() error {
 // off a line that is not complete, and follows each resource from its last version. If the recording ended before its
 // first lists were complete, it begins again. It is an error if the file has anything else.
 //
-// The file has JSON on each line, for people and programs such as jq. The first line says what is recorded, of which
-// server, since when. Each other line has at, the seconds since then; type, which is LISTED for an object of the first
-// lists and ADDED, MODIFIED or DELETED for an event; resource; and the object as the server sent it. Record
-// keeps the identity of each present object in memory, and no object as a whole.
+// The file has a JSON object on each line, for people and programs such as jq. The first line says what is recorded, of
+// which server, since when. Each other line has the seconds since then (at) and a type:
+//
+//	LISTED                     an object of the first lists, as the server sent it
+//	ADDED, MODIFIED, DELETED   an event, with its object. With "gap" it was found by a list after a gap
+//	SYNCED                     a list of the resource is complete, at this resource version
+//	BOOKMARK                   nothing up to this resource version is missing
+//	CUT                        the watch was interrupted, and why
+//	GAP                        events after this resource version are missing, and why; the changes over the gap follow
+//	BAD                        an object that could not be read, and why
+//	RESUMED, END               another call of Record goes on; Record ends, and why
+//
+// Record keeps the identity of each present object in memory, and no object as a whole.
 func Record(ctx context.Context, c *client.Client, o RecordOptions) error {
 	if err := o.validate(); err != nil {
 		return err
@@ -155,9 +166,6 @@ func (r *recordRun) record(ctx context.Context) error {
 		r.redactor = recording.NewRedactor(r.o.Secrets == SecretsOmitted)
 	}
 	if err := r.ask(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
 		return err
 	}
 	file, err := recording.Open(r.o.File, r.header, cmp.Or(r.o.MaxBytes, defaultMaxBytes))
@@ -187,7 +195,7 @@ func (r *recordRun) lists(ctx context.Context) error {
 		if s.known.Begun() {
 			continue
 		}
-		if err := s.first(ctx, version); err != nil || ctx.Err() != nil {
+		if err := s.first(ctx, version); err != nil {
 			return err
 		}
 		version = cmp.Or(version, s.known.Version)

@@ -403,16 +403,28 @@ func TestARecorderOfAServerThatIsDownIsAnError(t *testing.T) {
 	})
 }
 
-func TestARecordingThatIsToldToStopAtOnceIsNoError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		stop()
-		server := clienttest.Start(t, clienttest.Options{})
-		file := filepath.Join(t.TempDir(), "f")
-		if err := clienttest.Record(ctx, newClient(t, server), clienttest.RecordOptions{File: file, Resources: []meta.GVR{coreV1("pods")}}); err != nil {
-			t.Error(err)
-		}
-	})
+func TestARecordingThatEndsBeforeItsFirstListsIsAnError(t *testing.T) {
+	for name, stall := range map[string]func(r *http.Request) bool{
+		"at once":          func(*http.Request) bool { return true },
+		"within the lists": func(r *http.Request) bool { return r.URL.Query().Get("limit") == "500" },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+			defer stop()
+			server := clienttest.Start(t, clienttest.Options{})
+			server.Intercept(func(r *http.Request) http.HandlerFunc {
+				if stall(r) {
+					return clienttest.Hang()
+				}
+				return nil
+			})
+			file := filepath.Join(t.TempDir(), "f")
+			err := clienttest.Record(ctx, newClient(t, server), clienttest.RecordOptions{File: file, Resources: []meta.GVR{coreV1("pods")}})
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: the error is %v", name, err)
+			}
+		})
+	}
 }
 
 func TestARecordingOfANamespaceHasNoOther(t *testing.T) {

@@ -62,8 +62,8 @@ func (r *recordRun) changed(res *recording.Resource, text []byte, secret bool) (
 	before := identityOf(u)
 	r.o.Change(u)
 	if now := identityOf(u); now != before {
-		return nil, fmt.Errorf("clienttest.RecordOptions: Change must not change the identity of an object: it was %v, and is %v",
-			before, now)
+		return nil, fmt.Errorf("clienttest.RecordOptions: Change must not change the identity of an object: it was %v, and "+
+			"is %v", before, now)
 	}
 	return u.MarshalJSON()
 }
@@ -76,5 +76,5 @@ type unchangeable struct {
 }
 
 func identityOf(u *meta.Unstructured) unchangeable {
-	return unchangeable{u.GVK(), meta.Key{Namespace: u.GetNamespace(), Name: u.GetName()}, u.GetUID(), u.GetResourceVersion()}
+	return unchangeable{u.GVK(), meta.KeyOf(u), u.GetUID(), u.GetResourceVersion()}
 }

@@ -104,7 +104,9 @@ func (r *recordRun) read(ctx context.Context, path string, into any) error {
 
 // cluster returns the uid of a namespace, which no other cluster has; empty if the client may read none.
 func (r *recordRun) cluster(ctx context.Context) string {
-	namespaces := client.For(r.c, client.Type[*meta.Partial]{Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: meta.Cluster})
+	namespaces := client.For(r.c, client.Type[*meta.Partial]{
+		Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: meta.Cluster,
+	})
 	for _, name := range slices.Concat([]string{"kube-system"}, r.o.Namespaces) {
 		if ns, err := namespaces.Get(ctx, meta.Key{Name: name}); err == nil {
 			return ns.UID

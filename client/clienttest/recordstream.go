@@ -57,15 +57,15 @@ func (s *recordedStream) first(ctx context.Context, version string) error {
 		if isFinal(err) || isRefused(err) {
 			return err
 		}
-		if version != "" && isAnswer(err) { // the server has another counter for it, or no longer has the version
-			version = ""
+		if version != "" && isAnswer(err) && (s.failures > 2 || !isTransient(err)) {
+			version = "" // the server has another counter for it, or no longer has the version
 			continue
 		}
 		if err := s.pause(ctx, err); err != nil {
 			return err
 		}
 	}
-	return nil
+	return fmt.Errorf("the recording has ended before its first lists were complete: %w", context.Cause(ctx))
 }
 
 // follow watches until ctx ends. It returns an error that ends the recording.
@@ -199,9 +199,8 @@ func (s *recordedStream) event(e client.Event[*recordedObject]) error {
 		if id.ResourceVersion != "" {
 			s.known.Version = id.ResourceVersion
 		}
-		return s.write(recording.Line{
-			Type: recording.Bad, Message: fmt.Sprintf("%s of %s: %s", e.Type, id.Key, s.text(e.Err)), ResourceVersion: id.ResourceVersion,
-		})
+		why := fmt.Sprintf("%s of %s: %s", e.Type, id.Key, s.text(e.Err))
+		return s.write(recording.Line{Type: recording.Bad, Message: why, ResourceVersion: id.ResourceVersion})
 	}
 	if err := s.writeObject(recording.Type(e.Type), e.Object.raw, false); err != nil {
 		return err
@@ -243,7 +242,8 @@ func (s *recordedStream) checkVersion(ctx context.Context) error {
 
 // present returns the version of the collection now.
 func (s *recordedStream) present(ctx context.Context) (version string, err error) {
-	o := client.ListOptions{Namespace: s.name.Namespace, PageSize: 1, OnPage: func(m meta.ListMeta) { version = m.ResourceVersion }}
+	o := client.ListOptions{Namespace: s.name.Namespace, PageSize: 1}
+	o.OnPage = func(m meta.ListMeta) { version = m.ResourceVersion }
 	for _, err := range s.handle.All(ctx, o) {
 		if err != nil {
 			return "", err
@@ -271,7 +271,8 @@ func (s *recordedStream) list(ctx context.Context, o client.ListOptions, gap boo
 	list, err := s.handle.ListEach(ctx, o, nil, func(item client.Item[*recordedObject]) error {
 		if item.Err != nil {
 			s.known.Keep(item.Identity.Key())
-			return s.write(recording.Line{Type: recording.Bad, Message: fmt.Sprintf("LISTED %s: %s", item.Identity.Key(), s.text(item.Err))})
+			why := fmt.Sprintf("LISTED %s: %s", item.Identity.Key(), s.text(item.Err))
+			return s.write(recording.Line{Type: recording.Bad, Message: why})
 		}
 		return s.listed(item, gap)
 	})
@@ -328,6 +329,16 @@ func isTooOld(err error) bool {
 // isRefused reports whether the server does not let the client read, or does not have the resource.
 func isRefused(err error) bool {
 	for _, reason := range []error{apierrors.Forbidden, apierrors.Unauthorized, apierrors.NotFound, apierrors.MethodNotAllowed} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTransient reports whether a server that is busy or fails has answered.
+func isTransient(err error) bool {
+	for _, reason := range []error{apierrors.TooManyRequests, apierrors.ServiceUnavailable, apierrors.InternalError} {
 		if errors.Is(err, reason) {
 			return true
 		}

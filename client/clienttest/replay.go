@@ -126,11 +126,7 @@ func (p *replay) begin(first *firstLists) error {
 // firstVersion returns the version of an object of the first lists: its own, but not a greater one than that of the
 // lists, which it can have if another counter versions the resource.
 func (p *replay) firstVersion(d *object.Draft) uint64 {
-	version := recording.Number(d.Meta.ResourceVersion)
-	if p.plan.Version > 0 {
-		version = min(version, p.plan.Version)
-	}
-	return max(version, 1)
+	return max(1, min(recording.Number(d.Meta.ResourceVersion), p.plan.Version))
 }
 
 // serving returns a recorded resource. If it is neither built in nor defined, the server serves it as the header of the

@@ -20,10 +20,10 @@ type Plan struct {
 type Change struct {
 	Offset, Length int64
 	At             Offset // when it is played
-	Version        uint64 // the object's new version, or that of its removal; 0 if it is not a number
-	Gap            bool   // it was found by a list after a gap
-
-	shared bool // its version is one of the counter that the first stream has
+	// Version is the object's new version, or that of its removal. It is 0 if it is not a number, or if it is one of
+	// another counter than the first stream has.
+	Version uint64
+	Gap     bool // it was found by a list after a gap
 }
 
 // Scan reads a whole file. It calls each with every line that has an object; first says whether the line belongs to the
@@ -125,7 +125,10 @@ func (s *scan) change(l *Line, p *progress) {
 	if !l.Gap {
 		p.version = version
 	}
-	s.plan.Changes = append(s.plan.Changes, Change{s.Offset, s.Next - s.Offset, l.At, version, l.Gap, p.shared})
+	if !p.shared {
+		version = 0
+	}
+	s.plan.Changes = append(s.plan.Changes, Change{s.Offset, s.Next - s.Offset, l.At, version, l.Gap})
 }
 
 // end orders the changes. The versions of one counter are the order in which a server made the changes, and a recorder,
@@ -141,7 +144,7 @@ func (s *scan) end() (*Plan, error) {
 	ordered := s.plan.Changes[:s.cut]
 	var shared, others []Change
 	for _, c := range ordered {
-		if c.shared && c.Version != 0 {
+		if c.Version != 0 {
 			shared = append(shared, c)
 		} else {
 			others = append(others, c)
