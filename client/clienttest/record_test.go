@@ -466,3 +466,60 @@ func TestARecordingOfANamespaceHasNoOther(t *testing.T) {
 		}
 	})
 }
+
+func TestARecorderNoticesAConnectionThatHasDiedInSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{})
+		maps := things(newClient(t, server), coreV1("configmaps"), "ConfigMap")
+		file := filepath.Join(t.TempDir(), "f")
+		end := startRecord(t, server, clienttest.RecordOptions{File: file, Resources: []meta.GVR{coreV1("configmaps")}})
+		time.Sleep(time.Second)
+		if server.Freeze() == 0 {
+			t.Fatal("the recorder has no connection")
+		}
+		if _, err := maps.Create(t.Context(), thing("v1", "ConfigMap", "a", nil)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Minute)
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range linesOf(t, file) {
+			got = append(got, l.Type)
+			if l.Type == "CUT" && !strings.Contains(l.Message, "the watch did not end in time") {
+				t.Errorf("the reason is %q", l.Message)
+			}
+		}
+		if text := strings.Join(got, " "); text != "SYNCED CUT ADDED END" {
+			t.Errorf("the file has %s", text)
+		}
+	})
+}
+
+func TestAServerThatEndsEveryWatchAtOnceIsNotAskedWithoutPause(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{
+		"an end":  clienttest.Frames(false),
+		"expired": clienttest.Frames(false, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}`),
+		"a cut":   clienttest.Reset(),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			server := clienttest.Start(t, clienttest.Options{})
+			server.Intercept(func(r *http.Request) http.HandlerFunc {
+				if clienttest.RequestOf(r).Verb == "watch" {
+					return answer
+				}
+				return nil
+			})
+			end := startRecord(t, server, clienttest.RecordOptions{File: filepath.Join(t.TempDir(), "f"), Resources: []meta.GVR{coreV1("configmaps")}})
+			time.Sleep(time.Hour)
+			if err := end(); err != nil {
+				t.Fatal(err)
+			}
+			watches := server.Requests()[clienttest.Call{Verb: "watch", Resource: "configmaps"}]
+			if watches < 60 || watches > 200 {
+				t.Errorf("%s: there were %d watches in an hour", name, watches)
+			}
+		})
+	}
+}

@@ -70,7 +70,7 @@ func (s *recordedStream) first(ctx context.Context, version string) error {
 
 // follow watches until ctx ends. It returns an error that ends the recording.
 func (s *recordedStream) follow(ctx context.Context) error {
-	var why error = errors.New("the recording had stopped within a list")
+	why := errors.New("the recording had stopped within a list")
 	for ctx.Err() == nil {
 		var err error
 		if s.known.Version == "" {
