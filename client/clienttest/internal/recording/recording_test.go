@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -382,5 +381,3 @@ func TestAFileThatHasChangedIsAnError(t *testing.T) {
 		}
 	}
 }
-
-var _ io.ReaderAt = (*os.File)(nil)
