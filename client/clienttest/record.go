@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -58,7 +59,14 @@ const (
 	SecretsKept
 )
 
-func (s RecordedSecrets) String() string { return [...]string{"hashed", "omitted", "kept"}[s] }
+// String returns hashed, omitted or kept, and the number of any other value.
+func (s RecordedSecrets) String() string {
+	names := [...]string{"hashed", "omitted", "kept"}
+	if s < 0 || int(s) >= len(names) {
+		return strconv.Itoa(int(s))
+	}
+	return names[s]
+}
 
 const defaultMaxBytes = 256 << 20
 
