@@ -259,7 +259,7 @@ func TestAReplayLeavesTheSameCachesWhateverHappenedToTheRecorder(t *testing.T) {
 			storm(t, c, random, 20)
 			end := startRecord(t, server, clienttest.RecordOptions{File: file, Resources: stormedResources(), Secrets: clienttest.SecretsKept})
 			synctest.Wait()
-			server.Intercept(failing(random))
+			server.Intercept(failing(rand.New(rand.NewPCG(seed, 3))))
 			for range 10 {
 				time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
 				disturb(server, random)
