@@ -182,6 +182,37 @@
 // The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless
 // [Options.StreamingLists] says otherwise.
 //
+// # Replay
+//
+// [Record] writes the history of a cluster into a file, and a server with [Options.Replay] plays it. So a bug report
+// becomes a test. Command client/clienttest/record does the same as Record for people who have no program at hand.
+//
+// The server starts with the objects of the first lists of the file, at their version: a watch from an earlier version
+// gets 410. The changes follow at their times after Run: an object that was changed 12.5 s after the start of the
+// recording is changed 12.5 s after Run, in the virtual time of a bubble or in real time. A gap in the recording is one
+// step: the changes over it come together.
+//
+// Recorded objects are stored as they are: without defaults, validation and admission, with their uids, times, owners
+// and managedFields. Only members of metadata that Kubernetes 1.37 does not have are lost. Their times are those of the
+// cluster, and not of the test's clock.
+//
+// The changes come in the order of their versions, and each keeps its version, if one counter versions the recorded
+// resources, as in most clusters. If a version is taken, because a client has written to the server, because several
+// objects have gone in one gap, or because the server of the recording was set back, the change gets the next free
+// version. The resources of another counter, such as those of an aggregated API, keep their order, and their changes
+// get versions of this server.
+//
+// Clients may write at any time, by the rules of any other request. The next recorded change of an object replaces what
+// they have written, and makes the object again if they have deleted it. A recorded deletion of an object that they have
+// deleted already does nothing. Nothing follows from a recorded change: the deletion of a namespace does not delete its
+// contents, which have recorded deletions of their own. Recorded roles decide with [Options.RBAC], and recorded
+// configurations of webhooks, policies and quotas apply to the writes of clients.
+//
+// Custom resources are served by their CustomResourceDefinitions if those are recorded or in [Options.CRDs], and
+// otherwise without a schema, as the first line of the file describes them. A recorded definition with CEL rules needs
+// [Options.Rules] or [Options.Lenient]. A built-in kind in a version that this server does not have is an error. The
+// server makes the namespaces of recorded objects if namespaces are not recorded.
+//
 // # Waits that never end
 //
 // In a bubble of testing/synctest, time advances as soon as every goroutine waits. So a program that retries forever,

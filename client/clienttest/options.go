@@ -31,6 +31,12 @@ type Options struct {
 	// are read as those of CRDs. Each path must lead to an object, and the server must take each object.
 	Objects []string
 
+	// Replay is the path of a file that [Record] has written. The server starts with the objects of its first lists, after
+	// those of Objects, and then makes the recorded changes: at their times after Run, in the order of their versions. So
+	// its watches see the events of the cluster. [Server.WaitReplayed] waits for the end. See "Replay" in the documentation
+	// of the package.
+	Replay string
+
 	// Rules checks the CEL rules of custom resources. Package client/clienttest/cel, a module of its own, has it. If it is
 	// nil, definitions and schemas with rules are refused.
 	Rules Rules

@@ -30,6 +30,7 @@ type Server struct {
 	webhooks  *webhookServer
 	authority *network.Authority // nil without TLS
 	replicas  []*Replica
+	replay    *replay // nil without Options.Replay
 	running   atomic.Bool
 	hook      atomic.Pointer[func(*http.Request) http.HandlerFunc]
 	test      *undertest.Test // set by Start before it returns the server; nil otherwise
@@ -73,6 +74,11 @@ func New(o Options) *Server {
 	for _, path := range o.Objects {
 		errs = append(errs, s.installAll(path))
 	}
+	if o.Replay != "" && errors.Join(errs...) == nil {
+		var err error
+		s.replay, err = newReplay(s.api, o.Replay)
+		errs = append(errs, err)
+	}
 	s.invalid = errors.Join(errs...)
 	return s
 }
@@ -114,6 +120,7 @@ func (s *Server) Run(ctx context.Context) error {
 	var conns sync.WaitGroup // only goroutines in Serve add to it, so it does not grow after they have returned
 	start := func(net.Listener) *http.Server { return s.newHTTPServer(ctx, &work, &conns) }
 	defer s.webhooks.serve(ctx)()
+	endReplay := s.replay.start(ctx)
 	served := make(chan error, 1)
 	go func() { served <- s.door.Serve(start) }()
 	var err error
@@ -125,7 +132,7 @@ func (s *Server) Run(ctx context.Context) error {
 		<-served
 	}
 	s.shutDown(&work, &conns)
-	return err
+	return errors.Join(err, endReplay())
 }
 
 // newHTTPServer returns a server for one listener. It counts its requests in work and its connections in conns.

@@ -83,7 +83,7 @@ var imports = map[string][]string{
 	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/copyscript", "internal/handle", "internal/report", "internal/retry", "internal/shown", "internal/wsmux", "patch"},
 	"client/recorder":   {"client", "client/meta", "errors", "internal/hooks", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
-		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
+		"client", "client/meta", "errors", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
 		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/network",
 		"client/clienttest/internal/messages", "client/clienttest/internal/object", "client/clienttest/internal/kubectl",
 		"client/clienttest/internal/ownership", "client/clienttest/internal/patching", "client/clienttest/internal/store",
@@ -91,10 +91,13 @@ var imports = map[string][]string{
 		"client/clienttest/internal/status", "client/clienttest/internal/values", "client/clienttest/internal/definitions",
 		"client/clienttest/internal/quantity", "client/clienttest/internal/rbac", "client/clienttest/internal/strategy",
 		"client/clienttest/internal/admission", "client/clienttest/internal/limits",
-		"client/clienttest/internal/quota",
+		"client/clienttest/internal/quota", "client/clienttest/internal/recording",
 	},
 
-	"client/clienttest/explore":    {"client", "client/clienttest", "client/meta", "internal/memnet", "patch"},
+	"client/clienttest/explore": {"client", "client/clienttest", "client/meta", "internal/memnet", "patch"},
+	// A program that records a cluster.
+	"client/clienttest/record": {"client", "client/clienttest", "client/discovery", "client/kubeconfig"},
+
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
@@ -125,6 +128,7 @@ var imports = map[string][]string{
 	"client/clienttest/internal/values":    {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/object":    {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 	"client/clienttest/internal/ownership": {"client/meta", "internal/fieldset", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema"},
+	"client/clienttest/internal/recording": {"client/meta", "client/clienttest/internal/jsontree"},
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "internal/patch/strategic", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
