@@ -1,0 +1,6 @@
+package controllers
+
+// All returns every controller of this package.
+func All() []Controller {
+	return []Controller{}
+}
