@@ -4,5 +4,6 @@ package controllers
 func All() []Controller {
 	return []Controller{
 		GarbageCollector(),
+		Namespaces(),
 	}
 }

@@ -184,6 +184,7 @@ func TestAForegroundDeletionWaitsForDependentsThatBlockIt(t *testing.T) {
 		blocks, passes := w.create(secrets, "blocks", block(owner)), w.create(secrets, "passes", ref(owner))
 		w.hold(blocks)
 		w.hold(passes)
+		synctest.Wait() // until the collector knows the dependents
 		w.delete(owner, client.Foreground)
 		w.want(map[*meta.Unstructured]string{
 			owner: "of [] waits for [foregroundDeletion]", blocks: "of [owner] waits for [example.com/hold]",
@@ -204,7 +205,7 @@ func TestForegroundDeletionsInACycleEnd(t *testing.T) {
 			o.SetOwnerReferences([]meta.OwnerReference{block(c)})
 			return nil
 		}); err != nil {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		w.want(map[*meta.Unstructured]string{a: "of [c]", b: "of [a]", c: "of [b]"})
 		w.delete(a, client.Foreground)
@@ -217,6 +218,7 @@ func TestOrphansStay(t *testing.T) {
 		w.collect()
 		owner, other := w.create(configMaps, "owner"), w.create(configMaps, "other")
 		one, both := w.create(secrets, "one", block(owner)), w.create(secrets, "both", ref(owner), ref(other))
+		synctest.Wait() // until the collector knows the dependents
 		w.delete(owner, client.Orphan)
 		w.want(map[*meta.Unstructured]string{owner: "gone", one: "of []", both: "of [other]"})
 	})
@@ -252,7 +254,7 @@ func TestCustomResourcesComeAndGoWhileTheCollectorRuns(t *testing.T) {
 		waits := w.create(secrets, "waits", meta.OwnerReference{APIVersion: "example.com/v1", Kind: "Page", Name: "none", UID: "1"})
 		definition, err := client.For(w.c, crds).Create(w.Context(), pageDefinition())
 		if err != nil {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		w.want(map[*meta.Unstructured]string{waits: "gone"})
 		page := w.create(pages, "home")
@@ -265,7 +267,7 @@ func TestCustomResourcesComeAndGoWhileTheCollectorRuns(t *testing.T) {
 		w.delete(definition, "")
 		w.want(map[*meta.Unstructured]string{child: "of [home]"}) // its owner's kind is not served
 		if _, err = client.For(w.c, crds).Create(w.Context(), pageDefinition()); err != nil {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		w.want(map[*meta.Unstructured]string{child: "gone"})
 	})
@@ -287,7 +289,7 @@ func TestARegisteredResourceIsFoundWithinHalfAMinute(t *testing.T) {
 	inWorld(t, clienttest.Options{}, func(w *world) {
 		w.collect()
 		if err := w.server.Register(clienttest.Resource{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages"}); err != nil {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		page := w.create(pages, "home")
 		child := w.create(configMaps, "child", ref(page))
