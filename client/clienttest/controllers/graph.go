@@ -49,9 +49,12 @@ type node struct {
 	uid    string
 	number int // nodes are counted, so that they have an order
 	// resource is nil until a watch has shown the object. Only then at and phase are known.
-	resource   *discovery.Resource
-	at         place
-	phase      phase
+	resource *discovery.Resource
+	at       place
+	phase    phase
+	// waited is true from the moment that the object has waited for its dependents, until it has gone. Kubernetes' collector
+	// remembers that too, also if another client has removed the finalizer.
+	waited     bool
 	owners     []meta.OwnerReference
 	dependents map[*node]bool
 }
@@ -127,6 +130,7 @@ func (g *graph) put(r *discovery.Resource, o *meta.Partial) {
 	case orphaning:
 		g.lookAt(n)
 	case foreground:
+		n.waited = true
 		g.lookAt(slices.Collect(maps.Keys(n.dependents))...)
 		g.lookAt(n)
 	}
@@ -224,13 +228,13 @@ func (g *graph) forget(n *node) {
 	g.lookAt(slices.Collect(maps.Keys(n.dependents))...)
 	for _, r := range n.owners {
 		if owner := g.nodes[r.UID]; owner != nil && owner.dependents[n] {
-			if owner.phase == foreground {
+			if owner.waited {
 				g.lookAt(owner)
 			}
 			g.unlink(n, owner)
 		}
 	}
-	if n.owners, n.resource, n.phase = nil, nil, alive; len(n.dependents) == 0 {
+	if n.owners, n.resource, n.phase, n.waited = nil, nil, alive, false; len(n.dependents) == 0 {
 		delete(g.nodes, n.uid)
 	}
 }
