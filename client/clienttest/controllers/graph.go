@@ -95,9 +95,10 @@ func (g *graph) feed(look func(uid string)) {
 	g.pending = nil
 }
 
-// lookAt names nodes to the collector, in their order.
+// lookAt names nodes to the collector, the newest first. Kubernetes' collector looks at all of them at once. So it usually
+// finds that an owner among them is still as it was, and so does this one, because an owner is usually older.
 func (g *graph) lookAt(nodes ...*node) {
-	slices.SortFunc(nodes, func(a, b *node) int { return a.number - b.number })
+	slices.SortFunc(nodes, func(a, b *node) int { return b.number - a.number })
 	for _, n := range nodes {
 		if g.look != nil {
 			g.look(n.uid)
@@ -257,7 +258,7 @@ func (g *graph) read(uid string) (_ item, found bool) {
 	for d := range n.dependents {
 		i.dependents = append(i.dependents, item{node: *d})
 	}
-	slices.SortFunc(i.dependents, func(a, b item) int { return a.number - b.number })
+	slices.SortFunc(i.dependents, func(a, b item) int { return b.number - a.number })
 	return i, true
 }
 

@@ -37,13 +37,41 @@ type result struct {
 	lines   []string
 }
 
-func TestCollectorsDoTheSame(t *testing.T) {
-	all := make([]history, 0)
-	for seed := range histories.Seeds(60) {
-		all = append(all, history{seed: seed})
+func TestControllersDoTheSame(t *testing.T) {
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) { playOurs(t, all) })
-	playReal(t, all)
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := plane.StartControllers(t.Context(), "garbage-collector-controller", "namespace-controller"); err != nil {
+		t.Fatal(err)
+	}
+	real := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token)}
+	t.Run("garbage collectors", func(t *testing.T) {
+		var all []history
+		for seed := range histories.Seeds(60) {
+			all = append(all, history{seed: seed})
+		}
+		synctest.Test(t, func(t *testing.T) { playOurs(t, all) })
+		playReal(t, real, all)
+	})
+	t.Run("namespace controllers", func(t *testing.T) {
+		var ours []string
+		synctest.Test(t, func(t *testing.T) {
+			server := clienttest.Start(t, clienttest.Options{NamespaceController: true})
+			controllers.Start(t, server.Config(), controllers.Namespaces())
+			ours = endNamespaces(t, server.Config())
+		})
+		for i, got := range endNamespaces(t, real) {
+			if got != ours[i] {
+				t.Errorf("a kube-controller-manager leaves\n%s\nours leaves\n%s", got, ours[i])
+			}
+		}
+	})
 }
 
 // playOurs chooses the steps of all histories, and plays them at clienttest.
@@ -77,21 +105,9 @@ func playOurs(t *testing.T, all []history) {
 }
 
 // playReal plays the steps at a kube-apiserver with a kube-controller-manager, and compares.
-func playReal(t *testing.T, all []history) {
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
-	if err := plane.StartControllers(t.Context(), "garbage-collector-controller"); err != nil {
-		t.Fatal(err)
-	}
+func playReal(t *testing.T, config client.Config, all []history) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s, end := newSide(ctx, t, client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token)}, len(all))
+	s, end := newSide(ctx, t, config, len(all))
 	defer end()
 	defer cancel()
 	s.awaitCollector(t)

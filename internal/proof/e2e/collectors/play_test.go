@@ -19,8 +19,7 @@ import (
 
 type object = *meta.Unstructured
 
-// The kinds of the objects. A ReplicationController orphans its dependents by default, and a Job of the API version v1
-// deletes them in the background.
+// The kinds of the objects. A ReplicationController orphans its dependents by default.
 var kinds = []client.Type[object]{
 	{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"},
 	{Version: "v1", Kind: "Secret", Resource: "secrets"},
@@ -143,22 +142,7 @@ func outcome(err error) string {
 
 func (s *side) create(ctx context.Context, h int, p step) error {
 	kind := kindOf(p.at.kind)
-	o := &meta.Unstructured{Object: map[string]any{"apiVersion": kind.GVK().APIVersion(), "kind": kind.Kind}}
-	switch kind.Kind {
-	case "RuntimeClass":
-		o.Object["handler"] = "none"
-	case "ReplicationController":
-		o.Object["spec"] = map[string]any{
-			"replicas": 0, "selector": map[string]any{"a": "b"},
-			"template": map[string]any{
-				"metadata": map[string]any{"labels": map[string]any{"a": "b"}},
-				"spec":     map[string]any{"containers": []any{map[string]any{"name": "a", "image": "b"}}},
-			},
-		}
-	}
-	key := p.at.in(h)
-	o.SetName(key.Name)
-	o.SetNamespace(key.Namespace)
+	o := newObject(kind.Kind, p.at.in(h))
 	o.SetOwnerReferences(s.references(h, p.owners))
 	if p.finalizer != "" {
 		o.Object["metadata"].(map[string]any)["finalizers"] = []any{p.finalizer}
@@ -171,6 +155,26 @@ func (s *side) create(ctx context.Context, h int, p step) error {
 		s.names[made.GetUID()] = p.at.String()
 	}
 	return err
+}
+
+// newObject returns an object of a kind with what the server requires.
+func newObject(kind string, key meta.Key) object {
+	o := &meta.Unstructured{Object: map[string]any{"apiVersion": typeOf(kind).GVK().APIVersion(), "kind": kind}}
+	containers := []any{map[string]any{"name": "a", "image": "b"}}
+	switch kind {
+	case "RuntimeClass":
+		o.Object["handler"] = "none"
+	case "ReplicationController":
+		o.Object["spec"] = map[string]any{
+			"replicas": 0, "selector": map[string]any{"a": "b"},
+			"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}, "spec": map[string]any{"containers": containers}},
+		}
+	case "Pod":
+		o.Object["spec"] = map[string]any{"terminationGracePeriodSeconds": 2, "containers": containers}
+	}
+	o.SetName(key.Name)
+	o.SetNamespace(key.Namespace)
+	return o
 }
 
 // removeOrphaning deletes an object with the field orphanDependents, which came before propagation policies.
