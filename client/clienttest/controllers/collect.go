@@ -21,15 +21,13 @@ func (c *collector) collectAlive(ctx context.Context, i item) (controller.Result
 	if live == nil || err != nil || len(live.OwnerReferences) == 0 {
 		return controller.Result{}, err
 	}
+	changes := c.countChanges()
 	owners, err := c.classify(ctx, i, live.OwnerReferences)
 	switch _, unmapped := errors.AsType[*discovery.NoMatchError](err); {
 	case errors.Is(err, errNamespacedOwner):
 		return controller.Result{}, nil // no later look would find anything else
 	case unmapped:
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.unmapped[i.uid] = true
-		return controller.Result{}, nil
+		return c.wait(i, live, changes), nil
 	case err != nil:
 		return controller.Result{}, err
 	}
@@ -96,7 +94,7 @@ func (c *collector) classify(ctx context.Context, i item, owners []meta.OwnerRef
 // owner returns the owner that a reference names; nil if it does not exist.
 func (c *collector) owner(ctx context.Context, i item, r meta.OwnerReference) (*meta.Partial, error) {
 	named := reference{place{r.APIVersion, r.Kind, meta.Key{Namespace: i.at.key.Namespace, Name: r.Name}}, r.UID}
-	if c.isAbsent(named) {
+	if _, known := c.graph.isKnown(r.UID); !known && c.isAbsent(named) { // a restored backup brings owners back
 		return nil, nil
 	}
 	group, version := meta.SplitAPIVersion(r.APIVersion)

@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -21,8 +20,8 @@ import (
 //     uid, or is not in the namespace of the object. The namespace of an owner is that of the object, unless the owner's
 //     kind is cluster-scoped.
 //   - If some of the owners exist, the references to the others are removed.
-//   - If the kind of an owner is not served, or if a cluster-scoped object names an owner of a namespaced kind, the object
-//     stays. It is looked at again when the server has other resources.
+//   - If the kind of an owner is not served, the object stays, until the server has the kind.
+//   - If a cluster-scoped object names an owner of a namespaced kind, the object stays.
 //   - Foreground: the dependents of the owner are deleted first. The owner waits for those that have blockOwnerDeletion.
 //   - Orphan: the references to the owner are removed from its dependents, and then the owner goes.
 //
@@ -37,7 +36,7 @@ func (garbageCollector) name() string { return "garbage collector" }
 
 func (garbageCollector) run(ctx context.Context, env *environment) error {
 	c := &collector{
-		env: env, graph: newGraph(), absent: map[reference]bool{}, unmapped: map[string]bool{},
+		env: env, graph: newGraph(), absent: map[reference]bool{},
 		records: recorder.New(env.client, recorder.Options{Controller: "garbage-collector-controller", Grace: -1}),
 	}
 	c.watches = newWatches(env, c.graph, c.lookAgain)
@@ -53,9 +52,9 @@ type collector struct {
 	watches *watches
 	records *recorder.Recorder
 
-	mu       sync.Mutex         // guards the following
-	absent   map[reference]bool // owners that the server does not have; a uid never comes back
-	unmapped map[string]bool    // the uids of objects that wait for the kind of an owner
+	mu      sync.Mutex         // guards the following
+	absent  map[reference]bool // owners that the server does not have; a uid never comes back
+	changes int                // how often the server's resources have changed
 }
 
 // maxAbsent is how many absent owners a collector remembers.
@@ -91,10 +90,26 @@ func (s keySource) Run(ctx context.Context, add func(string), synced func()) err
 // lookAgain looks at objects that wait for the kind of an owner, after the server's resources have changed.
 func (c *collector) lookAgain() {
 	c.mu.Lock()
-	uids := slices.Sorted(maps.Keys(c.unmapped))
-	clear(c.unmapped)
+	c.changes++
 	c.mu.Unlock()
-	c.graph.again(uids...)
+	c.graph.decide()
+}
+
+// wait makes an object wait for the kind of an owner, or for a change of its owners. If the server's resources or the
+// owners have changed since the collector looked at them, the object is looked at again at once.
+func (c *collector) wait(i item, live *meta.Partial, changes int) controller.Result {
+	c.graph.setUndecided(i.uid)
+	now, found := c.graph.read(i.uid)
+	if c.countChanges() != changes || found && !slices.EqualFunc(now.owners, live.OwnerReferences, sameReference) {
+		return controller.Result{RequeueAfter: -1}
+	}
+	return controller.Result{}
+}
+
+func (c *collector) countChanges() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changes
 }
 
 // unseenPeriod is how often an object is looked at whose owner exists, but which no watch has shown: it may have gone

@@ -340,6 +340,24 @@ func TestFaultsDelayTheCollector(t *testing.T) {
 	})
 }
 
+// The object waited for the kind of an owner that it no longer had.
+func TestAnObjectIsLookedAtAgainWhenItLosesAnOwnerOfAnUnknownKind(t *testing.T) {
+	inWorld(t, clienttest.Options{}, func(w *world) {
+		w.collect()
+		unknown := meta.OwnerReference{APIVersion: "example.com/v1", Kind: "Nothing", Name: "x", UID: "1"}
+		absent := meta.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: "y", UID: "2"}
+		child := w.create(configMaps, "child", unknown, absent)
+		w.want(map[*meta.Unstructured]string{child: "of [x y]"})
+		if _, err := client.For(w.c, configMaps).Modify(w.Context(), meta.KeyOf(child), func(o *meta.Unstructured) error {
+			o.SetOwnerReferences([]meta.OwnerReference{absent})
+			return nil
+		}); err != nil {
+			w.Fatal(err)
+		}
+		w.want(map[*meta.Unstructured]string{child: "gone"})
+	})
+}
+
 // A write between the collector's look at an object and its deletion of it matters only if it changes the owners.
 func TestAWriteBeforeTheDeletion(t *testing.T) {
 	for name, adopted := range map[string]bool{"of the owners keeps the object": true, "of something else does not": false} {

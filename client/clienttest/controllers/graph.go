@@ -57,6 +57,8 @@ type node struct {
 	waited     bool
 	owners     []meta.OwnerReference
 	dependents map[*node]bool
+	// undecided is true if the kind of an owner is not served. A change of the owners may decide what becomes of the object.
+	undecided bool
 }
 
 // blocks reports whether n must be gone before a foreground deletion of an owner ends.
@@ -168,7 +170,8 @@ func (g *graph) own(n *node, owners []meta.OwnerReference) {
 			g.unlink(n, owner)
 		}
 	}
-	look := false
+	look := n.undecided
+	n.undecided = false
 	for _, r := range owners {
 		owner := g.node(r.UID)
 		if owner.dependents[n] {
@@ -271,6 +274,29 @@ func (g *graph) isKnown(uid string) (place, bool) {
 		return place{}, false
 	}
 	return n.at, true
+}
+
+// setUndecided notes that it is undecided what becomes of an object.
+func (g *graph) setUndecided(uid string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := g.nodes[uid]; n != nil {
+		n.undecided = true
+	}
+}
+
+// decide names the objects to the collector of which it is undecided what becomes of them.
+func (g *graph) decide() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var nodes []*node
+	for _, n := range g.nodes {
+		if n.undecided {
+			n.undecided = false
+			nodes = append(nodes, n)
+		}
+	}
+	g.lookAt(nodes...)
 }
 
 // again names objects to the collector once more.

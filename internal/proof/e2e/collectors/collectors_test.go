@@ -22,7 +22,8 @@ import (
 
 var steps = flag.Int("steps", 14, "how many steps a history has")
 
-// A kube-controller-manager needs a moment until it has seen a change and made its own. The test fails if that is more.
+// quiet is how long nothing must happen until a side counts as at rest: a kube-controller-manager needs a moment between a
+// change and its own next one.
 const quiet = 1500 * time.Millisecond
 
 // history is what a test plays, and what became of it at the first side.
@@ -57,6 +58,9 @@ func TestControllersDoTheSame(t *testing.T) {
 			all = append(all, history{seed: seed})
 		}
 		synctest.Test(t, func(t *testing.T) { playOurs(t, all) })
+		if last := *steps - 1; histories.One() {
+			t.Log(all[0].describe(last))
+		}
 		playReal(t, real, all)
 	})
 	t.Run("namespace controllers", func(t *testing.T) {
@@ -142,7 +146,7 @@ func playReal(t *testing.T, config client.Config, all []history) {
 }
 
 // repetitions is how often a history that differs is played again.
-const repetitions = 10
+const repetitions = 40
 
 // difference is a history that a kube-controller-manager ended otherwise than ours.
 type difference struct {
@@ -180,12 +184,17 @@ func (s *side) compare(ctx context.Context, all []history, from int) (differ []d
 
 func same(a, b result) bool { return a.outcome == b.outcome && slices.Equal(a.lines, b.lines) }
 
-// report describes how a history differs after step n.
-func (h history) report(n int, got result) string {
-	text := fmt.Sprintf("history %d differs after step %d:\n", h.seed, n)
+// describe returns the steps of a history up to step n, and their outcomes.
+func (h history) describe(n int) (text string) {
 	for i := range n + 1 {
 		text += fmt.Sprintf("  %d. %s: %s\n", i, h.steps[i], h.after[i].outcome)
 	}
+	return text
+}
+
+// report describes how a history differs after step n.
+func (h history) report(n int, got result) string {
+	text := fmt.Sprintf("history %d differs after step %d:\n", h.seed, n) + h.describe(n)
 	if n > 0 {
 		text += "before:\n  " + strings.Join(h.after[n-1].lines, "\n  ") + "\n"
 	}
