@@ -99,6 +99,10 @@ var imports = map[string][]string{
 	"client/clienttest/record": {"client", "client/clienttest", "client/discovery", "client/kubeconfig"},
 
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
+	"client/clienttest/controllers": {
+		"cache", "client", "client/clienttest", "client/discovery", "client/meta", "client/recorder", "errors", "informer", "informer/controller",
+		"patch",
+	},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
 	"client/clienttest/internal/definitions": {
@@ -329,7 +333,7 @@ func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 
 // extras are what a program links only if it imports them, as are their folders.
 var extras = []string{
-	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/client/clienttest/cel", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
+	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/client/clienttest/controllers", module + "/client/clienttest/cel", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
 	"github.com/prometheus", "github.com/google/cel-go", "go.opentelemetry.io", "sigs.k8s.io/controller-runtime", "k8s.io/client-go",
 }
 

@@ -54,6 +54,9 @@
 //
 //	go test -count=1 -run 'Patch|Merge|Difference|Directive' . -first 1000 -seeds 500
 //
+// Package collectors plays random histories at the controllers of package client/clienttest/controllers and at a
+// kube-controller-manager.
+//
 // # Other people's programs against clienttest
 //
 // Two larger comparisons take minutes, so .ci/nightly has them. Run them after a change of package clienttest as well:

@@ -16,7 +16,7 @@
 //
 // # Missing parts
 //
-// There is no controller manager, no scheduler and no node. So a namespace that is deleted stays Terminating, nothing
+// There is no scheduler and no node, and no controller manager unless StartControllers starts one. So a namespace that is deleted stays Terminating, nothing
 // is garbage collected, no pod is scheduled or runs, and pods come without a service account. GitVersion in /version
 // is the placeholder that Kubernetes compiles in; major and minor are right.
 //
