@@ -280,4 +280,3 @@ func addIndexVariable(container map[string]any) {
 		"name": name, "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": path}},
 	})
 }
-

@@ -37,13 +37,15 @@ import (
 type Kubelet struct {
 	nodes []string
 	life  func(Container) Life
-	wrong error           // of the options
-	words chan meta.Key   // pods that a method has changed
+	wrong error // of the options
 
+	// The channels are made when they are first needed, so that a Kubelet that was made outside of a bubble of
+	// testing/synctest works inside.
 	mu      sync.Mutex
 	stopped chan struct{} // closed at the end of the present Run; nil if there is none
+	words   chan meta.Key // pods that a method has changed, during a Run
 	pods    map[meta.Key]*podRun
-	news    chan struct{} // closed at the next change of a pod
+	news    chan struct{} // closed at the next change of a pod; nil if no method waits for one
 }
 
 // KubeletOptions configure a Kubelet. The zero value is one node, on which pods run until they are deleted.
@@ -89,7 +91,7 @@ type Life struct {
 // NewKubelet returns a Kubelet, which does nothing until it is given to Start or Run. If the options are invalid, Run
 // returns the error.
 func NewKubelet(o KubeletOptions) *Kubelet {
-	k := &Kubelet{nodes: o.Nodes, life: o.Life, words: make(chan meta.Key), news: make(chan struct{})}
+	k := &Kubelet{nodes: o.Nodes, life: o.Life}
 	if k.nodes == nil {
 		k.nodes = []string{"node"}
 	}
@@ -121,7 +123,7 @@ func (k *Kubelet) begin() error {
 	if k.stopped != nil {
 		return errors.New("it runs already; only one Run at a time can use a Kubelet")
 	}
-	k.stopped, k.pods = make(chan struct{}), map[meta.Key]*podRun{}
+	k.stopped, k.words, k.pods = make(chan struct{}), make(chan meta.Key), map[meta.Key]*podRun{}
 	k.announce()
 	return nil
 }

@@ -137,6 +137,16 @@ func (k *Kubelet) wrote(s synced) {
 
 // announce wakes the methods that wait for a change. The lock is held.
 func (k *Kubelet) announce() {
-	close(k.news)
-	k.news = make(chan struct{})
+	if k.news != nil {
+		close(k.news)
+		k.news = nil
+	}
+}
+
+// next returns a channel that is closed at the next change. The lock is held.
+func (k *Kubelet) next() <-chan struct{} {
+	if k.news == nil {
+		k.news = make(chan struct{})
+	}
+	return k.news
 }

@@ -72,12 +72,12 @@ func (rs *replicaSet) replicas() int {
 
 // replicaSets has what the controller of replica sets uses.
 type replicaSets struct {
-	sets      client.Resource[*replicaSet]
-	pods      client.Resource[*pod]
-	setCache  cache.Reader[*replicaSet]
-	podCache  cache.Reader[*pod]
-	podsOf    *cache.Index[ownedBy, *pod]
-	setsOf    *cache.Index[ownedBy, *replicaSet]
+	sets     client.Resource[*replicaSet]
+	pods     client.Resource[*pod]
+	setCache cache.Reader[*replicaSet]
+	podCache cache.Reader[*pod]
+	podsOf   *cache.Index[ownedBy, *pod]
+	setsOf   *cache.Index[ownedBy, *replicaSet]
 }
 
 func (replicaSetController) run(ctx context.Context, env *environment) error {

@@ -118,7 +118,7 @@ func (k *Kubelet) say(ctx context.Context, pod meta.Key, what string, word func(
 	said, err := k.apply(ctx, pod, word)
 	if err == nil {
 		select {
-		case k.words <- pod:
+		case said.words <- pod:
 			err = k.until(ctx, func() bool { return k.pods[pod] != said.run || said.run.written >= said.number })
 		case <-said.stopped:
 			err = errors.New("the kubelet has stopped before the server had the status")
@@ -136,6 +136,7 @@ func (k *Kubelet) say(ctx context.Context, pod meta.Key, what string, word func(
 type said struct {
 	run     *podRun
 	number  int             // of the word, among those for the pod
+	words   chan<- meta.Key // for the pod
 	stopped <-chan struct{} // closed at the end of the Run of the kubelet
 }
 
@@ -153,11 +154,11 @@ func (k *Kubelet) apply(ctx context.Context, pod meta.Key, word func(*podRun, ti
 				run.words++
 			}
 		}
-		result := said{run: run, stopped: k.stopped}
+		result := said{run: run, words: k.words, stopped: k.stopped}
 		if run != nil {
 			result.number = run.words
 		}
-		news := k.news
+		news := k.next()
 		k.mu.Unlock()
 		if err != nil || wait == "" {
 			return result, err
@@ -174,7 +175,7 @@ func (k *Kubelet) apply(ctx context.Context, pod meta.Key, word func(*podRun, ti
 func (k *Kubelet) until(ctx context.Context, met func() bool) error {
 	for {
 		k.mu.Lock()
-		done, news := met(), k.news
+		done, news := met(), k.next()
 		k.mu.Unlock()
 		if done {
 			return nil
