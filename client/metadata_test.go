@@ -50,6 +50,12 @@ func TestTheRequestsForMetadata(t *testing.T) {
 			"delete", func(ctx context.Context, r r) error { return r.Delete(ctx, web, client.DeleteOptions{}) },
 			metadataType, "DELETE /api/v1/namespaces/web/configmaps/a",
 		},
+		{ // the server answers with a list, and refused to send it as one object
+			"deletecollection", func(ctx context.Context, r r) error {
+				return r.DeleteCollection(ctx, client.Selection{Namespace: "web", Everything: true}, client.DeleteOptions{})
+			},
+			"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "DELETE /api/v1/namespaces/web/configmaps",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			srv := answers(answer{code: 403})

@@ -344,7 +344,7 @@ func (r Resource[T]) accept(verb string) string {
 		return jsonType
 	}
 	kind := partialKind
-	if verb == "list" {
+	if verb == "list" || verb == "deletecollection" { // which answers with what it has deleted
 		kind += "List"
 	}
 	return jsonType + ";as=" + kind + ";g=meta.k8s.io;v=v1"

@@ -77,7 +77,7 @@ func ownTraits() map[string]builtinTraits {
 	return map[string]builtinTraits{
 		"namespaces": {
 			prepare: prepareNamespace, settle: settleNamespace,
-			// The finalizer "kubernetes" has no effect: this server finishes namespaces by itself.
+			// The finalizer "kubernetes" has no effect without Options.NamespaceController.
 			subresources: map[string]*subresource{"finalize": {part: memberPart("spec", "finalizers")}},
 		},
 		"pods": {

@@ -92,6 +92,12 @@ type Options struct {
 	// exec, attach, log and portforward are not served. Discovery never lists them.
 	Containers Containers
 
+	// NamespaceController leaves a namespace that is being deleted to a controller, as on a real server: one of package
+	// client/clienttest/controllers, or one of the test. The controller deletes the contents, and removes the finalizers of
+	// the namespace, which then goes. Without a controller the namespace stays. By default the request that deletes the
+	// namespace also deletes the contents.
+	NamespaceController bool
+
 	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
 	BookmarkEvery time.Duration
 

@@ -99,15 +99,26 @@ func (a *api) remove(tx store.Tx, r *resource, cur *object.Revision, o *deleteOp
 	return cur, true
 }
 
-// finishNamespace removes a namespace that is being deleted when it is empty and has no finalizers of its clients.
+// finishNamespace removes a namespace that is being deleted when it is empty and has no finalizers of its clients. With
+// Options.NamespaceController it removes the namespace when it has no finalizers, whatever is in it.
 func (a *api) finishNamespace(tx store.Tx, name string) {
 	cur := tx.Get(a.namespaces.objects, meta.Key{Name: name})
-	if cur != nil && cur.Deleting && tx.InNamespace(name) == 0 && !awaitsClients(cur.Draft()) {
+	if cur == nil || !cur.Deleting {
+		return
+	}
+	d := cur.Draft()
+	ready := tx.InNamespace(name) == 0 && !awaitsClients(d)
+	if a.options.NamespaceController {
+		list, _ := d.Member("spec")["finalizers"].([]any)
+		ready = len(list)+len(d.Meta.Finalizers) == 0
+	}
+	if ready {
 		tx.Remove(a.namespaces.objects, cur)
 	}
 }
 
-// terminate deletes a namespace and its contents. It returns the namespace as it is until it has gone.
+// terminate deletes a namespace and its contents, which it leaves to a controller with Options.NamespaceController. It
+// returns the namespace as it is until it has gone.
 func (a *api) terminate(tx store.Tx, cur *object.Revision, o *deleteOptions) *object.Revision {
 	if cur.Deleting {
 		return cur
@@ -120,6 +131,10 @@ func (a *api) terminate(tx store.Tx, cur *object.Revision, o *deleteOptions) *ob
 		return d.Revision(&a.namespaces.Type, cur.Version)
 	}
 	cur = tx.Put(a.namespaces.objects, cur, d)
+	if a.options.NamespaceController {
+		a.finishNamespace(tx, cur.Key.Name)
+		return cur
+	}
 	// The controller of a real cluster deletes the contents in the background, whatever propagation the request has.
 	contents := &deleteOptions{PropagationPolicy: new("Background")}
 	for _, r := range a.registry.registered() {

@@ -95,7 +95,10 @@ var imports = map[string][]string{
 	},
 
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
-	"client/clienttest/controllers": {"client", "client/clienttest", "client/meta", "informer"},
+	"client/clienttest/controllers": {
+		"cache", "client", "client/clienttest", "client/discovery", "client/meta", "client/recorder", "errors", "informer", "informer/controller",
+		"patch",
+	},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
 	"client/clienttest/internal/definitions": {

@@ -2,5 +2,8 @@ package controllers
 
 // All returns every controller of this package.
 func All() []Controller {
-	return []Controller{}
+	return []Controller{
+		GarbageCollector(),
+		Namespaces(),
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/informer"
 )
 
@@ -50,7 +51,8 @@ func Start(tb clienttest.TB, config client.Config, all ...Controller) {
 // exists, so none needs the others to have started. When Run returns, all of their goroutines have ended.
 //
 // The controllers share one client, and share the caches that several of them need. If config has no UserAgent, it is
-// kube-controller-manager, which is then also the field manager of their writes.
+// kube-controller-manager, which is then also the field manager of their writes. The server's warnings are not logged,
+// unless config.Hooks has a Warning: they are about kinds that the test did not choose.
 //
 // Errors of single requests, such as those of a server that is away, are retried, and logged by the controller's
 // logger: that of ctx (logr.NewContext), or else slog.Default(). Run returns an error if no controller is given, if one
@@ -60,12 +62,15 @@ func Run(ctx context.Context, config client.Config, all ...Controller) error {
 		return err
 	}
 	config.UserAgent = cmp.Or(config.UserAgent, userAgent)
+	if config.Hooks.Warning == nil {
+		config.Hooks.Warning = func(context.Context, client.Warning) {} // about kinds that a test did not choose
+	}
 	c, err := client.New(config)
 	if err != nil {
 		return fmt.Errorf("controllers.Run: %w", err)
 	}
 	defer c.Close()
-	env := &environment{client: c}
+	env := &environment{client: c, catalog: discovery.New(c, discovery.Options{})}
 	group := informer.Group{Services: []informer.Runner{&env.caches}} // which end after the controllers
 	for _, one := range all {
 		group.Runners = append(group.Runners, informer.RunnerFunc(func(ctx context.Context) error {

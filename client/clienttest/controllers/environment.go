@@ -2,14 +2,16 @@ package controllers
 
 import (
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 )
 
 // environment is what the controllers of one Run share.
 type environment struct {
-	client *client.Client
-	caches informer.Factory // which Run runs
+	client  *client.Client
+	caches  informer.Factory // which Run runs
+	catalog *discovery.Catalog
 }
 
 // cached returns an informer of all objects of a resource. Controllers that ask for the same descriptor, with the same
