@@ -20,7 +20,7 @@ type backoff struct {
 }
 
 // after returns the backoff after further pods have ended.
-func (b backoff) after(succeeded, failed []*pod) backoff {
+func (b backoff) after(succeeded, failed []*podObject) backoff {
 	var success time.Time
 	for _, p := range succeeded {
 		b.failures, b.last = 0, time.Time{}
@@ -53,7 +53,7 @@ func (b backoff) until() time.Time {
 
 // endedAt returns when the containers of a pod ended. If the pod does not say, it is when the pod stopped to be ready,
 // was deleted or was created.
-func (p *pod) endedAt() (at time.Time) {
+func (p *podObject) endedAt() (at time.Time) {
 	sidecars := slices.DeleteFunc(slices.Clone(p.Status.InitContainers), func(s containerStatus) bool {
 		return !slices.ContainsFunc(p.Spec.InitContainers, func(c containerSpec) bool { return c.Name == s.Name && c.isSidecar() })
 	})

@@ -139,7 +139,7 @@ type deployments struct {
 	cache       cache.Reader[*deployment]
 	setCache    cache.Reader[*replicaSet]
 	setsOf      *cache.Index[ownedBy, *replicaSet]
-	podsOf      *cache.Index[ownedBy, *pod]
+	podsOf      *cache.Index[ownedBy, *podObject]
 }
 
 func (deploymentController) run(ctx context.Context, env *environment) error {
@@ -148,7 +148,7 @@ func (deploymentController) run(ctx context.Context, env *environment) error {
 		deployments: client.For(env.client, deploymentType()), sets: client.For(env.client, replicaSetType()),
 		cache: all.Reader(), setCache: sets.Reader(),
 		setsOf: cache.NewValueIndex(sets.Reader(), byController[*replicaSet]),
-		podsOf: cache.NewValueIndex(pods.Reader(), byController[*pod]),
+		podsOf: cache.NewValueIndex(pods.Reader(), byController[*podObject]),
 	}
 	defer c.setsOf.Close()
 	defer c.podsOf.Close()
@@ -174,7 +174,7 @@ func (c *deployments) adopters(set *replicaSet) (keys []meta.Key) {
 }
 
 // waiting returns the deployment that waits for the end of a pod before it makes new ones.
-func (c *deployments) waiting(p *pod) []meta.Key {
+func (c *deployments) waiting(p *podObject) []meta.Key {
 	owner, _ := meta.ControllerOf(p)
 	set, found := c.setCache.Get(meta.Key{Namespace: p.Namespace, Name: owner.Name})
 	if !found || set.UID != owner.UID {

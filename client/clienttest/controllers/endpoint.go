@@ -42,7 +42,7 @@ func (c *endpointSlices) wanted(s *service, family string) (map[string]*portGrou
 	groups := map[string]*portGroup{}
 	var lost []string
 	pods := slices.Collect(c.pods.Namespace(s.Namespace))
-	slices.SortFunc(pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(pods, func(a, b *podObject) int { return strings.Compare(a.Name, b.Name) })
 	for _, p := range pods {
 		if !hasAll(p.Labels, s.Spec.Selector) || p.isTerminal() || p.Status.PodIP == "" && len(p.Status.PodIPs) == 0 {
 			continue
@@ -68,7 +68,7 @@ func (c *endpointSlices) wanted(s *service, family string) (map[string]*portGrou
 }
 
 // endpointOf returns the endpoint of a pod; n is its node, and may be nil.
-func (s *service) endpointOf(p *pod, n *node, family string) endpoint {
+func (s *service) endpointOf(p *podObject, n *nodeObject, family string) endpoint {
 	serving, terminating := p.isReady(), meta.IsDeleting(p)
 	ready := s.Spec.PublishNotReadyAddresses || serving && !terminating
 	e := endpoint{
@@ -96,7 +96,7 @@ func (s *service) endpointOf(p *pod, n *node, family string) endpoint {
 }
 
 // portsOf returns the ports of a service as a pod has them: a port with a name that no container has is left out.
-func (s *service) portsOf(p *pod) []endpointPort {
+func (s *service) portsOf(p *podObject) []endpointPort {
 	ports := []endpointPort{}
 	for i := range s.Spec.Ports {
 		sp := &s.Spec.Ports[i]
@@ -111,7 +111,7 @@ func (s *service) portsOf(p *pod) []endpointPort {
 }
 
 // find returns the number of the port that a service names, in the containers of a pod and its sidecars.
-func (sp *servicePort) find(p *pod) (int, bool) {
+func (sp *servicePort) find(p *podObject) (int, bool) {
 	if n, err := strconv.Atoi(string(sp.TargetPort)); err == nil {
 		return n, true
 	}

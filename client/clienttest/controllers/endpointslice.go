@@ -101,8 +101,8 @@ const (
 type endpointSlices struct {
 	slices   client.Resource[*endpointSlice]
 	services cache.Reader[*service]
-	pods     cache.Reader[*pod]
-	nodes    cache.Reader[*node]
+	pods     cache.Reader[*podObject]
+	nodes    cache.Reader[*nodeObject]
 	slicesOf *cache.Index[meta.Key, *endpointSlice]
 }
 
@@ -130,7 +130,7 @@ func serviceOfSlice(s *endpointSlice) []meta.Key {
 	return []meta.Key{{Namespace: s.Namespace, Name: s.Labels[serviceLabel]}}
 }
 
-func (c *endpointSlices) servicesOfPod(p *pod) (keys []meta.Key) {
+func (c *endpointSlices) servicesOfPod(p *podObject) (keys []meta.Key) {
 	for s := range c.services.Namespace(p.Namespace) {
 		if len(s.Spec.Selector) > 0 && hasAll(p.Labels, s.Spec.Selector) {
 			keys = append(keys, s.Key())
@@ -140,7 +140,7 @@ func (c *endpointSlices) servicesOfPod(p *pod) (keys []meta.Key) {
 }
 
 // servicesOfNode returns the services that have a pod on a node, whose zone is a part of the endpoint.
-func (c *endpointSlices) servicesOfNode(n *node) (keys []meta.Key) {
+func (c *endpointSlices) servicesOfNode(n *nodeObject) (keys []meta.Key) {
 	for p := range c.pods.All() {
 		if p.Spec.NodeName == n.Name {
 			keys = append(keys, c.servicesOfPod(p)...)

@@ -85,14 +85,14 @@ func jobType() client.Type[*job] {
 const trackingFinalizer = "batch.kubernetes.io/job-tracking"
 
 // track adds the finalizer to a pod, or removes it.
-func track(p *pod, present bool) {
+func track(p *podObject, present bool) {
 	p.Finalizers = slices.DeleteFunc(p.Finalizers, func(f string) bool { return f == trackingFinalizer })
 	if present {
 		p.Finalizers = append(p.Finalizers, trackingFinalizer)
 	}
 }
 
-func isTracked(p *pod) bool { return slices.Contains(p.Finalizers, trackingFinalizer) }
+func isTracked(p *podObject) bool { return slices.Contains(p.Finalizers, trackingFinalizer) }
 
 func (j *job) isIndexed() bool { return j.Spec.CompletionMode == "Indexed" }
 
@@ -125,10 +125,10 @@ func or[N int | int64](p *N, n N) N {
 // jobs has what the controller of jobs uses.
 type jobs struct {
 	jobs     client.Resource[*job]
-	pods     client.Resource[*pod]
+	pods     client.Resource[*podObject]
 	cache    cache.Reader[*job]
-	podCache cache.Reader[*pod]
-	podsOf   *cache.Index[ownedBy, *pod]
+	podCache cache.Reader[*podObject]
+	podsOf   *cache.Index[ownedBy, *podObject]
 
 	mu       sync.Mutex
 	backoffs map[string]backoff // by the uid of the job
@@ -139,7 +139,7 @@ func (jobController) run(ctx context.Context, env *environment) error {
 	c := &jobs{
 		jobs: client.For(env.client, jobType()), pods: client.For(env.client, podType()),
 		cache: all.Reader(), podCache: pods.Reader(),
-		podsOf: cache.NewValueIndex(pods.Reader(), byController[*pod]), backoffs: map[string]backoff{},
+		podsOf: cache.NewValueIndex(pods.Reader(), byController[*podObject]), backoffs: map[string]backoff{},
 	}
 	defer c.podsOf.Close()
 	return informer.Run(ctx,
@@ -155,7 +155,7 @@ func (jobController) run(ctx context.Context, env *environment) error {
 }
 
 // adopters returns the jobs that select a pod without a controller.
-func (c *jobs) adopters(p *pod) (keys []meta.Key) {
+func (c *jobs) adopters(p *podObject) (keys []meta.Key) {
 	if _, has := meta.ControllerOf(p); has {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (c *jobs) release(ctx context.Context, key meta.Key) (controller.Result, er
 }
 
 // untrack removes the finalizer from a pod.
-func (c *jobs) untrack(ctx context.Context, p *pod) error {
+func (c *jobs) untrack(ctx context.Context, p *podObject) error {
 	free := meta.Clone(p)
 	track(free, false)
 	_, err := write(ctx, c.pods.Patch, p, free)
@@ -216,11 +216,11 @@ func (c *jobs) reconcile(ctx context.Context, key meta.Key) (controller.Result, 
 	if err != nil {
 		return controller.Result{}, controller.Terminal(err)
 	}
-	claimed := claim[*pod]{
+	claimed := claim[*podObject]{
 		objects: c.pods, owner: client.OwnerOf(jobType(), j), uid: j.UID, deleting: meta.IsDeleting(j),
 		selector: selector, check: stillThere(c.jobs, j), setFinalizer: track,
 	}
-	candidates := func(yield func(*pod) bool) {
+	candidates := func(yield func(*podObject) bool) {
 		for _, uid := range []string{j.UID, ""} {
 			for p := range c.podsOf.Get(ownedBy{j.Namespace, uid}) {
 				if !yield(p) {

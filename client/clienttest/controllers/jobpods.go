@@ -20,19 +20,19 @@ const (
 )
 
 // completionIndex returns the completion index of a pod, if it has one.
-func completionIndex(p *pod) (int, bool) {
+func completionIndex(p *podObject) (int, bool) {
 	n, err := strconv.ParseUint(p.Annotations[indexAnnotation], 10, 31)
 	return int(n), err == nil
 }
 
 // indexFailures returns how many pods of the index have failed before this one, and how many failures did not count.
-func indexFailures(p *pod) (counted, ignored int) {
+func indexFailures(p *podObject) (counted, ignored int) {
 	counted, _ = strconv.Atoi(p.Annotations[indexFailuresAnnotation]) // 0 without one
 	ignored, _ = strconv.Atoi(p.Annotations[ignoredFailuresAnnotation])
 	return counted, ignored
 }
 
-func allIndexFailures(p *pod) int {
+func allIndexFailures(p *podObject) int {
 	counted, ignored := indexFailures(p)
 	return counted + ignored
 }
@@ -69,12 +69,12 @@ func (r *jobRun) manage(ctx context.Context) error {
 
 // surplus returns the active pods to delete: at least n, those of indexes that have several, and those of indexes that
 // the job no longer has.
-func (r *jobRun) surplus(n int) []*pod {
+func (r *jobRun) surplus(n int) []*podObject {
 	if !r.j.isIndexed() {
 		return surplus(r.active, nil, n)
 	}
-	byIndex := map[int][]*pod{}
-	var gone, left []*pod
+	byIndex := map[int][]*podObject{}
+	var gone, left []*podObject
 	for _, p := range r.active {
 		if i, ok := r.index(p); ok {
 			byIndex[i] = append(byIndex[i], p)
@@ -94,7 +94,7 @@ func (r *jobRun) surplus(n int) []*pod {
 }
 
 // remove deletes pods that the job does not need. They lose the finalizer first, because their end does not count.
-func (r *jobRun) remove(ctx context.Context, pods []*pod) error {
+func (r *jobRun) remove(ctx context.Context, pods []*podObject) error {
 	var errs []error
 	for _, p := range pods {
 		err := r.c.untrack(ctx, p)
@@ -107,11 +107,11 @@ func (r *jobRun) remove(ctx context.Context, pods []*pod) error {
 }
 
 // delete deletes an active pod.
-func (r *jobRun) delete(ctx context.Context, p *pod) error {
+func (r *jobRun) delete(ctx context.Context, p *podObject) error {
 	if err := apierrors.Ignore(r.c.pods.Delete(ctx, p.Key(), client.DeleteOptions{UID: p.UID}), apierrors.NotFound); err != nil {
 		return err
 	}
-	r.active = slices.DeleteFunc(slices.Clone(r.active), func(a *pod) bool { return a == p })
+	r.active = slices.DeleteFunc(slices.Clone(r.active), func(a *podObject) bool { return a == p })
 	r.terminating++
 	if p.isReady() {
 		r.ready--
@@ -161,7 +161,7 @@ func (r *jobRun) createPod(ctx context.Context, p *newPod) error {
 	if err := createPod(ctx, r.c.pods, p, client.OwnerOf(jobType(), r.j)); err != nil {
 		return err
 	}
-	r.active = append(r.active, &pod{ObjectMeta: p.ObjectMeta}) // for their number
+	r.active = append(r.active, &podObject{ObjectMeta: p.ObjectMeta}) // for their number
 	return nil
 }
 

@@ -31,7 +31,7 @@ const (
 
 // action returns what the policy does about a pod that has failed, and why if it fails the job. Without a rule for the
 // pod, the failure counts.
-func (f *podFailurePolicy) action(p *pod) (action, message string) {
+func (f *podFailurePolicy) action(p *podObject) (action, message string) {
 	if f == nil {
 		return countFailure, ""
 	}

@@ -27,21 +27,21 @@ type jobRun struct {
 	now  time.Time
 	wake time.Time // when the job must be looked at again although nothing happens; the zero time means never
 
-	pods, active       []*pod
+	pods, active       []*podObject
 	ready, terminating int
 	succeeded, failed  int // of all pods, counted in the status or not
 	backoff            backoff
 
-	doneBefore, done indexes      // that have succeeded: by the status, and by the pods too
-	failedIndexes    indexes      // nil unless each index has its own limit
-	waiting          map[int]*pod // the last failed pod of indexes that another pod will try again
+	doneBefore, done indexes            // that have succeeded: by the status, and by the pods too
+	failedIndexes    indexes            // nil unless each index has its own limit
+	waiting          map[int]*podObject // the last failed pod of indexes that another pod will try again
 
 	end *jobCondition // that the job gets; nil while it goes on
 }
 
-func newJobRun(c *jobs, j *job, pods []*pod) *jobRun {
+func newJobRun(c *jobs, j *job, pods []*podObject) *jobRun {
 	r := &jobRun{c: c, live: j, j: meta.Clone(j), now: time.Now(), pods: pods}
-	slices.SortFunc(r.pods, func(a, b *pod) int { return a.Key().Compare(b.Key()) })
+	slices.SortFunc(r.pods, func(a, b *podObject) int { return a.Key().Compare(b.Key()) })
 	if r.j.Status.Uncounted == nil {
 		r.j.Status.Uncounted = &uncounted{}
 	}
@@ -64,20 +64,20 @@ func newJobRun(c *jobs, j *job, pods []*pod) *jobRun {
 func (r *jobRun) completions() int { return or(r.j.Spec.Completions, math.MaxInt32) }
 
 // index returns the completion index of a pod, and whether it is one of the job.
-func (r *jobRun) index(p *pod) (int, bool) {
+func (r *jobRun) index(p *podObject) (int, bool) {
 	i, ok := completionIndex(p)
 	return i, ok && i < r.completions()
 }
 
 // hasFailed reports whether a pod has failed. One that is being deleted counts too, unless the job waits for its end.
-func (r *jobRun) hasFailed(p *pod) bool {
+func (r *jobRun) hasFailed(p *podObject) bool {
 	return p.Status.Phase == failed || !r.j.replacesOnlyFailed() && meta.IsDeleting(p) && p.Status.Phase != succeeded
 }
 
 // count counts the pods that have ended.
 func (r *jobRun) count() {
 	s := &r.j.Status
-	var newSucceeded, newFailed []*pod
+	var newSucceeded, newFailed []*podObject
 	counting := 0
 	for _, p := range r.pods {
 		_, known := r.index(p)
@@ -233,9 +233,9 @@ func (r *jobRun) findFailedIndexes() {
 
 // findWaiting returns, by index, the failed pods that keep their finalizers until another pod has taken their places,
 // because they say how often the index has failed.
-func (r *jobRun) findWaiting() map[int]*pod {
+func (r *jobRun) findWaiting() map[int]*podObject {
 	busy := r.indexesOf(r.active)
-	waiting := map[int]*pod{}
+	waiting := map[int]*podObject{}
 	for _, p := range r.pods {
 		i, ok := r.index(p)
 		if !ok || !isTracked(p) || !r.hasFailed(p) || r.done[i] || r.failedIndexes[i] || busy[i] {
@@ -250,7 +250,7 @@ func (r *jobRun) findWaiting() map[int]*pod {
 }
 
 // indexesOf returns the completion indexes of pods.
-func (r *jobRun) indexesOf(pods []*pod) indexes {
+func (r *jobRun) indexesOf(pods []*podObject) indexes {
 	set := indexes{}
 	for _, p := range pods {
 		if i, ok := completionIndex(p); ok {

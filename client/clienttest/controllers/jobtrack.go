@@ -83,7 +83,7 @@ func (r *jobRun) countWithout(tracked map[string]bool) bool {
 
 // countable returns the pods that lose the finalizer now, after it has put those that count into the status. all is
 // false if there are more, and news is true if the status has changed.
-func (r *jobRun) countable() (pods []*pod, all, news bool) {
+func (r *jobRun) countable() (pods []*podObject, all, news bool) {
 	s := &r.j.Status
 	counted := indexes{}
 	for _, p := range r.pods {
@@ -116,7 +116,7 @@ func (r *jobRun) countable() (pods []*pod, all, news bool) {
 }
 
 // canUntrack reports whether a pod can lose the finalizer.
-func (r *jobRun) canUntrack(p *pod) bool {
+func (r *jobRun) canUntrack(p *podObject) bool {
 	if meta.IsDeleting(r.j) || r.end != nil || p.Status.Phase == succeeded {
 		return true
 	}

@@ -149,7 +149,7 @@ func (k *Kubelet) run(ctx context.Context, env *environment) error {
 	r := &kubeletRun{
 		k: k, pods: client.For(env.client, podType()), nodes: client.For(env.client, nodeType()),
 		podCache: pods.Reader(), nodeCache: nodes.Reader(), assumed: map[meta.Key]string{},
-		onNode: cache.NewValueIndex(pods.Reader(), func(p *pod) string { return p.Spec.NodeName }),
+		onNode: cache.NewValueIndex(pods.Reader(), func(p *podObject) string { return p.Spec.NodeName }),
 	}
 	defer r.onNode.Close()
 	register := make(chan meta.Key, len(k.nodes))
@@ -171,15 +171,15 @@ func (k *Kubelet) run(ctx context.Context, env *environment) error {
 // kubeletRun is one Run of a Kubelet.
 type kubeletRun struct {
 	k         *Kubelet
-	pods      client.Resource[*pod]
-	nodes     client.Resource[*node]
-	podCache  cache.Reader[*pod]
-	nodeCache cache.Reader[*node]
-	onNode    *cache.Index[string, *pod]
+	pods      client.Resource[*podObject]
+	nodes     client.Resource[*nodeObject]
+	podCache  cache.Reader[*podObject]
+	nodeCache cache.Reader[*nodeObject]
+	onNode    *cache.Index[string, *podObject]
 	assumed   map[meta.Key]string // the nodes of pods that the cache may not have yet; of the scheduler
 }
 
 // grace returns how long the containers of a pod that is being deleted may take to end.
-func grace(p *pod) time.Duration {
+func grace(p *podObject) time.Duration {
 	return time.Duration(or(p.DeletionGracePeriodSeconds, 0)) * time.Second
 }

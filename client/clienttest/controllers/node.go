@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// node has the fields of a Node that a kubelet sets, and those that a scheduler reads.
-type node struct {
+// nodeObject has the fields of a Node that a kubelet sets, and those that a scheduler reads.
+type nodeObject struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {
 		Unschedulable bool `json:"unschedulable,omitempty"`
@@ -57,18 +57,18 @@ type nodeInfo struct {
 	Architecture            string `json:"architecture"`
 }
 
-func nodeType() client.Type[*node] {
-	return client.Type[*node]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
+func nodeType() client.Type[*nodeObject] {
+	return client.Type[*nodeObject]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
 }
 
 // register creates a node, and makes it ready.
 func (r *kubeletRun) register(ctx context.Context, key meta.Key) (controller.Result, error) {
-	n := &node{ObjectMeta: key.ObjectMeta()}
+	n := &nodeObject{ObjectMeta: key.ObjectMeta()}
 	n.Labels = map[string]string{"kubernetes.io/hostname": key.Name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
 	if _, err := r.nodes.Create(ctx, n); err != nil && !errors.Is(err, apierrors.AlreadyExists) {
 		return controller.Result{}, err
 	}
-	_, err := r.nodes.Status().Modify(ctx, key, func(n *node) error {
+	_, err := r.nodes.Status().Modify(ctx, key, func(n *nodeObject) error {
 		now := meta.Time{Time: time.Now()}
 		resources := map[string]string{"cpu": "64", "memory": "256Gi", "pods": "110", "ephemeral-storage": "1Ti"}
 		n.Status = nodeStatus{

@@ -8,15 +8,15 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// pod has the fields of a pod that the controllers and the kubelet read or write.
-type pod struct {
+// podObject has the fields of a pod that the controllers and the kubelet read or write.
+type podObject struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            podSpec   `json:"spec"`
 	Status          podStatus `json:"status"`
 }
 
-func podType() client.Type[*pod] {
-	return client.Type[*pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
+func podType() client.Type[*podObject] {
+	return client.Type[*podObject]{Version: "v1", Kind: "Pod", Resource: "pods"}
 }
 
 type podSpec struct {
@@ -133,18 +133,18 @@ const (
 )
 
 // isTerminal reports whether the containers of the pod have ended for good.
-func (p *pod) isTerminal() bool { return p.Status.Phase == succeeded || p.Status.Phase == failed }
+func (p *podObject) isTerminal() bool { return p.Status.Phase == succeeded || p.Status.Phase == failed }
 
 // isActive reports whether the pod counts as a replica.
-func (p *pod) isActive() bool { return !p.isTerminal() && !meta.IsDeleting(p) }
+func (p *podObject) isActive() bool { return !p.isTerminal() && !meta.IsDeleting(p) }
 
 // isTerminating reports whether the pod is being deleted while its containers run.
-func (p *pod) isTerminating() bool { return !p.isTerminal() && meta.IsDeleting(p) }
+func (p *podObject) isTerminating() bool { return !p.isTerminal() && meta.IsDeleting(p) }
 
-func (p *pod) isReady() bool { return meta.IsConditionTrue(p.Status.Conditions, "Ready") }
+func (p *podObject) isReady() bool { return meta.IsConditionTrue(p.Status.Conditions, "Ready") }
 
 // readySince returns when the pod became ready. It is zero if the pod is not ready.
-func (p *pod) readySince() time.Time {
+func (p *podObject) readySince() time.Time {
 	if !p.isReady() {
 		return time.Time{}
 	}
@@ -152,7 +152,7 @@ func (p *pod) readySince() time.Time {
 }
 
 // availableAt returns when the pod will have been ready for some seconds. It is false for a pod that is not ready.
-func (p *pod) availableAt(minReadySeconds int) (at time.Time, ready bool) {
+func (p *podObject) availableAt(minReadySeconds int) (at time.Time, ready bool) {
 	if !p.isReady() {
 		return time.Time{}, false
 	}
@@ -160,7 +160,7 @@ func (p *pod) availableAt(minReadySeconds int) (at time.Time, ready bool) {
 }
 
 // restarts returns the most restarts that a container of the pod has had, and the most of a sidecar.
-func (p *pod) restarts() (most, mostOfSidecars int) {
+func (p *podObject) restarts() (most, mostOfSidecars int) {
 	for _, c := range p.Status.Containers {
 		most = max(most, c.RestartCount)
 	}

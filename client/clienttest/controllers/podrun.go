@@ -63,7 +63,7 @@ const (
 
 // newPodRun returns the run of a pod that has come to its node. If the pod's status says that containers run or have
 // ended, they do.
-func newPodRun(p *pod, ip string, life func(Container) Life, now time.Time) *podRun {
+func newPodRun(p *podObject, ip string, life func(Container) Life, now time.Time) *podRun {
 	r := &podRun{uid: p.UID, ip: ip, started: now, policy: p.Spec.RestartPolicy, meta: &p.ObjectMeta, life: life}
 	if p.Status.StartTime != nil {
 		r.started = p.Status.StartTime.Time

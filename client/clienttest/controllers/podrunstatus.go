@@ -11,7 +11,7 @@ import (
 )
 
 // status returns the status of a pod as its run has it.
-func (r *podRun) status(p *pod, now time.Time) podStatus {
+func (r *podRun) status(p *podObject, now time.Time) podStatus {
 	s := meta.Clone(p).Status
 	host := hostIP(p.Spec.NodeName)
 	s.ObservedGeneration, s.StartTime = p.Generation, &meta.Time{Time: r.started}
@@ -151,7 +151,7 @@ func (r *podRun) containersReady(phase string, now time.Time) podCondition {
 }
 
 // unmetGates says which conditions of the readiness gates of a pod are missing or not true.
-func (p *pod) unmetGates() string {
+func (p *podObject) unmetGates() string {
 	var unmet []string
 	for _, gate := range p.Spec.ReadinessGates {
 		c := meta.FindCondition(p.Status.Conditions, gate.ConditionType)

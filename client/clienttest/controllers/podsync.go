@@ -51,7 +51,7 @@ type synced struct {
 }
 
 // sync advances the run of a pod. It is false for a pod that had ended before this kubelet ran.
-func (r *kubeletRun) sync(p *pod) (synced, bool) {
+func (r *kubeletRun) sync(p *podObject) (synced, bool) {
 	r.k.mu.Lock()
 	defer r.k.mu.Unlock()
 	now := time.Now()
@@ -88,7 +88,7 @@ func (r *kubeletRun) sync(p *pod) (synced, bool) {
 }
 
 // deadline returns when a pod fails although its containers go on, if it does.
-func (r *podRun) deadline(p *pod) (time.Time, bool) {
+func (r *podRun) deadline(p *podObject) (time.Time, bool) {
 	if p.Spec.ActiveDeadlineSeconds == nil {
 		return time.Time{}, false
 	}
@@ -96,7 +96,7 @@ func (r *podRun) deadline(p *pod) (time.Time, bool) {
 }
 
 // address returns the address of a new pod: that of its status, or one that no other pod of the node has.
-func (r *kubeletRun) address(p *pod) string {
+func (r *kubeletRun) address(p *podObject) string {
 	switch {
 	case p.Status.PodIP != "":
 		return p.Status.PodIP

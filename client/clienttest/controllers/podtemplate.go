@@ -33,7 +33,7 @@ func (t *template) pod(namespace, generateName string) *newPod {
 }
 
 // createPod creates a pod that owner controls. It creates nothing, and returns nil, if the namespace is being deleted.
-func createPod(ctx context.Context, pods client.Resource[*pod], p *newPod, owner client.Owner) error {
+func createPod(ctx context.Context, pods client.Resource[*podObject], p *newPod, owner client.Owner) error {
 	if len(p.Labels) == 0 {
 		return errors.New("unable to create pods, no labels")
 	}
@@ -95,8 +95,8 @@ func (t *template) hash(collisions *int) (string, error) {
 	return string(encoded), nil
 }
 
-// controlled is an object that another may control.
-type controlled interface {
+// ownedObject is an object that another may control.
+type ownedObject interface {
 	meta.Object
 	meta.Owned[meta.OwnerReference]
 }
@@ -104,7 +104,7 @@ type controlled interface {
 // ownedBy is the key of an index of objects by the uid of their controller, which is empty if they have none.
 type ownedBy struct{ namespace, uid string }
 
-func byController[T controlled](obj T) ownedBy {
+func byController[T ownedObject](obj T) ownedBy {
 	owner, _ := meta.ControllerOf(obj)
 	return ownedBy{obj.GetNamespace(), owner.UID}
 }

@@ -73,10 +73,10 @@ func (rs *replicaSet) replicas() int {
 // replicaSets has what the controller of replica sets uses.
 type replicaSets struct {
 	sets     client.Resource[*replicaSet]
-	pods     client.Resource[*pod]
+	pods     client.Resource[*podObject]
 	setCache cache.Reader[*replicaSet]
-	podCache cache.Reader[*pod]
-	podsOf   *cache.Index[ownedBy, *pod]
+	podCache cache.Reader[*podObject]
+	podsOf   *cache.Index[ownedBy, *podObject]
 	setsOf   *cache.Index[ownedBy, *replicaSet]
 }
 
@@ -85,7 +85,7 @@ func (replicaSetController) run(ctx context.Context, env *environment) error {
 	c := &replicaSets{
 		sets: client.For(env.client, replicaSetType()), pods: client.For(env.client, podType()),
 		setCache: sets.Reader(), podCache: pods.Reader(),
-		podsOf: cache.NewValueIndex(pods.Reader(), byController[*pod]),
+		podsOf: cache.NewValueIndex(pods.Reader(), byController[*podObject]),
 		setsOf: cache.NewValueIndex(sets.Reader(), byController[*replicaSet]),
 	}
 	defer c.podsOf.Close()
@@ -98,7 +98,7 @@ func (replicaSetController) run(ctx context.Context, env *environment) error {
 }
 
 // adopters returns the sets that select a pod without a controller.
-func (c *replicaSets) adopters(p *pod) (keys []meta.Key) {
+func (c *replicaSets) adopters(p *podObject) (keys []meta.Key) {
 	if _, has := meta.ControllerOf(p); has {
 		return nil
 	}
@@ -120,8 +120,8 @@ func (c *replicaSets) reconcile(ctx context.Context, key meta.Key) (controller.R
 		return controller.Result{}, controller.Terminal(err)
 	}
 	candidates := slices.Collect(c.candidates(set))
-	active := slices.DeleteFunc(slices.Clone(candidates), func(p *pod) bool { return !p.isActive() })
-	claimed := claim[*pod]{
+	active := slices.DeleteFunc(slices.Clone(candidates), func(p *podObject) bool { return !p.isActive() })
+	claimed := claim[*podObject]{
 		objects: c.pods, owner: client.OwnerOf(replicaSetType(), set), uid: set.UID, deleting: meta.IsDeleting(set),
 		selector: selector, check: stillThere(c.sets, set),
 	}
@@ -149,8 +149,8 @@ func (c *replicaSets) reconcile(ctx context.Context, key meta.Key) (controller.R
 }
 
 // candidates are the pods that the set controls, and those that nobody controls.
-func (c *replicaSets) candidates(set *replicaSet) iter.Seq[*pod] {
-	return func(yield func(*pod) bool) {
+func (c *replicaSets) candidates(set *replicaSet) iter.Seq[*podObject] {
+	return func(yield func(*podObject) bool) {
 		for _, uid := range []string{set.UID, ""} {
 			for p := range c.podsOf.Get(ownedBy{set.Namespace, uid}) {
 				if !yield(p) {
@@ -165,7 +165,7 @@ func (c *replicaSets) candidates(set *replicaSet) iter.Seq[*pod] {
 const burst = 500
 
 // scale creates missing pods, or deletes surplus ones.
-func (c *replicaSets) scale(ctx context.Context, set *replicaSet, pods []*pod) error {
+func (c *replicaSets) scale(ctx context.Context, set *replicaSet, pods []*podObject) error {
 	missing := set.replicas() - len(pods)
 	for range min(missing, burst) {
 		p := set.Spec.Template.pod(set.Namespace, prefix(set.Name))

@@ -8,7 +8,7 @@ import (
 )
 
 // status returns the status of the set with these active pods. failure is why pods could not be created or deleted.
-func (rs *replicaSet) status(pods []*pod, terminating int, failure error, now time.Time) replicaSetStatus {
+func (rs *replicaSet) status(pods []*podObject, terminating int, failure error, now time.Time) replicaSetStatus {
 	s := replicaSetStatus{
 		Replicas: len(pods), TerminatingReplicas: &terminating, ObservedGeneration: rs.Generation,
 		Conditions: slices.Clone(rs.Status.Conditions),
@@ -52,7 +52,7 @@ func hasAll(labels, wanted map[string]string) bool {
 }
 
 // nextAvailable returns when the next of the pods becomes available, and the zero time if all that are ready are.
-func nextAvailable(pods []*pod, minReadySeconds int, now time.Time) (next time.Time) {
+func nextAvailable(pods []*podObject, minReadySeconds int, now time.Time) (next time.Time) {
 	for _, p := range pods {
 		if at, ready := p.availableAt(minReadySeconds); ready && at.After(now) && (next.IsZero() || at.Before(next)) {
 			next = at

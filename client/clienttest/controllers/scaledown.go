@@ -11,15 +11,15 @@ import (
 
 // surplus returns n of the pods, those that are deleted first: pods without a node, pending ones and those that are not
 // ready come before others. onNode counts the pods of the whole workload by node.
-func surplus(pods []*pod, onNode map[string]int, n int) []*pod {
+func surplus(pods []*podObject, onNode map[string]int, n int) []*podObject {
 	now := time.Now()
-	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *pod) int { return deletedBefore(a, b, onNode, now) })
+	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *podObject) int { return deletedBefore(a, b, onNode, now) })
 	return sorted[:min(n, len(sorted))]
 }
 
 // deletedBefore compares two pods: it is negative if a is deleted before b. The first criterion that differs decides.
-func deletedBefore(a, b *pod, onNode map[string]int, now time.Time) int {
-	costOf := func(p *pod) int {
+func deletedBefore(a, b *podObject, onNode map[string]int, now time.Time) int {
+	costOf := func(p *podObject) int {
 		n, err := strconv.ParseInt(p.Annotations["controller.kubernetes.io/pod-deletion-cost"], 10, 32)
 		if err != nil {
 			return 0

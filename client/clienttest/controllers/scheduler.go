@@ -12,13 +12,13 @@ import (
 )
 
 // isUnscheduled reports whether the pod waits for the scheduler.
-func (p *pod) isUnscheduled() bool {
+func (p *podObject) isUnscheduled() bool {
 	return p.Spec.NodeName == "" && len(p.Spec.SchedulingGates) == 0 && p.isActive() &&
 		(p.Spec.SchedulerName == "" || p.Spec.SchedulerName == "default-scheduler")
 }
 
 // unscheduled returns the pods that wait for the scheduler. A change of a node may let them go.
-func (r *kubeletRun) unscheduled(*node) (keys []meta.Key) {
+func (r *kubeletRun) unscheduled(*nodeObject) (keys []meta.Key) {
 	for p := range r.onNode.Get("") {
 		if p.isUnscheduled() {
 			keys = append(keys, p.Key())
@@ -72,7 +72,7 @@ func (r *kubeletRun) load(node string) (n int) {
 }
 
 // refuse says in the status of a pod that no node fits.
-func (r *kubeletRun) refuse(ctx context.Context, p *pod) error {
+func (r *kubeletRun) refuse(ctx context.Context, p *podObject) error {
 	refused := meta.Clone(p)
 	refused.Status.setCondition(podCondition{
 		Type: "PodScheduled", Status: "False", Reason: "Unschedulable", ObservedGeneration: p.Generation,
