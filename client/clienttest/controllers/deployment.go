@@ -216,7 +216,7 @@ func (c *deployments) reconcile(ctx context.Context, key meta.Key) (controller.R
 	}
 	r := newRollout(c, d, sets)
 	if err := r.run(ctx); err != nil {
-		return controller.Result{}, err
+		return controller.Result{}, unlessGone(err)
 	}
 	return controller.Result{RequeueAt: r.deadline()}, nil
 }

@@ -123,7 +123,7 @@ func (r *jobRun) run(ctx context.Context) (controller.Result, error) {
 	changed = changed || active != s.Active || s.Ready == nil || *s.Ready != r.ready || s.Terminating == nil || *s.Terminating != r.terminating
 	s.Active, s.Ready, s.Terminating = active, &r.ready, &r.terminating
 	if err := r.track(ctx, changed); err != nil {
-		return controller.Result{}, errors.Join(failure, err)
+		return controller.Result{}, errors.Join(failure, unlessGone(err))
 	}
 	return controller.Result{RequeueAt: r.wake}, failure
 }

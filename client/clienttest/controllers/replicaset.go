@@ -143,7 +143,7 @@ func (c *replicaSets) reconcile(ctx context.Context, key meta.Key) (controller.R
 	counted := meta.Clone(set)
 	counted.Status = set.status(pods, terminating, failure, now)
 	if _, err := write(ctx, c.sets.Status().Patch, set, counted); err != nil {
-		return controller.Result{}, errors.Join(failure, err)
+		return controller.Result{}, errors.Join(failure, unlessGone(err))
 	}
 	return controller.Result{RequeueAt: nextAvailable(pods, set.Spec.MinReadySeconds, now)}, failure
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"sync"
-
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/controllers"
@@ -21,7 +19,6 @@ type cluster struct {
 	t      *testing.T
 	server *clienttest.Server
 	c      *client.Client
-	mu     sync.Mutex
 }
 
 type object = *meta.Unstructured
@@ -31,6 +28,7 @@ func resource(name string) client.Type[object] {
 	for _, t := range []client.Type[object]{
 		{Version: "v1", Kind: "Pod", Resource: "pods"},
 		{Version: "v1", Kind: "Service", Resource: "services"},
+		{Version: "v1", Kind: "ResourceQuota", Resource: "resourcequotas"},
 		{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts"},
 		{Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: meta.Cluster},
 		{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster},
@@ -149,7 +147,7 @@ func (w *cluster) want(obj object, fields map[string]string) {
 
 // conditions returns the types, statuses and reasons of the conditions of an object, sorted.
 func conditions(obj object) string {
-	list, _, err := meta.Nested[[]struct{ Type, Status, Reason string }](obj, "status", "conditions")
+	list, err := decode[[]struct{ Type, Status, Reason string }](obj, "status.conditions")
 	if err != nil {
 		return err.Error()
 	}
@@ -159,4 +157,12 @@ func conditions(obj object) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, " ")
+}
+
+// decode reads what an object has at a path; it is the zero value if there is nothing.
+func decode[V any](obj object, path string) (v V, err error) {
+	if text := at(obj, path); text != "" {
+		err = json.Unmarshal([]byte(text), &v)
+	}
+	return v, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -19,3 +20,7 @@ func write[T meta.Object](
 	}
 	return patchObject(ctx, meta.KeyOf(old), p.WithResourceVersion(old.GetResourceVersion()))
 }
+
+// unlessGone returns err, or nil if it says that the object that was to be written does not exist any more. Its deletion
+// then arrives soon.
+func unlessGone(err error) error { return apierrors.Ignore(err, apierrors.NotFound) }

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// The scenarios wait for a cluster most of their time, so all of them run together.
+// The scenarios wait for a cluster most of their time, so many of them run together.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "64"); err != nil {
+	if err := flag.Set("test.parallel", "24"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -117,7 +117,7 @@ func (n *normalizer) value(name string, v any) any {
 		for _, inner := range v {
 			out = append(out, n.value(name, inner))
 		}
-		if name == "conditions" || name == "endpoints" || name == "ownerReferences" {
+		if name == "conditions" || name == "endpoints" || name == "ports" || name == "ownerReferences" {
 			slices.SortFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		}
 		return out

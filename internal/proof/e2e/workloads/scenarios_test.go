@@ -214,7 +214,6 @@ func services() []scenario {
 			create("services", `{"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}]}}`),
 			create("services", `{"metadata": {"name": "far"}, "spec": {"type": "ExternalName", "externalName": "example.com", "selector": {"app": "web"}}}`), lonely("one", "run"),
 		}},
-		{"a service of more pods than a slice has room for", []step{service(""), replicaSet(120, "run", "").in(10 * time.Second), scale("replicasets", 90)}},
 		{"a service is deleted", []step{lonely("one", "run"), service(""), remove("services", "web", client.Background)}},
 		{"the default service account comes back", []step{remove("serviceaccounts", "default", "")}},
 	}

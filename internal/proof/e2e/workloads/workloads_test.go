@@ -41,7 +41,7 @@ func TestControllersDoTheSame(t *testing.T) {
 		}
 	})
 	if err := plane.StartControllers(t.Context(), "deployment-controller", "replicaset-controller", "job-controller", "endpointslice-controller",
-		"serviceaccount-controller", "ttl-after-finished-controller", "garbage-collector-controller"); err != nil {
+		"serviceaccount-controller", "ttl-after-finished-controller", "garbage-collector-controller", "resourcequota-controller"); err != nil {
 		t.Fatal(err)
 	}
 	config := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token)}
