@@ -130,7 +130,7 @@
 //	schemas of built-in kinds           without the descriptions of kinds and fields
 //	component statuses                  an empty list: the control plane has no components
 //	namespaces                          deleted with their contents in one request; on a real server a controller does
-//	                                    it later
+//	                                    it later, as here with Options.NamespaceController
 //	conversion of versions by webhooks  an object is converted to all versions when it is written, so a webhook that fails
 //	                                    makes the write fail; a real server converts at each read. A change of a
 //	                                    definition converts the objects, and fails with the webhook. An owner keeps
@@ -165,15 +165,15 @@
 //
 //	NOT SUPPORTED
 //	objects inside of custom resources  their metadata is not checked
-//	garbage collection                  owner references have no effect: delete children before you create an owner
-//	                                    of the same name again
+//	garbage collection                  owner references have no effect without package controllers: delete children
+//	                                    before you create an owner of the same name again
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
 //	proxy                               neither served nor listed
 //	containers                          exec, attach, log and port-forward only with Options.Containers
 //	hashes of storage versions          not in discovery; the parameter pretty is ignored
 //
-// No controllers run beside this server, so it behaves as a kube-apiserver alone. A test must do the controllers' work
-// where it matters. A deletion with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or
+// No controllers run beside this server, so it behaves as a kube-apiserver alone. Package client/clienttest/controllers
+// has some that a test can start; otherwise a test must do the controllers' work where it matters. A deletion with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or
 // orphan, and the object stays until the test removes the finalizer, as the garbage collector does. A pod with a
 // spec.nodeName gets a deletionTimestamp and stays, beyond its grace period, until the test deletes it with
 // gracePeriodSeconds 0 (a GracePeriod of client.NoGracePeriod), as the kubelet does. Until then the pod also keeps its

@@ -174,7 +174,7 @@ func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 	case p != nil && *p == "Foreground":
 		wanted = object.FinalizerForeground
 	case o.OrphanDependents == nil && p == nil:
-		return have
+		wanted = defaultPolicy(r, have)
 	}
 	kept := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
 		return (f == object.FinalizerOrphan || f == object.FinalizerForeground) && f != wanted
@@ -183,6 +183,19 @@ func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 		kept = append(kept, wanted)
 	}
 	return kept
+}
+
+// defaultPolicy returns the finalizer of a deletion that names no policy: the one that the object has, or that of the
+// resource. ReplicationControllers and Jobs orphan their dependents, as they did before there were policies.
+func defaultPolicy(r *resource, have []string) string {
+	isPolicy := func(f string) bool { return f == object.FinalizerOrphan || f == object.FinalizerForeground }
+	if i := slices.IndexFunc(have, isPolicy); i >= 0 {
+		return have[i]
+	}
+	if r.Builtin && (r.Kind == "ReplicationController" || r.Kind == "Job") {
+		return object.FinalizerOrphan
+	}
+	return ""
 }
 
 // check compares the preconditions with the object. As on a real server, the error names the kind, where other errors

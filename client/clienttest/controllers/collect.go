@@ -41,7 +41,7 @@ func (c *collector) collectAlive(ctx context.Context, i item) (controller.Result
 		}
 		return result, c.release(ctx, i, live, slices.Concat(owners.dangling, owners.waiting))
 	case len(owners.waiting) > 0 && len(i.dependents) > 0:
-		if live, err = c.breakCycle(ctx, i, live); live == nil || err != nil {
+		if err := c.breakCycle(ctx, i, live); err != nil {
 			return controller.Result{}, err
 		}
 		return controller.Result{}, c.delete(ctx, i, live, client.Foreground)
@@ -152,23 +152,22 @@ func (c *collector) release(ctx context.Context, i item, live *meta.Partial, uid
 	if len(left) == len(live.OwnerReferences) {
 		return nil
 	}
-	_, err := c.setOwners(ctx, i, live, left)
-	return err
+	return c.setOwners(ctx, i, live, left)
 }
 
-// setOwners writes the owners of an object, unless it has changed since it was read. It returns the object then, and nil
-// if it has gone.
-func (c *collector) setOwners(ctx context.Context, i item, live *meta.Partial, owners []meta.OwnerReference) (*meta.Partial, error) {
+// setOwners writes the owners of an object, unless it has changed since it was read.
+func (c *collector) setOwners(ctx context.Context, i item, live *meta.Partial, owners []meta.OwnerReference) error {
 	change := patch.Merge(map[string]any{"metadata": map[string]any{"ownerReferences": owners}}).WithResourceVersion(live.ResourceVersion)
-	live, err := metadataOf(c.env, i.resource).Patch(ctx, i.at.key, change)
-	return live, apierrors.Ignore(err, apierrors.NotFound)
+	_, err := metadataOf(c.env, i.resource).Patch(ctx, i.at.key, change)
+	return apierrors.Ignore(err, apierrors.NotFound)
 }
 
 // breakCycle makes an object no longer block its owners, if one of its own dependents waits for dependents: that may be
-// one of those owners. It returns the object as it is then, and nil if it has gone.
-func (c *collector) breakCycle(ctx context.Context, i item, live *meta.Partial) (*meta.Partial, error) {
-	if !slices.ContainsFunc(i.dependents, func(d item) bool { return d.phase == foreground }) || !slices.ContainsFunc(live.OwnerReferences, blocking) {
-		return live, nil
+// one of those owners. The deletion that follows then fails with a Conflict, because the object has changed, and the object
+// is looked at again. By then the owners may have gone, or no longer wait. Kubernetes' collector does the same.
+func (c *collector) breakCycle(ctx context.Context, i item, live *meta.Partial) error {
+	if !slices.ContainsFunc(i.dependents, func(d item) bool { return d.waited }) || !slices.ContainsFunc(live.OwnerReferences, blocking) {
+		return nil
 	}
 	owners := slices.Clone(live.OwnerReferences)
 	for n := range owners {

@@ -107,15 +107,15 @@ func (c *collector) collect(ctx context.Context, uid string) (controller.Result,
 	if !found {
 		return controller.Result{}, nil
 	}
-	switch i.phase {
-	case orphaning:
+	switch {
+	case i.phase == alive:
+		return c.collectAlive(ctx, i)
+	case i.phase == orphaning:
 		return controller.Result{}, c.orphan(ctx, i)
-	case foreground:
+	case i.waited:
 		return controller.Result{}, c.foreground(ctx, i)
-	case deleting:
-		return controller.Result{}, nil
 	}
-	return c.collectAlive(ctx, i)
+	return controller.Result{}, nil
 }
 
 // foreground ends the wait of an object for its dependents, or makes those that block it go.
@@ -124,7 +124,7 @@ func (c *collector) foreground(ctx context.Context, i item) error {
 	for _, d := range i.dependents {
 		if d.blocks(i.uid) {
 			blocked = true
-			if d.phase != foreground {
+			if !d.waited {
 				c.graph.again(d.uid)
 			}
 		}

@@ -3,8 +3,10 @@ package controllers
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -209,6 +211,7 @@ func TestForegroundDeletionsInACycleEnd(t *testing.T) {
 		}
 		w.want(map[*meta.Unstructured]string{a: "of [c]", b: "of [a]", c: "of [b]"})
 		w.delete(a, client.Foreground)
+		time.Sleep(time.Second) // for a retry
 		w.want(map[*meta.Unstructured]string{a: "gone", b: "gone", c: "gone"})
 	})
 }
@@ -296,5 +299,98 @@ func TestARegisteredResourceIsFoundWithinHalfAMinute(t *testing.T) {
 		w.delete(page, client.Foreground)
 		time.Sleep(discoveryPeriod)
 		w.want(map[*meta.Unstructured]string{page: "gone", child: "gone"})
+	})
+}
+
+func TestAForbiddenResourceDelaysOnlyTheStart(t *testing.T) {
+	o := clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return a.Resource.Resource != "leases", "" }}
+	inWorld(t, o, func(w *world) {
+		owner := w.create(configMaps, "owner")
+		child := w.create(configMaps, "child", ref(owner))
+		w.delete(owner, "")
+		w.collect()
+		w.want(map[*meta.Unstructured]string{child: "of [owner]"})
+		time.Sleep(listTimeout)
+		w.want(map[*meta.Unstructured]string{child: "gone"})
+	})
+}
+
+func TestFaultsDelayTheCollector(t *testing.T) {
+	inWorld(t, clienttest.Options{}, func(w *world) {
+		w.collect()
+		owner, other := w.create(configMaps, "owner"), w.create(configMaps, "other")
+		child, orphan := w.create(secrets, "child", ref(owner)), w.create(secrets, "orphan", ref(other))
+		synctest.Wait()
+		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if strings.HasPrefix(r.UserAgent(), userAgent) {
+				return clienttest.Answer(meta.Status{Code: http.StatusInternalServerError, Reason: "InternalError"})
+			}
+			return nil
+		})
+		w.server.DropWatches()
+		w.delete(owner, client.Foreground)
+		w.delete(other, client.Orphan)
+		time.Sleep(5 * time.Minute)
+		w.want(map[*meta.Unstructured]string{
+			owner: "of [] waits for [foregroundDeletion]", other: "of [] waits for [orphan]", child: "of [owner]", orphan: "of [other]",
+		})
+		w.server.Intercept(nil)
+		time.Sleep(20 * time.Minute) // the longest wait between two attempts
+		w.want(map[*meta.Unstructured]string{owner: "gone", other: "gone", child: "gone", orphan: "of []"})
+	})
+}
+
+// A write between the collector's look at an object and its deletion of it matters only if it changes the owners.
+func TestAWriteBeforeTheDeletion(t *testing.T) {
+	for name, adopted := range map[string]bool{"of the owners keeps the object": true, "of something else does not": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, clienttest.Options{}, func(w *world) {
+				w.collect()
+				owner, other := w.create(configMaps, "owner"), w.create(configMaps, "other")
+				child := w.create(secrets, "child", ref(owner))
+				synctest.Wait()
+				var once sync.Once
+				w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+					if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/child") {
+						once.Do(func() {
+							if _, err := client.For(w.c, secrets).Modify(w.Context(), meta.KeyOf(child), func(o *meta.Unstructured) error {
+								if adopted {
+									o.SetOwnerReferences([]meta.OwnerReference{ref(owner), ref(other)})
+								}
+								return meta.SetNested(o, "changed", "metadata", "annotations", "example.com/note")
+							}); err != nil {
+								w.Error(err)
+							}
+						})
+					}
+					return nil
+				})
+				w.delete(owner, "")
+				time.Sleep(time.Minute)
+				want := map[bool]string{true: "of [other]", false: "gone"}[adopted]
+				w.want(map[*meta.Unstructured]string{child: want})
+			})
+		})
+	}
+}
+
+func TestAnOwnerInAnotherNamespaceIsReported(t *testing.T) {
+	events := client.Type[*meta.Unstructured]{Group: "events.k8s.io", Version: "v1", Kind: "Event", Resource: "events"}
+	inWorld(t, clienttest.Options{}, func(w *world) {
+		w.collect()
+		w.create(namespaces, "elsewhere")
+		owner := w.create(configMaps, "owner")
+		synctest.Wait()
+		child := w.create(secrets, "elsewhere/far", ref(owner))
+		time.Sleep(time.Second)
+		w.want(map[*meta.Unstructured]string{child: "gone"})
+		all, err := client.For(w.c, events).In("elsewhere").List(w.Context(), client.ListOptions{})
+		if err != nil || len(all.Items) != 1 {
+			w.Fatalf("%d events, %v", len(all.Items), err)
+		}
+		if reason, note := all.Items[0].Object["reason"], all.Items[0].Object["note"]; reason != "OwnerRefInvalidNamespace" ||
+			!strings.Contains(fmt.Sprint(note), `does not exist in namespace "elsewhere"`) {
+			w.Errorf("the event is %v: %v", reason, note)
+		}
 	})
 }

@@ -49,9 +49,12 @@ type node struct {
 	uid    string
 	number int // nodes are counted, so that they have an order
 	// resource is nil until a watch has shown the object. Only then at and phase are known.
-	resource   *discovery.Resource
-	at         place
-	phase      phase
+	resource *discovery.Resource
+	at       place
+	phase    phase
+	// waited is true from the moment that the object has waited for its dependents, until it has gone. Kubernetes' collector
+	// remembers that too, also if another client has removed the finalizer.
+	waited     bool
 	owners     []meta.OwnerReference
 	dependents map[*node]bool
 }
@@ -92,9 +95,10 @@ func (g *graph) feed(look func(uid string)) {
 	g.pending = nil
 }
 
-// lookAt names nodes to the collector, in their order.
+// lookAt names nodes to the collector, the newest first. Kubernetes' collector looks at all of them at once. So it usually
+// finds that an owner among them is still as it was, and so does this one, because an owner is usually older.
 func (g *graph) lookAt(nodes ...*node) {
-	slices.SortFunc(nodes, func(a, b *node) int { return a.number - b.number })
+	slices.SortFunc(nodes, func(a, b *node) int { return b.number - a.number })
 	for _, n := range nodes {
 		if g.look != nil {
 			g.look(n.uid)
@@ -127,6 +131,7 @@ func (g *graph) put(r *discovery.Resource, o *meta.Partial) {
 	case orphaning:
 		g.lookAt(n)
 	case foreground:
+		n.waited = true
 		g.lookAt(slices.Collect(maps.Keys(n.dependents))...)
 		g.lookAt(n)
 	}
@@ -224,13 +229,13 @@ func (g *graph) forget(n *node) {
 	g.lookAt(slices.Collect(maps.Keys(n.dependents))...)
 	for _, r := range n.owners {
 		if owner := g.nodes[r.UID]; owner != nil && owner.dependents[n] {
-			if owner.phase == foreground {
+			if owner.waited {
 				g.lookAt(owner)
 			}
 			g.unlink(n, owner)
 		}
 	}
-	if n.owners, n.resource, n.phase = nil, nil, alive; len(n.dependents) == 0 {
+	if n.owners, n.resource, n.phase, n.waited = nil, nil, alive, false; len(n.dependents) == 0 {
 		delete(g.nodes, n.uid)
 	}
 }
@@ -253,7 +258,7 @@ func (g *graph) read(uid string) (_ item, found bool) {
 	for d := range n.dependents {
 		i.dependents = append(i.dependents, item{node: *d})
 	}
-	slices.SortFunc(i.dependents, func(a, b item) int { return a.number - b.number })
+	slices.SortFunc(i.dependents, func(a, b item) int { return b.number - a.number })
 	return i, true
 }
 

@@ -1,0 +1,254 @@
+package collectors
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/clienttest/controllers"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/proof/histories"
+)
+
+var steps = flag.Int("steps", 14, "how many steps a history has")
+
+// A kube-controller-manager needs a moment until it has seen a change and made its own. The test fails if that is more.
+const quiet = 1500 * time.Millisecond
+
+// history is what a test plays, and what became of it at the first side.
+type history struct {
+	seed  uint64
+	steps []step
+	after []result // one for each step
+}
+
+type result struct {
+	outcome string
+	lines   []string
+}
+
+func TestControllersDoTheSame(t *testing.T) {
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := plane.StartControllers(t.Context(), "garbage-collector-controller", "namespace-controller"); err != nil {
+		t.Fatal(err)
+	}
+	real := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token)}
+	t.Run("garbage collectors", func(t *testing.T) {
+		var all []history
+		for seed := range histories.Seeds(60) {
+			all = append(all, history{seed: seed})
+		}
+		synctest.Test(t, func(t *testing.T) { playOurs(t, all) })
+		playReal(t, real, all)
+	})
+	t.Run("namespace controllers", func(t *testing.T) {
+		var ours []string
+		synctest.Test(t, func(t *testing.T) {
+			server := clienttest.Start(t, clienttest.Options{NamespaceController: true})
+			controllers.Start(t, server.Config(), controllers.Namespaces())
+			ours = endNamespaces(t, server.Config())
+		})
+		for i, got := range endNamespaces(t, real) {
+			if got != ours[i] {
+				t.Errorf("a kube-controller-manager leaves\n%s\nours leaves\n%s", got, ours[i])
+			}
+		}
+	})
+}
+
+// playOurs chooses the steps of all histories, and plays them at clienttest.
+func playOurs(t *testing.T, all []history) {
+	server := clienttest.Start(t, clienttest.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	s, end := newSide(ctx, t, server.Config(), len(all))
+	defer end()
+	defer cancel()
+	controllers.Start(t, server.Config(), controllers.GarbageCollector())
+	synctest.Wait()
+	sources := make([]*rand.Rand, len(all))
+	for h := range all {
+		sources[h] = rand.New(rand.NewPCG(all[h].seed, 1))
+	}
+	before := s.snapshots(len(all))
+	for range *steps {
+		outcomes := make([]string, len(all))
+		for h := range all {
+			all[h].steps = append(all[h].steps, next(sources[h], before[h].places))
+			outcomes[h] = s.do(ctx, h, all[h].steps[len(all[h].steps)-1])
+			synctest.Wait() // as slow as the other side, where a step takes longer than an event
+		}
+		time.Sleep(quiet) // for retries
+		synctest.Wait()
+		before = s.snapshots(len(all))
+		for h := range all {
+			all[h].after = append(all[h].after, result{outcomes[h], before[h].lines})
+		}
+	}
+}
+
+// playReal plays the steps at a kube-apiserver with a kube-controller-manager, and compares.
+func playReal(t *testing.T, config client.Config, all []history) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s, end := newSide(ctx, t, config, len(all))
+	defer end()
+	defer cancel()
+	s.awaitCollector(t)
+	again := s.compare(ctx, all, 0)
+	if len(again) == 0 {
+		return
+	}
+	// A kube-controller-manager looks at several objects at once, in any order, so what it leaves may depend on the order. It
+	// must be able to leave the same as ours.
+	var repeated []history
+	for _, d := range again {
+		repeated = append(repeated, slices.Repeat([]history{d.history}, repetitions)...)
+	}
+	s.prepare(t, len(all), len(all)+len(repeated))
+	differ := map[int]bool{}
+	for _, d := range s.compare(ctx, repeated, len(all)) {
+		differ[d.at] = true
+	}
+	for n, d := range again {
+		alike := 0
+		for i := range repetitions {
+			if !differ[n*repetitions+i] {
+				alike++
+			}
+		}
+		if alike == 0 {
+			t.Error(d.text)
+		} else {
+			t.Logf("history %d differed once, and then was the same in %d of %d repetitions", d.seed, alike, repetitions)
+		}
+	}
+}
+
+// repetitions is how often a history that differs is played again.
+const repetitions = 10
+
+// difference is a history that a kube-controller-manager ended otherwise than ours.
+type difference struct {
+	history
+	at   int // in the histories that were compared
+	text string
+}
+
+// compare plays histories, numbered from a number on, and returns those that differ.
+func (s *side) compare(ctx context.Context, all []history, from int) (differ []difference) {
+	found := make([]bool, len(all))
+	for n := range *steps {
+		outcomes := make([]string, len(all))
+		var group sync.WaitGroup
+		limit := make(chan struct{}, 8)
+		for h := range all {
+			limit <- struct{}{}
+			group.Go(func() {
+				outcomes[h] = s.do(ctx, from+h, all[h].steps[n])
+				<-limit
+			})
+		}
+		group.Wait()
+		s.quiet(quiet)
+		now := s.snapshots(from + len(all))
+		for h := range all {
+			if got := (result{outcomes[h], now[from+h].lines}); !found[h] && !same(got, all[h].after[n]) {
+				found[h] = true
+				differ = append(differ, difference{all[h], h, all[h].report(n, got)})
+			}
+		}
+	}
+	return differ
+}
+
+func same(a, b result) bool { return a.outcome == b.outcome && slices.Equal(a.lines, b.lines) }
+
+// report describes how a history differs after step n.
+func (h history) report(n int, got result) string {
+	text := fmt.Sprintf("history %d differs after step %d:\n", h.seed, n)
+	for i := range n + 1 {
+		text += fmt.Sprintf("  %d. %s: %s\n", i, h.steps[i], h.after[i].outcome)
+	}
+	if n > 0 {
+		text += "before:\n  " + strings.Join(h.after[n-1].lines, "\n  ") + "\n"
+	}
+	return text + "a kube-controller-manager leaves, after the outcome " + got.outcome + ":\n  " + strings.Join(got.lines, "\n  ") +
+		"\nours leaves, after the outcome " + h.after[n].outcome + ":\n  " + strings.Join(h.after[n].lines, "\n  ")
+}
+
+// prepare creates the namespaces of some histories.
+func (s *side) prepare(t *testing.T, from, to int) {
+	t.Helper()
+	spaces := client.For(s.c, client.Type[object]{Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: meta.Cluster})
+	for h := from; h < to; h++ {
+		for _, space := range []string{"a", "b"} {
+			o := &meta.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+			o.SetName(fmt.Sprintf("h%d-%s", h, space))
+			if _, err := spaces.Create(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// define creates the definition of the custom resource.
+func (s *side) define(t *testing.T) {
+	t.Helper()
+	definitions := client.For(s.c, client.Type[object]{
+		Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Resource: "customresourcedefinitions", Scope: meta.Cluster,
+	})
+	if _, err := definitions.Create(t.Context(), pageDefinition()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.WaitFor(t.Context(), definitions, meta.Key{Name: "pages.example.com"}, client.UntilTrue("Established")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitCollector returns when the collector collects, also the children of custom resources.
+func (s *side) awaitCollector(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	pages := client.For(s.c, kindOf("Page"))
+	o := &meta.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Page"}}
+	o.SetName("canary")
+	o.SetNamespace("default")
+	o.SetOwnerReferences([]meta.OwnerReference{{APIVersion: "example.com/v1", Kind: "Page", Name: "none", UID: "1"}})
+	made, err := pages.Create(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.WaitFor(ctx, pages, meta.KeyOf(made), client.UntilDeleted(made.GetUID())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func pageDefinition() object {
+	return &meta.Unstructured{Object: map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "pages.example.com"},
+		"spec": map[string]any{
+			"group": "example.com", "scope": "Namespaced", "names": map[string]any{"kind": "Page", "plural": "pages"},
+			"versions": []any{map[string]any{
+				"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}},
+			}},
+		},
+	}}
+}
