@@ -158,7 +158,7 @@ func (k *Kubelet) run(ctx context.Context, env *environment) error {
 	}
 	return informer.Run(ctx,
 		controller.New("nodes", controller.Options{}, r.register, controller.Chan(register)),
-		controller.New("scheduler", controller.Options{}, r.schedule,
+		controller.New("scheduler", controller.Options{Workers: workers}, r.schedule,
 			controller.Watch(pods),
 			controller.Map(nodes, r.unscheduled), controller.Reads[meta.Key](nodes),
 			controller.Fresh[meta.Key](pods)),
@@ -176,7 +176,9 @@ type kubeletRun struct {
 	podCache  cache.Reader[*podObject]
 	nodeCache cache.Reader[*nodeObject]
 	onNode    *cache.Index[string, *podObject]
-	assumed   map[meta.Key]string // the nodes of pods that the cache may not have yet; of the scheduler
+
+	mu      sync.Mutex
+	assumed map[meta.Key]string // the nodes that the scheduler has chosen, until the cache knows
 }
 
 // grace returns how long the containers of a pod that is being deleted may take to end.

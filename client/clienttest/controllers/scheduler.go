@@ -31,9 +31,24 @@ func (r *kubeletRun) unscheduled(*nodeObject) (keys []meta.Key) {
 func (r *kubeletRun) schedule(ctx context.Context, key meta.Key) (controller.Result, error) {
 	p, found := r.podCache.Get(key)
 	if !found || !p.isUnscheduled() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		delete(r.assumed, key) // the cache knows
 		return controller.Result{}, nil
 	}
+	best := r.choose(p)
+	if best == "" {
+		return controller.Result{}, r.refuse(ctx, p)
+	}
+	// Another scheduler may have been faster, or the pod may be being deleted.
+	return controller.Result{}, apierrors.Ignore(client.Bind(ctx, r.pods, key, best), apierrors.Conflict, apierrors.NotFound)
+}
+
+// choose returns the node for a pod, and counts the pod there. It is empty if no node fits.
+func (r *kubeletRun) choose(p *podObject) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.assumed, p.Key()) // of an attempt that failed
 	best, fewest := "", 0
 	for _, name := range r.k.nodes {
 		n, found := r.nodeCache.Get(meta.Key{Name: name})
@@ -44,18 +59,14 @@ func (r *kubeletRun) schedule(ctx context.Context, key meta.Key) (controller.Res
 			best, fewest = name, load
 		}
 	}
-	if best == "" {
-		return controller.Result{}, r.refuse(ctx, p)
+	if best != "" {
+		r.assumed[p.Key()] = best
 	}
-	if err := client.Bind(ctx, r.pods, key, best); err != nil {
-		// Another scheduler was faster, or the pod is being deleted.
-		return controller.Result{}, apierrors.Ignore(err, apierrors.Conflict, apierrors.NotFound)
-	}
-	r.assumed[key] = best
-	return controller.Result{}, nil
+	return best
 }
 
-// load counts the pods of a node that have not ended, including those that the cache does not know yet to be there.
+// load counts the pods of a node that have not ended, including those that the cache does not know yet to be there. The
+// lock is held.
 func (r *kubeletRun) load(node string) (n int) {
 	for p := range r.onNode.Get(node) {
 		delete(r.assumed, p.Key())
