@@ -195,12 +195,11 @@ func (c *jobs) release(ctx context.Context, key meta.Key) (controller.Result, er
 	return controller.Result{}, c.untrack(ctx, p)
 }
 
-// untrack removes the finalizer from a pod.
+// untrack removes the finalizer from a pod, whatever else has changed since the cache saw it: the pod may just have been
+// deleted, and is counted as what it was before.
 func (c *jobs) untrack(ctx context.Context, p *podObject) error {
-	free := meta.Clone(p)
-	track(free, false)
-	_, err := write(ctx, c.pods.Patch, p, free)
-	return apierrors.Ignore(err, apierrors.NotFound)
+	_, err := c.pods.RemoveFinalizer(ctx, p.Key(), trackingFinalizer, meta.FinalizerOptions{UID: p.UID})
+	return unlessGone(err)
 }
 
 func (c *jobs) reconcile(ctx context.Context, key meta.Key) (controller.Result, error) {
