@@ -8,5 +8,18 @@
 // controller is an ordinary client of the server: it lists and watches, and it writes by requests that a test can
 // intercept, count and refuse.
 //
+// [Deployments], [ReplicaSets] and [Jobs] make pods, and a [Kubelet] makes them run: it has no programs, and gives pods the
+// status that they would have. A test tells it what becomes of a container, or lets it happen by itself after a time:
+//
+//	kubelet := controllers.NewKubelet(controllers.KubeletOptions{})
+//	controllers.Start(t, server.Config(), controllers.Jobs(), kubelet)
+//	...
+//	err := kubelet.Finish(ctx, pod, "main", 1)
+//
+// Package clienttest/containers runs functions of the test as the commands in such pods.
+//
+// The controllers of workloads make no Events. There are none for stateful sets, daemon sets and cron jobs, and none for
+// the Endpoints of services.
+//
 // In a bubble of testing/synctest, synctest.Wait returns when the controllers have nothing left to do.
 package controllers

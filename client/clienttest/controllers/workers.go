@@ -1,0 +1,4 @@
+package controllers
+
+// workers is how many keys each controller reconciles at a time.
+const workers = 4
