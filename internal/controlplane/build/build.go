@@ -54,8 +54,7 @@ type builder struct {
 	minor    string
 	programs []string
 	cache    string
-	progress io.Writer     // nil for nowhere
-	every    time.Duration // how often it reports; 0 means ten seconds
+	progress io.Writer // nil for nowhere
 }
 
 func (b *builder) run(ctx context.Context) (string, error) {

@@ -10,16 +10,19 @@ import (
 	"runtime"
 )
 
-// files returns where the embedded files of a minor release stand in its module.
-func files(minor string) map[string]string {
-	files := map[string]string{
-		"module/" + minor + ".mod.txt": "go.mod",
-		"module/" + minor + ".sum.txt": "go.sum",
-		"lifeline/lifeline.go":         "lifeline/lifeline.go",
-	}
+// sources returns where the embedded files of the programs stand in their module.
+func sources() map[string]string {
+	files := map[string]string{"lifeline/lifeline.go": "lifeline/lifeline.go"}
 	for _, name := range names() {
 		files["module/"+name+".go.txt"] = name + "/main.go"
 	}
+	return files
+}
+
+// files adds those of a minor release.
+func files(minor string) map[string]string {
+	files := sources()
+	files["module/"+minor+".mod.txt"], files["module/"+minor+".sum.txt"] = "go.mod", "go.sum"
 	return files
 }
 
@@ -41,8 +44,12 @@ func (b *builder) hash() (string, error) {
 
 // writeModule writes the module of a minor release into a directory.
 func (b *builder) writeModule(dir string) error {
-	for from, to := range files(b.minor) {
-		text, err := fs.ReadFile(b.files, from)
+	return writeFiles(b.files, files(b.minor), dir)
+}
+
+func writeFiles(embedded fs.FS, files map[string]string, dir string) error {
+	for from, to := range files {
+		text, err := fs.ReadFile(embedded, from)
 		if err != nil {
 			return err
 		}
@@ -57,7 +64,5 @@ func (b *builder) writeModule(dir string) error {
 	return nil
 }
 
-// WriteModule writes the module of a minor release of Minors into a directory, so that a program can check it.
-func WriteModule(minor, dir string) error {
-	return (&builder{files: embedded, minor: minor}).writeModule(dir)
-}
+// WritePrograms writes the programs into a directory that has no go.mod yet. Command update makes that.
+func WritePrograms(dir string) error { return writeFiles(embedded, sources(), dir) }

@@ -43,11 +43,7 @@ func (b *builder) watch(ctx context.Context, cmd *exec.Cmd, programs []string) e
 
 // reportEvery reports the progress until done is closed.
 func (b *builder) reportEvery(done <-chan struct{}, began time.Time, said *output) {
-	every := 10 * time.Second
-	if b.every > 0 {
-		every = b.every
-	}
-	ticker := time.NewTicker(every)
+	ticker := time.NewTicker(10 * time.Second)
 	defer ticker.Stop()
 	for {
 		select {
@@ -109,7 +105,10 @@ func (o *output) progress() string {
 	if o.downloaded > 0 {
 		parts = append(parts, fmt.Sprintf("%d modules downloaded", o.downloaded))
 	}
-	if o.compiled > 0 {
+	switch {
+	case strings.HasPrefix(o.last, "servers/"): // the main packages come last, and linking takes longer than compiling them
+		parts = append(parts, fmt.Sprintf("%d packages compiled, now linking", o.compiled))
+	case o.compiled > 0:
 		parts = append(parts, fmt.Sprintf("%d packages compiled, now %s", o.compiled, o.last))
 	}
 	if len(parts) == 0 {
