@@ -12,12 +12,13 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 )
 
 // The test binary also plays the programs of a control plane, by the name under which it is called. Its API server is a
 // server of clienttest, so these tests need no build of Kubernetes.
 func TestMain(m *testing.M) {
-	switch filepath.Base(os.Args[0]) {
+	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
 	case "etcd":
 		playEtcd()
 	case "kube-apiserver":
@@ -97,9 +98,17 @@ func programs(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "outsider"} {
-		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+		path := build.Path(dir, name)
+		if os.Link(self, path) == nil {
+			continue
+		}
+		if err := os.WriteFile(path, text, 0o700); err != nil { // another file system
 			t.Fatal(err)
 		}
 	}

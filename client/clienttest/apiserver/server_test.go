@@ -18,6 +18,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 	"github.com/bowline-go/bowline/internal/proof/conformance"
 )
 
@@ -285,7 +286,7 @@ func TestAStartGivesUpBeforeTheTimeLimitOfTheTest(t *testing.T) {
 // The servers are not children of this test, so their ends show in what they leave: the directory goes, and nobody
 // listens.
 func TestTheServersEndWithAProcessThatIsKilled(t *testing.T) {
-	cmd := exec.Command(filepath.Join(programs(t), "outsider"))
+	cmd := exec.Command(build.Path(programs(t), "outsider"))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
