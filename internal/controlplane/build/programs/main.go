@@ -18,6 +18,7 @@ func main() {
 	minor := flag.String("kubernetes", "", "minor release of Kubernetes; empty means the newest")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop)
 	dir, err := build.Programs(ctx, *minor, flag.Args(), os.Stderr)
 	stop()
 	if err != nil {

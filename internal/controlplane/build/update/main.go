@@ -30,6 +30,7 @@ func main() {
 	check := flag.Bool("check", false, "write nothing, and fail if a file would change")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop)
 	defer stop()
 	minors := flag.Args()
 	if len(minors) == 0 {
