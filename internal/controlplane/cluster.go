@@ -43,7 +43,7 @@ func socketDir(dir string) (string, error) {
 	if err != nil || len(filepath.Join(made, socketName)) <= longest {
 		return made, err
 	}
-	return os.MkdirTemp("/tmp", "bowline-e2e-")
+	return os.MkdirTemp("/tmp", "bowline-")
 }
 
 // startCluster starts the proxy, and returns the path of the file that tells the API server of it.

@@ -102,7 +102,7 @@ func (p *ControlPlane) start(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if p.dir, err = os.MkdirTemp("", "bowline-e2e-"); err != nil {
+	if p.dir, err = os.MkdirTemp("", "bowline-"); err != nil {
 		return fmt.Errorf("make the directory of the run: %w", err)
 	}
 	if err := p.startEtcd(ctx); err != nil {

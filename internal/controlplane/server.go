@@ -119,8 +119,21 @@ func (s *server) ended() error {
 	return fmt.Errorf("%s ended by itself: %w; end of its log:\n%s", s.name, how, said)
 }
 
+// tailBytes bounds what tail reads of a log.
+const tailBytes = 64 << 10
+
+// tail returns the last lines of the log.
 func (s *server) tail() string {
-	text, err := os.ReadFile(s.log)
+	f, err := os.Open(s.log)
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err.Error()
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-tailBytes), tailBytes))
 	if err != nil {
 		return err.Error()
 	}
