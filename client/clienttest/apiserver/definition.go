@@ -51,9 +51,11 @@ func definitionOf(r clienttest.Resource) (*meta.Unstructured, error) {
 func versionOf(r clienttest.Resource) (map[string]any, error) {
 	var schema any = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	if len(r.Schema) > 0 {
-		if err := json.Unmarshal(r.Schema, &schema); err != nil {
-			return nil, fmt.Errorf("Schema: %w", err)
+		var members map[string]any
+		if err := json.Unmarshal(r.Schema, &members); err != nil {
+			return nil, fmt.Errorf("read the Schema: %w", err)
 		}
+		schema = r.Schema // its numbers as they are written
 	}
 	version := map[string]any{
 		"name": r.Version, "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": schema},

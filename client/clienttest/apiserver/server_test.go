@@ -124,7 +124,7 @@ func TestOptionsThatCannotBeUsedAreErrorsThatNameTheField(t *testing.T) {
 		{
 			"a schema that is not JSON",
 			Options{Resources: []clienttest.Resource{{Group: "a.b", Version: "v1", Kind: "Color", Resource: "colors", Schema: []byte("{")}}},
-			`Schema: unexpected end of JSON input`,
+			`read the Schema: unexpected end of JSON input`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
