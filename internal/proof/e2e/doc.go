@@ -41,6 +41,7 @@
 //	                                     "spec.resourceAttributes: ..."        resourceAttributes must be specified"
 //	a certificate signing request,       "Approved and Denied conditions       "must specify at most one of: ..."
 //	approved and denied                  are mutually exclusive"
+//	a definition with a set of objects   no warning                            a warning
 //	the published schemas                without them                          attestations of a token request, modes
 //	                                                                           and users of files in volumes, and others
 //
