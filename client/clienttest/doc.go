@@ -94,7 +94,7 @@
 //
 // The table says how much of Kubernetes a passing test covers. A suite of cases runs against both this server and
 // kube-apiserver 1.37 and verifies the first part of the table. If a test finds a difference that is not in the table,
-// this package is wrong.
+// this package is wrong. Package client/clienttest/apiserver runs a test on a real server of this and other releases.
 //
 //	AS ON A REAL SERVER
 //	verbs, dry run, preconditions       codes, reasons, messages and causes included

@@ -1,17 +1,14 @@
 package clienttest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/manifests"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/meta"
@@ -43,60 +40,14 @@ func (a *api) installAll(path string) error {
 
 // installFiles creates the wanted objects of a file or folder, and returns how many of them there are.
 func (a *api) installFiles(path string, wanted func(jsontree.Object) bool) (n int, _ error) {
-	files := []string{path}
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		files, err = manifestsIn(path)
-	}
-	if err != nil {
-		return 0, err
-	}
-	var errs []error
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			errs = append(errs, err)
-			continue
+	err := manifests.Each(path, func(whole jsontree.Object) error {
+		if !wanted(whole) {
+			return nil
 		}
-		for _, doc := range documents(text) {
-			v, _, err := jsontree.ParseYAML(doc)
-			whole, _ := v.(jsontree.Object)
-			if err == nil && wanted(whole) {
-				n++
-				err = a.installObject(whole)
-			}
-			if err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", file, err))
-			}
-		}
-	}
-	return n, errors.Join(errs...)
-}
-
-// manifestsIn returns the files of a folder that may have manifests.
-func manifestsIn(folder string) (files []string, _ error) {
-	all, err := os.ReadDir(folder)
-	for _, f := range all {
-		if strings.HasPrefix(f.Name(), "kustomization.") { // it lists the others
-			continue
-		}
-		if !f.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(f.Name())) {
-			files = append(files, filepath.Join(folder, f.Name()))
-		}
-	}
-	return files, err
-}
-
-// documents splits a stream of YAML documents, which also may be one of JSON.
-func documents(text []byte) (docs [][]byte) {
-	var doc []byte
-	for line := range bytes.Lines(text) {
-		if rest, found := bytes.CutPrefix(line, []byte("---")); found && (len(rest) == 0 || bytes.ContainsAny(rest[:1], " \t\r\n")) {
-			docs, doc, line = append(docs, doc), nil, rest
-		}
-		doc = append(doc, line...)
-	}
-	return append(docs, doc)
+		n++
+		return a.installObject(whole)
+	})
+	return n, err
 }
 
 // installObject creates the object of a manifest.

@@ -85,7 +85,7 @@ var imports = map[string][]string{
 	"client/clienttest": {
 		"client", "client/meta", "errors", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
 		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/network",
-		"client/clienttest/internal/messages", "client/clienttest/internal/object", "client/clienttest/internal/kubectl",
+		"client/clienttest/internal/manifests", "client/clienttest/internal/messages", "client/clienttest/internal/object", "client/clienttest/internal/kubectl",
 		"client/clienttest/internal/ownership", "client/clienttest/internal/patching", "client/clienttest/internal/store",
 		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/sharding",
 		"client/clienttest/internal/status", "client/clienttest/internal/values", "client/clienttest/internal/definitions",
@@ -104,7 +104,19 @@ var imports = map[string][]string{
 		"patch",
 	},
 
-	// The parts of that server. None of them knows it, and each knows only those above it.
+	// The real server for tests. Nobody links it but tests, and only apiserver and proofs import the packages below it.
+	"internal/controlplane":                {"internal/controlplane/build", "internal/controlplane/child"},
+	"internal/controlplane/build":          {"internal/controlplane/child"},
+	"internal/controlplane/build/lifeline": {},
+	"internal/controlplane/build/programs": {"internal/controlplane/build"},
+	"internal/controlplane/build/update":   {"internal/controlplane/build"},
+	"internal/controlplane/child":          {},
+	"client/clienttest/apiserver": {
+		"client", "client/clienttest", "client/discovery", "client/meta", "errors", "internal/controlplane", "internal/controlplane/build",
+		"internal/undertest", "client/clienttest/internal/jsontree", "client/clienttest/internal/manifests",
+	},
+
+	// The parts of the server in the process. None of them knows it, and each knows only those above it.
 	"client/clienttest/internal/definitions": {
 		"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/object", "client/clienttest/internal/status",
 		"client/clienttest/internal/values",
@@ -118,6 +130,7 @@ var imports = map[string][]string{
 	},
 	"client/clienttest/internal/jsonpath":  {"client/clienttest/internal/jsontree"},
 	"client/clienttest/internal/jsontree":  {"internal/directive"},
+	"client/clienttest/internal/manifests": {"client/clienttest/internal/jsontree"},
 	"client/clienttest/internal/network":   {"internal/memnet"},
 	"client/clienttest/internal/sharding":  {},
 	"client/clienttest/internal/status":    {"client/meta"},

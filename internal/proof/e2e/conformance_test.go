@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/controlplane"
 	"github.com/bowline-go/bowline/internal/proof/conformance"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 )
 
 // The same suite runs against the server in the process in client/clienttest.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane"
 )
 
 // failToStart starts a control plane that has to fail, and sees to it that nothing of it is left on disk.

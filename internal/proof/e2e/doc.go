@@ -1,20 +1,20 @@
 // Package e2e holds the tests of Bowline that need the real thing: an etcd and a kube-apiserver, started once for all
 // tests of the package and ended with them.
 //
-// It is a separate module, so that users of Bowline do not depend on Kubernetes' modules. It needs a Go toolchain, the
-// Go module proxy or a filled module cache, and nothing else: no cluster, no container, no downloaded binary. Package
-// controlplane says what the control plane is and what it leaves out.
+// It is a separate module, so that users of Bowline do not depend on the modules of its tests, such as client-go and
+// controller-runtime. It needs a Go toolchain, the Go module proxy or a filled module cache, and nothing else: no
+// cluster, no container, no downloaded binary. Package internal/controlplane says what the control plane is and what
+// it leaves out, and internal/controlplane/build how it is built.
 //
 //	go vet ./... && go test -count=1 ./...
 //
-// The first run compiles the servers, which takes minutes without output. The results stay in the Go build cache, and
-// later runs start in seconds. Run go vet first: it compiles everything once, whereas `go test ./...` alone would
-// compile the same for the packages and for the control plane at the same time. On a slow machine, -timeout also
-// extends the time that the start may take. -count=1 is necessary because the go command cannot see that a cached
-// result depended on a server.
+// The first run builds the servers, which takes minutes. The executables stay in the cache of the user, and later runs
+// start in seconds. Run go vet first: it compiles what the tests and the servers have in common once. On a slow machine,
+// -timeout also extends the time that the start may take. -count=1 is necessary because the go command cannot see that
+// a cached result depended on a server.
 //
-// The servers are those of Kubernetes 1.37.2 (go.mod). The same tests run the servers of Kubernetes 1.36.3
-// (go-1.36.mod) with
+// The servers are those of the newest minor release that package client/clienttest/apiserver builds. Those of another one
+// run the same tests with
 //
 //	go test -count=1 . -kubernetes 1.36
 //
@@ -41,6 +41,7 @@
 //	                                     "spec.resourceAttributes: ..."        resourceAttributes must be specified"
 //	a certificate signing request,       "Approved and Denied conditions       "must specify at most one of: ..."
 //	approved and denied                  are mutually exclusive"
+//	a definition with a set of objects   no warning                            a warning
 //	the published schemas                without them                          attestations of a token request, modes
 //	                                                                           and users of files in volumes, and others
 //

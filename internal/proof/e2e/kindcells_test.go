@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 )
 
 // young is a span of time that passes while the test runs, and a time that has just been.
@@ -23,7 +23,7 @@ var young = regexp.MustCompile(`^(\d{1,2}s|1m\d+s|20\d\d-\d\d-\d\dT[0-9:]+Z)$`)
 // it takes, with much, and with a status.
 func TestCellsOfClienttestAreThoseOfTheServer(t *testing.T) {
 	t.Parallel()
-	if newest := controlplane.Releases()[0]; plane.Kubernetes != newest {
+	if newest := build.Minors()[0]; plane.Kubernetes != newest {
 		t.Skipf("the cells of clienttest are those of Kubernetes %s", newest)
 	}
 	c, ns := admin(t)

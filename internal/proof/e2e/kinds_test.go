@@ -16,7 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 )
 
 // kindsFile is what clienttest serves without being told: the resources, and what they do where one differs from another.
@@ -54,7 +54,7 @@ var fresh = []string{
 // The objects that the server in the process starts with are those that kube-apiserver makes, but for what is random, the time, and the
 // port of the server behind the service. After a change of its version, run this test with -update.
 func TestFreshObjectsOfClienttestAreThoseOfTheServer(t *testing.T) {
-	if newest := controlplane.Releases()[0]; plane.Kubernetes != newest {
+	if newest := build.Minors()[0]; plane.Kubernetes != newest {
 		t.Skipf("the objects of clienttest are those of Kubernetes %s", newest)
 	}
 	compareFresh(t, freshFile, fresh)
@@ -314,7 +314,7 @@ var selectable = func() (paths []string) {
 // The resources of the server in the process, and what each does, are those of kube-apiserver. After a change of its version, run this
 // test with -update, and then that of the schemas.
 func TestKindsOfClienttestAreThoseOfTheServer(t *testing.T) {
-	if newest := controlplane.Releases()[0]; plane.Kubernetes != newest {
+	if newest := build.Minors()[0]; plane.Kubernetes != newest {
 		t.Skipf("the kinds of clienttest are those of Kubernetes %s", newest)
 	}
 	c, ns := admin(t)

@@ -10,7 +10,8 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 	"github.com/bowline-go/bowline/internal/proof/e2e/kubectlscript"
 )
 
@@ -18,7 +19,7 @@ var chosenScripts = flag.String("script", kubectlscript.Short, `which scripts of
 
 // The same commands, against a real server and the one in the process: kubectl exits with the same code and prints the same.
 func TestKubectlSaysTheSameOfBothServers(t *testing.T) {
-	if *kubernetes != controlplane.Releases()[0] {
+	if *kubernetes != build.Minors()[0] {
 		t.Skip("clienttest follows the newest release")
 	}
 	scripts := must(kubectlscript.Scripts())(t)

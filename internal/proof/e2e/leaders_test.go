@@ -24,8 +24,8 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/controlplane"
 	"github.com/bowline-go/bowline/internal/proof/conformance"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 )
 
 // The durations of both contenders. They are short, so that the test is.

@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/controlplane"
 	"github.com/bowline-go/bowline/internal/proof/conformance"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 	"github.com/bowline-go/bowline/patch"
 )
 

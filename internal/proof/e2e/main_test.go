@@ -10,14 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 )
 
-var kubernetes = flag.String("kubernetes", controlplane.Releases()[0], fmt.Sprintf("the release of the servers, one of %q", controlplane.Releases()))
+var kubernetes = flag.String("kubernetes", build.Minors()[0], fmt.Sprintf("the release of the servers, one of %q", build.Minors()))
 
 // servers returns the options of a control plane of the release that the tests are run against.
 func servers(flags ...string) controlplane.Options {
-	return controlplane.Options{Kubernetes: *kubernetes, ServerFlags: flags}
+	return controlplane.Options{Kubernetes: *kubernetes, ServerFlags: flags, Kubectl: true, Network: true}
 }
 
 // plane is the control plane of all tests in this package. They share it, so each makes its own namespace or names.
@@ -58,8 +59,10 @@ func run(m *testing.M) (code int) {
 		starting, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("the test's time limit of %s is over", limit))
 		defer cancel()
 	}
+	options := servers()
+	options.Progress = os.Stderr
 	var err error
-	if plane, err = controlplane.Start(starting, servers()); err != nil {
+	if plane, err = controlplane.Start(starting, options); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/cel"
 	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -34,7 +34,7 @@ func TestTheStatusOfEveryKindLetsTheSameMetadataThrough(t *testing.T) {
 		return served
 	}
 	served, there := statuses(inside), statuses(real)
-	newest := plane.Kubernetes == controlplane.Releases()[0]
+	newest := plane.Kubernetes == build.Minors()[0]
 	compared := 0
 	for _, m := range slices.Concat(manifests, moreManifests, rareKinds()) {
 		if status := fmt.Sprint(m.gvk, "/status"); !served[status] || !newest && !there[status] {

@@ -15,8 +15,9 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 	"github.com/bowline-go/bowline/internal/overlay"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 )
 
 // valuesFile is what an overlay knows of the values that a server decodes.
@@ -196,7 +197,7 @@ var needed = map[string]string{"sessionAffinity": "ClientIP"}
 // text that the server takes for it, and another one is a difference.
 func TestOverlaysKnowTheValuesOfTheServer(t *testing.T) {
 	t.Parallel()
-	if newest := controlplane.Releases()[0]; plane.Kubernetes != newest {
+	if newest := build.Minors()[0]; plane.Kubernetes != newest {
 		t.Skipf("the places are those of Kubernetes %s", newest)
 	}
 	p := must(controlplane.Start(t.Context(), servers("--runtime-config=api/all=true")))(t)

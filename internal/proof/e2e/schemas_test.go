@@ -15,7 +15,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 )
 
 // schemasFile is what clienttest knows of the built-in kinds.
@@ -26,7 +26,7 @@ var updateSchemas = flag.Bool("update", false, "write "+schemasFile+" from what 
 // The schemas of the server in the process are those that kube-apiserver publishes, as far as they say what the members of an
 // object are. After a change of its version, run this test with -update.
 func TestSchemasOfClienttestAreThoseOfTheServer(t *testing.T) {
-	if newest := controlplane.Releases()[0]; plane.Kubernetes != newest {
+	if newest := build.Minors()[0]; plane.Kubernetes != newest {
 		t.Skipf("the schemas of clienttest are those of Kubernetes %s", newest)
 	}
 	c := open(t, adminConfig())

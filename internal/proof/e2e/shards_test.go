@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/internal/controlplane"
 	"github.com/bowline-go/bowline/internal/proof/conformance"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 )
 
 // The feature gate is off in the server of the other tests, whose part of the suite is that shard selectors are ignored.

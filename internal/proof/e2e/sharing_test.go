@@ -22,8 +22,8 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/controlplane"
 	"github.com/bowline-go/bowline/internal/proof/conformance"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
 	"github.com/bowline-go/bowline/internal/proof/e2e/ledger"
 	"github.com/bowline-go/bowline/patch"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/controllers"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane"
 	"github.com/bowline-go/bowline/internal/proof/histories"
 )
 
@@ -39,7 +39,9 @@ type result struct {
 }
 
 func TestControllersDoTheSame(t *testing.T) {
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{})
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{ControllerManager: true, Controllers: []string{
+		"garbage-collector-controller", "namespace-controller",
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +50,6 @@ func TestControllersDoTheSame(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := plane.StartControllers(t.Context(), "garbage-collector-controller", "namespace-controller"); err != nil {
-		t.Fatal(err)
-	}
 	real := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token)}
 	t.Run("garbage collectors", func(t *testing.T) {
 		var all []history

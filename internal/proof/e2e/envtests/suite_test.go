@@ -19,7 +19,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/cel"
 	"github.com/bowline-go/bowline/informer/ctrlcache"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane"
 )
 
 // crds is the folder of the project with its definitions.

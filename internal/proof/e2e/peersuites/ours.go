@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 )
 
 // With -ctrlcache the suites run with the cache of informer/ctrlcache, and their server is a real kube-apiserver,
@@ -64,7 +64,7 @@ var servers = []string{"etcd", "kube-apiserver"}
 
 // serverAssets returns the directory for envtest's variable KUBEBUILDER_ASSETS.
 //
-// A server of cmd ends with its standard input, and envtest gives it none. So envtest starts a script, which opens a
+// Such a server ends with its standard input, and envtest gives it none. So envtest starts a script, which opens a
 // named pipe for reading and writing as the input: that never ends. envtest stops the servers itself.
 func serverAssets(ctx context.Context, directory string) (string, error) {
 	assets, err := os.MkdirTemp(directory, "bowline-assets-")
@@ -75,12 +75,12 @@ func serverAssets(ctx context.Context, directory string) (string, error) {
 	if out, err := exec.CommandContext(ctx, "mkfifo", input).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("make a named pipe: %w: %s", err, out)
 	}
+	built, err := build.Programs(ctx, "", servers, os.Stderr)
+	if err != nil {
+		return "", err
+	}
 	for _, name := range servers {
-		executable, err := controlplane.Executable(ctx, name, controlplane.Releases()[0], directory)
-		if err != nil {
-			return "", err
-		}
-		script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 0<>'%s'\n", executable, input)
+		script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 0<>'%s'\n", build.Path(built, name), input)
 		if err := os.WriteFile(filepath.Join(assets, name), []byte(script), 0o755); err != nil {
 			return "", err
 		}

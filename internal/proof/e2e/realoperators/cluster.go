@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane"
 )
 
 // cluster is a control plane, reached without the storm's proxy. Its client is client-go's, because it judges ours.

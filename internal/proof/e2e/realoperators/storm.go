@@ -25,7 +25,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane"
 )
 
 // storm is a proxy in front of the API server that breaks requests until calm is called. Its dice have a seed; which

@@ -22,7 +22,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/cel"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane/build"
 
 	"sigs.k8s.io/yaml"
 )
@@ -86,7 +87,7 @@ type sides struct{ real, inside *client.Client }
 // The server in the process has the defaults and the rules of kube-apiserver: what one takes the other takes too, with
 // the same result, and what one refuses the other refuses, for the same reasons at the same fields.
 func TestWrites(t *testing.T) {
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{Kubernetes: controlplane.Releases()[0]})
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{Kubernetes: build.Minors()[0]})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/controllers"
-	"github.com/bowline-go/bowline/internal/proof/e2e/controlplane"
+	"github.com/bowline-go/bowline/internal/controlplane"
 )
 
 // scenario is a story of one namespace.
@@ -31,7 +31,10 @@ const patience = 30 * time.Second
 const steady = 600 * time.Millisecond
 
 func TestControllersDoTheSame(t *testing.T) {
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{})
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{ControllerManager: true, Controllers: []string{
+		"deployment-controller", "replicaset-controller", "job-controller", "endpointslice-controller",
+		"serviceaccount-controller", "ttl-after-finished-controller", "garbage-collector-controller", "resourcequota-controller",
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,10 +43,6 @@ func TestControllersDoTheSame(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := plane.StartControllers(t.Context(), "deployment-controller", "replicaset-controller", "job-controller", "endpointslice-controller",
-		"serviceaccount-controller", "ttl-after-finished-controller", "garbage-collector-controller", "resourcequota-controller"); err != nil {
-		t.Fatal(err)
-	}
 	config := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token)}
 	kubelet := controllers.NewKubelet(controllers.KubeletOptions{Life: life})
 	controllers.Start(t, config, kubelet)
