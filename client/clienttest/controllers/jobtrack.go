@@ -103,7 +103,8 @@ func (r *jobRun) countable() (pods []*podObject, all, news bool) {
 				s.Uncounted.Succeeded, news = append(s.Uncounted.Succeeded, p.UID), true
 			}
 		case inFailed || r.j.isIndexed() && !known:
-		case r.hasFailed(p) || r.end != nil && r.end.Type != successCriteriaMet:
+		case p.Status.Phase != failed && r.end != nil && r.end.Type == successCriteriaMet: // it was deleted because the job is done
+		case r.hasFailed(p) || r.end != nil:
 			if action, _ := r.j.Spec.PodFailurePolicy.action(p); action != ignoreFailure {
 				s.Uncounted.Failed, news = append(s.Uncounted.Failed, p.UID), true
 			}
