@@ -53,7 +53,7 @@ func TestControllersDoTheSame(t *testing.T) {
 	real := client.Config{Server: plane.Server, TLS: client.TLS{CAData: client.Secret(plane.CA)}, BearerToken: client.Secret(plane.Token)}
 	t.Run("garbage collectors", func(t *testing.T) {
 		var all []history
-		for seed := range histories.Seeds(60) {
+		for seed := range histories.Seeds(20) {
 			all = append(all, history{seed: seed})
 		}
 		synctest.Test(t, func(t *testing.T) { playOurs(t, all) })
