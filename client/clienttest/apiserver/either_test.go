@@ -67,12 +67,13 @@ func publish(ctx context.Context, pages client.Resource[*page], maps client.Reso
 			}
 			return controller.Result{}, err
 		}
-		wanted := map[string]any{"data": map[string]string{"text": p.Spec.Text}}
+		text := p.Spec.Text
+		wanted := map[string]any{"data": map[string]string{"text": text}}
 		if _, err := maps.Apply(ctx, key, wanted, client.ApplyOptions{}); err != nil {
 			return controller.Result{}, err
 		}
 		_, err := pages.Status().Modify(ctx, key, func(p *page) error {
-			p.Status.Published = p.Spec.Text
+			p.Status.Published = text
 			return nil
 		})
 		return controller.Result{}, err
