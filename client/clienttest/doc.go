@@ -167,7 +167,8 @@
 //	objects inside of custom resources  their metadata is not checked
 //	garbage collection                  owner references have no effect without package controllers: delete children
 //	                                    before you create an owner of the same name again
-//	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
+//	controllers, scheduler, kubelet     without package controllers a deployment makes no pods, and no pod runs; no
+//	                                    event expires
 //	proxy                               neither served nor listed
 //	containers                          exec, attach, log and port-forward only with Options.Containers
 //	hashes of storage versions          not in discovery; the parameter pretty is ignored
