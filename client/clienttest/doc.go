@@ -173,12 +173,13 @@
 //	containers                          exec, attach, log and port-forward only with Options.Containers
 //	hashes of storage versions          not in discovery; the parameter pretty is ignored
 //
-// No controllers run beside this server, so it behaves as a kube-apiserver alone. Package client/clienttest/controllers
-// has some that a test can start; otherwise a test must do the controllers' work where it matters. A deletion with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or
-// orphan, and the object stays until the test removes the finalizer, as the garbage collector does. A pod with a
+// No controllers run beside this server, so it behaves as a kube-apiserver alone. Package
+// client/clienttest/controllers has some that a test can start; otherwise a test must do the controllers' work where
+// it matters. A deletion with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or orphan,
+// and the object stays until the test removes the finalizer, as the garbage collector does. A pod with a
 // spec.nodeName gets a deletionTimestamp and stays, beyond its grace period, until the test deletes it with
-// gracePeriodSeconds 0 (a GracePeriod of client.NoGracePeriod), as the kubelet does. Until then the pod also keeps its
-// namespace from being deleted. A pod without a node, or one that has succeeded or failed, is deleted at once.
+// gracePeriodSeconds 0 (a GracePeriod of client.NoGracePeriod), as the kubelet does. Until then the pod also keeps
+// its namespace from being deleted. A pod without a node, or one that has succeeded or failed, is deleted at once.
 //
 // The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless
 // [Options.StreamingLists] says otherwise.
