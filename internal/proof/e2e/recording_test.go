@@ -17,6 +17,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/clienttest/cel"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -126,7 +127,7 @@ func TestAReplayOfARealClustersStormLeavesTheSameObjects(t *testing.T) {
 		t.Fatalf("the storm has left %d objects", len(want))
 	}
 
-	server := clienttest.Start(t, clienttest.Options{Replay: file})
+	server := clienttest.Start(t, clienttest.Options{Rules: cel.Rules(), Replay: file})
 	copied := open(t, server.Config())
 	if err := server.WaitReplayed(t.Context()); err != nil { // it takes as long as the storm
 		t.Fatal(err)
