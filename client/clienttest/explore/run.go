@@ -80,21 +80,23 @@ type outcome struct {
 
 // play plays a schedule in a bubble of its own.
 func (s *search) play(which schedule) *outcome {
-	done, never := make(chan *outcome), make(chan struct{}) // outside of the bubble
+	done, never := make(chan *outcome, 1), make(chan struct{}) // outside of the bubble
 	go func() {
+		var o *outcome
 		synctest.Test(s.t, func(*testing.T) {
 			r := play(s.plan, which)
-			o := &outcome{result: r}
+			o = &outcome{result: r}
 			if s.want != nil && len(differences(s.want.state, r.state)) > 0 {
 				o.wrong = differences(s.want.state, r.again())
 			}
 			r.end()
 			o.wrong = append(o.wrong, r.findings...)
-			done <- o
 			if len(others()) > 0 {
+				done <- o
 				<-never // a bubble cannot end before its goroutines
 			}
 		})
+		done <- o
 	}()
 	return <-done
 }

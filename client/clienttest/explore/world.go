@@ -51,7 +51,6 @@ type world struct {
 	points       []*point       // that were let through and counted
 	annotated    *point         // whose object another writer has annotated
 	annotatedUID string
-	steps        int
 	story        []string
 	findings     []string
 }
