@@ -243,6 +243,10 @@ func TestHeadersOfARawRequestAreMasked(t *testing.T) {
 
 // named are fields whose name is that of a secret, and which are none, or which are of a type that cannot hide them.
 var named = []string{
+	"client/clienttest.RecordOptions.Secrets", "client/clienttest/internal/recording.File.Header",
+	"client/clienttest/internal/recording.Header.Secrets", "client/clienttest/internal/recording.Plan.Header",
+	"client/clienttest/internal/recording.Reader.Header",                                           // how values of Secrets are recorded, and the head of a file
+	"internal/controlplane.ControlPlane.Token", "internal/controlplane.ControlPlane.OutsiderToken", // of a server that a test starts
 	"internal/jsonstream.Step.Header",    // what a list says about itself
 	"informer/warm.Options.PlainSecrets", // a bool
 	"internal/conn.Progress.Body",        // of an answer; it is a reader, and net/http's own is one of unexported fields
