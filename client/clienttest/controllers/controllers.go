@@ -12,8 +12,9 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// Controller is one controller of a cluster. The functions of this package return them, such as [GarbageCollector]. A
-// Controller has no state: one value can be given to several calls of [Start] and [Run].
+// Controller is one controller of a cluster. The functions of this package return them, such as [GarbageCollector].
+// Except for a [Kubelet], which runs once at a time, a Controller has no state: several calls of [Start] and [Run] can
+// use one value.
 type Controller interface {
 	// name is what errors call the controller. No two controllers have the same name.
 	name() string

@@ -35,6 +35,8 @@ func plantedBugs() []planted {
 		{name: "an answer of 500 is final", by: []kind{failure}, do: neverRetries},
 		{name: "a write from a copy of the cache removes what others wrote", by: []kind{touched}, do: overwrites},
 		{name: "the cache is read after a write", by: []kind{lag}, do: readsItsWrites},
+		{name: "a request that takes long is sent again", by: []kind{late}, do: isImpatient},
+		{name: "a count of states misses one that nobody saw", by: []kind{unseen}, do: countsStates},
 		{name: "a goroutine waits for an answer without a context", by: []kind{slow}, do: leaks},
 		{name: "the program goes on without its context", run: neverEnds},
 	}
@@ -197,6 +199,32 @@ func readsItsWrites(ctx context.Context, p *program, key meta.Key, box *Box) err
 		return err
 	}
 	return p.say(ctx, box, func(b *Box) { b.Status.Child = "made" })
+}
+
+func isImpatient(ctx context.Context, p *program, _ meta.Key, box *Box) error {
+	if box == nil || meta.IsDeleting(box) || box.Status.Child != "" {
+		return nil
+	}
+	child := childOf(box)
+	child.Name, child.GenerateName = "", box.Name+"-"
+	short, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if _, err := p.maps.Create(short, child); err != nil {
+		return err
+	}
+	return p.say(ctx, box, func(b *Box) { b.Status.Child = "made" })
+}
+
+func countsStates(ctx context.Context, p *program, _ meta.Key, box *Box) error {
+	if box == nil || box.Status.Text == box.Spec.Text {
+		return nil
+	}
+	return p.say(ctx, box, func(b *Box) {
+		if b.Status.Text != box.Spec.Text {
+			b.Status.Text = box.Spec.Text
+			b.Status.Count++
+		}
+	})
 }
 
 func leaks(ctx context.Context, p *program, key meta.Key, box *Box) error {

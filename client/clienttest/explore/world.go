@@ -84,7 +84,10 @@ func play(plan *Plan, s schedule) *result {
 	}
 	r.again = func() state {
 		w.wait(patience, patience)
-		is, _ := w.state()
+		is, err := w.state()
+		if err != nil {
+			w.found("%v", err)
+		}
 		return is
 	}
 	r.end = func() {

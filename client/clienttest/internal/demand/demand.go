@@ -13,7 +13,7 @@ import (
 // Pod is a pod whose demand is asked for.
 type Pod struct{ spec, status jsontree.Object }
 
-// Of returns the pod whose spec and status are in content.
+// Of reads the spec and the status of a pod from the content of the object.
 func Of(content jsontree.Object) Pod { return Pod{inner(content, "spec"), inner(content, "status")} }
 
 // Container is a container of a pod.
