@@ -157,8 +157,8 @@ func completePod(d *object.Draft) {
 	for name, text := range d.Meta.Labels {
 		labels[name] = text
 	}
-	d.Content["spec"] = strategy.NewPodSpec(spec, labels)
-	first, _ := jsontree.Clone(d.Content["status"]).(jsontree.Object)
+	strategy.CompletePodSpec(spec, labels)
+	first, _ := d.Content["status"].(jsontree.Object)
 	if first == nil {
 		return
 	}
@@ -169,7 +169,6 @@ func completePod(d *object.Draft) {
 			"lastTransitionTime": timeText(timestamp()), "message": "Scheduling is blocked due to non-empty scheduling gates",
 		}}
 	}
-	d.Content["status"] = first
 }
 
 // podStatusPart is statusPart, for the status of a pod. A writer may leave out what it does not know.

@@ -129,7 +129,7 @@ var imports = map[string][]string{
 		"client/clienttest/internal/quantity", "client/clienttest/internal/strategy",
 	},
 	"client/clienttest/internal/jsonpath":  {"client/clienttest/internal/jsontree"},
-	"client/clienttest/internal/jsontree":  {"internal/directive"},
+	"client/clienttest/internal/jsontree":  {"internal/directive", "internal/jsonlex"},
 	"client/clienttest/internal/manifests": {"client/clienttest/internal/jsontree"},
 	"client/clienttest/internal/network":   {"internal/memnet"},
 	"client/clienttest/internal/sharding":  {},

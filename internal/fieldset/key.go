@@ -22,6 +22,13 @@ func Field(name string) string { return "f:" + name }
 // Key returns the key of the list element that has these members. The values are decoded JSON. It is an error if one
 // of them is not a scalar.
 func Key(members map[string]any) (string, error) {
+	if len(members) == 1 {
+		for name, value := range members {
+			if text, ok := value.(string); ok && isPlain(name) && isPlain(text) {
+				return `k:{"` + name + `":"` + text + `"}`, nil
+			}
+		}
+	}
 	object := make(map[string]any, len(members))
 	for name, value := range members {
 		scalar, err := canonical(value)
@@ -262,12 +269,20 @@ func text(v any) string {
 
 // keys returns the keys of the children in the order in which a server writes them.
 func (s *Set) keys() []string {
+	keys := slices.AppendSeq(make([]string, 0, len(s.Children)), maps.Keys(s.Children))
+	if !slices.ContainsFunc(keys, func(key string) bool { return !strings.HasPrefix(key, "f:") }) {
+		slices.Sort(keys) // the usual case: the members of an object
+		return keys
+	}
+	if len(keys) == 1 {
+		return keys
+	}
 	type entry struct {
 		key   string
 		value any // of k: and v:
 	}
-	entries := make([]entry, 0, len(s.Children))
-	for key := range s.Children {
+	entries := make([]entry, 0, len(keys))
+	for _, key := range keys {
 		e := entry{key: key}
 		if key[:min(1, len(key))] == "k" {
 			e.value, _ = Members(key)
@@ -292,7 +307,6 @@ func (s *Set) keys() []string {
 		}
 		return cmp.Compare(a.key, b.key)
 	})
-	keys := make([]string, len(entries))
 	for i, e := range entries {
 		keys[i] = e.key
 	}

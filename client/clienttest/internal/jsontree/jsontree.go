@@ -3,11 +3,8 @@
 package jsontree
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -16,23 +13,6 @@ import (
 // Object is a JSON object as encoding/json decodes it, with numbers as json.Number, so that 2^53+1 and 1.50 keep their
 // text.
 type Object = map[string]any
-
-// Parse reads exactly one JSON value. Its errors have the words of encoding/json.
-func Parse(b []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, errors.New("unexpected end of JSON input")
-		}
-		return nil, err
-	}
-	if rest := bytes.TrimLeft(b[d.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return nil, fmt.Errorf("invalid character %q after top-level value", rune(rest[0]))
-	}
-	return v, nil
-}
 
 // KindOf returns the name of a decoded value's type, as in encoding/json's errors.
 func KindOf(v any) string {
@@ -56,7 +36,7 @@ func KindOf(v any) string {
 func OutOfRange(v any) json.Number {
 	switch v := v.(type) {
 	case Object:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range Names(v) {
 			if n := OutOfRange(v[name]); n != "" {
 				return n
 			}
@@ -73,6 +53,13 @@ func OutOfRange(v any) json.Number {
 		}
 	}
 	return ""
+}
+
+// Names returns the names of the members of an object, in order.
+func Names(v Object) []string {
+	names := slices.AppendSeq(make([]string, 0, len(v)), maps.Keys(v))
+	slices.Sort(names)
+	return names
 }
 
 // Append appends v in a canonical form: no white space, keys sorted. Equal values give equal bytes.
@@ -100,7 +87,7 @@ func Append(b []byte, v any) []byte {
 		return append(b, ']')
 	case Object:
 		b = append(b, '{')
-		for i, k := range slices.Sorted(maps.Keys(v)) {
+		for i, k := range Names(v) {
 			if i > 0 {
 				b = append(b, ',')
 			}

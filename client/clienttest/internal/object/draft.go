@@ -120,7 +120,7 @@ func (d *Draft) Normalize(t *Type) error {
 				delete(d.Content, name)
 			}
 		}
-		if err := t.Shape().Misfit(d.Content, "", ""); err != nil {
+		if err := t.Shape().Misfit(d.Content); err != nil {
 			return &DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: err}
 		}
 		t.Shape().SetTimes(d.Content)

@@ -2,6 +2,7 @@ package ownership
 
 import (
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -211,11 +212,20 @@ func isList(v any) bool {
 	return false
 }
 
-func allKeys[V any](a, b map[string]V) map[string]V {
-	all := make(map[string]V, len(a)+len(b))
-	maps.Copy(all, a)
-	maps.Copy(all, b)
-	return all
+// allKeys yields the keys of both.
+func allKeys[V any](a, b map[string]V) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for key := range a {
+			if !yield(key) {
+				return
+			}
+		}
+		for key := range b {
+			if _, both := a[key]; !both && !yield(key) {
+				return
+			}
+		}
+	}
 }
 
 // sameValue compares two values, numbers by their meaning.

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,13 +20,28 @@ func (s *Shape) Fits(doc []byte) error {
 	if _, isObject := v.(jsontree.Object); err != nil || !isObject {
 		return err // an invalid document is reported elsewhere
 	}
-	return s.Misfit(v, "", "")
+	return s.Misfit(v)
 }
 
-// Misfit returns the error of encoding/json for a value that cannot be read as the shape says, or nil. in is the
-// struct that has the field, and path the way to it from the whole object, without indices and the keys of maps. Null
-// fits every type.
-func (s *Shape) Misfit(v any, in, path string) error {
+// Misfit returns the error of encoding/json for a value that cannot be read as the shape says, or nil. Null fits every
+// type.
+func (s *Shape) Misfit(v any) error { return s.misfit(v, "", nil) }
+
+// field is a field on the way from the whole object to a value, without indices and the keys of maps.
+type field struct {
+	before *field
+	name   string
+}
+
+func (f *field) String() string {
+	if f == nil {
+		return ""
+	}
+	return strings.TrimPrefix(f.before.String()+"."+f.name, ".")
+}
+
+// misfit is Misfit for the value at a field. in is the struct that has the field.
+func (s *Shape) misfit(v any, in string, path *field) error {
 	if s == nil || v == nil {
 		return nil
 	}
@@ -43,15 +56,15 @@ func (s *Shape) Misfit(v any, in, path string) error {
 		case !s.takes("object"):
 			return bad("object")
 		case s.members == nil:
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if err := s.elements.Misfit(v[k], in, path); err != nil {
+			for _, k := range jsontree.Names(v) {
+				if err := s.elements.misfit(v[k], in, path); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if err := s.members[k].Misfit(v[k], s.name[strings.LastIndex(s.name, ".")+1:], strings.TrimPrefix(path+"."+k, ".")); err != nil {
+		for _, k := range jsontree.Names(v) {
+			if err := s.members[k].misfit(v[k], s.name[strings.LastIndex(s.name, ".")+1:], &field{path, k}); err != nil {
 				return err
 			}
 		}
@@ -60,7 +73,7 @@ func (s *Shape) Misfit(v any, in, path string) error {
 			return bad("array")
 		}
 		for _, e := range v {
-			if err := s.elements.Misfit(e, in, path); err != nil {
+			if err := s.elements.misfit(e, in, path); err != nil {
 				return err
 			}
 		}
@@ -86,8 +99,10 @@ func (s *Shape) Misfit(v any, in, path string) error {
 		if !s.takes("string") {
 			return bad("string")
 		}
-		if _, err := base64.StdEncoding.DecodeString(v); s.format == "byte" && errors.As(err, new(base64.CorruptInputError)) {
-			return err
+		if s.format == "byte" {
+			if _, err := base64.StdEncoding.DecodeString(v); errors.As(err, new(base64.CorruptInputError)) {
+				return err
+			}
 		}
 		if s.isQuantity() {
 			if quantity.IsShort(v) {

@@ -8,10 +8,9 @@ import (
 	amounts "github.com/bowline-go/bowline/client/clienttest/internal/quantity"
 )
 
-// NewPodSpec returns the spec of a new pod with what a server adds to it when it is created: the labels that terms take
+// CompletePodSpec adds to the spec of a new pod what a server adds when the pod is created: the labels that terms take
 // from the pod, and the resources of the whole pod that follow from those of its containers.
-func NewPodSpec(spec, labels jsontree.Object) jsontree.Object {
-	spec, _ = jsontree.Clone(spec).(jsontree.Object)
+func CompletePodSpec(spec, labels jsontree.Object) {
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
 		affinity := inner(inner(spec, "affinity"), name)
 		each(affinity["requiredDuringSchedulingIgnoredDuringExecution"], func(term jsontree.Object) { addLabels(term, labels) })
@@ -21,7 +20,6 @@ func NewPodSpec(spec, labels jsontree.Object) jsontree.Object {
 	}
 	each(spec["topologySpreadConstraints"], func(term jsontree.Object) { addLabels(term, labels) })
 	completePodResources(spec)
-	return spec
 }
 
 // each calls f for the objects of a list.

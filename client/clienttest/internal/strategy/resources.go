@@ -116,13 +116,20 @@ func resourceName(s string) []string {
 	if why := qualified(s); len(why) > 0 {
 		return why
 	}
-	standard := strings.Fields("cpu memory ephemeral-storage requests.cpu requests.memory requests.ephemeral-storage limits.cpu " +
-		"limits.memory limits.ephemeral-storage pods resourcequotas services replicationcontrollers secrets configmaps " +
-		"persistentvolumeclaims storage requests.storage services.nodeports services.loadbalancers")
-	if strings.Contains(s, "/") || slices.Contains(standard, s) || strings.HasPrefix(s, "hugepages-") || strings.HasPrefix(s, "requests.hugepages-") {
+	if strings.Contains(s, "/") || isStandardResource(s) || strings.HasPrefix(s, "hugepages-") || strings.HasPrefix(s, "requests.hugepages-") {
 		return nil
 	}
 	return []string{"must be a standard resource type or fully qualified"}
+}
+
+func isStandardResource(name string) bool {
+	switch name {
+	case "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage", "limits.cpu", "limits.memory",
+		"limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps",
+		"persistentvolumeclaims", "storage", "requests.storage", "services.nodeports", "services.loadbalancers":
+		return true
+	}
+	return false
 }
 
 // containerResource is the form of the name of a resource that a container may use.

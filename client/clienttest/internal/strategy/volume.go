@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
@@ -68,7 +69,7 @@ type source struct {
 }
 
 // volumeSources returns the sources, in the order in which a second one is reported.
-func volumeSources() []source {
+var volumeSources = sync.OnceValue(func() []source {
 	return []source{
 		{name: "emptyDir", check: func(_ pod, v value) {
 			if v.at("sizeLimit").amount().Sign() < 0 {
@@ -119,7 +120,7 @@ func volumeSources() []source {
 			v.at("pullPolicy").oneOf("Always", "IfNotPresent", "Never")
 		}},
 	}
-}
+})
 
 // checkVolumes checks the volumes of a pod, and returns the valid ones.
 func checkVolumes(p pod) map[string]value {
