@@ -100,6 +100,7 @@ func (a *api) impersonate(user User, h http.Header) (User, error) {
 
 // authorize returns an error in the real server's words if an access is not allowed.
 func (a *api) authorize(access Access) error {
+	a.observed.note(access)
 	resource, namespace := access.Resource.Resource, access.Key.Namespace
 	if access.Resource.Group == "" && resource == "namespaces" {
 		namespace = access.Key.Name // the object of a namespace counts as in that namespace

@@ -35,6 +35,7 @@ type api struct {
 	validator object.Validator
 	tokens    tokens
 	roles     roles
+	observed  observed
 
 	definitions map[string]*definition     // by name; within a transaction only
 	adopted     map[meta.Key]*object.Draft // the converted objects of the definition that is being written; within a transaction only

@@ -142,7 +142,30 @@ func (c *call) permit() error {
 	if c.collects() || c.Verb == "deletecollection" {
 		access.LabelSelector, access.FieldSelector = c.query.Get("labelSelector"), c.query.Get("fieldSelector")
 	}
+	if c.collects() && access.Key.Name == "" {
+		access.Key.Name = nameIn(access.FieldSelector)
+	}
+	if c.Verb == "watch" && isTrue(c.query, "sendInitialEvents") {
+		lists := access
+		lists.Verb = "list"
+		c.observed.note(lists)
+	}
 	return c.authorize(access)
+}
+
+// nameIn returns the name of the only object that a field selector can select, or "". Rules with resourceNames allow a
+// list and a watch of that object.
+func nameIn(selector string) string {
+	fields, err := meta.ParseFieldSelector(selector)
+	if err != nil {
+		return "" // which is reported later
+	}
+	for _, f := range fields.Terms() {
+		if f.Field == "metadata.name" && !f.Differs && !strings.ContainsAny(f.Value, "/%") && f.Value != "." && f.Value != ".." {
+			return f.Value
+		}
+	}
+	return ""
 }
 
 // checkPath refuses a path that names nothing, and a method that a path cannot have.

@@ -26,6 +26,7 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if err := c.checkGrant(tx, d, nil); err != nil {
 		return nil, err
 	}
+	c.noteBlocked(d, nil)
 	d, meant, err := c.settled(tx, nil, d, o.dryRun)
 	if err != nil {
 		return nil, err

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -56,6 +58,29 @@ func TestAProgramHasTheRolesOfItsManifests(t *testing.T) {
 	if !errors.Is(err, apierrors.Forbidden) || !strings.Contains(err.Error(), `cannot delete resource "configmaps"`) {
 		t.Errorf("a verb that the role lacks: %v", err)
 	}
+	role := server.Role("robot", clienttest.RoleOptions{User: "system:serviceaccount:web:robot", Names: []string{"leases"}})
+	if !strings.Contains(string(role), "verbs: [list, delete]") {
+		t.Errorf("the program has asked to list and to delete config maps:\n%s", role)
+	}
+}
+
+// As with a real server, a rule with resourceNames allows to list and to watch the object that a field selector names.
+func TestARuleWithNamesAllowsListsOfOneObject(t *testing.T) {
+	file := write(t, "roles.yaml", strings.ReplaceAll(robotsRoles, "verbs: [get]", "verbs: [list, watch]"))
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, clienttest.Options{RBAC: true, Objects: []string{file}})
+		for selector, want := range map[string]int{
+			"": 403, "metadata.name=a": 200, "metadata.name=b": 403, "metadata.name!=a": 403, "metadata.name=a,metadata.namespace=web": 200,
+			"metadata.namespace=web": 403, "metadata.name=a,": 200,
+		} {
+			for _, watch := range []string{"", "&watch=true&timeoutSeconds=1"} {
+				path := "/api/v1/namespaces/web/configmaps?fieldSelector=" + url.QueryEscape(selector) + watch
+				if got := h.do(t, http.MethodGet, path, "", "Impersonate-User", robot); got.code != want {
+					t.Errorf("%q%s: answered %d, want %d: %s", selector, watch, got.code, want, got.body)
+				}
+			}
+		}
+	})
 }
 
 // A write with a field whose rules the server does not have is counted.

@@ -33,6 +33,7 @@ func (c *call) replace(tx store.Tx, cur *object.Revision, old, d *object.Draft, 
 	if err := c.checkGrant(tx, d, old); err != nil {
 		return nil, err
 	}
+	c.noteBlocked(d, old)
 	causes := c.validator.Update(&c.res.Type, &d.Meta, &old.Meta)
 	if causes = append(causes, c.wrongValues(tx, d, old)...); len(causes) > 0 {
 		return nil, c.res.Invalid(c.Key.Name, causes)

@@ -11,12 +11,30 @@ import (
 )
 
 // FormatYAML returns a decoded JSON value as YAML.
-func FormatYAML(v any) []byte {
+func FormatYAML(v any) []byte { return formatYAML(yamlNode(v)) }
+
+// FormatShortYAML is FormatYAML with each list of texts in one line.
+func FormatShortYAML(v any) []byte {
+	n := yamlNode(v)
+	shorten(n)
+	return formatYAML(n)
+}
+
+func shorten(n *yaml.Node) {
+	if n.Kind == yaml.SequenceNode && !slices.ContainsFunc(n.Content, func(e *yaml.Node) bool { return e.Kind != yaml.ScalarNode }) {
+		n.Style = yaml.FlowStyle
+	}
+	for _, e := range n.Content {
+		shorten(e)
+	}
+}
+
+func formatYAML(n *yaml.Node) []byte {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	e.CompactSeqIndent()
-	if err := e.Encode(yamlNode(v)); err != nil {
+	if err := e.Encode(n); err != nil {
 		panic(err) // a node of such values can be encoded
 	}
 	_ = e.Close()

@@ -1,0 +1,200 @@
+package clienttest
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// RoleOptions say which role [Server.Role] returns. The zero value is one ClusterRole for all clients of the server.
+type RoleOptions struct {
+	// User is the name of the user whose requests count, after impersonation: give the program under test a
+	// Config with Impersonate to tell it from the test itself. Empty means all users, without the impersonations of the
+	// administrator.
+	User string
+
+	// Namespaced makes a Role for each namespace that requests were about, and a ClusterRole for what no namespace has:
+	// objects outside of namespaces, and lists and watches of all namespaces. By default the ClusterRole has everything.
+	Namespaced bool
+
+	// Names are the plural names of resources whose objects have fixed names, such as "leases". Their rules have
+	// resourceNames where the requests named objects. RBAC knows no names of objects that are created, nor of lists
+	// and watches, unless these have a field selector for metadata.name. A verb with more than 64 names has none of them.
+	Names []string
+}
+
+// Role returns the manifest of the least role for the requests that the server has received so far, whether or not they
+// were allowed: a document of YAML, or several with Namespaced. A write with an owner reference whose blockOwnerDeletion is
+// true also counts as an update of the owner's subresource finalizers, because clusters with the admission plugin
+// OwnerReferencesPermissionEnforcement ask for that. A watch that asks for the initial events also counts as a list,
+// because a client lists where a server does not serve it. The role has a rule for each resource and subresource, in the
+// order of groups and names, and does not depend on the order of the requests. Requests that [Server.Intercept] answered,
+// reviews about oneself, and paths that are not a resource's need no role. If nobody has asked for anything, the role has
+// no rules.
+func (s *Server) Role(name string, o RoleOptions) []byte {
+	byNamespace := map[string]asked{"": {}}
+	s.observed.mu.Lock()
+	for by, names := range s.observed.all {
+		if o.User != "" && by.user != o.User || o.User == "" && by.verb == "impersonate" && by.user == administrator().Name {
+			continue
+		}
+		in := ""
+		if o.Namespaced {
+			in = by.namespace
+		}
+		if byNamespace[in] == nil {
+			byNamespace[in] = asked{}
+		}
+		if !slices.Contains(o.Names, by.resource) {
+			names = nil
+		}
+		byNamespace[in].add(verbOn{by.group, by.resource, by.verb}, names)
+	}
+	s.observed.mu.Unlock()
+	if len(byNamespace) > 1 && len(byNamespace[""]) == 0 {
+		delete(byNamespace, "")
+	}
+	var docs [][]byte
+	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
+		kind, metadata := "ClusterRole", jsontree.Object{"name": name}
+		if namespace != "" {
+			kind, metadata["namespace"] = "Role", namespace
+		}
+		docs = append(docs, jsontree.FormatShortYAML(jsontree.Object{
+			"apiVersion": rbacGroup + "/v1", "kind": kind, "metadata": metadata, "rules": byNamespace[namespace].rules(),
+		}))
+	}
+	return bytes.Join(docs, []byte("---\n"))
+}
+
+// mostNames is how many names of objects are kept for one kind of access.
+const mostNames = 64
+
+// accessKind is what is observed of an access, besides the name of the object.
+type accessKind struct{ user, verb, group, resource, namespace string }
+
+// observed has the accesses that users have asked for, and the names of the objects: nil if there are too many, or if
+// an access had none.
+type observed struct {
+	mu  sync.Mutex
+	all map[accessKind]map[string]bool
+}
+
+// note adds an access.
+func (o *observed) note(a Access) {
+	by := accessKind{a.User.Name, a.Verb, a.Resource.Group, a.Resource.Resource, a.Key.Namespace}
+	if a.Subresource != "" {
+		by.resource += "/" + a.Subresource
+	}
+	name := a.Key.Name
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	names, known := o.all[by]
+	switch {
+	case names[name] || known && names == nil:
+	case name == "" || a.Verb == "create" || len(names) == mostNames:
+		o.set(by, nil)
+	case names == nil:
+		o.set(by, map[string]bool{name: true})
+	default:
+		names[name] = true
+	}
+}
+
+func (o *observed) set(by accessKind, names map[string]bool) {
+	if o.all == nil {
+		o.all = map[accessKind]map[string]bool{}
+	}
+	o.all[by] = names
+}
+
+// noteBlocked adds the access to the finalizers of owners whose deletion a write blocks, as old does not.
+func (c *call) noteBlocked(d, old *object.Draft) {
+	for _, o := range d.Meta.OwnerReferences {
+		was := old != nil && slices.ContainsFunc(old.Meta.OwnerReferences, func(w meta.OwnerReference) bool {
+			return w.UID == o.UID && w.BlockOwnerDeletion != nil && *w.BlockOwnerDeletion
+		})
+		if o.BlockOwnerDeletion == nil || !*o.BlockOwnerDeletion || was {
+			continue
+		}
+		of, err := c.registry.ofKind(o.APIVersion, o.Kind)
+		if err != nil {
+			continue // the server does not know the owner
+		}
+		key := meta.Key{Name: o.Name}
+		if of.Scope == meta.Namespaced {
+			key.Namespace = d.Meta.Namespace
+		}
+		c.observed.note(Access{User: c.user, Request: Request{Verb: "update", Resource: of.GVR(), Key: key, Subresource: "finalizers"}})
+	}
+}
+
+// asked has the names of the objects for each verb: nil for all.
+type asked map[verbOn]map[string]bool
+
+type verbOn struct{ group, resource, verb string }
+
+// add adds a verb: for some objects, or for all if names is nil.
+func (a asked) add(on verbOn, names map[string]bool) {
+	was, known := a[on]
+	switch {
+	case names == nil || known && was == nil:
+		a[on] = nil
+	case known:
+		maps.Copy(was, names)
+	default:
+		a[on] = maps.Clone(names)
+	}
+}
+
+// rules returns the rules: one for the verbs of a resource that are about the same objects.
+func (a asked) rules() []any {
+	type rule struct{ group, resource, names string }
+	verbs := map[rule]map[string]bool{}
+	for on, names := range a {
+		r := rule{on.group, on.resource, strings.Join(slices.Sorted(maps.Keys(names)), " ")}
+		if verbs[r] == nil {
+			verbs[r] = map[string]bool{}
+		}
+		verbs[r][on.verb] = true
+	}
+	order := slices.SortedFunc(maps.Keys(verbs), func(x, y rule) int {
+		return cmp.Or(cmp.Compare(x.group, y.group), cmp.Compare(x.resource, y.resource), cmp.Compare(x.names, y.names))
+	})
+	rules := []any{}
+	for _, r := range order {
+		is := jsontree.Object{"apiGroups": []any{r.group}, "resources": []any{r.resource}, "verbs": inOrder(verbs[r])}
+		if r.names != "" {
+			names := []any{}
+			for name := range strings.FieldsSeq(r.names) {
+				names = append(names, name)
+			}
+			is["resourceNames"] = names
+		}
+		rules = append(rules, is)
+	}
+	return rules
+}
+
+// inOrder returns verbs in the order in which people write them.
+func inOrder(verbs map[string]bool) (list []any) {
+	usual := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+	for _, verb := range usual {
+		if verbs[verb] {
+			list = append(list, verb)
+		}
+	}
+	for _, verb := range slices.Sorted(maps.Keys(verbs)) {
+		if !slices.Contains(usual, verb) {
+			list = append(list, verb)
+		}
+	}
+	return list
+}
