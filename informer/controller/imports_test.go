@@ -98,6 +98,8 @@ var imports = map[string][]string{
 	// A program that records a cluster.
 	"client/clienttest/record": {"client", "client/clienttest", "client/discovery", "client/kubeconfig"},
 
+	"client/webhook": {"client", "client/meta", "errors", "internal/codec", "internal/patch/carry", "internal/regular", "patch"},
+
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
 	"client/clienttest/controllers": {
 		"cache", "client", "client/clienttest", "client/discovery", "client/meta", "client/recorder", "errors", "informer", "informer/controller",
@@ -187,7 +189,7 @@ var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
 	"github.com/gorilla/websocket":   {"internal/wsmux"},
 	"github.com/klauspost/compress":  {"internal/packing"},
-	"github.com/go-logr/logr":        {"client", "client/clienttest/explore", "client/leader", "client/recorder", "client/remote", "client/shards", "informer", "informer/controller", "internal/report"},
+	"github.com/go-logr/logr":        {"client", "client/clienttest/explore", "client/leader", "client/recorder", "client/remote", "client/shards", "client/webhook", "informer", "informer/controller", "internal/report"},
 	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},
 }
@@ -346,7 +348,7 @@ func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 
 // extras are what a program links only if it imports them, as are their folders.
 var extras = []string{
-	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/client/clienttest/controllers", module + "/client/clienttest/cel", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
+	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/webhook", module + "/client/clienttest/containers", module + "/client/clienttest/controllers", module + "/client/clienttest/cel", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
 	"github.com/prometheus", "github.com/google/cel-go", "go.opentelemetry.io", "sigs.k8s.io/controller-runtime", "k8s.io/client-go",
 }
 
