@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // ConditionStatus says whether a condition holds.
@@ -29,7 +30,8 @@ type Condition struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// LastTransitionTime is when Status changed last.
 	LastTransitionTime Time `json:"lastTransitionTime"`
-	// Reason is one word for programs, and Message a sentence for people.
+	// Reason is one word for programs: a letter, then letters, digits, "_", "," and ":", and no "," or ":" at the end.
+	// Message is a sentence for people.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 }
@@ -54,7 +56,10 @@ type Condition struct {
 // of the built-in kinds. Fields that C lacks are not set; type and status are required.
 //
 // It returns an error, and does not change conditions, if the server would refuse the object: c has no type, its status
-// is not one of the three constants, or it has no reason although C requires one (its tag has no omitempty).
+// is not one of the three constants, or it has no reason although C requires one (its tag has no omitempty). If C
+// requires a reason, as metav1.Condition does, SetCondition also applies the server's further rules for that type. They
+// are the form of the reason, which is at [Condition], and of the type, which is that of a label key; and the greatest
+// lengths, which are 1024 for a reason, 316 for a type and 32768 for a message.
 func SetCondition[C any](conditions *[]C, generation int64, c C) error {
 	p := conditionPlanOf(reflect.TypeFor[C]())
 	if err := p.validate(reflect.ValueOf(&c).Elem()); err != nil {
@@ -102,9 +107,9 @@ func IsConditionTrue[C any](conditions []C, kind string) bool {
 
 // conditionPlan locates the fields of a type of condition; the way to a field that it lacks is nil.
 type conditionPlan struct {
-	kind, status, generation, transitionTime, reason []int
+	kind, status, generation, transitionTime, reason, message []int
 
-	needsReason bool
+	needsReason bool  // as the API's own Condition does, for which the server has further rules
 	err         error // why the type is not a condition
 }
 
@@ -138,7 +143,7 @@ func compileCondition(t reflect.Type) *conditionPlan {
 	}
 	text := func(t reflect.Type) bool { return t.Kind() == reflect.String }
 	p := &conditionPlan{
-		kind: field("type", text), status: field("status", text), reason: field("reason", text),
+		kind: field("type", text), status: field("status", text), reason: field("reason", text), message: field("message", text),
 		generation:     field("observedGeneration", func(t reflect.Type) bool { return t.Kind() == reflect.Int64 }),
 		transitionTime: field("lastTransitionTime", func(t reflect.Type) bool { return timeIn(t) != nil }),
 	}
@@ -163,9 +168,57 @@ func (p *conditionPlan) validate(c reflect.Value) error {
 	case status != ConditionTrue && status != ConditionFalse && status != ConditionUnknown:
 		return fmt.Errorf("the status of the condition %q must be True, False or Unknown, got %q", kind, status)
 	case p.needsReason && readText(c, p.reason) == "":
-		return fmt.Errorf("the condition %q must have a reason", kind)
+		return fmt.Errorf("the condition %q must have a reason", clip(kind))
+	case p.needsReason:
+		return validCondition(kind, readText(c, p.reason), readText(c, p.message))
 	}
 	return nil
+}
+
+// The greatest lengths of the API's own Condition, in characters.
+const (
+	maxConditionType    = 316
+	maxConditionReason  = 1024
+	maxConditionMessage = 32768
+)
+
+// validCondition checks the texts of a condition by the rules of the API's own Condition.
+func validCondition(kind, reason, message string) error {
+	prefix, name, prefixed := strings.Cut(kind, "/")
+	if !prefixed {
+		name = kind
+	}
+	switch {
+	case name == "" || !isLabelName(name) || prefixed && !isSubdomain(prefix) || len(kind) > maxConditionType:
+		return fmt.Errorf("the type of the condition %q must be at most %d letters, digits, '-', '_' and '.', the first and the "+
+			"last a letter or digit, after an optional DNS subdomain and a slash", clip(kind), maxConditionType)
+	case ValidReason(reason) != nil:
+		return fmt.Errorf("the condition %q: %w", clip(kind), ValidReason(reason))
+	case len(message) > maxConditionMessage && utf8.RuneCountInString(message) > maxConditionMessage:
+		return fmt.Errorf("the message of the condition %q must have at most %d characters, got %d", clip(kind),
+			maxConditionMessage, utf8.RuneCountInString(message))
+	}
+	return nil
+}
+
+// ValidReason returns an error unless reason has the form that the server wants for the reason of a condition: a letter,
+// then letters, digits, "_", "," and ":", at most 1024, with no "," or ":" at the end. [SetCondition] calls it.
+func ValidReason(reason string) error {
+	n := len(reason)
+	good := n > 0 && n <= maxConditionReason && reason[n-1] != ',' && reason[n-1] != ':'
+	for i := 0; good && i < n; i++ {
+		c := reason[i]
+		if i == 0 {
+			good = isAlphanumeric(c) && (c < '0' || c > '9')
+		} else {
+			good = isAlphanumeric(c) || c == '_' || c == ',' || c == ':'
+		}
+	}
+	if good {
+		return nil
+	}
+	return fmt.Errorf("a reason must begin with a letter, have at most %d letters, digits, '_', ',' and ':', and not end in "+
+		"',' or ':', got %q", maxConditionReason, clip(reason))
 }
 
 // transition sets the time of the last transition: to the time in had, if had is valid and has one; otherwise to the

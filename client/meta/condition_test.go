@@ -3,6 +3,7 @@ package meta_test
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,5 +131,51 @@ func TestSetConditionRefusesInvalidConditions(t *testing.T) {
 	}
 	if meta.FindCondition(words, "Ready") != nil || meta.IsConditionTrue(pointers, "Ready") {
 		t.Error("found a condition in what has none")
+	}
+}
+
+// The server refused such a condition after the reconcile had done its work.
+func TestTheTextsOfAConditionHaveTheFormThatTheServerWants(t *testing.T) {
+	set := func(kind, reason, message string) error {
+		var all []meta.Condition
+		err := meta.SetCondition(&all, 1, meta.Condition{Type: kind, Status: meta.ConditionTrue, Reason: reason, Message: message})
+		if (err == nil) != (len(all) == 1) {
+			t.Errorf("%d conditions, and %v", len(all), err)
+		}
+		return err
+	}
+	for _, reason := range []string{"A", "Ready", "a_1", "Foo:Bar", "A,B", "a_", strings.Repeat("a", 1024)} {
+		if err := set("Ready", reason, ""); err != nil {
+			t.Errorf("reason %.20q: %v", reason, err)
+		}
+	}
+	for _, reason := range []string{"not ready", "1st", "_a", "a-b", "a.b", "A:", "A,", ":", ",A", "é", "a/b", strings.Repeat("a", 1025)} {
+		if err := set("Ready", reason, ""); err == nil || !strings.Contains(err.Error(), `the condition "Ready": a reason must begin with a letter`) || len(err.Error()) > 400 {
+			t.Errorf("reason %.20q: %v", reason, err)
+		}
+	}
+	for kind, good := range map[string]bool{
+		"example.com/Ready": true, "a.b_c-d": true, "1": true, strings.Repeat("a", 316): true, strings.Repeat("a", 317): false,
+		"not ready": false, "/Ready": false, "Example.com/Ready": false, "a/b/c": false, "-a": false, "a-": false, "a/": false,
+	} {
+		if err := set(kind, "A", ""); (err == nil) != good || err != nil && !strings.Contains(err.Error(), "the type of the condition") {
+			t.Errorf("type %.20q: %v", kind, err)
+		}
+	}
+	if err := set("Ready", "A", strings.Repeat("é", 32768)); err != nil {
+		t.Error(err)
+	}
+	if err := set("Ready", "A", strings.Repeat("é", 32769)); err == nil || !strings.Contains(err.Error(), "at most 32768 characters, got 32769") {
+		t.Error(err)
+	}
+	type podCondition struct { // whose reason the server does not check
+		Type    string `json:"type"`
+		Status  string `json:"status"`
+		Reason  string `json:"reason,omitempty"`
+		Message string `json:"message,omitempty"`
+	}
+	var conditions []podCondition
+	if err := meta.SetCondition(&conditions, 0, podCondition{Type: "Ready", Status: "True", Reason: "as it likes"}); err != nil {
+		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"container/heap"
+	"fmt"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -48,6 +49,8 @@ type book struct {
 	dropped             map[Cause]int
 	untold              map[Cause]*DropError
 	untoldCut           *cutError
+	untoldOdd           error     // about the first reason of an odd form
+	odd                 bool      // there was such a reason
 	told                time.Time // when drops and cuts were last reported
 	changed             bool      // Run must call take and tell again
 }
@@ -211,27 +214,47 @@ func (b *book) shorten(r Record, err error) {
 	}
 }
 
+// look collects a warning about the first reason that servers take for a record, and refuse for a condition.
+// The reason is that of the caller, which may be longer than that of the record.
+func (b *book) look(r Record, reason string) {
+	if b.odd {
+		return
+	}
+	if err := meta.ValidReason(reason); err != nil {
+		b.odd, b.changed = true, true
+		b.untoldOdd = fmt.Errorf("recorded %v with a reason that no condition may have; this is reported once: %w", r.Regarding, err)
+	}
+}
+
 // tellEvery is the minimum time between two reports of drops and cuts.
 const tellEvery = time.Second
 
-// tell returns the drops and cuts to report now, or the time until the next report. A negative time means that there is
-// nothing more to report.
-func (b *book) tell(now time.Time) (drops []*DropError, cut *cutError, wait time.Duration) {
-	if len(b.untold) == 0 && b.untoldCut == nil {
-		return nil, nil, -1
+// news is what a run reports.
+type news struct {
+	drops []*DropError
+	cut   *cutError
+	odd   error
+}
+
+// tell returns what to report now, or the time until the next report. A negative time means that there is nothing more
+// to report.
+func (b *book) tell(now time.Time) (n news, wait time.Duration) {
+	if len(b.untold) == 0 && b.untoldCut == nil && b.untoldOdd == nil {
+		return n, -1
 	}
 	if wait := tellEvery - now.Sub(b.told); wait > 0 && !b.ended {
-		return nil, nil, wait
+		return n, wait
 	}
 	b.told = now
 	for _, cause := range causes() {
 		if told := b.untold[cause]; told != nil {
-			drops = append(drops, told)
+			n.drops = append(n.drops, told)
 			delete(b.untold, cause)
 		}
 	}
-	cut, b.untoldCut = b.untoldCut, nil
-	return drops, cut, -1
+	n.cut, b.untoldCut = b.untoldCut, nil
+	n.odd, b.untoldOdd = b.untoldOdd, nil
+	return n, -1
 }
 
 // end makes all unsent series due now, because Run is ending.

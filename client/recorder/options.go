@@ -38,7 +38,8 @@ type Options struct {
 	//
 	//   - an error of the server, which is retried;
 	//   - a *DropError, when records have been dropped;
-	//   - an error that says how many records have been cut, and why.
+	//   - an error that says how many records have been cut, and why;
+	//   - once, an error that quotes a reason that a server would refuse in a condition. Records with it are sent.
 	//
 	// Only Run calls it, so a slow OnError does not delay [Recorder.Record], only the sending. Several goroutines may
 	// call it at once with errors of the server.

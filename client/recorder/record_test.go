@@ -100,6 +100,25 @@ func TestInvalidRecordsAreDroppedWithAReason(t *testing.T) {
 	}
 }
 
+// Servers refuse such a reason in a condition, and take it in a record.
+func TestARecordWithAnOddReasonIsSentAndReportedOnce(t *testing.T) {
+	bubble(t, recorder.Options{}, func(r *rig) {
+		r.start()
+		for i, reason := range []string{"Fine", "not ready", "not ready", "1st", "a-b"} {
+			r.pages.Normal(page("a"), reason, "")
+			after(time.Minute)
+			told := r.told()
+			if i != 1 && len(told) > 0 || i == 1 && (len(told) != 1 || !strings.HasPrefix(told[0].Error(), `recorded Page "default/a" with a reason that no `+
+				`condition may have; this is reported once: a reason must begin with a letter`) || !strings.HasSuffix(told[0].Error(), `got "not ready"`)) {
+				r.Errorf("%s: told %q", reason, told)
+			}
+		}
+		if s := r.recorder.Status(); s.Sent != 5 || s.Cut != 0 || len(s.Dropped) > 0 {
+			r.Errorf("the status is %v", s)
+		}
+	})
+}
+
 // behaviour 347
 func TestLongTextsAreCut(t *testing.T) {
 	bubble(t, recorder.Options{}, func(r *rig) {

@@ -139,20 +139,23 @@ func (r *run) finish(ctx context.Context, t task, err error) {
 	r.wake()
 }
 
-// tell reports drops and cuts, at most once in tellEvery. It returns the time until the next report, or a negative time
+// tell reports drops, cuts and odd reasons, at most once in tellEvery. It returns the time until the next report, or a negative time
 // if there is nothing to report.
 func (r *run) tell(ctx context.Context) time.Duration {
 	r.mu.Lock()
-	drops, cut, again := r.book.tell(time.Now())
+	news, again := r.book.tell(time.Now())
 	r.mu.Unlock()
-	for _, d := range drops {
+	for _, d := range news.drops {
 		if hook := r.hooks.Dropped; hook != nil {
 			hook(ctx, d)
 		}
 		r.report(string(d.Cause), "records are dropped", d)
 	}
-	if cut != nil {
-		r.report("cut", "records are cut", cut)
+	if news.cut != nil {
+		r.report("cut", "records are cut", news.cut)
+	}
+	if news.odd != nil {
+		r.report("reason", "a record has an odd reason", news.odd)
 	}
 	return again
 }
