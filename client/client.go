@@ -46,6 +46,7 @@ type Client struct {
 	decoders  pipeline.Decoders // how many goroutines decode
 	buffers   jsonstream.Buffers
 	notes     sync.Map // noteKey -> *note
+	versions  sync.Map // versionsKey -> *versions
 	protobuf  Protobuf
 	test      *undertest.Test // from the Config
 }

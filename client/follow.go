@@ -60,7 +60,7 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 	key := q.key
 	key.Name = cmp.Or(key.Name, stored.Name)
 	tell(follow.Write{
-		Server: r.c.server.Redacted(), Verb: q.verb, Resource: q.resource, Key: key, Subresource: q.subresource,
+		Server: r.c.server.Redacted(), Verb: q.verb, Resource: r.t.GVR(), Key: key, Subresource: q.subresource,
 		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Manager: r.manager(),
 		Sent: q.body, Answer: stored.Raw,
 		OwnKind: r.own, Read: func(ctx context.Context) ([]byte, error) { return r.whole(ctx, key) },
@@ -86,7 +86,7 @@ func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
 	if tell == nil || q.verb != "delete" || dryRun || json.Unmarshal(answer, &body) != nil {
 		return
 	}
-	w := follow.Write{Server: r.c.server.Redacted(), Verb: q.verb, Resource: q.resource, Key: q.key, UID: body.Metadata.UID}
+	w := follow.Write{Server: r.c.server.Redacted(), Verb: q.verb, Resource: r.t.GVR(), Key: q.key, UID: body.Metadata.UID}
 	switch {
 	case body.Kind == "Status":
 		w.UID = body.Details.UID

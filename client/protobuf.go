@@ -33,6 +33,7 @@ type binary struct {
 
 var (
 	errJSONType = errors.New("Type.JSON is set")
+	errFallback = errors.New("Type.Fallback is set")
 	errOwnKind  = errors.New("the subresource has a kind of its own")
 	errRefused  = errors.New("the server has no protobuf of the resource")
 	errAnswered = errors.New("the server has answered in JSON")
@@ -58,6 +59,8 @@ func (r Resource[T]) decoder() (content.Decoder, error) {
 		return nil, nil
 	case r.t.JSON:
 		return nil, errJSONType
+	case r.t.Fallback != "":
+		return nil, errFallback
 	case r.own:
 		return nil, errOwnKind
 	}

@@ -112,7 +112,7 @@ func (r Resource[T]) In(namespace string) Resource[T] {
 // Type returns the descriptor.
 func (r Resource[T]) Type() Type[T] { return r.t }
 
-// GVR returns the descriptor's resource.
+// GVR returns the descriptor's resource, in Type.Version.
 func (r Resource[T]) GVR() meta.GVR { return r.t.GVR() }
 
 // exchange sends a request whose answer is one object of the resource's kind.
@@ -196,7 +196,7 @@ func refusal(object []byte, kind string) error {
 // caller sets collection.
 func (r Resource[T]) request(verb string, key meta.Key) request {
 	return request{
-		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, name: r.name, accept: r.accept(verb), as: r.as,
+		versions: r.versions(), verb: verb, resource: r.Served().GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, name: r.name, accept: r.accept(verb), as: r.as,
 	}
 }
 
@@ -279,6 +279,9 @@ func (r Resource[T]) checkKind(apiVersion, kind string) error {
 		}
 		return nil
 	}
+	if v := r.versions(); v != nil && !r.partial && !r.own && v.has(apiVersion, kind) {
+		return nil // also one of a watch that began in another version
+	}
 	wantAPIVersion, wantKind := r.wireKind()
 	return checkKind(apiVersion, kind, wantAPIVersion, wantKind)
 }
@@ -297,7 +300,7 @@ func (r Resource[T]) gvk() meta.GVK {
 	if r.own {
 		return r.kind
 	}
-	return r.t.GVK()
+	return r.Served().GVK()
 }
 
 func checkKind(apiVersion, kind, wantAPIVersion, wantKind string) error {

@@ -139,7 +139,15 @@ func mayHaveWritten(err error) bool {
 
 // call sends r until read has accepted an answer, or the policy allows no further attempt. read gets the answers that
 // are successes, and owns their bodies. Every error is an *OpError.
-func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response) error) (err error) {
+func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response) error) error {
+	if q, ok := r.(request); ok && q.versions != nil {
+		return c.callVersions(ctx, q, read)
+	}
+	return c.callOnce(ctx, r, read)
+}
+
+// callOnce is call in one version of a resource.
+func (c *Client) callOnce(ctx context.Context, r outgoing, read func(*http.Response) error) (err error) {
 	ctx, end := c.begin(ctx, r)
 	if end != nil {
 		defer func() { end(err) }()

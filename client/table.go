@@ -226,7 +226,7 @@ func (r Resource[T]) addPlain(t *Table, item jsonstream.Item, q request) (meta.L
 	if q.collection {
 		kind = r.t.listKind()
 	}
-	if err := checkKind(item.APIVersion, item.Kind, r.t.GVK().APIVersion(), kind); err != nil {
+	if err := checkKind(item.APIVersion, item.Kind, r.gvk().APIVersion(), kind); err != nil {
 		return meta.ListMeta{}, err
 	}
 	list := &meta.List[json.RawMessage]{Items: []json.RawMessage{item.Raw}, ListMeta: meta.ListMeta{ResourceVersion: item.ResourceVersion}}

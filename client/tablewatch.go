@@ -162,7 +162,7 @@ func (r Resource[T]) finishRows(rows []Row, o TableOptions, managedFields bool) 
 				row.Raw = item.Raw
 			}
 		}
-		row.Object.SetTypeMeta(r.t.GVK().APIVersion(), r.t.Kind)
+		row.Object.SetTypeMeta(r.gvk().APIVersion(), r.t.Kind)
 		if !managedFields {
 			row.Object.ManagedFields = nil
 		}

@@ -30,6 +30,12 @@ type Type[T meta.Object] struct {
 	ListKind string
 	// Scope is meta.Namespaced, the zero value, or meta.Cluster.
 	Scope meta.Scope
+	// Fallback names versions for servers that do not serve Version, in order of preference, with commas between them:
+	// "v1beta1,v1alpha1". T must fit all of them. Nothing is asked in advance: if the server answers a request that it
+	// does not serve the resource in the version, the client sends the request in the next one, and remembers the
+	// version that is served. [Resource.Served] returns it. Objects come as JSON. Each request for a resource that the
+	// server lacks altogether is sent once for each version.
+	Fallback string
 	// JSON asks for JSON alone, whatever Config.Protobuf says.
 	JSON bool
 }
@@ -65,6 +71,9 @@ func (t Type[T]) validate() error {
 		if err := meta.ValidSegment("client.Type: "+f.name, f.value); err != nil {
 			errs = append(errs, err)
 		}
+	}
+	if err := t.validateFallback(); err != nil {
+		errs = append(errs, err)
 	}
 	if t.Scope != meta.Namespaced && t.Scope != meta.Cluster {
 		errs = append(errs, fmt.Errorf("client.Type: Scope must be meta.Namespaced or meta.Cluster, got %d", t.Scope))

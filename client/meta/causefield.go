@@ -27,6 +27,9 @@ func (c StatusCause) Pointer(obj any) (string, error) {
 	}
 	for rest != "" {
 		name, after := cutStep(rest)
+		if after == rest { // the object has a name with half of a bracket
+			name, after = rest, ""
+		}
 		found, rest = append(found, name), after
 	}
 	var b strings.Builder
