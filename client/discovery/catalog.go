@@ -82,7 +82,8 @@ type Catalog struct {
 
 	mu      sync.Mutex // protects the fields below and the entries' fields; never held during I/O
 	entries map[string]*entry
-	since   time.Time // the last Invalidate
+	fields  map[string]fields // by the path of the group version
+	since   time.Time         // the last Invalidate
 }
 
 // New returns a catalog of c's server. It does no I/O. If the options are invalid, every call returns an error.
@@ -309,6 +310,11 @@ func (c *Catalog) prune(p page, doc *document) {
 				if _, ok := value[key]; !ok {
 					delete(c.entries, path)
 				}
+			}
+		}
+		for path := range c.fields {
+			if _, ok := value[strings.TrimPrefix(path, "/")]; !ok {
+				delete(c.fields, path)
 			}
 		}
 	}

@@ -30,3 +30,11 @@ func GroupsOf(ctx context.Context, c *Catalog) ([]string, error) {
 
 // SetMaxDocument bounds documents for tests.
 func SetMaxDocument(c *Catalog, most int) { c.maxDocument, c.disk.max = most, most }
+
+// Answers returns how many answers about fields a catalog keeps.
+func Answers(c *Catalog) (n int) {
+	for _, f := range c.fields {
+		n += len(f.answers)
+	}
+	return n
+}
