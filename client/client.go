@@ -46,7 +46,7 @@ type Client struct {
 	decoders  pipeline.Decoders // how many goroutines decode
 	buffers   jsonstream.Buffers
 	notes     sync.Map // noteKey -> *note
-	versions  sync.Map // versionsKey -> *versions
+	versions  sync.Map // what Fallback knows
 	protobuf  Protobuf
 	test      *undertest.Test // from the Config
 }

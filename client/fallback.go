@@ -14,123 +14,131 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// versions knows which version of a resource a server serves, out of those that a Type names. The handles of one
-// client with the same Type share it.
-type versions struct {
-	gvk meta.GVK
-	all []string // in order of preference; never changes
-
-	mu     sync.Mutex // guards the fields below
-	used   string     // the version of new requests
-	served bool       // a server has served used
+// Fallback names versions of a resource for [Type.Fallback]. [Versions] makes one. Values can be compared with ==. Nil
+// means no other version.
+//
+// It is an interface so that a program that names no versions does not link what tries them.
+type Fallback interface {
+	validate(version string) error
+	of(c *Client, kind meta.GVK, resource string) served
 }
 
-// versionsKey identifies a Type's versions in Client.versions.
-type versionsKey struct {
-	gvk                meta.GVK
-	resource, fallback string
-}
+// Versions returns the versions for [Type.Fallback], in order of preference.
+func Versions(versions ...string) Fallback { return fallback(strings.Join(versions, "/")) }
 
-// versions returns what the client knows about the versions of the resource; nil if there is only one.
-func (r Resource[T]) versions() *versions {
-	if r.t.Fallback == "" || r.c == nil {
-		return nil
+// fallback has versions with slashes between them, so that it can be compared.
+type fallback string
+
+func (f fallback) all() []string { return strings.Split(string(f), "/") }
+
+// validate checks the versions that may replace a version.
+func (f fallback) validate(version string) error {
+	seen := []string{version}
+	for _, v := range f.all() {
+		if err := meta.ValidSegment("client.Type: a version of Fallback", v); err != nil {
+			return err
+		}
+		if slices.Contains(seen, v) {
+			return fmt.Errorf("client.Type: Fallback must name other versions than Version, each once, got %q twice", v)
+		}
+		seen = append(seen, v)
 	}
-	key := versionsKey{r.t.GVK(), r.t.Resource, r.t.Fallback}
-	if known, ok := r.c.versions.Load(key); ok {
+	return nil
+}
+
+// of returns what a client knows about the versions of a resource.
+func (f fallback) of(c *Client, kind meta.GVK, resource string) served {
+	key := versionsKey{kind, resource, f}
+	if known, ok := c.versions.Load(key); ok {
 		return known.(*versions)
 	}
-	v := &versions{gvk: r.t.GVK(), all: append([]string{r.t.Version}, r.t.fallbacks()...), used: r.t.Version}
-	known, _ := r.c.versions.LoadOrStore(key, v)
+	known, _ := c.versions.LoadOrStore(key, &versions{kind: kind, all: append([]string{kind.Version}, f.all()...), inUse: kind.Version})
 	return known.(*versions)
 }
 
-// Served returns the descriptor with the version that the handle uses in the place of Type.Version. Before the first
-// answer of the server, and for a Type without Fallback, that is Type.Version. Names of the kind that the server stores
-// need it, such as that of an owner:
-//
-//	err := client.SetController(pod, client.OwnerOf(sites.Served(), site))
-func (r Resource[T]) Served() Type[T] {
-	t := r.t
-	if v := r.versions(); v != nil {
-		t.Version, _ = v.use()
-	}
-	return t
+// versionsKey identifies the versions of a resource in Client.versions.
+type versionsKey struct {
+	kind     meta.GVK
+	resource string
+	fallback fallback
 }
 
-// use returns the version of the next request, and whether it has been served.
-func (v *versions) use() (version string, served bool) {
+// versions knows which version of a resource a server serves. The handles of one client with the same Type share it.
+type versions struct {
+	kind meta.GVK
+	all  []string // in order of preference; never changes
+
+	mu    sync.Mutex // guards the fields below
+	inUse string     // the version of new requests
+	known bool       // a server has served inUse
+}
+
+func (v *versions) use() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.used, v.served
+	return v.inUse
+}
+
+func (v *versions) isKnown() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.known
 }
 
 // found remembers a version that the server serves.
 func (v *versions) found(version string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.used, v.served = version, true
+	v.inUse, v.known = version, true
 }
 
-// callVersions is call for a request of a resource with several versions. If the server does not serve the version, it
-// sends the request in the others, in order of preference.
+func (v *versions) has(apiVersion, kind string) bool {
+	group, version := meta.SplitAPIVersion(apiVersion)
+	return group == v.kind.Group && kind == v.kind.Kind && slices.Contains(v.all, version)
+}
+
+// call sends r in the version in use, and in the others, in order of preference, if the server does not serve that.
 //
 // The 404 of a subresource does not tell whether the resource or only the subresource is missing. It changes nothing if
 // the version has been served before.
-func (c *Client) callVersions(ctx context.Context, r request, read func(*http.Response) error) error {
-	v := r.versions
-	send := func(r request) error {
-		err := c.callOnce(ctx, r, func(resp *http.Response) error {
-			v.found(r.resource.Version) // before read, which asks for the version
-			return read(resp)
-		})
-		if concernsObject(err) {
-			v.found(r.resource.Version)
-		}
-		return err
+func (v *versions) call(ctx context.Context, c *Client, r request, read func(*http.Response) error) error {
+	known := v.isKnown()
+	if inUse := v.use(); inUse != r.resource.Version { // r was made before the version was known
+		r = v.convert(r, inUse)
 	}
-	used, served := v.use()
-	if used != r.resource.Version { // it was made before the version was known
-		r = r.inVersion(used)
-	}
-	err := send(r)
-	if !isUnserved(err) || served && r.subresource != "" {
+	err := v.send(ctx, c, r, read)
+	if !isUnserved(err) || known && r.subresource != "" {
 		return err
 	}
 	for _, version := range v.all {
 		if version == r.resource.Version {
 			continue
 		}
-		if other := send(r.inVersion(version)); !isUnserved(other) {
+		if other := v.send(ctx, c, v.convert(r, version), read); !isUnserved(other) {
 			return other
 		}
 	}
 	return err
 }
 
-// concernsObject reports whether an error is the server's word about an object, so that it serves the resource.
-func concernsObject(err error) bool {
-	switch apierrors.ReasonOf(err) {
-	case apierrors.AlreadyExists, apierrors.Conflict, apierrors.Invalid:
-		return true
-	case apierrors.NotFound:
-		return !isUnserved(err)
+// send sends r, and remembers its version if the server serves that.
+func (v *versions) send(ctx context.Context, c *Client, r request, read func(*http.Response) error) error {
+	err := c.callOnce(ctx, r, func(resp *http.Response) error {
+		v.found(r.resource.Version) // before read, which asks for the version
+		return read(resp)
+	})
+	if concernsObject(err) {
+		v.found(r.resource.Version)
 	}
-	return false
+	return err
 }
 
-// has reports whether an object of a kind is one of the resource, in any version.
-func (v *versions) has(apiVersion, kind string) bool {
-	group, version := meta.SplitAPIVersion(apiVersion)
-	return group == v.gvk.Group && kind == v.gvk.Kind && slices.Contains(v.all, version)
-}
-
-// inVersion returns the request in another version of the resource. The body of an object names it too.
-func (r request) inVersion(version string) request {
-	was := meta.GVK{Group: r.resource.Group, Version: r.resource.Version, Kind: r.versions.gvk.Kind}
+// convert returns the request in another version of the resource. The body of an object names it too.
+func (v *versions) convert(r request, version string) request {
+	was := r.resource.APIVersion()
 	r.resource.Version = version
 	var members map[string]json.RawMessage
-	if json.Unmarshal(r.body, &members) != nil || !isString(members["apiVersion"], was.APIVersion()) || !isString(members["kind"], was.Kind) {
+	if json.Unmarshal(r.body, &members) != nil || !isString(members["apiVersion"], was) || !isString(members["kind"], v.kind.Kind) {
 		return r
 	}
 	members["apiVersion"], _ = json.Marshal(r.resource.APIVersion())
@@ -149,25 +157,13 @@ func isUnserved(err error) bool {
 	return ok && op.notServed() != ""
 }
 
-// fallbacks returns the versions of Type.Fallback.
-func (t Type[T]) fallbacks() []string {
-	if t.Fallback == "" {
-		return nil
+// concernsObject reports whether an error is the server's word about an object, so that it serves the resource.
+func concernsObject(err error) bool {
+	switch apierrors.ReasonOf(err) {
+	case apierrors.AlreadyExists, apierrors.Conflict, apierrors.Invalid:
+		return true
+	case apierrors.NotFound:
+		return !isUnserved(err)
 	}
-	return strings.Split(t.Fallback, ",")
-}
-
-// validateFallback checks Type.Fallback.
-func (t Type[T]) validateFallback() error {
-	seen := []string{t.Version}
-	for _, version := range t.fallbacks() {
-		if err := meta.ValidSegment("client.Type: a version of Fallback", version); err != nil {
-			return err
-		}
-		if slices.Contains(seen, version) {
-			return fmt.Errorf("client.Type: Fallback must name other versions than Version, each once, got %q twice", version)
-		}
-		seen = append(seen, version)
-	}
-	return nil
+	return false
 }

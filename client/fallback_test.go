@@ -22,8 +22,12 @@ type page struct {
 	Status          map[string]string `json:"status,omitempty"`
 }
 
-func pagesIn(version, fallback string) client.Type[*page] {
-	return client.Type[*page]{Group: "example.com", Version: version, Kind: "Page", Resource: "pages", Fallback: fallback}
+func pagesIn(version string, fallback ...string) client.Type[*page] {
+	var f client.Fallback
+	if len(fallback) > 0 {
+		f = client.Versions(fallback...)
+	}
+	return client.Type[*page]{Group: "example.com", Version: version, Kind: "Page", Resource: "pages", Fallback: f}
 }
 
 // asking returns a client of a server with pages in one version, and what it asks.
@@ -59,7 +63,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func TestTheNextVersionIsTriedAndRemembered(t *testing.T) {
 	c, asked := asking(t, "v1beta1")
-	pages := client.For(c, pagesIn("v1", "v1beta2,v1beta1"))
+	pages := client.For(c, pagesIn("v1", "v1beta2", "v1beta1"))
 	if v := pages.Served().Version; v != "v1" || asked() != "" {
 		t.Errorf("before any request the version is %s", v)
 	}
@@ -72,10 +76,10 @@ func TestTheNextVersionIsTriedAndRemembered(t *testing.T) {
 	if got := asked(); got != "POST v1"+in+", POST v1beta2"+in+", POST v1beta1"+in {
 		t.Errorf("it asked %s", got)
 	}
-	if v := pages.Served(); v.Version != "v1beta1" || v.Fallback != "v1beta2,v1beta1" || pages.GVR().Version != "v1" || pages.Type().Version != "v1" {
+	if v := pages.Served(); v.Version != "v1beta1" || v.Fallback != client.Versions("v1beta2", "v1beta1") || pages.GVR().Version != "v1" || pages.Type().Version != "v1" {
 		t.Errorf("the version is %+v", v)
 	}
-	again := client.For(c, pagesIn("v1", "v1beta2,v1beta1")) // another handle knows too
+	again := client.For(c, pagesIn("v1", "v1beta2", "v1beta1")) // another handle knows too
 	if again != pages {
 		t.Error("the handles differ")
 	}
@@ -140,7 +144,7 @@ func TestEachVerbMayBeTheFirstInAnotherVersion(t *testing.T) {
 			return drop(r.With(client.WriteOptions{FieldManager: "m"}).Apply(ctx, key, map[string]any{"spec": map[string]string{"b": "1"}}, client.ApplyOptions{}))
 		},
 		"watch": func(ctx context.Context, c *client.Client, r client.Resource[*page]) error {
-			if err := drop(client.For(c, pagesIn("v1beta1", "")).Create(ctx, &page{ObjectMeta: key.ObjectMeta()})); err != nil {
+			if err := drop(client.For(c, pagesIn("v1beta1")).Create(ctx, &page{ObjectMeta: key.ObjectMeta()})); err != nil {
 				return err
 			}
 			for _, err := range r.Watch(ctx, client.WatchOptions{}) {
@@ -184,7 +188,7 @@ func TestAVersionThatIsServedStays(t *testing.T) {
 		t.Errorf("it asked %s", got)
 	}
 	// A resource that the server has in none of the versions is an error about the first.
-	none := client.For(c, client.Type[*page]{Group: "example.com", Version: "v2", Kind: "Widget", Resource: "widgets", Fallback: "v1,v0"})
+	none := client.For(c, client.Type[*page]{Group: "example.com", Version: "v2", Kind: "Widget", Resource: "widgets", Fallback: client.Versions("v1", "v0")})
 	for range 2 {
 		_, err := none.Get(t.Context(), key)
 		if !errors.Is(err, apierrors.NotFound) || !strings.Contains(err.Error(), "does not serve widgets.example.com/v2") {
@@ -219,9 +223,9 @@ func TestAVersionThatIsNoLongerServedIsReplaced(t *testing.T) {
 func TestFallbackNamesOtherVersions(t *testing.T) {
 	c := connect(t, answers())
 	for fallback, want := range map[string]string{
-		"v1": `got "v1" twice`, "v2,v2": `got "v2" twice`, "v2,": "a version of Fallback must not be empty", "a/b": "one path segment", ",": "must not be empty",
+		"v1": `got "v1" twice`, "v2 v2": `got "v2" twice`, "v2 ": "a version of Fallback must not be empty", "a%": "one path segment", " ": "must not be empty",
 	} {
-		if err := drop(client.For(c, pagesIn("v1", fallback)).Get(t.Context(), web)); err == nil || !strings.Contains(err.Error(), want) {
+		if err := drop(client.For(c, pagesIn("v1", strings.Split(fallback, " ")...)).Get(t.Context(), web)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want an error with %s", fallback, err, want)
 		}
 	}

@@ -59,7 +59,7 @@ func (r Resource[T]) decoder() (content.Decoder, error) {
 		return nil, nil
 	case r.t.JSON:
 		return nil, errJSONType
-	case r.t.Fallback != "":
+	case r.t.Fallback != nil:
 		return nil, errFallback
 	case r.own:
 		return nil, errOwnKind

@@ -76,7 +76,7 @@ type request struct {
 	upgrade     http.Header  // of a request that asks for the connection itself; nil for all others
 	text        bool         // the answer is text, not an object
 	pauses      bool         // the text may pause
-	versions    *versions    // of a resource that may be served in another version
+	versions    served       // of a resource that may be served in another version
 	keeps       bool         // of a list or a watch: managedFields are kept
 }
 

@@ -141,7 +141,7 @@ func mayHaveWritten(err error) bool {
 // are successes, and owns their bodies. Every error is an *OpError.
 func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response) error) error {
 	if q, ok := r.(request); ok && q.versions != nil {
-		return c.callVersions(ctx, q, read)
+		return q.versions.call(ctx, c, q, read)
 	}
 	return c.callOnce(ctx, r, read)
 }

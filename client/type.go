@@ -30,12 +30,11 @@ type Type[T meta.Object] struct {
 	ListKind string
 	// Scope is meta.Namespaced, the zero value, or meta.Cluster.
 	Scope meta.Scope
-	// Fallback names versions for servers that do not serve Version, in order of preference, with commas between them:
-	// "v1beta1,v1alpha1". T must fit all of them. Nothing is asked in advance: if the server answers a request that it
+	// Fallback names versions for servers that do not serve Version, such as Versions("v1beta1"). T must fit all of them. Nothing is asked in advance: if the server answers a request that it
 	// does not serve the resource in the version, the client sends the request in the next one, and remembers the
 	// version that is served. [Resource.Served] returns it. Objects come as JSON. Each request for a resource that the
 	// server lacks altogether is sent once for each version.
-	Fallback string
+	Fallback Fallback
 	// JSON asks for JSON alone, whatever Config.Protobuf says.
 	JSON bool
 }
@@ -72,8 +71,8 @@ func (t Type[T]) validate() error {
 			errs = append(errs, err)
 		}
 	}
-	if err := t.validateFallback(); err != nil {
-		errs = append(errs, err)
+	if t.Fallback != nil {
+		errs = append(errs, t.Fallback.validate(t.Version))
 	}
 	if t.Scope != meta.Namespaced && t.Scope != meta.Cluster {
 		errs = append(errs, fmt.Errorf("client.Type: Scope must be meta.Namespaced or meta.Cluster, got %d", t.Scope))

@@ -19,7 +19,7 @@ func TestARealServerIsAskedInTheNextVersion(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
 	scalers := client.For(c, client.Type[*autoscalingv2.HorizontalPodAutoscaler]{
-		Group: "autoscaling", Version: "v9", Fallback: "v8,v2", Kind: "HorizontalPodAutoscaler", Resource: "horizontalpodautoscalers",
+		Group: "autoscaling", Version: "v9", Fallback: client.Versions("v8", "v2"), Kind: "HorizontalPodAutoscaler", Resource: "horizontalpodautoscalers",
 	})
 	want := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: ns}}
 	want.Spec.MaxReplicas, want.Spec.ScaleTargetRef = 2, autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "a", APIVersion: "apps/v1"}
