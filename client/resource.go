@@ -195,8 +195,10 @@ func refusal(object []byte, kind string) error {
 // request returns a request about the object at key. For a request about the collection, key has no name, and the
 // caller sets collection.
 func (r Resource[T]) request(verb string, key meta.Key) request {
+	resource := r.t.GVR()
+	resource.Version = r.served().Version
 	return request{
-		versions: r.versions(), verb: verb, resource: r.Served().GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, name: r.name, accept: r.accept(verb), as: r.as,
+		versions: r.versions(), verb: verb, resource: resource, scope: r.t.Scope, key: r.bind(key), bound: r.namespace, name: r.name, accept: r.accept(verb), as: r.as,
 	}
 }
 
@@ -300,7 +302,7 @@ func (r Resource[T]) gvk() meta.GVK {
 	if r.own {
 		return r.kind
 	}
-	return r.Served().GVK()
+	return r.served()
 }
 
 func checkKind(apiVersion, kind, wantAPIVersion, wantKind string) error {

@@ -34,8 +34,15 @@ func (r Resource[T]) versions() served { return versionsOf(r.c, r.t.Fallback, r.
 //	err := client.SetController(pod, client.OwnerOf(sites.Served(), site))
 func (r Resource[T]) Served() Type[T] {
 	t := r.t
-	if v := r.versions(); v != nil {
-		t.Version = v.use()
-	}
+	t.Version = r.served().Version
 	return t
+}
+
+// served returns the kind of the resource, with the version in use.
+func (r Resource[T]) served() meta.GVK {
+	kind := r.t.GVK()
+	if v := r.versions(); v != nil {
+		kind.Version = v.use()
+	}
+	return kind
 }
