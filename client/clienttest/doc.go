@@ -245,7 +245,7 @@
 //   - Connections: [Server.Freeze] makes the open ones half-open, [Server.BlackHole] and [Server.Refuse] affect new
 //     ones, [Server.GoAway] sends GOAWAY, and [Server.SwapCertificate] and [Server.SwapCA] change the certificates of
 //     handshakes.
-//   - Replicas: [Replica.SetLag] makes a watch cache lag.
+//   - Replicas: [Replica.SetLag] makes a watch cache lag, in all resources or in some.
 //   - Discovery: [Server.SetStale] makes a group version stale, and [Server.SetAggregated] removes the newer form.
 //
 // [Server.Intercept] answers any single request in any way; its documentation lists the ready-made handlers. All of

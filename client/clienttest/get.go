@@ -18,7 +18,7 @@ func serveGet(c *call) error {
 	if text := c.query.Get("resourceVersion"); text != "" {
 		version, err := strconv.ParseUint(text, 10, 64)
 		if err == nil {
-			err = c.cache.Await(c.r.Context(), version)
+			err = c.cache.Await(c.r.Context(), c.res.objects, version)
 		} else {
 			err = badVersion(text, err)
 		}

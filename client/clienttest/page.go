@@ -37,7 +37,7 @@ func (c *call) snapshot(o listOptions) (store.Snapshot, error) {
 		}
 		return objects, err
 	}
-	if err := c.cache.Await(ctx, o.version); err != nil {
+	if err := c.cache.Await(ctx, in, o.version); err != nil {
 		return store.Snapshot{}, err
 	}
 	if o.current {

@@ -1,10 +1,12 @@
 package clienttest
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // Replicas are servers that share one store, each with its own watch cache, behind one address. Writes, and reads that
@@ -32,7 +34,18 @@ type Replica struct {
 // use it to spread requests over replicas, at random for instance.
 func (p *Replica) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.api.answer(w, r, p.cache) }
 
-// SetLag sets how many resource versions, and how long, the replica's cache is behind the store from now on. Both
-// limits apply; 0 means no lag. A number of versions that is never reached, such as math.MaxInt, stops the cache at
-// its present version. The cache keeps the versions that it already has.
-func (p *Replica) SetLag(versions int, age time.Duration) { p.cache.SetLag(versions, age) }
+// SetLag sets how many resource versions, and how long, the replica's cache is behind the store from now on, for some
+// resources or, if none is named, for all. Both limits apply; 0 means no lag. A number of versions that is never
+// reached, such as math.MaxInt, stops the cache at its present version. The cache keeps the versions that it already
+// has. SetLag panics if the server does not have one of the resources.
+func (p *Replica) SetLag(versions int, age time.Duration, of ...meta.GVR) {
+	collections := make([]*store.Collection, len(of))
+	for i, gvr := range of {
+		r := p.api.registry.named(gvr)
+		if r == nil {
+			panic(fmt.Sprintf("clienttest: SetLag of %s: the server has no such resource", gvr))
+		}
+		collections[i] = r.objects
+	}
+	p.cache.SetLag(versions, age, collections...)
+}

@@ -5,11 +5,13 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // fault F33: what a replica whose cache is behind answers.
@@ -129,6 +131,36 @@ func TestALagThatEndsReleasesWhatWaits(t *testing.T) {
 		if list := h.must(t, http.MethodGet, configMaps+"?resourceVersion=0", ""); at(list, "metadata", "resourceVersion") != h.version(t) {
 			t.Errorf("the cache went back: %s", list)
 		}
+	})
+}
+
+func TestACacheLagsInEachResourceByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, clienttest.Options{})
+		r := h.server.Replica(0)
+		r.SetLag(math.MaxInt, 0, meta.GVR{Version: "v1", Resource: "configmaps"})
+		const accounts = "/api/v1/namespaces/default/serviceaccounts"
+		has := func(path string) int { return len(names(t, h.must(t, http.MethodGet, path+"?resourceVersion=0", ""))) }
+		before := has(accounts)
+		h.create(t, "a")
+		h.must(t, http.MethodPost, accounts, `{"metadata":{"name":"a"}}`)
+		if maps, others := has(configMaps), has(accounts); maps != 0 || others != before+1 {
+			t.Errorf("the cache has %d config maps and %d service accounts, want 0 and %d", maps, others, before+1)
+		}
+		r.SetLag(0, time.Minute) // of all: config maps too, whose cache keeps the version that it has
+		if maps := has(configMaps); maps != 0 {
+			t.Errorf("the cache has %d config maps at once", maps)
+		}
+		<-time.After(time.Minute)
+		if maps := has(configMaps); maps != 1 {
+			t.Errorf("a minute later the cache has %d config maps, want 1", maps)
+		}
+		defer func() {
+			if v := recover(); v == nil || !strings.Contains(fmt.Sprint(v), "pages") {
+				t.Errorf("a lag of a resource that is not there: got %v, want a panic that names it", v)
+			}
+		}()
+		r.SetLag(1, 0, meta.GVR{Group: "example.com", Version: "v1", Resource: "pages"})
 	})
 }
 

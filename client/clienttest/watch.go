@@ -56,7 +56,7 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 		if o.current {
 			version = c.store.Version()
 		}
-		if err := c.cache.Await(ctx, version); err != nil {
+		if err := c.cache.Await(ctx, c.res.objects, version); err != nil {
 			return frames.sendFailure(err)
 		}
 	}

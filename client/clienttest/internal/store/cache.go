@@ -2,21 +2,30 @@ package store
 
 import (
 	"context"
+	"iter"
 	"math"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// Cache is the watch cache of one of the servers that share the store. It can be behind the store, but it never goes
-// back to an older version, and is never older than the history that the store keeps.
+// Cache is the watch cache of one of the servers that share the store. It can be behind the store, in each collection
+// by as much as it should, but it never goes back to an older version, and is never older than the history that the
+// store keeps.
 type Cache struct {
 	s       *Store
-	lagging atomic.Bool // versions or age is set
+	lagging atomic.Bool // a lag has been set
 
 	// The store's lock guards the rest.
+	usual lag                  // of collections without one of their own
+	own   map[*Collection]*lag // of those that were named
+}
+
+// lag is how far a cache is behind.
+type lag struct {
 	versions uint64
 	age      time.Duration
 	seen     uint64 // the newest version that it has had
@@ -26,48 +35,106 @@ type Cache struct {
 
 // NewCache adds a cache, which is not behind.
 func (s *Store) NewCache() *Cache {
-	c := &Cache{s: s}
+	c := &Cache{s: s, own: map[*Collection]*lag{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.caches = append(s.caches, c)
 	return c
 }
 
-// SetLag sets how many versions, and how long, the cache is behind from now on. It keeps the versions that it already
-// has.
-func (c *Cache) SetLag(versions int, age time.Duration) {
+// SetLag sets how many versions, and how long, the cache is behind from now on in the collections, or in all if none is
+// named. It keeps the versions that it already has.
+func (c *Cache) SetLag(versions int, age time.Duration, of ...*Collection) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	now := time.Now()
-	c.due, _ = c.view(now)
-	c.versions, c.age, c.behind = uint64(max(0, versions)), age, nil
-	c.lagging.Store(versions != 0 || age != 0)
-	c.note(now, c.s.version)
+	if len(of) == 0 {
+		for l := range c.lags() {
+			l.set(now, c.s.version, versions, age)
+		}
+	}
+	for _, in := range of {
+		if c.own[in] == nil {
+			l := c.usual
+			l.behind = slices.Clone(l.behind)
+			c.own[in] = &l
+		}
+		c.own[in].set(now, c.s.version, versions, age)
+	}
+	c.lagging.Store(false)
+	for l := range c.lags() {
+		if l.versions != 0 || l.age != 0 {
+			c.lagging.Store(true)
+		}
+	}
 	c.s.wake()
+}
+
+// lags returns all lags of the cache.
+func (c *Cache) lags() iter.Seq[*lag] {
+	return func(yield func(*lag) bool) {
+		if !yield(&c.usual) {
+			return
+		}
+		for _, l := range c.own {
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// of returns the lag in a collection.
+func (c *Cache) of(in *Collection) *lag {
+	if l := c.own[in]; l != nil {
+		return l
+	}
+	return &c.usual
 }
 
 // note records that the store has reached a version.
 func (c *Cache) note(now time.Time, version uint64) {
-	if c.age > 0 && version > c.due {
-		c.behind = append(c.behind, mark{now.Add(c.age), version})
-		c.view(now) // forgets the versions whose time has come
+	for l := range c.lags() {
+		l.note(now, version)
 	}
 }
 
-// view returns the version of the cache, and the time at which that version next changes even if the store does not;
-// the zero time means never. The caller holds the store's lock.
-func (c *Cache) view(now time.Time) (version uint64, next time.Time) {
-	reach := c.s.version
-	if c.age > 0 {
-		for len(c.behind) > 0 && !c.behind[0].since.After(now) {
-			c.due, c.behind = c.behind[0].version, c.behind[1:]
+// reset makes the cache current to a version, which may be an older one.
+func (c *Cache) reset(version uint64) {
+	for l := range c.lags() {
+		l.seen, l.due, l.behind = version, version, nil
+	}
+}
+
+// set sets the lag of a store that has reached a version.
+func (l *lag) set(now time.Time, version uint64, versions int, age time.Duration) {
+	l.due, _ = l.view(now, version)
+	l.versions, l.age, l.behind = uint64(max(0, versions)), age, nil
+	l.note(now, version)
+}
+
+// note records that the store has reached a version.
+func (l *lag) note(now time.Time, version uint64) {
+	if l.age > 0 && version > l.due {
+		l.behind = append(l.behind, mark{now.Add(l.age), version})
+		l.view(now, version) // forgets the versions whose time has come
+	}
+}
+
+// view returns the version of the cache of a store that has reached a version, and the time at which that next changes
+// even if the store does not; the zero time means never. The caller holds the store's lock.
+func (l *lag) view(now time.Time, reach uint64) (version uint64, next time.Time) {
+	newest := reach
+	if l.age > 0 {
+		for len(l.behind) > 0 && !l.behind[0].since.After(now) {
+			l.due, l.behind = l.behind[0].version, l.behind[1:]
 		}
-		if len(c.behind) > 0 {
-			reach, next = c.due, c.behind[0].since
+		if len(l.behind) > 0 {
+			reach, next = l.due, l.behind[0].since
 		}
 	}
-	c.seen = max(c.seen, min(reach, c.s.version-min(c.versions, c.s.version)))
-	return c.seen, next
+	l.seen = max(l.seen, min(reach, newest-min(l.versions, newest)))
+	return l.seen, next
 }
 
 // Present returns the objects of a collection that the cache has.
@@ -78,7 +145,7 @@ func (c *Cache) Present(of *Collection) Snapshot {
 }
 
 func (c *Cache) present(of *Collection) Snapshot {
-	version, _ := c.view(time.Now())
+	version, _ := c.of(of).view(time.Now(), c.s.version)
 	if version >= c.s.version {
 		return Snapshot{of.tree, c.s.version}
 	}
@@ -94,7 +161,7 @@ func (c *Cache) horizon(of *Collection) (limit uint64, moved <-chan struct{}, ne
 	}
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	limit, next = c.view(time.Now())
+	limit, next = c.of(of).view(time.Now(), c.s.version)
 	return max(limit, of.oldest()), c.s.next(), next
 }
 
@@ -114,10 +181,10 @@ func (s *Store) next() <-chan struct{} {
 	return s.moved
 }
 
-// Await waits until the cache has reached a version, which a client may have received from another replica. It waits
-// at most 3 seconds.
-func (c *Cache) Await(ctx context.Context, version uint64) error {
-	return c.s.wait(ctx, version, func() (uint64, time.Time) { return c.view(time.Now()) })
+// Await waits until the cache of a collection has reached a version, which a client may have received from another
+// replica. It waits at most 3 seconds.
+func (c *Cache) Await(ctx context.Context, in *Collection, version uint64) error {
+	return c.s.wait(ctx, version, func() (uint64, time.Time) { return c.of(in).view(time.Now(), c.s.version) })
 }
 
 // Await waits until the store has reached a version, 3 seconds at most.

@@ -129,7 +129,7 @@ func (s *Store) rollback(version uint64) error {
 		c.last = &Event{Version: version, seq: c.last.seq, ready: make(chan struct{})}
 	}
 	for _, cache := range s.caches {
-		cache.seen, cache.due, cache.behind = version, version, nil
+		cache.reset(version)
 	}
 	s.wake()
 	return nil

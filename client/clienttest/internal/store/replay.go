@@ -39,7 +39,7 @@ func (tx Tx) Rebase(version uint64) {
 		c.last = &Event{Version: s.version, seq: c.last.seq, ready: make(chan struct{})}
 	}
 	for _, cache := range s.caches {
-		cache.seen, cache.due, cache.behind = s.version, s.version, nil
+		cache.reset(s.version)
 	}
 }
 

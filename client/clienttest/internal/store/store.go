@@ -229,6 +229,9 @@ func (tx Tx) Drop(c *Collection) {
 		tx.s.leave(v.Key.Namespace)
 	}
 	tx.s.collections = slices.DeleteFunc(tx.s.collections, func(is *Collection) bool { return is == c })
+	for _, cache := range tx.s.caches {
+		delete(cache.own, c)
+	}
 	close(c.gone)
 }
 

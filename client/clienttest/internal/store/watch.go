@@ -151,7 +151,7 @@ func (w *Watch) Reached() (uint64, bool) {
 	if !w.cache.lagging.Load() {
 		return s.version, w.seen == w.in.last
 	}
-	limit, _ := w.cache.view(time.Now())
+	limit, _ := w.cache.of(w.in).view(time.Now(), s.version)
 	limit = max(limit, w.in.oldest())
 	return limit, !w.pending() || w.seen.after.Version > limit
 }
