@@ -94,7 +94,7 @@ var imports = map[string][]string{
 		"client/clienttest/internal/quota", "client/clienttest/internal/recording",
 	},
 
-	"client/clienttest/explore": {"client", "client/clienttest", "client/meta", "internal/memnet", "patch"},
+	"client/clienttest/explore": {"cache", "client", "client/clienttest", "client/clienttest/controllers", "client/meta", "internal/memnet", "patch"},
 	// A program that records a cluster.
 	"client/clienttest/record": {"client", "client/clienttest", "client/discovery", "client/kubeconfig"},
 
@@ -348,7 +348,7 @@ func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 
 // extras are what a program links only if it imports them, as are their folders.
 var extras = []string{
-	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/webhook", module + "/client/clienttest/containers", module + "/client/clienttest/controllers", module + "/client/clienttest/cel", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
+	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/webhook", module + "/client/clienttest/containers", module + "/client/clienttest/controllers", module + "/client/clienttest/cel", module + "/client/clienttest/explore/clientgo", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
 	"github.com/prometheus", "github.com/google/cel-go", "go.opentelemetry.io", "sigs.k8s.io/controller-runtime", "k8s.io/client-go",
 }
 
@@ -362,6 +362,9 @@ func TestAProgramLinksOnlyTheExtrasThatItImports(t *testing.T) {
 	// The page shows elections and groups of replicas, so it links their packages.
 	page := module + "/informer/debug"
 	imported[page] = slices.DeleteFunc(imported[page], func(i string) bool { return i == module+"/client/leader" || i == module+"/client/shards" })
+	// A test that explores has the controllers of a cluster, which write records.
+	explores := module + "/client/clienttest/explore"
+	imported[explores] = append(imported[explores], module+"/client/recorder")
 	extra := func(i string) bool {
 		return slices.ContainsFunc(extras, func(e string) bool { return i == e || strings.HasPrefix(i, e+"/") })
 	}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
@@ -53,13 +54,23 @@ type reconcile func(ctx context.Context, p *program, key meta.Key, box *Box) err
 
 // run runs a controller with a reconcile function.
 func (do reconcile) run(ctx context.Context, cfg client.Config) error {
+	return do.with(ctx, cfg, informer.Options{})
+}
+
+// runStale runs a controller whose caches may start with an older state.
+func (do reconcile) runStale(ctx context.Context, cfg client.Config) error {
+	return do.with(ctx, cfg, informer.Options{AllowStale: true})
+}
+
+// with runs a controller whose informers have some options.
+func (do reconcile) with(ctx context.Context, cfg client.Config, o informer.Options) error {
 	c, err := client.New(cfg)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	p := &program{boxes: client.For(c, boxType()), maps: client.For(c, mapType()), memory: map[meta.Key]int{}}
-	boxes, children := informer.New(p.boxes, informer.Options{}), informer.New(p.maps, informer.Options{})
+	boxes, children := informer.New(p.boxes, o), informer.New(p.maps, o)
 	p.box, p.child = boxes.Reader(), children.Reader()
 	return informer.Run(ctx, controller.New("boxes", controller.Options{}, func(ctx context.Context, key meta.Key) (controller.Result, error) {
 		box, found := p.box.Get(key)
@@ -104,9 +115,18 @@ func (p *program) remove(ctx context.Context, key meta.Key) error {
 	return apierrors.Ignore(p.maps.Delete(ctx, key, client.DeleteOptions{}), apierrors.NotFound)
 }
 
-// finalizers sets the finalizers of a Box that is as the cache has it.
-func (p *program) finalizers(ctx context.Context, box *Box, to ...string) error {
-	box.Finalizers = to
+const boxFinalizer = "example.com/child"
+
+// hold adds the finalizer to a Box that is as the cache has it.
+func (p *program) hold(ctx context.Context, box *Box) error {
+	box.Finalizers = append(box.Finalizers, boxFinalizer)
+	_, err := p.boxes.Update(ctx, box)
+	return apierrors.Ignore(err, apierrors.NotFound)
+}
+
+// release removes the finalizer from a Box that is as the cache has it.
+func (p *program) release(ctx context.Context, box *Box) error {
+	box.Finalizers = slices.DeleteFunc(box.Finalizers, func(f string) bool { return f == boxFinalizer })
 	_, err := p.boxes.Update(ctx, box)
 	return apierrors.Ignore(err, apierrors.NotFound)
 }
@@ -117,12 +137,15 @@ func right(ctx context.Context, p *program, key meta.Key, box *Box) error {
 	case box == nil:
 		return nil
 	case meta.IsDeleting(box):
-		if err := p.remove(ctx, key); err != nil || len(box.Finalizers) == 0 {
+		if !slices.Contains(box.Finalizers, boxFinalizer) {
+			return nil
+		}
+		if err := p.remove(ctx, key); err != nil {
 			return err
 		}
-		return p.finalizers(ctx, box)
-	case len(box.Finalizers) == 0:
-		return p.finalizers(ctx, box, "example.com/child")
+		return p.release(ctx, box)
+	case !slices.Contains(box.Finalizers, boxFinalizer):
+		return p.hold(ctx, box)
 	}
 	if err := p.ensure(ctx, box); err != nil || box.Status.Text == box.Spec.Text {
 		return err

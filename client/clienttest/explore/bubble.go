@@ -12,6 +12,7 @@ import (
 type test struct {
 	world *world
 	ends  []func()
+	stuck bool // a goroutine is left over, so the bubble cannot end
 }
 
 func (t *test) Helper()                           {}
@@ -26,6 +27,7 @@ func (t *test) end() {
 	}
 	synctest.Wait()
 	for _, stack := range others() {
+		t.stuck = true
 		t.world.found("a goroutine is left over:\n%s", stack)
 	}
 }

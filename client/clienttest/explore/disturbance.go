@@ -2,15 +2,17 @@ package explore
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // disturbance is something that goes wrong at one place of a run.
 type disturbance struct {
 	kind     kind
-	resource string // for lag
+	argument string // of kinds that take one, such as the resource of lag
 	place    place
 }
 
@@ -21,52 +23,135 @@ type place struct {
 	number int
 }
 
+// String returns the place as placeOf reads it.
+func (p place) String() string { return p.class + ":" + strconv.Itoa(p.number) }
+
+// placeOf reads a place. The number of a text that is not a place is 0.
+func placeOf(text string) place {
+	colon := max(0, strings.LastIndexByte(text, ':'))
+	number, err := strconv.Atoi(strings.TrimPrefix(text[colon:], ":"))
+	if err != nil {
+		number = 0
+	}
+	return place{text[:colon], number}
+}
+
 // step is the class of the steps of the history.
 const step = "step"
 
-// kind is what goes wrong.
+// kind is the name of what goes wrong.
 type kind string
 
-// The kinds of disturbances. Doc.go explains them.
-const (
-	crashBefore kind = "crash-before" // a replica dies before its request is sent
-	crashAfter  kind = "crash-after"  // a replica dies after its request was served, and before the answer
-	lostAnswer  kind = "lost-answer"  // a request is served, and the connection breaks before the answer
-	timeout     kind = "timeout"      // a request is served, and the answer is 504
-	failure     kind = "failure"      // a request is answered with 500, and not served
-	throttled   kind = "throttled"    // a request is answered with 429 and Retry-After, and not served
-	slow        kind = "slow"         // the answer takes a while
-	late        kind = "late"         // nothing of a replica gets through for a while, and then everything does
-	touched     kind = "touched"      // another writer changes the object right before the request
-	lag         kind = "lag"          // the watches of one resource say nothing for a while
-	unseen      kind = "unseen"       // no watch and no list is served during two steps of the history
-)
+// effect is how a kind of disturbance works. The search and the scheduler know nothing else of it.
+type effect struct {
+	kind kind
 
-func kinds() []kind {
-	return []kind{crashBefore, crashAfter, lostAnswer, timeout, failure, throttled, slow, late, touched, lag, unseen}
+	// at returns the arguments with which the disturbance may happen at a request of the run want: nil for nowhere, and
+	// once for a kind without an argument. If it is nil, the disturbance does not happen at requests.
+	at func(p *point, want *result) (arguments []string)
+
+	// prepare, if set, changes the world right before the request is let through. It is called by the scheduler.
+	prepare func(w *world, p *point, d disturbance)
+
+	// serve, if set, answers the request instead of next, which answers it as if nothing went wrong. It is called in the
+	// goroutine of the request.
+	serve func(p *point, d disturbance, rw http.ResponseWriter, r *http.Request, next http.HandlerFunc)
+
+	// plan, if set, prepares a run before its server starts.
+	plan func(w *world, d disturbance)
+
+	// begin changes the world before a step of the history, and end undoes that after so many steps. They are called by
+	// the scheduler. Without an end, begin undoes itself. stepAt returns the arguments, as at does; nil is for once.
+	begin, end func(w *world, d disturbance)
+	steps      int
+	stepAt     func(number int, want *result) (arguments []string)
+
+	// leaves, if set, says what the disturbance leaves behind besides the state in which it happens, which is all that the
+	// future depends on: two that leave the same in equal states lead to the same. It returns "" for a request at which
+	// there is more to say, and it is nil for a kind that has consequences later.
+	leaves func(p *point) string
+
+	// rested does the same when the program has come to rest, in a run with which others are compared; see
+	// [world.compareWith]. It is called by the scheduler.
+	rested func(w *world, d disturbance)
+
+	// argued reports whether the disturbance takes an argument. check, if set, says what is wrong with one.
+	argued bool
+	check  func(argument string) error
 }
 
-// disturbancesAt returns what may go wrong at a request of a program that watches some resources.
-func disturbancesAt(p *point, watched []string) (all []disturbance) {
-	add := func(kinds ...kind) {
-		for _, kind := range kinds {
-			all = append(all, disturbance{kind: kind, place: p.place})
+// effects are the kinds of disturbances, in the order in which they are tried.
+var effects = sync.OnceValue(func() []effect {
+	return slices.Concat(
+		crashes(), answers(), delays(), lags(), touches(), staleness(),
+		refusals(), permissions(), persons(), claimed(), clusters(),
+	)
+})
+
+// effectOf returns how a kind works; nil if there is no such kind.
+func effectOf(k kind) *effect {
+	for i, e := range effects() {
+		if e.kind == k {
+			return &effects()[i]
 		}
 	}
-	if p.request.Verb == "watch" {
-		add(crashBefore, failure)
-		return all
+	return nil
+}
+
+// happensAt reports whether the disturbance may happen at a place.
+func (e *effect) happensAt(p place) bool {
+	switch p.class {
+	case "":
+		return false
+	case step:
+		return e.begin != nil
+	case atRest:
+		return e.rested != nil
 	}
-	add(crashBefore, crashAfter, failure, throttled, slow)
-	if !p.writes() {
-		return all
+	return e.at != nil
+}
+
+func kinds() (names []kind) {
+	for _, e := range effects() {
+		names = append(names, e.kind)
 	}
-	add(lostAnswer, timeout, late)
-	if p.request.Key.Name != "" && p.request.Verb != "create" {
-		add(touched)
+	return names
+}
+
+// once is what an effect's at returns for a kind without an argument.
+func once(applies bool) []string {
+	if applies {
+		return []string{""}
 	}
-	for _, resource := range watched {
-		all = append(all, disturbance{lag, resource, p.place})
+	return nil
+}
+
+// disturbancesAt returns what may go wrong at a request of a run.
+func disturbancesAt(p *point, want *result) (all []disturbance) {
+	for _, e := range effects() {
+		if e.at == nil {
+			continue
+		}
+		for _, argument := range e.at(p, want) {
+			all = append(all, disturbance{e.kind, argument, p.place})
+		}
+	}
+	return all
+}
+
+// disturbancesOfStep returns what may go wrong at a step of the history.
+func disturbancesOfStep(number int, want *result) (all []disturbance) {
+	for _, e := range effects() {
+		if e.begin == nil {
+			continue
+		}
+		arguments := once(true)
+		if e.stepAt != nil {
+			arguments = e.stepAt(number, want)
+		}
+		for _, argument := range arguments {
+			all = append(all, disturbance{e.kind, argument, place{step, number}})
+		}
 	}
 	return all
 }
@@ -74,26 +159,32 @@ func disturbancesAt(p *point, watched []string) (all []disturbance) {
 // String returns the disturbance as in crash-after@update:pods/status:3 or lag-pods@create:pods:1.
 func (d disturbance) String() string {
 	text := string(d.kind)
-	if d.resource != "" {
-		text += "-" + d.resource
+	if d.argument != "" {
+		text += "-" + d.argument
 	}
-	return text + "@" + d.place.class + ":" + strconv.Itoa(d.place.number)
+	return text + "@" + d.place.String()
 }
 
 // parseDisturbance reads a disturbance as String writes it.
 func parseDisturbance(text string) (disturbance, error) {
 	name, where, _ := strings.Cut(text, "@")
-	d := disturbance{kind: kind(name)}
-	if resource, lags := strings.CutPrefix(name, string(lag)+"-"); lags && resource != "" {
-		d.kind, d.resource = lag, resource
+	d := disturbance{}
+	for _, e := range effects() {
+		argument, follows := strings.CutPrefix(name, string(e.kind)+"-")
+		switch {
+		case e.argued && follows && argument != "":
+			d.kind, d.argument = e.kind, argument
+		case !e.argued && name == string(e.kind):
+			d.kind, d.argument = e.kind, ""
+		}
 	}
-	colon := max(0, strings.LastIndexByte(where, ':'))
-	number, err := strconv.Atoi(strings.TrimPrefix(where[colon:], ":"))
-	d.place = place{where[:colon], number}
-	if err != nil || number < 1 || !slices.Contains(kinds(), d.kind) || (d.kind == lag) != (d.resource != "") ||
-		d.place.class == "" || (d.kind == unseen) != (d.place.class == step) {
+	d.place = placeOf(where)
+	if d.place.number < 1 || d.kind == "" || !effectOf(d.kind).happensAt(d.place) {
 		example := disturbance{kind: crashAfter, place: place{"update:pods/status", 3}}
 		return d, fmt.Errorf("explore: a disturbance must be such as %s, got %q", example, text)
+	}
+	if check := effectOf(d.kind).check; check != nil {
+		return d, check(d.argument)
 	}
 	return d, nil
 }
@@ -121,19 +212,18 @@ func parseSchedule(text string) (s schedule, err error) {
 	return s, nil
 }
 
-// at returns what goes wrong at a request.
-func (s schedule) at(where place) disturbance {
+// at returns what goes wrong at a place.
+func (s schedule) at(where place) (all []disturbance) {
 	for _, d := range s {
 		if d.place == where {
-			return d
+			all = append(all, d)
 		}
 	}
-	return disturbance{}
+	return all
 }
 
-// hides reports whether watches and lists are away during a step of the history.
-func (s schedule) hides(number int) bool {
-	return slices.ContainsFunc(s, func(d disturbance) bool {
-		return d.kind == unseen && (d.place.number == number || d.place.number+1 == number)
-	})
+// atStep reports whether something goes wrong during a step of the history. The search makes no schedule with two of those: a
+// program that sees nothing of the whole history rightly does nothing.
+func (s schedule) atStep() bool {
+	return slices.ContainsFunc(s, func(d disturbance) bool { return d.place.class == step })
 }

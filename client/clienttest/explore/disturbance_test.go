@@ -13,7 +13,7 @@ import (
 func TestASchedulesTextIsReadAsTheSameSchedule(t *testing.T) {
 	want := schedule{
 		{kind: crashAfter, place: place{"update:pods/status", 3}},
-		{kind: lag, resource: "configmaps", place: place{"create:configmaps", 1}},
+		{kind: lag, argument: "configmaps", place: place{"create:configmaps", 1}},
 		{kind: failure, place: place{"get:/version", 1}},
 		{kind: unseen, place: place{step, 2}},
 	}
@@ -63,11 +63,12 @@ func TestAPlanThatCannotBePlayedIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 	for name, change := range map[string]func(*Plan){
-		"Program":  func(p *Plan) { p.Program = nil },
-		"History":  func(p *Plan) { p.History = nil },
-		"Replicas": func(p *Plan) { p.Replicas = -1 },
-		"TLS":      func(p *Plan) { p.Server.TLS = true },
-		"Budget":   func(p *Plan) { p.Budget = -1 },
+		"Program":         func(p *Plan) { p.Program = nil },
+		"History":         func(p *Plan) { p.History = nil },
+		"Replicas":        func(p *Plan) { p.Replicas = -1 },
+		"TLS":             func(p *Plan) { p.Server.TLS = true },
+		"Budget":          func(p *Plan) { p.Budget = -1 },
+		"IgnoreFields[0]": func(p *Plan) { p.IgnoreFields = []string{"status"} },
 	} {
 		p := whole
 		change(&p)

@@ -50,9 +50,10 @@ func (h *History) step(of meta.GVR, what string, do func(ctx context.Context) er
 	w.kinds[of] = true
 	w.mu.Unlock()
 	h.steps++
-	w.beginStep(h.steps)
+	w.beginStep(h.steps, of)
 	err := do(w.ctx)
 	w.tell("user: %s%s", what, failed(err))
+	w.lookEverywhere(byUser)
 	w.endStep(h.steps, err)
 }
 

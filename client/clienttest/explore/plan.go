@@ -3,10 +3,12 @@ package explore
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/clienttest/controllers"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -26,15 +28,27 @@ type Plan struct {
 	// History is what people and other programs do. It must do the same in each run.
 	History func(h *History)
 
+	// Controllers, if set, returns controllers of the cluster that run beside the program, such as controllers.All. They
+	// are made anew for each run. The garbage collector runs without it, if an object in the run without disturbances
+	// has an owner.
+	Controllers func() []controllers.Controller
+
 	// Always, if set, is called after each write that the server accepts, and AtRest whenever nothing moves. Their error
-	// says what is wrong.
+	// says what is wrong. They are not called after a person's edit that stays.
 	Always, AtRest func(s State) error
 
 	// Ignore are resources whose objects may differ between two runs, besides leases and events.
 	Ignore []meta.GVR
 
+	// IgnoreFields are fields that may differ between two runs, each as the plural name of a resource and a path, such as
+	// "pages.status.checkedAt" or "pages.metadata.annotations.example.com/hash". In a list it is a field of each element.
+	IgnoreFields []string
+
 	// Budget is how long the search takes, in real time; 0 means 30 seconds, or 3 with -short.
 	Budget time.Duration
+
+	collects bool       // there is something to do for the garbage collector
+	served   []meta.GVR // the resources that the controllers of the cluster find; nil means all
 }
 
 // check returns what is wrong with the plan.
@@ -50,6 +64,11 @@ func (p *Plan) check() error {
 		return fmt.Errorf("explore: Plan.Server must be in memory: Listener, TLS, HTTP2 and Token must be zero")
 	case p.Budget < 0:
 		return fmt.Errorf("explore: Plan.Budget must be 0, for the default, or more, got %v", p.Budget)
+	}
+	for i, field := range p.IgnoreFields {
+		if resource, path, _ := strings.Cut(field, "."); resource == "" || path == "" {
+			return fmt.Errorf("explore: Plan.IgnoreFields[%d] must be a resource and a path, such as pages.status.checkedAt, got %q", i, field)
+		}
 	}
 	return nil
 }

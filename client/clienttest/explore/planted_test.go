@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,61 +21,97 @@ type planted struct {
 	by   []kind // the disturbances that can show it; none if it shows without one
 	do   reconcile
 	run  func(ctx context.Context, cfg client.Config) error // instead of do
+
+	// mended is the corrected version of do, and mendedRun that of run. If both are nil, that is right.
+	mended    reconcile
+	mendedRun func(ctx context.Context, cfg client.Config) error
+
+	history  func(h *History) // nil is livesOfBoxes
+	replicas int
 }
 
-// plantedBugs are controllers that do the same as right while nothing goes wrong.
+// plantedBugs are controllers that do the same as their corrected versions while nothing goes wrong.
 func plantedBugs() []planted {
+	return slices.Concat(plantedOldest(), plantedStale(), plantedUnseen(), plantedLeaders())
+}
+
+func plantedOldest() []planted {
 	return []planted{
 		{name: "a child with a generated name is made again", by: []kind{crashAfter, lostAnswer, timeout}, do: generatesNames},
 		{name: "the status says that it is done before the child is made", by: []kind{crashBefore, crashAfter, failure}, do: reportsFirst},
 		{name: "an error of a write is taken for success", by: []kind{failure, lostAnswer}, do: ignoresErrors},
 		{name: "a child is deleted only by the process that made it", by: []kind{crashBefore, crashAfter}, do: cleansOwn},
 		{name: "the finalizer goes before the cleanup", by: []kind{crashAfter}, do: cleansLate},
-		{name: "what is done is kept in memory", by: []kind{crashAfter}, do: countsInMemory},
+		{name: "what is done is kept in memory", by: []kind{crashAfter}, do: countsInMemory, mended: countsGenerations},
 		{name: "a child that exists is an error for ever", by: []kind{lostAnswer, timeout, crashAfter}, do: givesUp},
 		{name: "an answer of 500 is final", by: []kind{failure}, do: neverRetries},
 		{name: "a write from a copy of the cache removes what others wrote", by: []kind{touched}, do: overwrites},
 		{name: "the cache is read after a write", by: []kind{lag}, do: readsItsWrites},
 		{name: "a request that takes long is sent again", by: []kind{late}, do: isImpatient},
-		{name: "a count of states misses one that nobody saw", by: []kind{unseen}, do: countsStates},
+		{name: "a count of states misses one that nobody saw", by: []kind{unseen}, do: countsStates, mended: countsGenerations},
 		{name: "a goroutine waits for an answer without a context", by: []kind{slow}, do: leaks},
 		{name: "the program goes on without its context", run: neverEnds},
+		{name: "the program asks again at once", run: asksAgain},
 	}
 }
 
 func TestPlantedBugsAreFound(t *testing.T) {
 	for _, b := range plantedBugs() {
 		t.Run(b.name, func(t *testing.T) {
-			run := b.run
-			if run == nil {
-				run = b.do.run
-			}
-			s := explored(t, run, b.by)
+			s := b.search(t, b.do, b.run, b.by, time.Minute)
 			if s.failed == nil {
-				t.Fatalf("nothing was found in %d schedules", s.tried)
+				t.Fatalf("nothing was found in %d schedules", s.counts.runs)
 			}
-			t.Logf("%v, in schedule %d: %q", s.failed.schedule, s.tried, s.failed.wrong)
+			t.Logf("%v, in schedule %d: %q", s.failed.schedule, s.counts.runs, s.failed.wrong)
 			if len(s.failed.schedule) != min(1, len(b.by)) {
-				t.Errorf("the schedule is %q: want one disturbance of %q", s.failed.schedule, b.by)
+				t.Errorf("the schedule is %q: want one disturbance of %q\n%s", s.failed.schedule, b.by, s.failed.tale())
 			}
 		})
 	}
 }
 
-func TestNothingIsFoundInAControllerWithoutABug(t *testing.T) {
-	if s := explored(t, reconcile(right).run, kinds()); s.failed != nil {
-		t.Errorf("a false alarm under %v: %q\n%q", s.failed.schedule, s.failed.wrong, s.failed.story)
+func TestNothingIsFoundInCorrectedVersions(t *testing.T) {
+	versions := []planted{{name: "a controller without a bug", mended: right}}
+	for _, b := range plantedBugs() {
+		if b.mended != nil || b.mendedRun != nil {
+			versions = append(versions, b)
+		}
+	}
+	for _, b := range versions {
+		t.Run(b.name, func(t *testing.T) {
+			if s := b.search(t, b.mended, b.mendedRun, nil, *each); s.failed != nil {
+				t.Errorf("a false alarm under %v: %q\n%s", s.failed.schedule, s.failed.wrong, s.failed.tale())
+			}
+		})
 	}
 }
 
-var whole = flag.Bool("whole", false, "look for planted bugs with all disturbances")
+var (
+	whole = flag.Bool("whole", false, "look for planted bugs with all disturbances")
+	each  = flag.Duration("each", 200*time.Millisecond, "how long each corrected version is explored")
+)
 
 // explored explores a controller of Boxes with one disturbance at a time, of some kinds.
 func explored(t *testing.T, run func(context.Context, client.Config) error, by []kind) *search {
-	plan := Plan{Server: clienttest.Options{CRDs: []string{"testdata/boxes.yaml"}}, Program: run, History: livesOfBoxes}
-	s := &search{t: t, plan: &plan, limit: 5 * time.Second, kinds: by}
+	return planted{}.search(t, nil, run, by, 20*time.Second)
+}
+
+// search explores a version of the controller with one disturbance at a time, of some kinds.
+func (b planted) search(
+	t *testing.T, do reconcile, run func(context.Context, client.Config) error, by []kind, limit time.Duration,
+) *search {
+	plan := Plan{
+		Server: clienttest.Options{CRDs: []string{"testdata/boxes.yaml"}}, Program: run, History: b.history, Replicas: b.replicas,
+	}
+	if run == nil {
+		plan.Program = do.run
+	}
+	if b.history == nil {
+		plan.History = livesOfBoxes
+	}
+	s := &search{t: t, plan: &plan, limit: limit, kinds: by}
 	if *whole {
-		s.limit, s.kinds = time.Minute, nil
+		s.limit, s.kinds = max(limit, time.Minute), nil
 	}
 	if s.reference() {
 		s.singles()
@@ -139,7 +176,7 @@ func cleansLate(ctx context.Context, p *program, key meta.Key, box *Box) error {
 	if box == nil || !meta.IsDeleting(box) {
 		return right(ctx, p, key, box)
 	}
-	if err := p.finalizers(ctx, box); err != nil {
+	if err := p.release(ctx, box); err != nil {
 		return err
 	}
 	return p.remove(ctx, key)
@@ -242,4 +279,16 @@ func neverEnds(ctx context.Context, cfg client.Config) error {
 	err := reconcile(right).run(ctx, cfg)
 	time.Sleep(time.Hour) // "to let the logs be written"
 	return err
+}
+
+func asksAgain(ctx context.Context, cfg client.Config) error {
+	c, err := client.New(cfg)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for ctx.Err() == nil {
+		_, _ = client.For(c, mapType()).Get(ctx, meta.Key{Namespace: "default", Name: "none"})
+	}
+	return nil
 }

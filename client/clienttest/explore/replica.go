@@ -7,18 +7,21 @@ import (
 	"io"
 	"log"
 	"net/http"
-	"net/http/httptest"
 	"time"
 
 	"github.com/go-logr/logr"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
 // restartAfter is how long a replica is away after it has crashed or returned.
 const restartAfter = 10 * time.Second
+
+// afterwards is how long writes are noticed after the last return of the program.
+const afterwards = time.Second
 
 // replica is one replica of the program, which has one life after another.
 type replica struct {
@@ -35,16 +38,24 @@ type life struct {
 	network *http.Server
 	door    *memnet.Listener
 	dead    bool // guarded by world.mu: nothing gets through any more
-	ended   chan struct{}
+	// guarded by world.mu: Program has returned. What it sends is noticed, and does not get through.
+	returned bool
+	leases   map[meta.Key]*tenure // guarded by world.mu: those that it has had
+	accused  bool                 // guarded by world.mu: it has sent a write that it may not
+	crashed  chan struct{}
+	ended    chan struct{}
 }
 
 // begin starts a life.
 func (r *replica) begin() {
 	w := r.world
-	l := &life{replica: r, door: memnet.Listen(), ended: make(chan struct{})}
-	l.ctx, l.cancel = context.WithCancel(logr.NewContext(w.ctx, logr.Discard()))
+	l := &life{replica: r, door: memnet.Listen(), crashed: make(chan struct{}), ended: make(chan struct{})}
+	l.ctx, l.cancel = context.WithCancel(logr.NewContext(w.ctx, logr.New(sink{l})))
 	l.network = &http.Server{Handler: http.HandlerFunc(l.serve), ErrorLog: log.New(io.Discard, "", 0)}
 	w.mu.Lock()
+	if len(w.lives) >= max(1, w.plan.Replicas) {
+		w.away--
+	}
 	w.lives = append(w.lives, l)
 	w.mu.Unlock()
 	w.work.Go(func() { _ = l.network.Serve(l.door) })
@@ -58,19 +69,24 @@ func (l *life) run() {
 	l.cancel()
 	w.mu.Lock()
 	crashed := l.dead
-	l.dead = true
+	l.dead, l.returned = true, !crashed
+	w.away++
+	w.digest.died(l)
 	w.mu.Unlock()
-	_ = l.network.Close()
 	close(l.ended)
+	wait := restartAfter
 	if w.ctx.Err() != nil {
-		return
-	}
-	if !crashed {
+		wait = afterwards
+	} else if !crashed {
 		w.tell("replica %s: the program returns%s", l.name, failed(err))
 	}
 	select {
 	case <-w.ctx.Done():
-	case <-time.After(restartAfter):
+		time.Sleep(min(wait, afterwards))
+	case <-time.After(wait):
+	}
+	_ = l.network.Close()
+	if w.ctx.Err() == nil {
 		w.tell("replica %s starts", l.name)
 		l.begin()
 	}
@@ -95,8 +111,13 @@ func (l *life) program() (err error) {
 // crash kills the replica: first its network, then the program.
 func (l *life) crash() {
 	l.world.mu.Lock()
+	first := !l.dead
 	l.dead = true
+	l.world.digest.died(l)
 	l.world.mu.Unlock()
+	if first {
+		close(l.crashed)
+	}
 	_ = l.network.Close()
 	l.cancel()
 }
@@ -109,41 +130,68 @@ func (l *life) serve(rw http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	p := &point{life: l, request: clienttest.RequestOf(r), method: r.Method, path: r.URL.Path, granted: make(chan kind, 1)}
+	p := &point{
+		life: l, request: clienttest.RequestOf(r), method: r.Method, path: r.URL.Path, granted: make(chan struct{}),
+		cached: r.URL.Query().Get("resourceVersion") == "0", sent: time.Now(), client: r.Context(),
+		query: r.URL.Query(), content: body,
+	}
+	if p.discovers() && !l.isDead() {
+		w.server.ServeHTTP(rw, r)
+		return
+	}
+	w.checkSent(p, body)
+	query := r.URL.Query()
+	query.Del("timeoutSeconds") // which programs choose at random
+	p.body = w.digest.sum(hashOf(query.Encode()), body)
 	if !w.arrive(p) {
 		panic(http.ErrAbortHandler)
 	}
-	var what kind
 	select {
-	case what = <-p.granted:
+	case <-p.granted:
 	case <-r.Context().Done(): // the client has gone, or the replica is dead
-		w.leave(p)
-		panic(http.ErrAbortHandler)
-	}
-	switch what {
-	case crashBefore:
-		w.tell("%s, and dies before it is sent", p)
-		l.crash()
-		panic(http.ErrAbortHandler)
-	case failure:
-		p.refuse(rw, r, http.StatusInternalServerError, "InternalError")
-		return
-	case throttled:
-		rw.Header().Set("Retry-After", "1")
-		p.refuse(rw, r, http.StatusTooManyRequests, "TooManyRequests")
-		return
-	}
-	if what == late {
-		w.untilReleased(context.Background(), silence{l, ""})
+		if !l.arrivesAnyway(p) {
+			w.leave(p)
+			panic(http.ErrAbortHandler)
+		}
 		r = r.WithContext(context.WithoutCancel(r.Context()))
 	}
-	if p.request.Verb == "watch" {
-		w.follow(p, rw, r)
-		return
+	if p.request.Verb != "watch" {
+		w.answers(1)
+		defer w.answers(-1)
 	}
-	answer := httptest.NewRecorder()
-	w.server.ServeHTTP(answer, r)
-	p.finish(what, rw, r, answer)
+	p.handle(rw, r)
+}
+
+// arrivesAnyway waits for a write that nobody waits for any more. If it has been held on its way, it arrives.
+func (l *life) arrivesAnyway(p *point) bool {
+	w := l.world
+	w.mu.Lock()
+	held := p.writes() && w.isHeld(silence{l, requests, ""})
+	w.mu.Unlock()
+	if !held {
+		return false
+	}
+	select {
+	case <-p.granted:
+		return true
+	case <-l.crashed:
+	case <-w.ctx.Done():
+	}
+	return false
+}
+
+// answers notes that the answer of a request begins, or ends.
+func (w *world) answers(more int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answering += more
+}
+
+// isDead reports whether nothing gets through any more.
+func (l *life) isDead() bool {
+	l.world.mu.Lock()
+	defer l.world.mu.Unlock()
+	return l.dead
 }
 
 // config returns the configuration of a client of people, which nothing disturbs.

@@ -2,11 +2,9 @@ package explore
 
 import (
 	"flag"
-	"fmt"
-	"runtime"
+	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,31 +16,38 @@ import (
 var (
 	budget = flag.Duration("explore.budget", 0, "how long the search for bugs takes; 0 means Plan.Budget")
 	only   = flag.String("explore.schedule", "", "the only schedule to play, as a failure shows it")
+	seed   = flag.Uint64("explore.seed", 1, "the seed of the first random mix of disturbances")
+	trace  = flag.Bool("explore.trace", false, "print each schedule before it is played, for a program that panics or hangs")
 )
 
-// Run explores the program, and fails the test with the smallest schedule that breaks it.
+// Run explores the program, and fails the test with the smallest schedule that it finds to break it.
 func Run(t *testing.T, p Plan) {
 	t.Helper()
 	if err := p.check(); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) { clienttest.Start(t, p.Server) }) // fails if the options are invalid
-	s := &search{t: t, plan: &p, limit: limitOf(&p)}
-	if !s.reference() {
-		s.report()
-		return
-	}
+	s := &search{t: t, plan: &p, limit: limitOf(&p), seed: *seed}
 	if *only != "" {
-		one, err := parseSchedule(*only)
+		which, err := parseSchedule(*only)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.try(one)
-	} else {
+		s.one(which)
+		return
+	}
+	if s.reference() {
 		s.singles()
 		s.pairs()
+		s.mixes()
 	}
-	s.report()
+	if s.failed == nil {
+		t.Log(s.tally())
+		return
+	}
+	smallest := s.shrink(s.failed)
+	failures, replays := s.replay(smallest.schedule)
+	t.Error(s.report(smallest, failures, replays))
 }
 
 // limitOf returns how long the search takes.
@@ -58,172 +63,35 @@ func limitOf(p *Plan) time.Duration {
 	return 30 * time.Second
 }
 
-// search looks for a schedule that breaks the program.
-type search struct {
-	t     *testing.T
-	plan  *Plan
-	limit time.Duration
-	begin time.Time
-	kinds []kind   // the only kinds of disturbances; nil means all
-	want  *outcome // without disturbances
-
-	mu     sync.Mutex
-	tried  int
-	failed *outcome // the first
-}
-
-// outcome is what a run has led to, after its end.
-type outcome struct {
-	*result
-	wrong []string
-}
-
-// play plays a schedule in a bubble of its own.
-func (s *search) play(which schedule) *outcome {
-	done, never := make(chan *outcome, 1), make(chan struct{}) // outside of the bubble
-	go func() {
-		var o *outcome
-		synctest.Test(s.t, func(*testing.T) {
-			r := play(s.plan, which)
-			o = &outcome{result: r}
-			if s.want != nil && len(differences(s.want.state, r.state)) > 0 {
-				o.wrong = differences(s.want.state, r.again())
-			}
-			r.end()
-			o.wrong = append(o.wrong, r.findings...)
-			if len(others()) > 0 {
-				done <- o
-				<-never // a bubble cannot end before its goroutines
-			}
-		})
-		done <- o
-	}()
-	return <-done
-}
-
-// reference plays the history without disturbances, twice. It reports whether nothing was wrong, and both ended alike.
-func (s *search) reference() bool {
-	s.begin = time.Now()
-	first, second := s.play(nil), s.play(nil)
-	s.want = first
-	if len(first.wrong) == 0 {
-		for _, line := range differences(first.state, second.state) {
-			first.wrong = append(first.wrong, "a second run without a disturbance ends differently: "+line)
-		}
-	}
-	if len(first.wrong) > 0 {
-		s.failed = first
-	}
-	return s.failed == nil
-}
-
-// over reports whether the search has ended.
-func (s *search) over() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.failed != nil || time.Since(s.begin) > s.limit
-}
-
-// try plays a schedule.
-func (s *search) try(which schedule) *outcome {
-	o := s.play(which)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tried++
-	if len(o.wrong) > 0 && s.failed == nil {
-		s.failed = o
-	}
-	return o
-}
-
-// all plays schedules on all processors until the search is over.
-func (s *search) all(schedules <-chan schedule) {
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for which := range schedules {
-				if !s.over() {
-					s.try(which)
-				}
-			}
-		})
-	}
-	workers.Wait()
-}
-
-// singles plays each disturbance at each point.
-func (s *search) singles() { s.all(s.each(nil, s.want, 0)) }
-
-// each sends the schedules with one disturbance more, at all points from one on.
-func (s *search) each(before schedule, run *outcome, from int) <-chan schedule {
-	schedules := make(chan schedule)
-	send := func(d disturbance) {
-		if s.kinds == nil || slices.Contains(s.kinds, d.kind) {
-			schedules <- append(before[:len(before):len(before)], d)
-		}
-	}
-	go func() {
-		defer close(schedules)
-		for _, p := range run.points[min(from, len(run.points)):] {
-			for _, d := range disturbancesAt(p, s.watched()) {
-				send(d)
-			}
-		}
-		for i := range run.steps {
-			send(disturbance{kind: unseen, place: place{step, i + 1}})
-		}
-	}()
-	return schedules
-}
-
-// watched returns the resources that the program watches.
-func (s *search) watched() (names []string) {
-	for _, p := range s.want.points {
-		if name := p.request.Resource.Resource; p.request.Verb == "watch" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// pairs plays pairs of disturbances.
-func (s *search) pairs() {
-	for i, p := range s.want.points {
-		for _, d := range disturbancesAt(p, s.watched()) {
-			if s.over() {
-				return
-			}
-			first := schedule{d}
-			s.all(s.each(first, s.try(first), i+1))
-		}
-	}
-}
-
-// report fails the test if a schedule has broken the program, or says what was tried.
-func (s *search) report() {
-	if s.failed == nil {
-		s.t.Logf("explore: nothing found in %d schedules over %d requests and %d steps, in %v", s.tried, len(s.want.points),
-			s.want.steps, time.Since(s.begin).Round(time.Millisecond))
+// one plays one schedule, and tells what happened.
+func (s *search) one(which schedule) {
+	s.t.Helper()
+	if !s.reference() {
+		s.t.Error(s.report(s.failed, 1, 1))
 		return
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "explore: the program breaks under %s (schedule %d)\n", orNothing(s.failed.schedule), s.tried)
-	for _, line := range s.failed.wrong {
-		fmt.Fprintf(&b, "  %s\n", line)
+	o := s.try(which)
+	for _, d := range which {
+		if !slices.Contains(o.happened, d) {
+			s.t.Errorf("explore: %s did not happen, because the run has no such request; its requests are %s", d, o.classes())
+		}
 	}
-	b.WriteString("\nWhat happened:\n")
-	for i, line := range s.failed.story {
-		fmt.Fprintf(&b, "%4d %s\n", i+1, line)
+	if len(o.wrong) > 0 {
+		s.t.Error(s.report(o, 1, 1))
+		return
 	}
-	if len(s.failed.schedule) > 0 {
-		fmt.Fprintf(&b, "\nTo play it again: go test -run '^%s$' -explore.schedule=%s", s.t.Name(), s.failed.schedule)
-	}
-	s.t.Error(b.String())
+	s.t.Logf("explore: the program does not break under %s\n\n%s", which, o.tale())
 }
 
-func orNothing(s schedule) string {
-	if len(s) == 0 {
-		return "no disturbance"
+// classes returns which requests the program sent, and how many of each.
+func (r *result) classes() string {
+	numbers := map[string]int{}
+	for _, p := range r.points {
+		numbers[p.place.class] = max(numbers[p.place.class], p.place.number)
 	}
-	return s.String()
+	var texts []string
+	for _, class := range slices.Sorted(maps.Keys(numbers)) {
+		texts = append(texts, place{class, numbers[class]}.String())
+	}
+	return strings.Join(texts, ", ")
 }

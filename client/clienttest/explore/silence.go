@@ -2,44 +2,82 @@ package explore
 
 import (
 	"context"
-	"net/http"
 	"time"
 )
 
-// silence is what does not get through for a while: the watches of a resource or, if that is empty, everything of a
-// replica.
+// traffic is what a silence holds back.
+type traffic string
+
+const (
+	requests traffic = "requests"
+	answered traffic = "answers"
+	events   traffic = "events"
+	present  traffic = "the present" // all requests go to the API server that is behind
+)
+
+// silence is what does not get through for a while: traffic of a life, or of all if that is nil. Events may be those of
+// one resource.
 type silence struct {
 	life     *life
+	traffic  traffic
 	resource string
 }
 
-// hold begins a silence, which ends after pause.
-func (w *world) hold(s silence) {
+// hold begins silences.
+func (w *world) hold(silences ...silence) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.held[s] = true
+	for _, s := range silences {
+		w.held[s]++
+	}
+}
+
+// holdFor begins silences, and ends them after pause. Then it calls after.
+func (w *world) holdFor(after func(), silences ...silence) {
+	w.hold(silences...)
 	time.AfterFunc(pause, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.held, s)
-		close(w.released)
-		w.released = make(chan struct{})
-		select {
-		case w.arrivals <- struct{}{}:
-		default:
-		}
+		w.release(silences...)
+		after()
 	})
+}
+
+// release ends silences.
+func (w *world) release(silences ...silence) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range silences {
+		if w.held[s]--; w.held[s] == 0 {
+			delete(w.held, s)
+		}
+	}
+	close(w.released)
+	w.released = make(chan struct{})
+	w.wake()
+}
+
+// wake makes the scheduler look at what waits. The caller holds w.mu.
+func (w *world) wake() {
+	select {
+	case w.arrivals <- struct{}{}:
+	default:
+	}
+}
+
+// isHeld reports whether one of the silences holds. The caller holds w.mu.
+func (w *world) isHeld(silences ...silence) bool {
+	for _, s := range silences {
+		if w.held[s] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // untilReleased waits until none of the silences holds, or ctx ends.
 func (w *world) untilReleased(ctx context.Context, silences ...silence) {
 	for {
 		w.mu.Lock()
-		held := false
-		for _, s := range silences {
-			held = held || w.held[s]
-		}
-		released := w.released
+		held, released := w.isHeld(silences...), w.released
 		w.mu.Unlock()
 		if !held {
 			return
@@ -51,36 +89,3 @@ func (w *world) untilReleased(ctx context.Context, silences ...silence) {
 		}
 	}
 }
-
-// follow serves a watch until it is cut.
-func (w *world) follow(p *point, rw http.ResponseWriter, r *http.Request) {
-	ctx, cut := context.WithCancel(r.Context())
-	defer cut()
-	w.mu.Lock()
-	w.watches[p] = cut
-	w.mu.Unlock()
-	w.server.ServeHTTP(&eventWriter{rw, w, p, ctx}, r.WithContext(ctx))
-	w.mu.Lock()
-	delete(w.watches, p)
-	w.mu.Unlock()
-}
-
-// eventWriter writes the events of a watch, later if there is a silence.
-type eventWriter struct {
-	http.ResponseWriter
-	world *world
-	point *point
-	ctx   context.Context
-}
-
-// Write implements http.ResponseWriter.
-func (e *eventWriter) Write(b []byte) (int, error) {
-	e.world.untilReleased(e.ctx, silence{e.point.life, ""}, silence{e.point.life, e.point.request.Resource.Resource})
-	return e.ResponseWriter.Write(b)
-}
-
-// Flush implements http.Flusher.
-func (e *eventWriter) Flush() { _ = http.NewResponseController(e.ResponseWriter).Flush() }
-
-// Unwrap lets a http.ResponseController reach the original.
-func (e *eventWriter) Unwrap() http.ResponseWriter { return e.ResponseWriter }

@@ -66,9 +66,7 @@ func ignored() []string { return []string{"leases", "events"} }
 
 // state returns the objects of all resources that somebody has written to.
 func (w *world) state() (state, error) {
-	w.mu.Lock()
-	kinds := slices.SortedFunc(maps.Keys(w.kinds), func(a, b meta.GVR) int { return strings.Compare(a.String(), b.String()) })
-	w.mu.Unlock()
+	kinds := w.resources()
 	s := state{}
 	names := map[string]string{} // by uid
 	var all []map[string]any
@@ -85,6 +83,11 @@ func (w *world) state() (state, error) {
 			if err := json.Unmarshal(raw, &object); err != nil {
 				return nil, err
 			}
+			for _, field := range w.plan.IgnoreFields {
+				if resource, path, _ := strings.Cut(field, "."); resource == of.Resource {
+					leaveOut(object, path)
+				}
+			}
 			object["resource"] = of.Resource
 			metadata, _ := object["metadata"].(map[string]any)
 			uid, _ := metadata["uid"].(string)
@@ -94,6 +97,9 @@ func (w *world) state() (state, error) {
 	}
 	for _, object := range all {
 		name := nameOf(object)
+		if isForeign(name) {
+			continue
+		}
 		normalize(object, names)
 		for n := 2; s[name] != nil; n++ { // objects with generated names
 			name = fmt.Sprintf("%s (%d)", nameOf(object), n)
@@ -123,6 +129,7 @@ func normalize(object map[string]any, names map[string]string) {
 	}
 	annotations, _ := metadata["annotations"].(map[string]any)
 	delete(annotations, touchedAnnotation)
+	delete(annotations, mendedAnnotation)
 	if len(annotations) == 0 {
 		delete(metadata, "annotations")
 	}
@@ -142,6 +149,8 @@ func plain(v any, generation any, names map[string]string) any {
 				if reflect.DeepEqual(e, generation) {
 					is[name] = "present"
 				}
+			case name == "resourceVersion": // of a reference to another object
+				is[name] = "(a version)"
 			default:
 				is[name] = plain(e, generation, names)
 			}
@@ -167,45 +176,29 @@ func plain(v any, generation any, names map[string]string) any {
 	return v
 }
 
-// differences returns how a state differs from what it should be.
-func differences(want, got state) (lines []string) {
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if got[name] == nil {
-			lines = append(lines, name+" should be there, and is not")
-			continue
+// leaveOut removes a field from a value. The names of its path are divided by dots, and may have dots themselves.
+func leaveOut(v any, path string) {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, path)
+		for name, member := range v {
+			if rest, inside := strings.CutPrefix(path, name+"."); inside {
+				leaveOut(member, rest)
+				if left, isObject := member.(map[string]any); isObject && len(left) == 0 {
+					delete(v, name)
+				}
+			}
 		}
-		lines = append(lines, changes(name, "", want[name], got[name])...)
-	}
-	for _, name := range slices.Sorted(maps.Keys(got)) {
-		if want[name] == nil {
-			lines = append(lines, name+" is there, and should not be")
+	case []any:
+		for _, element := range v {
+			leaveOut(element, path)
 		}
 	}
-	return lines
 }
 
-// changes returns where two values differ.
-func changes(name, path string, want, got any) (lines []string) {
-	a, isA := want.(map[string]any)
-	b, isB := got.(map[string]any)
-	if isA && isB {
-		both := maps.Clone(a)
-		maps.Copy(both, b)
-		for _, member := range slices.Sorted(maps.Keys(both)) {
-			lines = append(lines, changes(name, strings.TrimPrefix(path+"."+member, "."), a[member], b[member])...)
-		}
-		return lines
-	}
-	if reflect.DeepEqual(want, got) {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: %s should be %s, and is %s", name, path, shown(want), shown(got))}
-}
-
-func shown(v any) string {
-	if v == nil {
-		return "absent"
-	}
-	text, _ := json.Marshal(v)
-	return string(text)
+// resources returns those that somebody has written to, in order.
+func (w *world) resources() []meta.GVR {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(w.kinds), func(a, b meta.GVR) int { return strings.Compare(a.String(), b.String()) })
 }

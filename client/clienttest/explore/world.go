@@ -1,25 +1,28 @@
 package explore
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/patch"
 )
 
 const (
-	// quiet is how long nothing may happen until the world is at rest. It is longer than a lease and a restart together.
+	// quiet is how long nothing may happen until the world is at rest. It is longer than a lease and a restart together, and
+	// than pause.
 	quiet = time.Minute
+	// calm is the same while nothing of the explorer's is under way. It is longer than a lease and the wait for it together.
+	calm = 30 * time.Second
 	// patience is how long the world may stay different from what it should be at rest. It is longer than the longest
 	// wait of a work queue, which is 1000 s for client-go's.
 	patience = 30 * time.Minute
@@ -32,41 +35,84 @@ const (
 type world struct {
 	plan     *Plan
 	schedule schedule
+	options  clienttest.Options
 	server   *clienttest.Server
 	begin    time.Time
 	ctx      context.Context // ends with the run
 	work     sync.WaitGroup  // of the networks and the programs
+
+	// Of the scheduler alone:
+	ends      map[int][]disturbance // what ends after which step of the history
+	triggers  map[place][]func()    // what happens before what
+	disturbed bool                  // something has gone wrong
+	happened  schedule
+	known     []time.Duration // the paces of a run in which nothing goes wrong; nil for a program that waits for times
+	paces     []time.Duration // how long each rest was without a request, at most, before nothing moved any more
+	digest    *digest
+	granted   atomic.Int64                     // requests that were let through
+	ask       func(compared schedule) *outcome // returns a run to compare with; nil if this is one
+	states    []state                          // at each rest
+	atRests   []disturbance                    // the edits that were possible at the rests
+	lasting   []lasting                        // what others undo later
+	altered   bool                             // by an edit that stays
+	unlike    *unlike                          // the first state at rest that is not as it should be
+	ledger    ledger
+	claims    map[place]map[kind][]string // that others may make right before the steps
+	cluster   cluster
 
 	arrivals chan struct{} // holds a value if a request has arrived since the scheduler looked
 
 	mu           sync.Mutex // guards what follows
 	lives        []*life
 	waiting      []*point
+	away         int // replicas that start again soon
+	answering    int // requests that were let through and have no answer yet, without watches
 	watches      map[*point]context.CancelFunc
-	hidden       bool // no list and no watch is served
-	held         map[silence]bool
+	forbidden    []permission // that the program does not have now
+	hidden       int          // if positive, no list and no watch is served
+	held         map[silence]int
 	released     chan struct{} // closed and replaced when a silence ends
 	kinds        map[meta.GVR]bool
 	counts       map[string]int // of requests, by class
 	points       []*point       // that were let through and counted
+	written      []written      // by requests and steps
+	steps        int            // of the history, begun so far
+	rests        int            // how often the history has rested
+	compared     schedule       // what happens in the run with which this is compared
 	annotated    *point         // whose object another writer has annotated
 	annotatedUID string
-	story        []string
+	story        story
 	findings     []string
 }
 
-// play plays the history under a schedule. It must be called in a bubble.
-func play(plan *Plan, s schedule) *result {
+// play plays the history under a schedule. known are the paces of a run without disturbances, if there was one. It must
+// be called in a bubble.
+func play(plan *Plan, s schedule, known []time.Duration, ask func(compared schedule) *outcome) *result {
 	t := &test{}
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &world{
-		plan: plan, schedule: s, begin: time.Now(), ctx: ctx, arrivals: make(chan struct{}, 1),
-		watches: map[*point]context.CancelFunc{}, held: map[silence]bool{}, counts: map[string]int{}, released: make(chan struct{}), kinds: map[meta.GVR]bool{},
+		plan: plan, schedule: s, ask: ask, ledger: ledger{known: map[meta.GVR]bool{}}, claims: map[place]map[kind][]string{}, begin: time.Now(), ctx: ctx, arrivals: make(chan struct{}, 1),
+		watches: map[*point]context.CancelFunc{}, held: map[silence]int{}, counts: map[string]int{},
+		released: make(chan struct{}), kinds: map[meta.GVR]bool{}, ends: map[int][]disturbance{},
+		triggers: map[place][]func(){}, options: plan.Server, known: known, digest: newDigest(),
 	}
 	t.world = w
-	w.server = clienttest.Start(t, plan.Server)
+	for _, d := range s {
+		if effect := effectOf(d.kind); effect.plan != nil {
+			effect.plan(w, d)
+		}
+	}
+	w.server = clienttest.Start(t, w.options)
+	var existing []meta.GVR
+	if plan.served == nil && ask == nil {
+		existing = w.existing()
+	}
+	w.beginCluster()
+	var names []string
 	for i := range max(1, plan.Replicas) {
-		(&replica{w, string(rune('A' + i))}).begin()
+		r := &replica{w, string(rune('A' + i))}
+		names = append(names, r.name)
+		r.begin()
 	}
 	w.settle()
 	users, err := client.New(w.config())
@@ -75,40 +121,65 @@ func play(plan *Plan, s schedule) *result {
 	}
 	h := &History{world: w, users: users}
 	plan.History(h)
-	w.reveal()
+	for _, number := range slices.Sorted(maps.Keys(w.ends)) {
+		w.endDisturbances(number)
+	}
 	w.rest()
 	w.checkAnnotation()
-	r := &result{schedule: s, steps: h.steps}
-	if r.state, err = w.state(); err != nil {
-		w.found("%v", err)
-	}
-	r.again = func() state {
-		w.wait(patience, patience)
-		is, err := w.state()
-		if err != nil {
-			w.found("%v", err)
-		}
-		return is
+	w.checkHarm()
+	r := &result{
+		schedule: s, steps: h.steps, replicas: names, states: w.states, atRests: w.atRests, claims: w.claims, unlike: w.unlike,
+		harm: w.ledger.harm, owners: w.ledger.owners, kinds: w.resources(), existing: existing, clustered: w.cluster.runs,
 	}
 	r.end = func() {
 		users.Close()
 		w.stop(cancel)
 		t.end()
-		r.points, r.story, r.findings = w.points, w.story, w.findings
+		r.points, r.written, r.story, r.findings = w.points, w.written, w.story, w.findings
+		r.stuck = t.stuck
+		for of := range w.kinds {
+			r.wrote = append(r.wrote, of.Resource)
+		}
+		r.happened = w.happened
+		r.paces, r.took = w.paces, time.Since(w.begin)
 	}
 	return r
 }
 
 // result is what a run has led to.
 type result struct {
-	schedule schedule
-	steps    int
-	state    state
-	again    func() state // the state after more time
-	end      func()       // must be called; it sets what follows
-	points   []*point
-	story    []string
-	findings []string
+	schedule  schedule
+	happened  schedule // the disturbances of the schedule whose places were reached
+	steps     int
+	states    []state                     // at each rest
+	unlike    *unlike                     // the first of them that is not as it should be; nil if all are
+	atRests   []disturbance               // that are possible at the rests
+	claims    map[place]map[kind][]string // that others may make right before the steps
+	harm      []string                    // that the program did to objects of others
+	owners    bool                        // there was something to do for a garbage collector
+	kinds     []meta.GVR                  // that somebody has written to
+	existing  []meta.GVR                  // that had objects at the start, in the first run of all
+	clustered bool                        // controllers of the cluster have run
+	end       func()                      // must be called; it sets what follows
+	points    []*point
+	written   []written
+	replicas  []string // their names
+	story     story
+	took      time.Duration   // of virtual time
+	paces     []time.Duration // of each rest
+	wrote     []string        // the resources that somebody has written to
+	findings  []string
+	stuck     bool // a goroutine is left over
+}
+
+// watched returns the resources that the program watches.
+func (r *result) watched() (names []string) {
+	for _, p := range r.points {
+		if name := p.request.Resource.Resource; p.request.Verb == "watch" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // stop ends the programs.
@@ -119,7 +190,7 @@ func (w *world) stop(cancel context.CancelFunc) {
 		w.work.Wait()
 		close(ended)
 	}()
-	grace := time.NewTimer(time.Minute)
+	grace := time.NewTimer(time.Minute + afterwards)
 	defer grace.Stop()
 	for {
 		w.settle()
@@ -137,13 +208,6 @@ func (w *world) stop(cancel context.CancelFunc) {
 	}
 }
 
-// tell adds a line to the story.
-func (w *world) tell(format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.story = append(w.story, fmt.Sprintf("%9.3fs  ", time.Since(w.begin).Seconds())+fmt.Sprintf(format, args...))
-}
-
 // found adds something that is wrong.
 func (w *world) found(format string, args ...any) {
 	w.mu.Lock()
@@ -159,10 +223,7 @@ func (w *world) arrive(p *point) bool {
 		return false
 	}
 	w.waiting = append(w.waiting, p)
-	select {
-	case w.arrivals <- struct{}{}:
-	default:
-	}
+	w.wake()
 	return true
 }
 
@@ -179,7 +240,7 @@ func (w *world) next() *point {
 	defer w.mu.Unlock()
 	var first *point
 	for _, p := range w.waiting {
-		if w.hidden && (p.request.Verb == "list" || p.request.Verb == "watch") || w.held[silence{p.life, ""}] {
+		if w.hidden > 0 && (p.request.Verb == "list" || p.request.Verb == "watch") || w.isHeld(silence{p.life, requests, ""}) {
 			continue
 		}
 		if first == nil || p.compare(first) < 0 {
@@ -194,6 +255,11 @@ func (w *world) next() *point {
 		class := first.class()
 		w.counts[class]++
 		first.place = place{class, w.counts[class]}
+		first.wrong = w.schedule.at(first.place)
+		if first.writtenBefore = len(w.written); first.writes() {
+			w.written = append(w.written, written{first.place, first.request.Resource.Resource})
+		}
+		first.step, first.past = w.steps, w.digest.at(w)
 		w.points = append(w.points, first)
 	}
 	if first.writes() && first.request.Resource.Resource != "" {
@@ -202,59 +268,136 @@ func (w *world) next() *point {
 	return first
 }
 
-// settle lets requests through until nothing waits. moved reports whether one of them counts.
+// settle lets requests through until nothing waits, or for as long as a program may be restless. moved reports whether one
+// of them counts.
 func (w *world) settle() (moved bool) {
-	for {
+	begin := time.Now()
+	for n := 0; ; n++ {
+		time.Sleep(slowness(n))
 		synctest.Wait()
+		if w.lapse() {
+			moved = true
+			continue
+		}
+		moved = w.cluster.stirred.Swap(false) || moved
+		if time.Since(begin) > restless {
+			return moved
+		}
 		p := w.next()
 		if p == nil {
 			return moved
 		}
+		w.offer(p)
 		moved = moved || p.counted() && p.request.Verb != "watch"
-		d := w.schedule.at(p.place)
-		switch d.kind {
-		case touched:
-			w.touch(p)
-		case late:
-			w.tell("%s, which is under way, as is everything of this replica", p)
-			w.hold(silence{p.life, ""})
-		case lag:
-			w.tell("replica %s sees nothing of %s from now on", p.life.name, d.resource)
-			w.hold(silence{p.life, d.resource})
+		w.happen(p.place)
+		w.granted.Add(1)
+		for _, d := range p.wrong {
+			w.disturb(p, d)
+			if prepare := effectOf(d.kind).prepare; prepare != nil {
+				prepare(w, p, d)
+			}
 		}
-		p.granted <- d.kind
+		close(p.granted)
 		synctest.Wait()
-		if p.writes() && w.plan.Always != nil {
+		if p.writes() && w.plan.Always != nil && !w.altered {
 			w.check("always", w.plan.Always)
 		}
 	}
 }
 
+// slowness returns how long a request takes that follows n others at once. Usually it takes no time. But a program that
+// answers each event with another request, such as one that makes what the garbage collector deletes, would stop the
+// clock, and what is to end that would never come.
+func slowness(n int) time.Duration {
+	const free, step = 300, 100
+	if n < free {
+		return 0
+	}
+	return min(100*time.Millisecond<<min((n-free)/step, 20), pause)
+}
+
 // rest waits until nothing moves, and checks what must be true then.
 func (w *world) rest() {
-	if !w.wait(quiet, restless) {
-		w.found("the program still sends requests %v after the last step", restless)
+	sure := w.quieten()
+	if w.disturbRest() {
+		if w.ask == nil { // others are compared with it, and wait as long if they differ
+			w.beSure()
+		}
+		sure = w.quieten()
 	}
-	if w.plan.AtRest != nil && !w.hidden {
+	if len(w.ends) == 0 {
+		w.atRests = append(w.atRests, w.ledger.offersAtRest(w.rests)...)
+	}
+	w.compare(sure)
+	if sure && w.plan.AtRest != nil && len(w.ends) == 0 && !w.altered {
 		w.check("at rest", w.plan.AtRest)
 	}
 }
 
-// wait waits until nothing has moved for a while; false if that does not happen in the time.
-func (w *world) wait(still, most time.Duration) bool {
+// beSure waits for as long as a work queue may.
+func (w *world) beSure() { w.wait(func() time.Duration { return patience }, restless) }
+
+// quieten waits until nothing moves. Until something goes wrong, a run does the same as the one without disturbances, and so it
+// need not wait longer than that one did: then it is not sure.
+func (w *world) quieten() (sure bool) {
+	before := maps.Clone(w.counts)
+	pace, rests := w.wait(w.still, restless)
+	if !rests {
+		w.found("the program still sends requests %v after the last step: %s", restless, w.most(before))
+	}
+	sure = w.disturbed || len(w.known) == 0
+	w.paces = append(w.paces, pace)
+	return sure
+}
+
+// still returns how long nothing may happen until the world is at rest.
+func (w *world) still() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	number := len(w.paces)
+	switch {
+	case !w.disturbed && number < len(w.known):
+		return min(quiet, w.known[number]+time.Second)
+	case len(w.known) == 0, len(w.held) > 0, w.answering > 0, w.away > 0:
+		return quiet
+	}
+	return calm
+}
+
+// most returns the requests that were sent most often since some counts.
+func (w *world) most(before map[string]int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	classes := slices.SortedFunc(maps.Keys(w.counts), func(a, b string) int {
+		return cmp.Or(w.counts[b]-before[b]-w.counts[a]+before[a], cmp.Compare(a, b))
+	})
+	var texts []string
+	for _, class := range classes[:min(3, len(classes))] {
+		texts = append(texts, fmt.Sprintf("%s %d times", class, w.counts[class]-before[class]))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// wait waits until nothing has moved for a while, and others have undone what they undo; false if that does not happen in the time. pace is the longest time without
+// a request before the last one.
+func (w *world) wait(still func() time.Duration, most time.Duration) (pace time.Duration, rests bool) {
 	begin := time.Now()
 	last := begin
 	for {
 		if w.settle() {
+			pace = max(pace, time.Since(last))
 			last = time.Now()
 		}
+		left := still() - time.Since(last)
 		switch {
-		case time.Since(last) >= still:
-			return true
+		case left <= 0 && len(w.lasting) == 0:
+			return pace, true
 		case time.Since(begin) >= most:
-			return false
+			return pace, false
+		case len(w.lasting) > 0:
+			left = time.Until(w.lasting[0].until)
 		}
-		timer := time.NewTimer(still - time.Since(last))
+		timer := time.NewTimer(left)
 		select {
 		case <-w.arrivals:
 		case <-timer.C:
@@ -270,85 +413,56 @@ func (w *world) check(when string, is func(State) error) {
 	}
 }
 
-// touch changes an object as another writer does, right before a request of the program.
-func (w *world) touch(p *point) {
-	c, err := client.New(w.config())
-	if err != nil {
-		panic(err)
-	}
-	defer c.Close()
-	body := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%s"}}}`, touchedAnnotation, p.place.class)
-	answer, err := c.Raw(w.ctx, client.RawRequest{
-		Method: http.MethodPatch, Path: strings.TrimSuffix(p.path, "/"+p.request.Subresource), Body: []byte(body),
-		Header: http.Header{"Content-Type": {patch.MergeType}},
-	})
-	var object meta.Unstructured
-	if err == nil {
-		err = json.NewDecoder(answer.Body).Decode(&object)
-		_ = answer.Body.Close()
-	}
-	w.tell("user: annotate %s %s%s", p.request.Resource.Resource, p.request.Key, failed(err))
-	if err == nil {
-		w.annotated, w.annotatedUID = p, object.GetUID()
+// before calls a function right before a request or a step.
+func (w *world) before(at place, do func()) { w.triggers[at] = append(w.triggers[at], do) }
+
+// happen calls what is to happen before a request or a step.
+func (w *world) happen(at place) {
+	for _, do := range w.triggers[at] {
+		do()
 	}
 }
 
-// checkAnnotation looks whether the annotation of touch is still on the object.
-func (w *world) checkAnnotation() {
-	p := w.annotated
-	if p == nil {
-		return
-	}
-	items, err := w.list(p.request.Resource)
-	if err != nil {
-		return // state says so
-	}
-	for _, raw := range items {
-		var object meta.Unstructured
-		if err := json.Unmarshal(raw, &object); err != nil || object.GetUID() != w.annotatedUID {
-			continue
-		}
-		if _, found := object.GetAnnotations()[touchedAnnotation]; !found {
-			w.found("the annotation that a user added to %s %s is lost", p.request.Resource.Resource, p.request.Key)
-		}
+// disturb notes that something goes wrong: at a request, or at a step of the history if p is nil.
+func (w *world) disturb(p *point, d disturbance) {
+	w.disturbed = true
+	w.happened = append(w.happened, d)
+	if leaves := effectOf(d.kind).leaves; leaves == nil || p == nil {
+		w.digest.lasting = append(w.digest.lasting, d)
 	}
 }
-
-// touchedAnnotation is what the other writer adds.
-const touchedAnnotation = "explore.bowline.dev/touched"
 
 // beginStep prepares for a step of the history.
-func (w *world) beginStep(step int) {
-	if w.schedule.hides(step) == w.hidden {
-		return
-	}
+func (w *world) beginStep(number int, of meta.GVR) {
+	synctest.Wait() // what the step before has led to is in the network of the replicas
+	w.claims[place{step, number}] = w.ledger.claimsAt()
 	w.mu.Lock()
-	w.hidden = true
-	for _, cut := range w.watches {
-		cut()
-	}
+	w.steps = number
+	w.written = append(w.written, written{place{step, number}, of.Resource})
 	w.mu.Unlock()
-	w.tell("no list and no watch is served from now on")
-	synctest.Wait()
+	w.happen(place{step, number})
+	for _, d := range w.schedule.at(place{step, number}) {
+		w.disturb(nil, d)
+		effect := effectOf(d.kind)
+		effect.begin(w, d)
+		if effect.end != nil {
+			w.ends[number+effect.steps-1] = append(w.ends[number+effect.steps-1], d)
+		}
+	}
 }
 
 // endStep ends a step of the history.
-func (w *world) endStep(step int, err error) {
+func (w *world) endStep(number int, err error) {
 	if err != nil && len(w.schedule) == 0 {
-		w.found("step %d of the history fails: %v", step, err)
+		w.found("step %d of the history fails: %v", number, err)
 	}
-	if !w.schedule.hides(step + 1) {
-		w.reveal()
-	}
+	w.endDisturbances(number)
 }
 
-// reveal serves lists and watches again.
-func (w *world) reveal() {
-	if !w.hidden {
-		return
+// endDisturbances ends what goes wrong until a step of the history.
+func (w *world) endDisturbances(number int) {
+	for _, d := range w.ends[number] {
+		effectOf(d.kind).end(w, d)
 	}
-	w.mu.Lock()
-	w.hidden = false
-	w.mu.Unlock()
-	w.tell("lists and watches are served again")
+	delete(w.ends, number)
 }

@@ -1,0 +1,71 @@
+package explore
+
+import (
+	"context"
+	"net/http"
+)
+
+// The kinds of networks that hold something back for longer than a lease, and let it through then.
+const (
+	late         kind = "late"          // nothing of a replica gets through for a while, and then everything does
+	lateRequests kind = "late-requests" // its requests arrive late; its answers and events come at once
+	lateAnswers  kind = "late-answers"  // its requests are served at once; their answers come late
+	lateEvents   kind = "late-events"   // its watches bring their events late
+	cutOff       kind = "cut-off"       // nothing of a replica gets through, from a step of the history on
+)
+
+func delays() []effect {
+	atWrites := func(p *point, _ *result) []string { return once(p.writes()) }
+	return []effect{
+		{kind: late, at: atWrites, prepare: holds(requests, answered, events), serve: arriveLate},
+		{kind: lateRequests, at: atWrites, prepare: holds(requests), serve: arriveLate},
+		{kind: lateAnswers, at: atWrites, prepare: holds(answered)},
+		{kind: lateEvents, at: atWrites, prepare: holds(events)},
+		{kind: cutOff, argued: true, stepAt: func(_ int, want *result) []string { return want.replicas }, begin: cutReplica},
+	}
+}
+
+// holds returns what begins silences of the replica that sends a request.
+func holds(all ...traffic) func(*world, *point, disturbance) {
+	return func(w *world, p *point, d disturbance) {
+		switch d.kind {
+		case late:
+			w.tell("%s, which is under way, as is everything of this replica", p)
+		case lateRequests:
+			w.tell("%s, which is under way, as are all requests of this replica", p)
+		default:
+			w.tell("the network holds all %s of replica %s from now on", all[0], p.life.name)
+		}
+		w.holdFor(func() {}, p.life.silences(all...)...)
+	}
+}
+
+// silences returns those of the life.
+func (l *life) silences(all ...traffic) (silences []silence) {
+	for _, one := range all {
+		silences = append(silences, silence{life: l, traffic: one})
+	}
+	return silences
+}
+
+// arriveLate serves a request that was sent before the silence, even if nobody waits for its answer any more.
+func arriveLate(p *point, _ disturbance, rw http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+	p.life.world.untilReleased(context.Background(), silence{p.life, requests, ""})
+	next(rw, r.WithContext(context.WithoutCancel(r.Context())))
+}
+
+// cutReplica begins silences of the present life of a replica.
+func cutReplica(w *world, d disturbance) {
+	w.mu.Lock()
+	var last *life
+	for _, l := range w.lives {
+		if l.name == d.argument {
+			last = l
+		}
+	}
+	w.mu.Unlock()
+	if last != nil {
+		w.tell("nothing of replica %s gets through from now on", d.argument)
+		w.holdFor(func() {}, last.silences(requests, answered, events)...)
+	}
+}

@@ -1,0 +1,33 @@
+package explore
+
+import "math/rand/v2"
+
+// mixes plays random mixes of disturbances until the search is over. Each has a seed of its own, one after the other.
+func (s *search) mixes() {
+	if len(s.all) == 0 {
+		return
+	}
+	work(func(yield func(func()) bool) {
+		for number := s.seed; ; number++ {
+			if !yield(func() { s.count(&s.counts.mixes); s.try(mix(s.all, number)) }) {
+				return
+			}
+		}
+	}, s.over)
+}
+
+// mix returns up to five disturbances, each at a place of its own: where it happens alone, or later among the requests of the
+// same class. A run that does not send so many is not disturbed there.
+func mix(all []disturbance, seed uint64) (which schedule) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 2 + r.IntN(4) {
+		d := all[r.IntN(len(all))]
+		if d.place.class != step && d.place.class != atRest && r.IntN(2) == 0 {
+			d.place.number += r.IntN(2 * d.place.number)
+		}
+		if len(which.at(d.place)) == 0 && !(d.place.class == step && which.atStep()) {
+			which = append(which, d)
+		}
+	}
+	return which
+}

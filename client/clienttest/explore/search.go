@@ -1,0 +1,317 @@
+package explore
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// search looks for a schedule that breaks the program.
+type search struct {
+	t     *testing.T
+	plan  *Plan
+	limit time.Duration
+	seed  uint64 // of the first mix
+	begin time.Time
+	kinds []kind   // the only kinds of disturbances; nil means all
+	want  *outcome // without disturbances
+	rests references
+	paces []time.Duration // how long each rest has to be while nothing has gone wrong; nil if that is not known
+
+	mu      sync.Mutex
+	failed  *outcome        // the first
+	seen    map[uint64]bool // what was tried, by the future that it has
+	all     []disturbance   // each that can happen alone
+	counts  counts
+	virtual time.Duration // of all runs together
+}
+
+// counts says what was tried.
+type counts struct{ runs, singles, pairs, mixes, equal int }
+
+// reference plays the history without disturbances, twice. It reports whether nothing was wrong, and both ended alike.
+func (s *search) reference() bool {
+	s.begin = time.Now()
+	s.seen = map[uint64]bool{}
+	s.rests.play = func(which schedule) *outcome { return s.play(which, nil) }
+	first := s.rests.play(nil)
+	if first.owners || s.plan.Controllers != nil {
+		s.plan.collects, s.plan.served = first.owners, append(first.kinds, first.existing...)
+		first = s.rests.play(nil)
+	}
+	s.paces = first.paces
+	second := s.rests.play(nil)
+	if !alike(first, second) { // because it waits for a time, or by chance
+		second = s.rests.play(nil)
+	}
+	if !alike(first, second) {
+		s.paces = nil
+		second = s.rests.play(nil)
+	}
+	s.want = first
+	if len(first.wrong) == 0 {
+		first.wrong = append(first.wrong, second.findings...)
+	}
+	if len(first.wrong) == 0 {
+		for _, line := range first.unlikeRests(second.result) {
+			first.wrong = append(first.wrong, "a second run without a disturbance ends differently: "+line)
+		}
+	}
+	for i, field := range s.plan.IgnoreFields {
+		if resource, _, _ := strings.Cut(field, "."); !slices.Contains(first.wrote, resource) {
+			first.wrong = append(first.wrong, fmt.Sprintf("Plan.IgnoreFields[%d] is %q, but nobody has written to %s", i, field, resource))
+		}
+	}
+	if len(first.wrong) > 0 {
+		s.failed = first
+	}
+	return s.failed == nil
+}
+
+// alike reports whether the program did the same writes at the same steps in two runs, and nothing was wrong in the second.
+func alike(a, b *outcome) bool {
+	return len(b.wrong) == 0 && len(a.unlikeRests(b.result)) == 0 && maps.Equal(a.writes(), b.writes())
+}
+
+// unlikeRests returns how the states of another run differ at its rests.
+func (r *result) unlikeRests(other *result) (texts []string) {
+	for at := range min(len(r.states), len(other.states)) {
+		texts = append(texts, differences(r.states[at], other.states[at])...)
+	}
+	return texts
+}
+
+// writes returns what the program has written, and at which steps of the history. How often is left to chance.
+func (r *result) writes() map[place]bool {
+	all := map[place]bool{}
+	for _, p := range r.points {
+		if p.writes() {
+			all[place{p.place.class, p.step}] = true
+		}
+	}
+	return all
+}
+
+// over reports whether the search has ended.
+func (s *search) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed != nil || time.Since(s.begin) > s.limit
+}
+
+// try plays a schedule, and keeps the first that breaks the program.
+func (s *search) try(which schedule) *outcome {
+	o := s.play(which, s.referenceOf)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(o.wrong) > 0 && s.failed == nil {
+		s.failed = o
+	}
+	return o
+}
+
+// count counts what was tried.
+func (s *search) count(of *int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*of++
+}
+
+// work does tasks on all processors until there are no more, or stop reports true.
+func work(tasks iter.Seq[func()], stop func() bool) {
+	queue := make(chan func())
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for task := range queue {
+				task()
+			}
+		})
+	}
+	for task := range tasks {
+		if stop() {
+			break
+		}
+		queue <- task
+	}
+	close(queue)
+	workers.Wait()
+}
+
+// singles plays each disturbance at each point.
+func (s *search) singles() {
+	work(func(yield func(func()) bool) {
+		for d, key := range s.candidates(s.want) {
+			s.all = append(s.all, d)
+			if !s.fresh(key) {
+				continue
+			}
+			if !yield(func() { s.count(&s.counts.singles); s.try(schedule{d}) }) {
+				return
+			}
+		}
+	}, s.over)
+}
+
+// candidates returns what may go wrong after the last disturbance of a run, and the future of each.
+func (s *search) candidates(run *outcome) iter.Seq2[disturbance, uint64] {
+	return func(yield func(disturbance, uint64) bool) {
+		points, steps := run.after()
+		for _, p := range points {
+			for _, d := range disturbancesAt(p, s.want.result) {
+				if s.allows(d.kind) && !yield(d, p.future(d)) {
+					return
+				}
+			}
+		}
+		for number := steps + 1; number <= run.steps && !run.schedule.atStep(); number++ {
+			for _, d := range disturbancesOfStep(number, s.want.result) {
+				if s.allows(d.kind) && !yield(d, 0) {
+					return
+				}
+			}
+		}
+		for _, d := range run.atRests {
+			if s.allows(d.kind) && d.place.number > run.edited() && !yield(d, 0) {
+				return
+			}
+		}
+	}
+}
+
+func (s *search) allows(k kind) bool { return s.kinds == nil || slices.Contains(s.kinds, k) }
+
+// fresh reports whether nothing with this future was tried, and keeps it. Nothing has the future 0.
+func (s *search) fresh(future uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen[future] {
+		s.counts.equal++
+		return false
+	}
+	if future != 0 && len(s.seen) < most {
+		s.seen[future] = true
+	}
+	return true
+}
+
+// most is how many futures are kept, so that a search of hours does not need more and more memory.
+const most = 1 << 20
+
+// after returns the requests after the last disturbance of the run, and how many steps of the history were done then.
+func (r *result) after() (points []*point, steps int) {
+	from := 0
+	for i, p := range r.points {
+		if len(p.wrong) > 0 {
+			from, steps = i+1, p.step
+		}
+	}
+	for _, d := range r.schedule {
+		if d.place.class == step {
+			steps = max(steps, d.place.number)
+		}
+	}
+	for from < len(r.points) && r.points[from].step < steps {
+		from++
+	}
+	return r.points[from:], steps
+}
+
+// edited returns the last rest at which there was an edit.
+func (r *result) edited() (last int) {
+	for _, d := range r.schedule {
+		if d.place.class == atRest {
+			last = max(last, d.place.number)
+		}
+	}
+	return last
+}
+
+// batch is how many pairs with the same first disturbance are played one after the other, before those with the next.
+const batch = 16
+
+// pairs plays pairs of disturbances, until the half of the time that is left has gone. It goes through all first
+// disturbances again and again, each time with the next of the second ones, so that a search that has no time for all pairs
+// has tried something of each.
+func (s *search) pairs() {
+	end := time.Now().Add((s.limit - time.Since(s.begin)) / 2)
+	over := func() bool { return s.over() || time.Now().After(end) }
+	for round, more := 0, true; more && !over(); round++ {
+		var mu sync.Mutex
+		more = false
+		work(func(yield func(func()) bool) {
+			for _, first := range s.all {
+				task := func() {
+					if s.second(first, round*batch, over) {
+						mu.Lock()
+						defer mu.Unlock()
+						more = true
+					}
+				}
+				if !yield(task) {
+					return
+				}
+			}
+		}, over)
+	}
+}
+
+// second plays pairs that begin with a disturbance. It reports whether there are more.
+func (s *search) second(first disturbance, from int, over func() bool) bool {
+	run, number := s.try(schedule{first}), 0
+	for d, key := range s.candidates(run) {
+		number++
+		switch {
+		case number <= from:
+			continue
+		case number > from+batch:
+			return true
+		case over():
+			return false
+		}
+		if s.fresh(key) {
+			s.count(&s.counts.pairs)
+			s.try(schedule{first, d})
+		}
+	}
+	return false
+}
+
+// tally says what was tried.
+func (s *search) tally() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := fmt.Sprintf("explore: nothing found at %s and %s: %s, %s",
+		amount(len(s.want.points), "request"), amount(s.want.steps, "step"), amount(s.counts.singles, "single disturbance"),
+		amount(s.counts.pairs, "pair"))
+	if s.counts.mixes > 0 {
+		text += fmt.Sprintf(", %s with seeds %d to %d", amount(s.counts.mixes, "random mix"), s.seed, s.seed+uint64(s.counts.mixes)-1)
+	}
+	return text + fmt.Sprintf("; %s skipped because an equal one was tried; %.1f virtual hours in %s, in %v",
+		amount(s.counts.equal, "schedule"), s.virtual.Hours(), amount(s.counts.runs, "run"), time.Since(s.begin).Round(100*time.Millisecond))
+}
+
+// amount returns a number with a noun.
+func amount(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case noun[len(noun)-1] == 'x':
+		return fmt.Sprint(n, " ", noun, "es")
+	}
+	return fmt.Sprint(n, " ", noun, "s")
+}
+
+// announce prints a schedule before it is played, if the user wants that.
+func announce(which schedule) {
+	if *trace {
+		fmt.Fprintln(os.Stderr, "explore: play", orNothing(which))
+	}
+}
