@@ -222,6 +222,16 @@ func (s schedule) at(where place) (all []disturbance) {
 	return all
 }
 
+// byOthers reports whether a person or another program does something in the schedule. There is at most one such thing in
+// each, because two may undo each other: a person who takes away the owner references also takes that of another program.
+func (s schedule) byOthers() bool {
+	return slices.ContainsFunc(s, func(d disturbance) bool { return d.kind.isOfOthers() })
+}
+
+func (k kind) isOfOthers() bool {
+	return stays(k) || k == stranger || slices.ContainsFunc(claims(), func(c claim) bool { return c.kind == k })
+}
+
 // atStep reports whether something goes wrong during a step of the history. The search makes no schedule with two of those: a
 // program that sees nothing of the whole history rightly does nothing.
 func (s schedule) atStep() bool {

@@ -44,6 +44,21 @@ func edits() []edit {
 	}
 }
 
+// allows reports whether an edit can be done to an object that has a role in a request, or none at a rest. Nobody deletes an
+// object that the program has not handled yet, because the program could not clean up. And nobody takes away the reference to an
+// owner that is being deleted: that asks for the object to stay.
+func (l *ledger) allows(e edit, r *record, role string) bool {
+	switch {
+	case e.kind == deleted && role == theObject && !r.handled:
+		return false
+	case e.kind == disowned && slices.ContainsFunc(l.records, func(o *record) bool {
+		return o.owns(r) && (!o.present || o.meta.DeletionTimestamp != nil)
+	}):
+		return false
+	}
+	return e.on(r)
+}
+
 // persons are the kinds of disturbances by edits that stay.
 func persons() (all []effect) {
 	for _, e := range edits() {
@@ -67,7 +82,7 @@ func (l *ledger) offers(p *point) map[kind][]string {
 			continue
 		}
 		for _, e := range edits() {
-			if slices.Contains(e.roles, role) && e.on(r) {
+			if slices.Contains(e.roles, role) && l.allows(e, r, role) {
 				all[e.kind] = append(all[e.kind], role)
 			}
 		}
@@ -92,7 +107,7 @@ func (l *ledger) offersAtRest(number int) (all []disturbance) {
 		}
 		objects++
 		for _, e := range edits() {
-			if e.on(r) {
+			if l.allows(e, r, "") {
 				all = append(all, disturbance{e.kind, l.address(r), place{atRest, number}})
 			}
 		}
@@ -105,7 +120,7 @@ func (l *ledger) offersAtRest(number int) (all []disturbance) {
 
 // before does the edit right before a request.
 func (e edit) before(w *world, p *point, d disturbance) {
-	if r := w.ledger.target(p, d.argument); r != nil && e.on(r) {
+	if r := w.ledger.target(p, d.argument); r != nil && w.ledger.allows(e, r, d.argument) {
 		address := w.ledger.address(r)
 		e.carryOut(w, r)
 		w.compareWith(e.kind, address)
@@ -114,7 +129,7 @@ func (e edit) before(w *world, p *point, d disturbance) {
 
 // rested does the edit at a rest, as far as there is anything to do.
 func (e edit) rested(w *world, d disturbance) {
-	if r := w.ledger.at(d.argument); r != nil && (r.present && e.on(r) || e.kind == replaced) {
+	if r := w.ledger.at(d.argument); r != nil && (r.present && w.ledger.allows(e, r, "") || e.kind == replaced) {
 		e.carryOut(w, r)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/explore"
 	"github.com/bowline-go/bowline/client/meta"
-	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 )
@@ -46,12 +45,13 @@ func run(ctx context.Context, cfg client.Config) error {
 		func(ctx context.Context, key meta.Key) (controller.Result, error) {
 			box, found := boxes.Reader().Get(key)
 			if !found {
-				err := maps.Delete(ctx, key, client.DeleteOptions{})
-				return controller.Result{}, apierrors.Ignore(err, apierrors.NotFound)
+				return controller.Result{}, nil // the garbage collector deletes the ConfigMap
 			}
-			_, _, err := maps.Ensure(ctx, &ConfigMap{
-				ObjectMeta: key.ObjectMeta(), Data: map[string]string{"text": box.Spec.Text},
-			}, client.EnsureOptions{})
+			want := &ConfigMap{ObjectMeta: key.ObjectMeta(), Data: map[string]string{"text": box.Spec.Text}}
+			if err := client.SetController(want, client.OwnerOf(Boxes, box)); err != nil {
+				return controller.Result{}, err
+			}
+			_, _, err := maps.Ensure(ctx, want, client.EnsureOptions{})
 			return controller.Result{}, err
 		}, controller.Watch(boxes)))
 }

@@ -26,6 +26,7 @@ type record struct {
 
 	made, deleted string // the writers; deleted is empty while nobody has deleted it
 	present       bool
+	handled       bool // the program has made it, or written to it
 }
 
 // name returns what reports call the object. Objects with generated names of one beginning have the same name.
@@ -125,11 +126,12 @@ func (l *ledger) put(writer string, of meta.GVR, raw json.RawMessage, is meta.Ob
 	l.owners = l.owners || len(is.OwnerReferences) > 0 ||
 		slices.Contains(is.Finalizers, "foregroundDeletion") || slices.Contains(is.Finalizers, "orphan")
 	if at < 0 {
-		l.records = append(l.records, &record{of: of, raw: raw, meta: is, made: writer, present: true})
+		l.records = append(l.records, &record{of: of, raw: raw, meta: is, made: writer, present: true, handled: writer == byProgram})
 		return
 	}
 	r := l.records[at]
 	was := r.meta
+	r.handled = r.handled || writer == byProgram && is.ResourceVersion != was.ResourceVersion
 	r.raw, r.meta = raw, is
 	if is.DeletionTimestamp != nil && was.DeletionTimestamp == nil {
 		l.gone(writer, r)
