@@ -111,13 +111,6 @@ func (e *effect) happensAt(p place) bool {
 	return e.at != nil
 }
 
-func kinds() (names []kind) {
-	for _, e := range effects() {
-		names = append(names, e.kind)
-	}
-	return names
-}
-
 // once is what an effect's at returns for a kind without an argument.
 func once(applies bool) []string {
 	if applies {

@@ -87,11 +87,11 @@ func phases(ctx context.Context, p *program, box *Box, versionOf func(*ConfigMap
 	if box == nil || box.Status.Text == "ready" {
 		return nil
 	}
-	child, err := p.maps.Create(ctx, childOf(box))
-	if apierrors.Ignore(err, apierrors.AlreadyExists) != nil {
+	if _, err := p.maps.Create(ctx, childOf(box)); apierrors.Ignore(err, apierrors.AlreadyExists) != nil {
 		return err
 	}
-	if child, err = p.maps.Get(ctx, box.Key()); err != nil {
+	child, err := p.maps.Get(ctx, box.Key())
+	if err != nil {
 		return err
 	}
 	if box.Status.Text == "" {

@@ -91,11 +91,6 @@ var (
 	each  = flag.Duration("each", 200*time.Millisecond, "how long each corrected version is explored")
 )
 
-// explored explores a controller of Boxes with one disturbance at a time, of some kinds.
-func explored(t *testing.T, run func(context.Context, client.Config) error, by []kind) *search {
-	return planted{}.search(t, nil, run, by, 20*time.Second)
-}
-
 // search explores a version of the controller with one disturbance at a time, of some kinds.
 func (b planted) search(
 	t *testing.T, do reconcile, run func(context.Context, client.Config) error, by []kind, limit time.Duration,
