@@ -30,10 +30,11 @@ type Type[T meta.Object] struct {
 	ListKind string
 	// Scope is meta.Namespaced, the zero value, or meta.Cluster.
 	Scope meta.Scope
-	// Fallback names versions for servers that do not serve Version, such as Versions("v1beta1"). T must fit all of them. Nothing is asked in advance: if the server answers a request that it
-	// does not serve the resource in the version, the client sends the request in the next one, and remembers the
-	// version that is served. [Resource.Served] returns it. Objects come as JSON. Each request for a resource that the
-	// server lacks altogether is sent once for each version.
+	// Fallback names versions for servers that do not serve Version, such as Versions("v1beta1"). T must fit all of
+	// them. Nothing is asked in advance: if the server answers a request that it does not serve the resource in the
+	// version, the client sends the request in the next one, and remembers the version that is served.
+	// [Resource.Served] returns it. Objects come as JSON. Each request for a resource that the server lacks altogether
+	// is sent once for each version.
 	Fallback Fallback
 	// JSON asks for JSON alone, whatever Config.Protobuf says.
 	JSON bool
