@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// globals are the variables of packages that are written to. Plans are of types, and so bounded by the program and nothing
-// that somebody could set; pools hold nothing that has a meaning.
+// globals are the variables of packages that are written to. Plans are of types, and so bounded by the program and
+// nothing that somebody could set; pools hold nothing that has a meaning.
 var globals = []string{
 	"client/clienttest/explore/clientgo.delayNoErrors", // a variable of client-go, which only tests link
 	"client/meta.conditionPlans",

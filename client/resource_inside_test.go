@@ -11,7 +11,8 @@ import (
 	"github.com/bowline-go/bowline/internal/packed"
 )
 
-// guarantee S22: what binds a handle binds every handle that is made of it. This fails for a new field that is forgotten.
+// guarantee S22: what binds a handle binds every handle that is made of it. This fails for a new field that is
+// forgotten.
 func TestRetypeKeepsEverySettingOfAHandle(t *testing.T) {
 	var r Resource[*meta.Unstructured]
 	field := func(handle any, i int) reflect.Value {

@@ -80,8 +80,8 @@
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
 //     metadata alone: everything that kubectl needs.
 //   - Admission: the webhooks of MutatingWebhookConfigurations and ValidatingWebhookConfigurations, at their url or, in
-//     memory, in [Options.Services]; ValidatingAdmissionPolicies with [Options.Rules]; and the functions [Options.Admit]
-//     and [Options.Validate].
+//     memory, in [Options.Services]; ValidatingAdmissionPolicies with [Options.Rules]; and the functions
+//     [Options.Admit] and [Options.Validate].
 //   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules, of tokens and of
 //     oneself. With [Options.RBAC] roles decide what users may do, and nobody can grant what they do not have.
 //
@@ -205,10 +205,10 @@
 // get versions of this server.
 //
 // Clients may write at any time, by the rules of any other request. The next recorded change of an object replaces what
-// they have written, and makes the object again if they have deleted it. A recorded deletion of an object that they have
-// deleted already does nothing. Nothing follows from a recorded change: the deletion of a namespace does not delete its
-// contents, which have recorded deletions of their own. Recorded roles decide with [Options.RBAC], and recorded
-// configurations of webhooks, policies and quotas apply to the writes of clients.
+// they have written, and makes the object again if they have deleted it. A recorded deletion of an object that they
+// have deleted already does nothing. Nothing follows from a recorded change: the deletion of a namespace does not
+// delete its contents, which have recorded deletions of their own. Recorded roles decide with [Options.RBAC], and
+// recorded configurations of webhooks, policies and quotas apply to the writes of clients.
 //
 // Custom resources are served by their CustomResourceDefinitions if those are recorded or in [Options.CRDs], and
 // otherwise without a schema, as the first line of the file describes them. A recorded definition with CEL rules needs

@@ -24,7 +24,8 @@ func admitIngress(c *call, tx store.Tx, old, d *object.Draft, _ bool) error {
 }
 
 // defaultClass returns the name of the default class, or "" if there is none. A class is the default one if one of the
-// annotations says so. If there are several, it returns the newest. If two were created in the same second, it returns the first by name.
+// annotations says so. If there are several, it returns the newest. If two were created in the same second, it returns
+// the first by name.
 func defaultClass(tx store.Tx, classes *resource, annotations ...string) string {
 	var newest meta.ObjectMeta
 	for v := range tx.Objects(classes.objects, "") { // by name

@@ -21,23 +21,24 @@ type RoleOptions struct {
 	User string
 
 	// Namespaced makes a Role for each namespace that requests were about, and a ClusterRole for what no namespace has:
-	// objects outside of namespaces, and lists and watches of all namespaces. By default the ClusterRole has everything.
+	// objects outside of namespaces, and lists and watches of all namespaces. By default the ClusterRole has
+	// everything.
 	Namespaced bool
 
 	// Names are the plural names of resources whose objects have fixed names, such as "leases". Their rules have
-	// resourceNames where the requests named objects. RBAC knows no names of objects that are created, nor of lists
-	// and watches, unless these have a field selector for metadata.name. A verb with more than 64 names has none of them.
+	// resourceNames where the requests named objects. RBAC knows no names of objects that are created, nor of lists and
+	// watches, unless these have a field selector for metadata.name. A verb with more than 64 names has none of them.
 	Names []string
 }
 
 // Role returns the manifest of the least role for the requests that the server has received so far, whether or not they
-// were allowed: a document of YAML, or several with Namespaced. A write with an owner reference whose blockOwnerDeletion is
-// true also counts as an update of the owner's subresource finalizers, because clusters with the admission plugin
-// OwnerReferencesPermissionEnforcement ask for that. A watch that asks for the initial events also counts as a list,
-// because a client lists where a server does not serve it. The role has a rule for each resource and subresource, in the
-// order of groups and names, and does not depend on the order of the requests. Requests that [Server.Intercept] answered,
-// reviews about oneself, and paths that are not a resource's need no role. If nobody has asked for anything, the role has
-// no rules.
+// were allowed: a document of YAML, or several with Namespaced. A write with an owner reference whose
+// blockOwnerDeletion is true also counts as an update of the owner's subresource finalizers, because clusters with the
+// admission plugin OwnerReferencesPermissionEnforcement ask for that. A watch that asks for the initial events also
+// counts as a list, because a client lists where a server does not serve it. The role has a rule for each resource and
+// subresource, in the order of groups and names, and does not depend on the order of the requests. Requests that
+// [Server.Intercept] answered, reviews about oneself, and paths that are not a resource's need no role. If nobody has
+// asked for anything, the role has no rules.
 func (s *Server) Role(name string, o RoleOptions) []byte {
 	byNamespace := map[string]asked{"": {}}
 	s.observed.mu.Lock()

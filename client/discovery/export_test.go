@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// GroupsOf returns what the server says about its groups: for each its name, "@", the preferred version and all versions, those that
-// are stale with "!".
+// GroupsOf returns what the server says about its groups: for each its name, "@", the preferred version and all
+// versions, those that are stale with "!".
 func GroupsOf(ctx context.Context, c *Catalog) ([]string, error) {
 	lists, err := c.listings(ctx, nil, c.options.TTL)
 	var all []string

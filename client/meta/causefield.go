@@ -12,8 +12,8 @@ import (
 // This file reads the fields of causes, as servers write them: "spec.containers[0].image", "metadata.labels[a/b.c]". A
 // server escapes nothing, so a text alone may have several meanings, of which an object shows the right one.
 
-// Pointer returns the JSON pointer (RFC 6901) to the field of the cause, such as "/spec/containers/0/image". It is empty
-// for the whole object, which servers write as "<nil>".
+// Pointer returns the JSON pointer (RFC 6901) to the field of the cause, such as "/spec/containers/0/image". It is
+// empty for the whole object, which servers write as "<nil>".
 //
 // obj is the object that was sent: any value with JSON, or nil. It decides which dots and brackets belong to a name, as
 // in a member "a.b". Without an object, or from the part on that the object lacks, every dot outside of brackets ends a
@@ -40,9 +40,9 @@ func (c StatusCause) Pointer(obj any) (string, error) {
 	return b.String(), nil
 }
 
-// Value returns what obj has at the field of the cause: nil, a string, a bool, an int64, a float64, a json.Number beyond
-// these, a map[string]any or a []any. found is false if obj has no such field, as for a required field that is missing.
-// The error and obj are as for [StatusCause.Pointer].
+// Value returns what obj has at the field of the cause: nil, a string, a bool, an int64, a float64, a json.Number
+// beyond these, a map[string]any or a []any. found is false if obj has no such field, as for a required field that is
+// missing. The error and obj are as for [StatusCause.Pointer].
 func (c StatusCause) Value(obj any) (value any, found bool, err error) {
 	_, rest, value, err := c.follow(obj)
 	if err != nil || rest != "" {

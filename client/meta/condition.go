@@ -201,8 +201,8 @@ func validCondition(kind, reason, message string) error {
 	return nil
 }
 
-// ValidReason returns an error unless reason has the form that the server wants for the reason of a condition: a letter,
-// then letters, digits, "_", "," and ":", at most 1024, with no "," or ":" at the end. [SetCondition] calls it.
+// ValidReason returns an error unless reason has the form that the server wants for the reason of a condition: a
+// letter, then letters, digits, "_", "," and ":", at most 1024, with no "," or ":" at the end. [SetCondition] calls it.
 func ValidReason(reason string) error {
 	n := len(reason)
 	good := n > 0 && n <= maxConditionReason && reason[n-1] != ',' && reason[n-1] != ':'

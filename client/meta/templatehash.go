@@ -15,7 +15,8 @@ import (
 // map or JSON. An empty member is not the same as none.
 //
 // The value has 32 bits, so different templates can have the same one. If an object of the name exists and has another
-// template, count the collision in the status of its owner, and hash again with the new number of collisions. 0 is none.
+// template, count the collision in the status of its owner, and hash again with the new number of collisions. 0 is
+// none.
 //
 // A Deployment hashes the Go value of its template, so its values differ from these. The error is that of the JSON
 // encoder.

@@ -46,7 +46,8 @@ func (r *Recorder) String() string {
 //   - A record without a reason, or about an object without a name, is dropped.
 //   - A text that is longer than the server allows is cut and ends in "...". A note then has at most 1024 bytes, a
 //     reason and an action at most 128.
-//   - A reason that [meta.ValidReason] refuses is sent as it is, since servers accept it here; the first one is reported.
+//   - A reason that [meta.ValidReason] refuses is sent as it is, since servers accept it here; the first one is
+//     reported.
 //   - Before Run, records wait, up to 1000 new ones.
 //   - After Run has ended, records are dropped and only counted; the next Run, if there is one, reports them.
 func (r *Recorder) Record(rec Record) {

@@ -139,8 +139,8 @@ func (r *run) finish(ctx context.Context, t task, err error) {
 	r.wake()
 }
 
-// tell reports drops, cuts and odd reasons, at most once in tellEvery. It returns the time until the next report, or a negative time
-// if there is nothing to report.
+// tell reports drops, cuts and odd reasons, at most once in tellEvery. It returns the time until the next report, or a
+// negative time if there is nothing to report.
 func (r *run) tell(ctx context.Context) time.Duration {
 	r.mu.Lock()
 	news, again := r.book.tell(time.Now())

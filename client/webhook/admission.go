@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Validate returns a handler that allows what check returns no error for. The object that check gets is its own; changes
-// of it have no effect. Use it in a ValidatingWebhookConfiguration. It panics if check is nil.
+// Validate returns a handler that allows what check returns no error for. The object that check gets is its own;
+// changes of it have no effect. Use it in a ValidatingWebhookConfiguration. It panics if check is nil.
 func Validate[T meta.Object](of client.Type[T], check func(ctx context.Context, r *Request[T]) error) http.Handler {
 	return admission(of, check, func(*meeting[T]) ([]byte, error) { return nil, nil })
 }

@@ -13,8 +13,8 @@ import (
 // invalid is the error of Invalid.
 type invalid struct{ cause meta.StatusCause }
 
-// Invalid returns the error that a field has a wrong value. field is its path, such as spec.containers[0].image, and format
-// completes the sentence that begins with it. Join several errors with errors.Join: the answer has all of them.
+// Invalid returns the error that a field has a wrong value. field is its path, such as spec.containers[0].image, and
+// format completes the sentence that begins with it. Join several errors with errors.Join: the answer has all of them.
 func Invalid(field, format string, args ...any) error {
 	return &invalid{meta.StatusCause{Reason: "FieldValueInvalid", Field: field, Message: fmt.Sprintf(format, args...)}}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// lookEvery is how often the files are read again, at most. A certificate and its key are written one after the other.
+	// lookEvery is how often the files are read again, at most. A certificate and its key are written one after the
+	// other.
 	lookEvery = 10 * time.Second
 	// maxPEM is how long each file may be.
 	maxPEM = 1 << 20
@@ -24,7 +25,8 @@ type certificate struct {
 	err               error // of the last reading
 }
 
-// get returns the certificate, which it reads again after a while. With an error it also returns the last good one, or nil.
+// get returns the certificate, which it reads again after a while. With an error it also returns the last good one, or
+// nil.
 func (c *certificate) get(now time.Time) (*tls.Certificate, error) {
 	if !c.looked.IsZero() && now.Sub(c.looked) < lookEvery && now.After(c.looked) {
 		return c.is, c.err

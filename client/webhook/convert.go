@@ -24,17 +24,17 @@ type way struct {
 	convert  func(ctx context.Context, doc json.RawMessage) (json.RawMessage, error)
 }
 
-// Between returns the step between two versions of one kind: up fills a B from an A, and down an A from a B. The new object
-// already has the metadata of the other one, of which only labels and annotations may be changed. A field that the other
-// version does not have is lost unless the functions keep it, such as in an annotation. Both must be set.
+// Between returns the step between two versions of one kind: up fills a B from an A, and down an A from a B. The new
+// object already has the metadata of the other one, of which only labels and annotations may be changed. A field that
+// the other version does not have is lost unless the functions keep it, such as in an annotation. Both must be set.
 func Between[A, B meta.Object](a client.Type[A], b client.Type[B], up func(ctx context.Context, from A, to B) error, down func(ctx context.Context, from B, to A) error) Step {
 	return Step{a.Group, a.Kind, []way{direction(a, b, up), direction(b, a, down)}}
 }
 
-// Convert returns the handler for the conversion webhook of a CustomResourceDefinition. With steps from v1 to v2 and from
-// v2 to v3 it also converts between v1 and v3. If an object cannot be converted, the answer says which and why, and no
-// object is converted. Convert panics if the steps are not of one kind, if a function is nil, if two steps join the same
-// versions, or if no steps lead from one of the versions to another.
+// Convert returns the handler for the conversion webhook of a CustomResourceDefinition. With steps from v1 to v2 and
+// from v2 to v3 it also converts between v1 and v3. If an object cannot be converted, the answer says which and why,
+// and no object is converted. Convert panics if the steps are not of one kind, if a function is nil, if two steps join
+// the same versions, or if no steps lead from one of the versions to another.
 func Convert(steps ...Step) http.Handler {
 	c, err := newConverter(steps)
 	if err != nil {

@@ -24,16 +24,16 @@
 //	any other error                403 Forbidden, with the text of the error
 //
 // What is no decision about the object is an answer of HTTP, so that the failurePolicy of the configuration counts: a
-// panic, and an object that the type cannot hold, are 500; a body that is no AdmissionReview or ConversionReview of v1, or
-// one about another kind, is 400; a body over 16 MiB is 413; a method other than POST is 405. The log has panics with
-// their stacks: that of the request's context (logr.NewContext), or else slog.Default().
+// panic, and an object that the type cannot hold, are 500; a body that is no AdmissionReview or ConversionReview of v1,
+// or one about another kind, is 400; a body over 16 MiB is 413; a method other than POST is 405. The log has panics
+// with their stacks: that of the request's context (logr.NewContext), or else slog.Default().
 //
 // The context of a call ends when the server no longer waits for it: shortly before the time in the request's parameter
 // timeout, or after 10 seconds without one.
 //
 // # Types that hold a part of the object
 //
-// A type may name only the members that the function looks at. Default changes the members that the function changed, and
-// keeps all others. [Convert] needs whole types: it refuses an object with members that its type does not have, because
-// they would be lost.
+// A type may name only the members that the function looks at. Default changes the members that the function changed,
+// and keeps all others. [Convert] needs whole types: it refuses an object with members that its type does not have,
+// because they would be lost.
 package webhook

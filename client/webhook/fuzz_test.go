@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// FuzzReviews sends any body to each handler. It is answered: with a review, or with an error that says what is wrong. The
-// patch of a default can be applied to the object.
+// FuzzReviews sends any body to each handler. It is answered: with a review, or with an error that says what is wrong.
+// The patch of a default can be applied to the object.
 func FuzzReviews(f *testing.F) {
 	f.Add("/validate", admission(`"operation":"CREATE","name":"a","object":{"spec":{"hosts":["a"]}}`))
 	f.Add("/default", admission(`"operation":"UPDATE","name":"a","object":{"metadata":null,"spec":{"parts":[{"color":1},null]}},"oldObject":{}`))

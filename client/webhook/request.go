@@ -43,8 +43,8 @@ type Request[T meta.Object] struct {
 	User User
 	// DryRun says that nothing will be stored. The function must then not change anything elsewhere.
 	DryRun bool
-	// Object is the object as it would be after the operation; the zero T for Delete. Old is the object before an Update
-	// or a Delete; otherwise the zero T.
+	// Object is the object as it would be after the operation; the zero T for Delete. Old is the object before an
+	// Update or a Delete; otherwise the zero T.
 	Object, Old T
 	// Options are the CreateOptions, UpdateOptions, PatchOptions or DeleteOptions of the request, as JSON.
 	Options json.RawMessage
@@ -66,8 +66,8 @@ func (r *Request[T]) Warnf(format string, args ...any) {
 	r.notes.warnings = append(r.notes.warnings, fmt.Sprintf(format, args...))
 }
 
-// Audit adds an annotation to the server's audit record of the request. The server prefixes the key with the name of the
-// webhook and a slash. A second value of a key replaces the first.
+// Audit adds an annotation to the server's audit record of the request. The server prefixes the key with the name of
+// the webhook and a slash. A second value of a key replaces the first.
 func (r *Request[T]) Audit(key, value string) {
 	r.notes.mu.Lock()
 	defer r.notes.mu.Unlock()

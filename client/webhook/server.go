@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// Server serves webhooks over TLS, as a Runner of an informer.Group. Set Handler, Listener, CertFile and KeyFile. A Server
-// runs once. Its methods may be called by several goroutines at once.
+// Server serves webhooks over TLS, as a Runner of an informer.Group. Set Handler, Listener, CertFile and KeyFile. A
+// Server runs once. Its methods may be called by several goroutines at once.
 type Server struct {
 	// Handler answers the calls, such as a http.ServeMux with the handlers of this package.
 	Handler http.Handler
 	// Listener accepts the connections of the API server, such as from net.Listen("tcp", ":9443"). Run closes it.
 	Listener net.Listener
 	// CertFile and KeyFile are the server's certificate, with those that it was signed by, and its private key, as PEM.
-	// The certificate must be for NAME.NAMESPACE.svc of the service in the webhook's configuration. The files are read again
-	// when they change, as those of a mounted Secret do; new connections then have the new certificate. While the new files
-	// do not fit together, the old certificate stays, and Ready says why.
+	// The certificate must be for NAME.NAMESPACE.svc of the service in the webhook's configuration. The files are read
+	// again when they change, as those of a mounted Secret do; new connections then have the new certificate. While the
+	// new files do not fit together, the old certificate stays, and Ready says why.
 	CertFile, KeyFile string
 
 	mu      sync.Mutex // guards what follows
@@ -31,8 +31,8 @@ type Server struct {
 	cert    certificate
 }
 
-// Run serves until ctx ends, and then waits for the calls that are under way, for at most ten seconds. It returns an error
-// if a field is missing, if the certificate cannot be read, or if the listener fails.
+// Run serves until ctx ends, and then waits for the calls that are under way, for at most ten seconds. It returns an
+// error if a field is missing, if the certificate cannot be read, or if the listener fails.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.begin(); err != nil {
 		if s.Listener != nil {
@@ -103,9 +103,9 @@ func (s *Server) certificate() (*tls.Certificate, error) {
 	return nil, errors.New("there is no certificate")
 }
 
-// Ready returns nil while the server serves with a certificate that is valid now. The error says what is wrong: the server
-// does not run, the files cannot be read or do not fit together, or the certificate is not valid any more or not yet.
-// informer.Group.Ready asks it.
+// Ready returns nil while the server serves with a certificate that is valid now. The error says what is wrong: the
+// server does not run, the files cannot be read or do not fit together, or the certificate is not valid any more or not
+// yet. informer.Group.Ready asks it.
 func (s *Server) Ready() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,8 +35,8 @@ type claim[T claimable] struct {
 	setFinalizer func(obj T, present bool)
 }
 
-// run returns the objects that the owner controls and selects. It releases an object that the owner controls and does not
-// select. It adopts an object that the owner selects and nobody controls.
+// run returns the objects that the owner controls and selects. It releases an object that the owner controls and does
+// not select. It adopts an object that the owner selects and nobody controls.
 func (c *claim[T]) run(ctx context.Context, candidates iter.Seq[T]) ([]T, error) {
 	var claimed []T
 	var errs []error

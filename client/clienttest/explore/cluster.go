@@ -18,8 +18,8 @@ import (
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
-// The controllers of the cluster are clients of the server that nothing disturbs. They run whenever they have something to
-// do: the scheduler lets the next request of the program through when they have nothing left to do.
+// The controllers of the cluster are clients of the server that nothing disturbs. They run whenever they have something
+// to do: the scheduler lets the next request of the program through when they have nothing left to do.
 
 // collectorLate: the garbage collector, and the other controllers of the cluster, do nothing for a while.
 const collectorLate kind = "collector-late"

@@ -16,8 +16,8 @@ const (
 	leftOver = " is there, and should not be"
 )
 
-// differences returns how a state differs from what it should be: one text for each object. The text of an object that both
-// have has a line for each field that differs: with - what it should be, and with + what it is.
+// differences returns how a state differs from what it should be: one text for each object. The text of an object that
+// both have has a line for each field that differs: with - what it should be, and with + what it is.
 func differences(want, got state) (texts []string) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] == nil {

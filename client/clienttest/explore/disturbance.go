@@ -16,8 +16,8 @@ type disturbance struct {
 	place    place
 }
 
-// place is the number of a request among those of its class, as in update:pods/status:3, or of a step of the history, as
-// in step:3. The other requests of a run may come in another order each time.
+// place is the number of a request among those of its class, as in update:pods/status:3, or of a step of the history,
+// as in step:3. The other requests of a run may come in another order each time.
 type place struct {
 	class  string
 	number int
@@ -53,8 +53,8 @@ type effect struct {
 	// prepare, if set, changes the world right before the request is let through. It is called by the scheduler.
 	prepare func(w *world, p *point, d disturbance)
 
-	// serve, if set, answers the request instead of next, which answers it as if nothing went wrong. It is called in the
-	// goroutine of the request.
+	// serve, if set, answers the request instead of next, which answers it as if nothing went wrong. It is called in
+	// the goroutine of the request.
 	serve func(p *point, d disturbance, rw http.ResponseWriter, r *http.Request, next http.HandlerFunc)
 
 	// plan, if set, prepares a run before its server starts.
@@ -66,9 +66,9 @@ type effect struct {
 	steps      int
 	stepAt     func(number int, want *result) (arguments []string)
 
-	// leaves, if set, says what the disturbance leaves behind besides the state in which it happens, which is all that the
-	// future depends on: two that leave the same in equal states lead to the same. It returns "" for a request at which
-	// there is more to say, and it is nil for a kind that has consequences later.
+	// leaves, if set, says what the disturbance leaves behind besides the state in which it happens, which is all that
+	// the future depends on: two that leave the same in equal states lead to the same. It returns "" for a request at
+	// which there is more to say, and it is nil for a kind that has consequences later.
 	leaves func(p *point) string
 
 	// rested does the same when the program has come to rest, in a run with which others are compared; see
@@ -215,8 +215,9 @@ func (s schedule) at(where place) (all []disturbance) {
 	return all
 }
 
-// byOthers reports whether a person or another program does something in the schedule. There is at most one such thing in
-// each, because two may undo each other: a person who takes away the owner references also takes that of another program.
+// byOthers reports whether a person or another program does something in the schedule. There is at most one such thing
+// in each, because two may undo each other: a person who takes away the owner references also takes that of another
+// program.
 func (s schedule) byOthers() bool {
 	return slices.ContainsFunc(s, func(d disturbance) bool { return d.kind.isOfOthers() })
 }
@@ -225,8 +226,8 @@ func (k kind) isOfOthers() bool {
 	return stays(k) || k == stranger || slices.ContainsFunc(claims(), func(c claim) bool { return c.kind == k })
 }
 
-// atStep reports whether something goes wrong during a step of the history. The search makes no schedule with two of those: a
-// program that sees nothing of the whole history rightly does nothing.
+// atStep reports whether something goes wrong during a step of the history. The search makes no schedule with two of
+// those: a program that sees nothing of the whole history rightly does nothing.
 func (s schedule) atStep() bool {
 	return slices.ContainsFunc(s, func(d disturbance) bool { return d.place.class == step })
 }

@@ -44,9 +44,9 @@ func edits() []edit {
 	}
 }
 
-// allows reports whether an edit can be done to an object that has a role in a request, or none at a rest. Nobody deletes an
-// object that the program has not handled yet, because the program could not clean up. And nobody takes away the reference to an
-// owner that is being deleted: that asks for the object to stay.
+// allows reports whether an edit can be done to an object that has a role in a request, or none at a rest. Nobody
+// deletes an object that the program has not handled yet, because the program could not clean up. And nobody takes away
+// the reference to an owner that is being deleted: that asks for the object to stay.
 func (l *ledger) allows(e edit, r *record, role string) bool {
 	switch {
 	case e.kind == deleted && role == theObject && !r.handled:

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// Two points of two runs are equal if all that the future can depend on is equal: the writes that the server has done, the
-// virtual time, the steps of the history, the answers that each replica has had since its start, and the disturbances of
-// which more than the state is left. A hash of it tells points apart. Uids are random, so a hash has the order in which
-// they have come instead. Whatever else is random, such as generated names, makes points differ, and both are tried.
+// Two points of two runs are equal if all that the future can depend on is equal: the writes that the server has done,
+// the virtual time, the steps of the history, the answers that each replica has had since its start, and the
+// disturbances of which more than the state is left. A hash of it tells points apart. Uids are random, so a hash has
+// the order in which they have come instead. Whatever else is random, such as generated names, makes points differ, and
+// both are tried.
 
 // hashSeed is the seed of all hashes of this process.
 var hashSeed = sync.OnceValue(maphash.MakeSeed)

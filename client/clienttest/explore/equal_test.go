@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// What is skipped because its future is equal to that of something that was tried breaks the program if and only if that does.
+// What is skipped because its future is equal to that of something that was tried breaks the program if and only if
+// that does.
 func TestEqualFuturesAreEqual(t *testing.T) {
 	for _, b := range plantedBugs() {
 		if b.do == nil || !*whole && b.name != "the finalizer goes before the cleanup" && b.name != "a child with a generated name is made again" {
@@ -24,7 +25,8 @@ func TestEqualFuturesAreEqual(t *testing.T) {
 	}
 }
 
-// checkEqual plays what may follow a run and is equal to something else that may, and that. It returns how much that is.
+// checkEqual plays what may follow a run and is equal to something else that may, and that. It returns how much that
+// is.
 func (s *search) checkEqual(t *testing.T, run *outcome) (skipped int) {
 	t.Helper()
 	first := map[uint64]disturbance{}

@@ -42,8 +42,8 @@ func Delete[T meta.Object](h *History, of client.Type[T], key meta.Key) {
 // Rest waits until nothing moves any more.
 func (h *History) Rest() { h.world.rest() }
 
-// step does one step. In the run without disturbances it must succeed. In others it may fail: an object may not be there
-// yet, or not any more.
+// step does one step. In the run without disturbances it must succeed. In others it may fail: an object may not be
+// there yet, or not any more.
 func (h *History) step(of meta.GVR, what string, do func(ctx context.Context) error) {
 	w := h.world
 	w.mu.Lock()

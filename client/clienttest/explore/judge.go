@@ -11,8 +11,8 @@ func stays(k kind) bool {
 	return slices.ContainsFunc(edits(), func(e edit) bool { return e.kind == k })
 }
 
-// edited returns the edits that stay and are made at rest in a schedule. Such a run is not compared: others are compared
-// with it.
+// edited returns the edits that stay and are made at rest in a schedule. Such a run is not compared: others are
+// compared with it.
 func (s schedule) edited() (at schedule) {
 	for _, d := range s {
 		if d.place.class == atRest && stays(d.kind) {
@@ -22,9 +22,9 @@ func (s schedule) edited() (at schedule) {
 	return at
 }
 
-// orders returns the runs that a run may be like. An edit at a request may have been made at the rest before the request,
-// or at the rest after it. Or it has no effect, because the program writes the same field next. The first is the run in
-// which each edit is made at the rest after it.
+// orders returns the runs that a run may be like. An edit at a request may have been made at the rest before the
+// request, or at the rest after it. Or it has no effect, because the program writes the same field next. The first is
+// the run in which each edit is made at the rest after it.
 func (w *world) orders() (all []schedule) {
 	all = []schedule{w.schedule.edited()}
 	w.mu.Lock()

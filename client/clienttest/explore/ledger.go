@@ -45,15 +45,16 @@ func (r *record) owns(other *record) bool {
 	return slices.ContainsFunc(other.meta.OwnerReferences, func(o meta.OwnerReference) bool { return o.UID == r.meta.UID })
 }
 
-// ledger knows which objects there are, and who made and deleted them. The scheduler reads it when everything else waits.
+// ledger knows which objects there are, and who made and deleted them. The scheduler reads it when everything else
+// waits.
 type ledger struct {
 	mu      sync.Mutex // held by look, because a controller of the cluster may write at the same time as somebody else
 	known   map[meta.GVR]bool
 	records []*record // in the order in which they were made
 	// harm is what the program did to objects of others, one sentence each.
 	harm []string
-	// owners reports whether an object has had an owner, or waited for its dependents in its deletion. A cluster's garbage
-	// collector would have something to do.
+	// owners reports whether an object has had an owner, or waited for its dependents in its deletion. A cluster's
+	// garbage collector would have something to do.
 	owners bool
 }
 

@@ -16,8 +16,8 @@ func (s *search) mixes() {
 	}, s.over)
 }
 
-// mix returns up to five disturbances, each at a place of its own: where it happens alone, or later among the requests of the
-// same class. A run that does not send so many is not disturbed there.
+// mix returns up to five disturbances, each at a place of its own: where it happens alone, or later among the requests
+// of the same class. A run that does not send so many is not disturbed there.
 func mix(all []disturbance, seed uint64) (which schedule) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 2 + r.IntN(4) {

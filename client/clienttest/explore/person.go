@@ -37,8 +37,8 @@ func (w *world) lapse() (was bool) {
 	return was
 }
 
-// person sends a request as a person does, whom nothing disturbs. The object of the answer is read into answer, if that is
-// not nil.
+// person sends a request as a person does, whom nothing disturbs. The object of the answer is read into answer, if that
+// is not nil.
 func (w *world) person(method, path, mediaType string, body, answer any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -28,20 +28,21 @@ type Plan struct {
 	// History is what people and other programs do. It must do the same in each run.
 	History func(h *History)
 
-	// Controllers, if set, returns controllers of the cluster that run beside the program, such as controllers.All. They
-	// are made anew for each run. The garbage collector runs without it, if an object in the run without disturbances
-	// has an owner.
+	// Controllers, if set, returns controllers of the cluster that run beside the program, such as controllers.All.
+	// They are made anew for each run. The garbage collector runs without it, if an object in the run without
+	// disturbances has an owner.
 	Controllers func() []controllers.Controller
 
-	// Always, if set, is called after each write that the server accepts, and AtRest whenever nothing moves. Their error
-	// says what is wrong. They are not called after a person's edit that stays.
+	// Always, if set, is called after each write that the server accepts, and AtRest whenever nothing moves. Their
+	// error says what is wrong. They are not called after a person's edit that stays.
 	Always, AtRest func(s State) error
 
 	// Ignore are resources whose objects may differ between two runs, besides leases and events.
 	Ignore []meta.GVR
 
-	// IgnoreFields are fields that may differ between two runs, each as the plural name of a resource and a path, such as
-	// "pages.status.checkedAt" or "pages.metadata.annotations.example.com/hash". In a list it is a field of each element.
+	// IgnoreFields are fields that may differ between two runs, each as the plural name of a resource and a path, such
+	// as "pages.status.checkedAt" or "pages.metadata.annotations.example.com/hash". In a list it is a field of each
+	// element.
 	IgnoreFields []string
 
 	// Budget is how long the search takes, in real time; 0 means 30 seconds, or 3 with -short.

@@ -114,8 +114,8 @@ func twoFencedPhases(ctx context.Context, p *program, _ meta.Key, box *Box) erro
 	return phases(ctx, p, box, func(m *ConfigMap) string { return m.ResourceVersion })
 }
 
-// outlives runs a controller that confirms its work 20 seconds later, with a context that choose makes of that of the program
-// and that of the term. The program contends again when it has lost the lease.
+// outlives runs a controller that confirms its work 20 seconds later, with a context that choose makes of that of the
+// program and that of the term. The program contends again when it has lost the lease.
 func outlives(choose func(run, lead context.Context) context.Context) func(context.Context, client.Config) error {
 	return func(run context.Context, cfg client.Config) error {
 		c, err := client.New(cfg)

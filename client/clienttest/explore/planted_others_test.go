@@ -97,8 +97,8 @@ func isOwn(child *ConfigMap, box *Box) bool {
 	return slices.ContainsFunc(child.OwnerReferences, func(o meta.OwnerReference) bool { return o.UID == box.UID })
 }
 
-// owns is a controller without a bug: its child has an owner, and goes by the garbage collector. It leaves alone what is
-// not its own.
+// owns is a controller without a bug: its child has an owner, and goes by the garbage collector. It leaves alone what
+// is not its own.
 func owns(ctx context.Context, p *program, key meta.Key, box *Box) error {
 	if box == nil || meta.IsDeleting(box) {
 		return nil
@@ -263,8 +263,8 @@ func panics(ctx context.Context, p *program, key meta.Key, box *Box) error {
 	return right(ctx, p, key, box)
 }
 
-// reports says in a ConfigMap that a child is left over. If it is hasty, it says so before the garbage collector has come
-// to it.
+// reports says in a ConfigMap that a child is left over. If it is hasty, it says so before the garbage collector has
+// come to it.
 func reports(hasty bool) reconcile {
 	return func(ctx context.Context, p *program, key meta.Key, box *Box) error {
 		if box != nil {

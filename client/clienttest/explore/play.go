@@ -11,8 +11,8 @@ type outcome struct {
 	wrong []string
 }
 
-// play plays a schedule in a bubble of its own. reference, if set, returns the run with which it is compared. It is called
-// outside of the bubble.
+// play plays a schedule in a bubble of its own. reference, if set, returns the run with which it is compared. It is
+// called outside of the bubble.
 func (s *search) play(which schedule, reference func(schedule) *outcome) *outcome {
 	announce(which)
 	// These are made outside of the bubble, so its time stands still while it waits for them.

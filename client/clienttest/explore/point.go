@@ -17,8 +17,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// pause is how long a slow answer takes, how long a silence lasts, and how long an API server is behind. It is longer than
-// a lease, and shorter than quiet.
+// pause is how long a slow answer takes, how long a silence lasts, and how long an API server is behind. It is longer
+// than a lease, and shorter than quiet.
 const pause = 40 * time.Second
 
 // point is a request of the program.

@@ -5,9 +5,9 @@ import "sync"
 // atRest is the class of the places at which nothing moves: the third time that the history rests is atRest:3.
 const atRest = "rest"
 
-// compareWith says that the run is compared with one in which something happens at rest, for disturbances whose result is
-// another state than without them. An edit at a request, for example, is compared with the same edit at rest. The kind must have
-// an effect at rest, and the argument must say to which object it happens, if that matters.
+// compareWith says that the run is compared with one in which something happens at rest, for disturbances whose result
+// is another state than without them. An edit at a request, for example, is compared with the same edit at rest. The
+// kind must have an effect at rest, and the argument must say to which object it happens, if that matters.
 //
 // It happens when the history rests the next time, or when it rested the last time. A run for which this is called more
 // than once is compared with those in which all of it happens. See [world.orders].

@@ -76,8 +76,8 @@ func refuseByQuota(p *point, d disturbance, rw http.ResponseWriter, r *http.Requ
 		`the object has been modified; please apply your changes to the latest version and try again`})(p, d, rw, r, next)
 }
 
-// mendLater makes a person touch each object that people have made, when they have mended the policy that refuses a write.
-// A controller that takes an invalid object for final sees a change then.
+// mendLater makes a person touch each object that people have made, when they have mended the policy that refuses a
+// write. A controller that takes an invalid object for final sees a change then.
 func mendLater(w *world, _ *point, _ disturbance) {
 	w.last(func() {
 		for _, r := range w.ledger.records {

@@ -32,8 +32,8 @@ func orNothing(s schedule) string {
 	return s.String()
 }
 
-// missed returns the last request about an object that differs, in the run with which this one is compared, if there was no such
-// request in this one.
+// missed returns the last request about an object that differs, in the run with which this one is compared, if there
+// was no such request in this one.
 func (o *outcome) missed(wrong string) string {
 	if o.unlike == nil {
 		return ""

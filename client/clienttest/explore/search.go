@@ -75,7 +75,8 @@ func (s *search) reference() bool {
 	return s.failed == nil
 }
 
-// alike reports whether the program did the same writes at the same steps in two runs, and nothing was wrong in the second.
+// alike reports whether the program did the same writes at the same steps in two runs, and nothing was wrong in the
+// second.
 func alike(a, b *outcome) bool {
 	return len(b.wrong) == 0 && len(a.unlikeRests(b.result)) == 0 && maps.Equal(a.writes(), b.writes())
 }
@@ -240,8 +241,8 @@ func (r *result) edited() (last int) {
 const batch = 16
 
 // pairs plays pairs of disturbances, until the half of the time that is left has gone. It goes through all first
-// disturbances again and again, each time with the next of the second ones, so that a search that has no time for all pairs
-// has tried something of each.
+// disturbances again and again, each time with the next of the second ones, so that a search that has no time for all
+// pairs has tried something of each.
 func (s *search) pairs() {
 	end := time.Now().Add((s.limit - time.Since(s.begin)) / 2)
 	over := func() bool { return s.over() || time.Now().After(end) }

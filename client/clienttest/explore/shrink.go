@@ -14,7 +14,8 @@ const (
 	replayTime  = 20 * time.Second
 )
 
-// shrink returns a run with a schedule that breaks the program and that has no simpler one, as far as it finds some in time.
+// shrink returns a run with a schedule that breaks the program and that has no simpler one, as far as it finds some in
+// time.
 func (s *search) shrink(o *outcome) *outcome {
 	end := time.Now().Add(shrinkTime)
 	for left := shrinkPlays; left > 0 && time.Now().Before(end); {
@@ -36,8 +37,8 @@ func (s *search) shrink(o *outcome) *outcome {
 	return o
 }
 
-// simpler returns the schedules that are a step simpler than one, the simplest first: those without one of its disturbances,
-// and those with one of them at an earlier place or of a kind that is tried earlier.
+// simpler returns the schedules that are a step simpler than one, the simplest first: those without one of its
+// disturbances, and those with one of them at an earlier place or of a kind that is tried earlier.
 func simpler(which schedule) (all []schedule) {
 	for i := range which {
 		all = append(all, slices.Delete(slices.Clone(which), i, i+1))

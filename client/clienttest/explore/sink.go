@@ -9,8 +9,8 @@ import (
 	"github.com/bowline-go/bowline/cache"
 )
 
-// sink is the logger in the context of a program. A controller recovers from the panic of a reconcile, and logs it as an
-// error: that is a finding. Everything else is dropped.
+// sink is the logger in the context of a program. A controller recovers from the panic of a reconcile, and logs it as
+// an error: that is a finding. Everything else is dropped.
 type sink struct{ life *life }
 
 func (sink) Init(logr.RuntimeInfo)            {}

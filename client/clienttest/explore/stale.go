@@ -37,8 +37,8 @@ type written struct {
 // everything is the argument of all resources that are read from caches.
 const everything = "all"
 
-// timeTravelsAt returns the older states that a replica may read after a crash at a write: of each resource that the program
-// reads from caches, and of all of them.
+// timeTravelsAt returns the older states that a replica may read after a crash at a write: of each resource that the
+// program reads from caches, and of all of them.
 func timeTravelsAt(p *point, want *result) (arguments []string) {
 	if !p.writes() {
 		return nil

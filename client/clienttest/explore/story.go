@@ -58,8 +58,8 @@ func (w *world) note(p *point, text string, failed bool) {
 	w.story.add(l)
 }
 
-// tale returns the story of a run for people. The requests of quiet stretches are left out. Those around each disturbance, at
-// the end, and to objects that are not as they should be are told.
+// tale returns the story of a run for people. The requests of quiet stretches are left out. Those around each
+// disturbance, at the end, and to objects that are not as they should be are told.
 func (o *outcome) tale() string {
 	told := o.told()
 	var b strings.Builder

@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	// quiet is how long nothing may happen until the world is at rest. It is longer than a lease and a restart together, and
-	// than pause.
+	// quiet is how long nothing may happen until the world is at rest. It is longer than a lease and a restart
+	// together, and than pause.
 	quiet = time.Minute
-	// calm is the same while nothing of the explorer's is under way. It is longer than a lease and the wait for it together.
+	// calm is the same while nothing of the explorer's is under way. It is longer than a lease and the wait for it
+	// together.
 	calm = 30 * time.Second
 	// patience is how long the world may stay different from what it should be at rest. It is longer than the longest
 	// wait of a work queue, which is 1000 s for client-go's.
@@ -268,8 +269,8 @@ func (w *world) next() *point {
 	return first
 }
 
-// settle lets requests through until nothing waits, or for as long as a program may be restless. moved reports whether one
-// of them counts.
+// settle lets requests through until nothing waits, or for as long as a program may be restless. moved reports whether
+// one of them counts.
 func (w *world) settle() (moved bool) {
 	begin := time.Now()
 	for n := 0; ; n++ {
@@ -337,8 +338,8 @@ func (w *world) rest() {
 // beSure waits for as long as a work queue may.
 func (w *world) beSure() { w.wait(func() time.Duration { return patience }, restless) }
 
-// quieten waits until nothing moves. Until something goes wrong, a run does the same as the one without disturbances, and so it
-// need not wait longer than that one did: then it is not sure.
+// quieten waits until nothing moves. Until something goes wrong, a run does the same as the one without disturbances,
+// and so it need not wait longer than that one did: then it is not sure.
 func (w *world) quieten() (sure bool) {
 	before := maps.Clone(w.counts)
 	pace, rests := w.wait(w.still, restless)
@@ -378,8 +379,8 @@ func (w *world) most(before map[string]int) string {
 	return strings.Join(texts, ", ")
 }
 
-// wait waits until nothing has moved for a while, and others have undone what they undo; false if that does not happen in the time. pace is the longest time without
-// a request before the last one.
+// wait waits until nothing has moved for a while, and others have undone what they undo; false if that does not happen
+// in the time. pace is the longest time without a request before the last one.
 func (w *world) wait(still func() time.Duration, most time.Duration) (pace time.Duration, rests bool) {
 	begin := time.Now()
 	last := begin

@@ -59,8 +59,8 @@ func (p Pod) Specified() (requests, limits quantity.List) {
 		p.sum(func(c Container) quantity.List { return c.Limits })
 }
 
-// Charged returns what a quota counts: what the spec asks for, or more if a resize is not complete, the resources of the
-// pod as a whole, and its overhead.
+// Charged returns what a quota counts: what the spec asks for, or more if a resize is not complete, the resources of
+// the pod as a whole, and its overhead.
 func (p Pod) Charged() (requests, limits quantity.List) {
 	requests, limits = p.withStatus()
 	ownRequests, ownLimits := p.Own()

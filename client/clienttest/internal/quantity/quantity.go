@@ -167,5 +167,6 @@ func divide(whole *big.Int, base int64, limit int) (*big.Int, int) {
 	}
 }
 
-// Of returns an amount as a quantity. If binary is true, its text has a suffix such as Gi; otherwise a suffix such as G.
+// Of returns an amount as a quantity. If binary is true, its text has a suffix such as Gi; otherwise a suffix such as
+// G.
 func Of(amount *big.Rat, binary bool) Quantity { return Quantity{Amount: amount, binary: binary} }

@@ -98,8 +98,8 @@ func (tx Tx) Add(name meta.GVR, kind *object.Type) *Collection {
 }
 
 // Join makes a new collection, whose objects view makes, a view of the objects of others: a write to one of them is a
-// write to all, in the same transaction. others may be nil. stored, if it is not nil, returns what the store keeps of an
-// object that is written; the views are made from that.
+// write to all, in the same transaction. others may be nil. stored, if it is not nil, returns what the store keeps of
+// an object that is written; the views are made from that.
 func (tx Tx) Join(c *Collection, view View, others *Collection, stored View) {
 	c.view = view
 	if others == nil {
