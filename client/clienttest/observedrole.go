@@ -25,9 +25,10 @@ type RoleOptions struct {
 	// everything.
 	Namespaced bool
 
-	// Names are the plural names of resources whose objects have fixed names, such as "leases". Their rules have
-	// resourceNames where the requests named objects. RBAC knows no names of objects that are created, nor of lists and
-	// watches, unless these have a field selector for metadata.name. A verb with more than 64 names has none of them.
+	// Names are the plural names of resources whose objects have fixed names, such as "leases". Their rules, and those
+	// of their subresources, have resourceNames where the requests named objects. RBAC knows no names of objects that
+	// are created, nor of lists and watches, unless these have a field selector for metadata.name. A verb with more
+	// than 64 names has none of them.
 	Names []string
 }
 
@@ -53,7 +54,7 @@ func (s *Server) Role(name string, o RoleOptions) []byte {
 		if byNamespace[in] == nil {
 			byNamespace[in] = asked{}
 		}
-		if !slices.Contains(o.Names, by.resource) {
+		if resource, _, _ := strings.Cut(by.resource, "/"); !slices.Contains(o.Names, resource) {
 			names = nil
 		}
 		byNamespace[in].add(verbOn{by.group, by.resource, by.verb}, names)

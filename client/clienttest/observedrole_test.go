@@ -126,6 +126,13 @@ rules:
 - "" secrets [] get
 - "" services/status [] update
 `},
+		{"of names with their subresources", clienttest.RoleOptions{User: "somebody", Names: []string{"services"}}, `kind: ClusterRole
+metadata:
+  name: operator
+rules:
+- "" secrets [] get
+- "" services/status [a] update
+`},
 		{"of a user without requests", clienttest.RoleOptions{User: "nobody", Namespaced: true}, `kind: ClusterRole
 metadata:
   name: operator

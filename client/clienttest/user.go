@@ -15,7 +15,8 @@ type User struct {
 // Access is an operation that Options.Authorize decides about.
 type Access struct {
 	User User
-	// Request is the user's operation. In a review, Resource.Version may be empty or "*".
+	// Request is the user's operation. In a review, Resource.Version may be empty or "*". A list or a watch whose field
+	// selector names one object has that name in Key, as in a real server.
 	Request
 	// LabelSelector and FieldSelector are the selectors of a list, a watch or a deletecollection, or those of a review
 	// that has them as text; an empty one selects everything.

@@ -31,9 +31,9 @@ type CloneTarget struct {
 //     a pod, the addresses and node ports of a service, the volume of a claim, and the selector of a job. DESIGN.md has
 //     the table.
 //
-// What the server would give any object as a default stays, and so does everything in objects of other kinds below
-// their metadata and status. In another cluster, the IP families of a service are left to that cluster. Names of other
-// objects stay, also if the other namespace or cluster lacks them; the namespaces in an Event's object follow the copy.
+// Defaults that the server gives to every object stay. Of kinds that are not built in, everything but metadata and
+// status stays. In another cluster, the IP families of a service are left to that cluster. Names of other objects stay,
+// also if the other namespace or cluster lacks them; the namespaces in an Event's object follow the copy.
 //
 // The copy is made through JSON: fields of T that are not in its JSON are zero. CloneForCreate returns an error if obj
 // is nil, has no name, or has no JSON; if kind has no Kind; if the copy of a cluster-wide object would have a

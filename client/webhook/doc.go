@@ -23,10 +23,10 @@
 //	an *errors.StatusError         that status
 //	any other error                403 Forbidden, with the text of the error
 //
-// What is no decision about the object is an answer of HTTP, so that the failurePolicy of the configuration counts: a
-// panic, and an object that the type cannot hold, are 500; a body that is no AdmissionReview or ConversionReview of v1,
-// or one about another kind, is 400; a body over 16 MiB is 413; a method other than POST is 405. The log has panics
-// with their stacks: that of the request's context (logr.NewContext), or else slog.Default().
+// A fault is not a decision about the object. The handler answers it with an HTTP error, so the failurePolicy of the
+// configuration decides: a panic, and an object that the type cannot hold, are 500; a body that is no AdmissionReview
+// or ConversionReview of v1, or one about another kind, is 400; a body over 16 MiB is 413; a method other than POST is
+// 405. The log has panics with their stacks: that of the request's context (logr.NewContext), or else slog.Default().
 //
 // The context of a call ends when the server no longer waits for it: shortly before the time in the request's parameter
 // timeout, or after 10 seconds without one.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 func TestASchedulesTextIsReadAsTheSameSchedule(t *testing.T) {
@@ -74,6 +75,38 @@ func TestAPlanThatCannotBePlayedIsRefused(t *testing.T) {
 		change(&p)
 		if err := p.check(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, want an error that names it", name, err)
+		}
+	}
+}
+
+// The finalizer of another program holds the first Box of the name, so the history makes the second one later.
+func TestACreateWaitsForAnObjectThatIsHeld(t *testing.T) {
+	plan := boxPlan(sweepsByServer)
+	plan.History = func(h *History) {
+		a := &Box{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}
+		Create(h, boxType(), a)
+		h.Rest()
+		Delete(h, boxType(), a.Key())
+		Create(h, boxType(), a)
+		h.Rest()
+	}
+	s := &search{t: t, plan: plan, limit: time.Minute, seed: 1}
+	if !s.reference() {
+		t.Fatal(s.failed.wrong)
+	}
+	o := s.try(schedule{{kind: finalized, argument: "boxes/default/a", place: place{step, 2}}})
+	if len(o.wrong) > 0 || len(o.happened) != 1 || !strings.Contains(o.tale(), "and waits until the other program is done") {
+		t.Errorf("%q went wrong: %q\n%s", o.happened, o.wrong, o.tale())
+	}
+}
+
+// While the watches of Boxes say nothing, the program makes again what the garbage collector deletes, and so on for
+// ever. It must be told that the Box has gone.
+func TestAProgramNeedNotRestWhileADisturbanceGoesOn(t *testing.T) {
+	s := begun(t, owns)
+	for _, text := range []string{"lag-boxes@step:4", "unseen@step:4"} {
+		if o := s.try(parsed(t, text)); len(o.wrong) > 0 {
+			t.Errorf("a false alarm under %s: %q\n%s", text, o.wrong, o.tale())
 		}
 	}
 }

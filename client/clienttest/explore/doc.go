@@ -116,6 +116,9 @@
 //
 // # The search
 //
+// People and other programs do at most one thing in a schedule, because two of them may undo each other. Nobody deletes
+// an object that the program has not written to yet, or takes away the reference to an owner that is being deleted.
+//
 // First each single disturbance is tried at each request, in a fixed order. Then come pairs, for half of the time that
 // is left, and then random mixes of up to five, each by a seed of its own, until the budget is used up:
 // -explore.budget, or Plan.Budget, or 30 seconds. Two disturbances after which all that the future depends on is equal,

@@ -172,8 +172,8 @@ func (l *listener) WriteHeader(code int) {
 	l.ResponseWriter.WriteHeader(code)
 }
 
-// add replaces the hash of this answer. What came between two requests of the program has no order in it, because that
-// is not the same in each run.
+// add replaces the hash of this answer. The hash does not depend on the order of what the answers bring between two
+// requests of the program, because that order differs from run to run.
 func (l *listener) add(sum uint64) {
 	sum = hashOf(sum, l.life.world.granted.Load())
 	d := l.life.world.digest

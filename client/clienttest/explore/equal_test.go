@@ -4,8 +4,7 @@ import (
 	"testing"
 )
 
-// What is skipped because its future is equal to that of something that was tried breaks the program if and only if
-// that does.
+// A schedule is skipped if its future is equal to that of one that was tried. Both must break the program, or neither.
 func TestEqualFuturesAreEqual(t *testing.T) {
 	for _, b := range plantedBugs() {
 		if b.do == nil || !*whole && b.name != "the finalizer goes before the cleanup" && b.name != "a child with a generated name is made again" {

@@ -2,10 +2,12 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // History does what people and other programs do in the cluster. Its steps follow each other at once; Rest lets the
@@ -43,7 +45,7 @@ func Delete[T meta.Object](h *History, of client.Type[T], key meta.Key) {
 func (h *History) Rest() { h.world.rest() }
 
 // step does one step. In the run without disturbances it must succeed. In others it may fail: an object may not be
-// there yet, or not any more.
+// there yet, or not any more. A create waits for the end of an object that another program's finalizer holds.
 func (h *History) step(of meta.GVR, what string, do func(ctx context.Context) error) {
 	w := h.world
 	w.mu.Lock()
@@ -52,6 +54,11 @@ func (h *History) step(of meta.GVR, what string, do func(ctx context.Context) er
 	h.steps++
 	w.beginStep(h.steps, of)
 	err := do(w.ctx)
+	for len(w.lasting) > 0 && errors.Is(err, apierrors.AlreadyExists) {
+		w.tell("user: %s%s, and waits until the other program is done", what, failed(err))
+		w.wait(w.still, restless)
+		err = do(w.ctx)
+	}
 	w.tell("user: %s%s", what, failed(err))
 	w.lookEverywhere(byUser)
 	w.endStep(h.steps, err)

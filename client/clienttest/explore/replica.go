@@ -33,13 +33,12 @@ type replica struct {
 // crash: so what its last words would be is lost.
 type life struct {
 	*replica
-	ctx     context.Context
-	cancel  context.CancelFunc
-	network *http.Server
-	door    *memnet.Listener
-	dead    bool // guarded by world.mu: nothing gets through any more
-	// guarded by world.mu: Program has returned. What it sends is noticed, and does not get through.
-	returned bool
+	ctx      context.Context
+	cancel   context.CancelFunc
+	network  *http.Server
+	door     *memnet.Listener
+	dead     bool                 // guarded by world.mu: nothing gets through any more
+	returned bool                 // guarded by world.mu: Program has returned; further requests are noticed, and do not get through
 	leases   map[meta.Key]*tenure // guarded by world.mu: those that it has had
 	accused  bool                 // guarded by world.mu: it has sent a write that it may not
 	crashed  chan struct{}

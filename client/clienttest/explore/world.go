@@ -115,7 +115,7 @@ func play(plan *Plan, s schedule, known []time.Duration, ask func(compared sched
 		names = append(names, r.name)
 		r.begin()
 	}
-	w.settle()
+	w.settle(restless)
 	users, err := client.New(w.config())
 	if err != nil {
 		panic(err) // the server's own configuration
@@ -194,7 +194,7 @@ func (w *world) stop(cancel context.CancelFunc) {
 	grace := time.NewTimer(time.Minute + afterwards)
 	defer grace.Stop()
 	for {
-		w.settle()
+		w.settle(restless)
 		select {
 		case <-ended:
 			return
@@ -247,6 +247,7 @@ func (w *world) next() *point {
 		if first == nil || p.compare(first) < 0 {
 			first = p
 		}
+		p.passed++
 	}
 	if first == nil {
 		return nil
@@ -269,9 +270,8 @@ func (w *world) next() *point {
 	return first
 }
 
-// settle lets requests through until nothing waits, or for as long as a program may be restless. moved reports whether
-// one of them counts.
-func (w *world) settle() (moved bool) {
+// settle lets requests through until nothing waits, or for some time at most. moved reports whether one of them counts.
+func (w *world) settle(most time.Duration) (moved bool) {
 	begin := time.Now()
 	for n := 0; ; n++ {
 		time.Sleep(slowness(n))
@@ -281,7 +281,7 @@ func (w *world) settle() (moved bool) {
 			continue
 		}
 		moved = w.cluster.stirred.Swap(false) || moved
-		if time.Since(begin) > restless {
+		if time.Since(begin) > most {
 			return moved
 		}
 		p := w.next()
@@ -339,11 +339,16 @@ func (w *world) rest() {
 func (w *world) beSure() { w.wait(func() time.Duration { return patience }, restless) }
 
 // quieten waits until nothing moves. Until something goes wrong, a run does the same as the one without disturbances,
-// and so it need not wait longer than that one did: then it is not sure.
+// and so it need not wait longer than that one did: then it is not sure. While a disturbance goes on, a program need not
+// come to rest.
 func (w *world) quieten() (sure bool) {
 	before := maps.Clone(w.counts)
-	pace, rests := w.wait(w.still, restless)
-	if !rests {
+	most := restless
+	if len(w.ends) > 0 {
+		most = patience
+	}
+	pace, rests := w.wait(w.still, most)
+	if !rests && len(w.ends) == 0 {
 		w.found("the program still sends requests %v after the last step: %s", restless, w.most(before))
 	}
 	sure = w.disturbed || len(w.known) == 0
@@ -385,7 +390,7 @@ func (w *world) wait(still func() time.Duration, most time.Duration) (pace time.
 	begin := time.Now()
 	last := begin
 	for {
-		if w.settle() {
+		if w.settle(most - time.Since(begin)) {
 			pace = max(pace, time.Since(last))
 			last = time.Now()
 		}

@@ -93,7 +93,6 @@ func TestAnotherFooOfTheName(t *testing.T) {
 		explore.Create(h, foos, a)
 		h.Rest()
 		explore.Delete(h, foos, a.Key())
-		explore.Delete(h, deployments, meta.Key{Namespace: "default", Name: "a-app"})
 		explore.Create(h, foos, newFoo("a"))
 		h.Rest()
 	})

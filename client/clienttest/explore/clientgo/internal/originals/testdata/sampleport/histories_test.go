@@ -44,7 +44,6 @@ func TestAnotherFooOfTheName(t *testing.T) {
 		explore.Create(h, sample.Foos, newFoo("a", 1))
 		h.Rest()
 		explore.Delete(h, sample.Foos, key)
-		explore.Delete(h, sample.Deployments, appKey)
 		explore.Create(h, sample.Foos, newFoo("a", 1))
 		h.Rest()
 	})
