@@ -41,7 +41,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 			r.Selected, r.Ungrouped = records.Selected, true
 		}
 		if len(row.Blank) > 0 {
-			r.Blank = string(row.Blank[1 : len(row.Blank)-1])
+			r.Blank = object.NewBlank(row.Blank)
 		}
 		if len(row.Status) > 0 {
 			r.initial, _ = jsontree.Parse(row.Status) // the file is valid

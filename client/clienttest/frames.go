@@ -83,8 +83,8 @@ func (fw *frameWriter) sendBookmark(version uint64, initialEnd bool) error {
 		d.Meta.Annotations = map[string]string{"k8s.io/initial-events-end": "true"}
 	}
 	v := d.Revision(&fw.res.Type, version)
-	if fw.res.Blank != "" {
-		v.Raw = slices.Concat(v.Raw[:len(v.Raw)-1], []byte(","+fw.res.Blank+"}"))
+	if fw.res.Blank != nil {
+		v.Raw = slices.Concat(v.Raw[:len(v.Raw)-1], []byte(","+fw.res.Blank.Text+"}"))
 	}
 	return fw.send("BOOKMARK", v)
 }

@@ -173,28 +173,30 @@ func (t *Type) Fill(d *Draft) {
 	}
 	d.Content, _ = t.Shape().Filled(d.Content).(jsontree.Object)
 	delete(d.Content, "metadata")
-	if t.Blank != "" {
-		blank, _ := jsontree.Parse([]byte("{" + t.Blank + "}"))
-		d.Content, _ = withBlank(d.Content, blank).(jsontree.Object)
+	if t.Blank != nil {
+		d.Content, _ = withBlank(d.Content, t.Blank.members())
 	}
 }
 
-// withBlank returns v with the members of blank that it lacks, also in the objects that both have.
-func withBlank(v, blank any) any {
-	m, isObject := v.(jsontree.Object)
-	empty, wantsObject := blank.(jsontree.Object)
-	if !isObject || !wantsObject {
-		return v
-	}
-	m = maps.Clone(m)
-	for k, e := range empty {
-		if was, found := m[k]; found {
-			m[k] = withBlank(was, e)
-		} else if _, isObject := e.(jsontree.Object); !isObject && k != "replicas" {
+// withBlank returns m with the members of blank that it lacks, also in the objects that both have, and whether that is
+// another value than m.
+func withBlank(m, blank jsontree.Object) (_ jsontree.Object, changed bool) {
+	for k, e := range blank {
+		was, found := m[k]
+		inner, isObject := was.(jsontree.Object)
+		empty, wantsObject := e.(jsontree.Object)
+		differs := !found && !wantsObject && k != "replicas"
+		if isObject && wantsObject {
+			e, differs = withBlank(inner, empty)
+		}
+		if differs && !changed {
+			m, changed = maps.Clone(m), true
+		}
+		if differs {
 			m[k] = e
 		}
 	}
-	return m
+	return m, changed
 }
 
 // dropEmpty drops empty metadata.

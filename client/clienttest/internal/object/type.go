@@ -1,6 +1,8 @@
 package object
 
 import (
+	"sync"
+
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
@@ -18,10 +20,25 @@ type Type struct {
 	Ungrouped  bool     // errors about the objects name their kind without its group
 	// Selected returns the text of one of the Selectable fields; nil means the text of the member.
 	Selected func(content jsontree.Object, path string) string
-	Blank    string // of a compiled-in type: the members besides metadata when nothing is set, as in a bookmark
+	Blank    *Blank // of a compiled-in type: the members besides metadata when nothing is set; nil means none
 	// Defaults sets the absent members of a compiled-in type that have a default; nil means that there are none.
 	Defaults func(content jsontree.Object)
 	Declared *schema.Shape // of a custom resource: its schema, if it has one
+}
+
+// Blank has members of an object, as a bookmark has them.
+type Blank struct {
+	Text    string // the members with commas between them
+	members func() jsontree.Object
+}
+
+// NewBlank returns the members of a JSON object.
+func NewBlank(text []byte) *Blank {
+	return &Blank{string(text[1 : len(text)-1]), sync.OnceValue(func() jsontree.Object {
+		v, _ := jsontree.Parse(text) // a table of this module has it
+		members, _ := v.(jsontree.Object)
+		return members
+	})}
 }
 
 // Invalid returns the error for an object that breaks rules.
