@@ -270,8 +270,8 @@ func text(v any) string {
 // keys returns the keys of the children in the order in which a server writes them.
 func (s *Set) keys() []string {
 	keys := slices.AppendSeq(make([]string, 0, len(s.Children)), maps.Keys(s.Children))
-	if !slices.ContainsFunc(keys, func(key string) bool { return !strings.HasPrefix(key, "f:") }) {
-		slices.Sort(keys) // the usual case: the members of an object
+	if !slices.ContainsFunc(keys, func(key string) bool { return !sortsAsText(key) }) {
+		slices.Sort(keys)
 		return keys
 	}
 	if len(keys) == 1 {
@@ -311,6 +311,13 @@ func (s *Set) keys() []string {
 		keys[i] = e.key
 	}
 	return keys
+}
+
+// sortsAsText reports whether keys of its kind have the order of their texts. Most keys do: the quotes around plain
+// texts come before all of their characters.
+func sortsAsText(key string) bool {
+	rest, isElement := strings.CutPrefix(key, "k:")
+	return isElement && isPlainKey(rest) || strings.HasPrefix(key, "f:")
 }
 
 // rank orders the forms of keys.

@@ -91,7 +91,7 @@ func checkScaling(v value) {
 		policy.at("value").atLeast(1)
 		policy.at("periodSeconds").between(1, 1800)
 	}
-	if tolerance := v.at("tolerance"); tolerance.amount().Sign() < 0 {
+	if tolerance := v.at("tolerance"); tolerance.isNegative() {
 		tolerance.invalid("must be greater than or equal to 0")
 	}
 }

@@ -60,7 +60,7 @@ func checkClaimStatus(v value) {
 	status := v.at("status")
 	capacity := status.at("capacity")
 	for _, name := range capacity.keys() {
-		if q := capacity.key(name); q.amount().Sign() < 0 {
+		if q := capacity.key(name); q.isNegative() {
 			q.invalid("must be a valid resource quantity")
 		}
 	}
@@ -76,7 +76,7 @@ func checkClaimStatus(v value) {
 	}
 	allocated := status.at("allocatedResources")
 	for _, name := range allocated.keys() {
-		if q := allocated.key(name); allocated.claimResource(name) && q.amount().Sign() < 0 {
+		if q := allocated.key(name); allocated.claimResource(name) && q.isNegative() {
 			q.invalid("must be greater than or equal to 0")
 		}
 	}

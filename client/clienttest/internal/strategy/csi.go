@@ -105,7 +105,7 @@ func checkCSIStorageCapacity(v value) {
 	topology, class := v.at("nodeTopology"), v.at("storageClassName")
 	checkSelector(topology)
 	class.fits(subdomain(class.text()))
-	if v.at("capacity").amount().Sign() < 0 {
+	if v.at("capacity").isNegative() {
 		v.at("capacity").invalid("must be greater than or equal to 0")
 	}
 	if v.updates && !sameSpec(topology.is, topology.was) {

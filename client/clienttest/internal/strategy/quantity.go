@@ -27,3 +27,9 @@ func (v value) amount() *big.Rat {
 	}
 	return new(big.Rat)
 }
+
+// isNegative reports whether a quantity is less than zero.
+func (v value) isNegative() bool {
+	text, _ := v.is.(string)
+	return !amounts.IsShort(text) && v.amount().Sign() < 0 // a short one has no sign
+}

@@ -45,6 +45,9 @@ func checkRequirements(v value, form func(string) []string) {
 	}
 	for _, name := range v.at("requests").keys() {
 		request, limit := v.at("requests").key(name).as(v.at("requests")), v.at("limits").key(name)
+		if text := limit.text(); text != "" && request.text() == text { // the usual case
+			continue
+		}
 		switch more := request.amount().Cmp(limit.amount()); {
 		case limit.exists() && more != 0 && !overcommits(name):
 			request.invalid("must be equal to %s limit of %s", name, limit.text())
@@ -73,7 +76,7 @@ func checkAmounts(list value, form func(string) []string) {
 
 // checkAmount checks the amount of a resource.
 func checkAmount(v value, name string) {
-	if v.amount().Sign() < 0 {
+	if v.isNegative() {
 		v.invalid("must be greater than or equal to 0")
 	}
 	if isInteger(name) && !v.amount().IsInt() {

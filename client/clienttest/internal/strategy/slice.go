@@ -248,7 +248,7 @@ func checkRange(v value, chosen, most *big.Rat) {
 		step.invalid("one step is larger than capacity value")
 	}
 	for _, bound := range []value{low, high} {
-		if bound.amount().Sign() < 0 {
+		if bound.isNegative() {
 			bound.invalid("must be greater than or equal to 0")
 			return
 		}

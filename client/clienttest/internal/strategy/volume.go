@@ -72,7 +72,7 @@ type source struct {
 var volumeSources = sync.OnceValue(func() []source {
 	return []source{
 		{name: "emptyDir", check: func(_ pod, v value) {
-			if v.at("sizeLimit").amount().Sign() < 0 {
+			if v.at("sizeLimit").isNegative() {
 				v.at("sizeLimit").forbidden("SizeLimit field must be a valid resource quantity")
 			}
 		}},
