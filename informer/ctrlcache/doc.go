@@ -72,6 +72,12 @@
 // With [Options].Compact the cache keeps every object whole, in about a sixth of the memory, and decodes it for each
 // read. Code that updates objects from the cache stays as it is.
 //
+// # A client beside a manager
+//
+// [Config] turns the rest.Config of a manager into the configuration of a client of this module, and [RESTConfig] turns
+// that of a client, such as kubeconfig.Load returns, into one for a manager. Both name the fields that they cannot
+// carry.
+//
 // # Client-go without controller-runtime
 //
 // [Informer] shows an informer of package informer as client-go's SharedIndexInformer, with listers over the same

@@ -2,44 +2,15 @@ package clientgo_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
-	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/explore"
 	"github.com/bowline-go/bowline/client/clienttest/explore/clientgo"
 	"github.com/bowline-go/bowline/client/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
-
-func ExampleRESTConfig() {
-	server := clienttest.New(clienttest.Options{})
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- server.Run(ctx) }()
-	cfg, err := clientgo.RESTConfig(server.Config())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	clientset, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	namespace, err := clientset.CoreV1().Namespaces().Get(ctx, "default", metav1.GetOptions{})
-	fmt.Println(namespace.Name, err)
-	stop()
-	fmt.Println(<-ended)
-	// Output:
-	// default <nil>
-	// <nil>
-}
 
 var (
 	ConfigMaps = configMaps()

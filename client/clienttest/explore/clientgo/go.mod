@@ -4,8 +4,9 @@ go 1.26.0
 
 require (
 	github.com/bowline-go/bowline v0.1.0
+	github.com/bowline-go/bowline/informer/ctrlcache v0.1.0
 	github.com/go-logr/logr v1.4.4
-	golang.org/x/time v0.15.0
+	golang.org/x/time v0.15.0 // indirect
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
 	k8s.io/client-go v0.37.2
@@ -71,4 +72,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace github.com/bowline-go/bowline => ../../../..
+replace (
+	github.com/bowline-go/bowline => ../../../..
+	github.com/bowline-go/bowline/informer/ctrlcache => ../../../../informer/ctrlcache
+)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/explore/clientgo"
+	"github.com/bowline-go/bowline/informer/ctrlcache"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -56,7 +57,7 @@ func indexed(t *testing.T, ctx context.Context, wrapped bool) (ended chan struct
 		}
 		return nil
 	})
-	cfg, err := clientgo.RESTConfig(server.Config())
+	cfg, err := ctrlcache.RESTConfig(server.Config())
 	if err != nil {
 		t.Fatal(err)
 	}

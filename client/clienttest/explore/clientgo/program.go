@@ -9,19 +9,20 @@ import (
 	"sync"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/informer/ctrlcache"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
 )
 
-// Program returns the Program of an explore.Plan that runs an operator with the configuration of [RESTConfig]. run is
-// one replica: it serves until ctx ends, and returns when nothing of it runs any more.
+// Program returns the Program of an explore.Plan that runs an operator with the configuration of
+// [ctrlcache.RESTConfig]. run is one replica: it serves until ctx ends, and returns when nothing of it runs any more.
 //
 // Program also removes one handler from [utilruntime.ErrorHandlers], for the whole process: the one that delays errors
 // by a clock that all bubbles share. In a bubble, whose time begins in the year 2000, it would sleep for decades.
 func Program(run func(ctx context.Context, cfg *rest.Config) error) func(ctx context.Context, cfg client.Config) error {
 	delayNoErrors()
 	return func(ctx context.Context, cfg client.Config) error {
-		made, err := RESTConfig(cfg)
+		made, err := ctrlcache.RESTConfig(cfg)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,8 @@
-package clientgo_test
+package ctrlcache_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -11,14 +12,39 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/clienttest/explore/clientgo"
 	"github.com/bowline-go/bowline/client/protobuf"
+	"github.com/bowline-go/bowline/informer/ctrlcache"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
+
+func ExampleRESTConfig() {
+	server := clienttest.New(clienttest.Options{})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	cfg, err := ctrlcache.RESTConfig(server.Config())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clientset, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	namespace, err := clientset.CoreV1().Namespaces().Get(ctx, "default", metav1.GetOptions{})
+	fmt.Println(namespace.Name, err)
+	stop()
+	fmt.Println(<-ended)
+	// Output:
+	// default <nil>
+	// <nil>
+}
 
 func TestAConfigurationReachesTheSameServerWithTheSameIdentity(t *testing.T) {
 	var last *http.Request
@@ -33,7 +59,7 @@ func TestAConfigurationReachesTheSameServerWithTheSameIdentity(t *testing.T) {
 			return inner.RoundTrip(r)
 		})
 	}
-	made, err := clientgo.RESTConfig(cfg)
+	made, err := ctrlcache.RESTConfig(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +83,9 @@ func TestAConfigurationReachesTheSameServerWithTheSameIdentity(t *testing.T) {
 	}
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func TestAConfigurationKeepsFilesCertificatesPasswordsAndTheProxy(t *testing.T) {
 	proxy := func(*http.Request) (*url.URL, error) { return nil, nil }
-	made, err := clientgo.RESTConfig(client.Config{
+	made, err := ctrlcache.RESTConfig(client.Config{
 		Server: "https://example.com/prefix", BearerTokenFile: "token", Username: "u", Password: "p", Proxy: proxy,
 		TLS: client.TLS{
 			CAFile: "ca", CertFile: "cert", KeyFile: "key", CAData: "a", CertData: "b", KeyData: "c", ServerName: "name", Insecure: true,
@@ -95,7 +117,7 @@ func TestFieldsThatClientGoCannotHonorAreRefusedByName(t *testing.T) {
 	}
 	refused["Logger"] = client.Config{Logger: logr.FromSlogHandler(nil)}
 	for name, cfg := range refused {
-		if _, err := clientgo.RESTConfig(cfg); err == nil || !strings.Contains(err.Error(), "client.Config: "+name+" must be zero") {
+		if _, err := ctrlcache.RESTConfig(cfg); err == nil || !strings.Contains(err.Error(), "client.Config: "+name+" must be zero") {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
