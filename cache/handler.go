@@ -18,11 +18,30 @@ type Handler[T any] interface {
 	OnDelete(obj T)
 }
 
-// HandlerFuncs is a [Handler] made of functions. Nil functions are not called; the zero value handles nothing.
+// InitialHandler is a [Handler] that tells the initial objects from those that come later. The initial objects are
+// those that [Subscription.Synced] waits for.
+type InitialHandler[T any] interface {
+	Handler[T]
+	// OnInitial is called instead of OnAdd for an initial object.
+	OnInitial(obj T)
+}
+
+// HandlerFuncs is an [InitialHandler] made of functions. Nil functions are not called; the zero value handles nothing.
 type HandlerFuncs[T any] struct {
-	Add    func(obj T)
-	Update func(old, new T)
-	Delete func(obj T)
+	// Initial is called for the initial objects. If it is nil, Add is called for them too.
+	Initial func(obj T)
+	Add     func(obj T)
+	Update  func(old, new T)
+	Delete  func(obj T)
+}
+
+// OnInitial calls Initial, or else Add.
+func (h HandlerFuncs[T]) OnInitial(obj T) {
+	if h.Initial != nil {
+		h.Initial(obj)
+		return
+	}
+	h.OnAdd(obj)
 }
 
 // OnAdd calls Add.
@@ -56,7 +75,8 @@ type PanicError struct {
 	Stack []byte
 	// Key names the object of the call. Package controller leaves it and Op empty.
 	Key meta.Key
-	// Op is the method that panicked: "OnAdd", "OnUpdate" or "OnDelete"; "match" for the function of [Reader.Where].
+	// Op is the method that panicked: "OnAdd" (also for OnInitial), "OnUpdate" or "OnDelete"; "match" for the function of
+	// [Reader.Where].
 	Op string
 }
 

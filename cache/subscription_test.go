@@ -74,6 +74,8 @@ func TestSynced(t *testing.T) {
 			}
 			h := newSlow()
 			sub := s.Reader().Subscribe(h)
+			initial, later := 0, 0
+			s.Reader().Subscribe(cache.HandlerFuncs[*thing]{Initial: func(*thing) { initial++ }, Add: func(*thing) { later++ }})
 			if test.after != nil {
 				test.after(s)
 			}
@@ -94,8 +96,16 @@ func TestSynced(t *testing.T) {
 			if steps != test.steps {
 				t.Errorf("synced after %d calls, want %d", steps, test.steps)
 			}
-			if got := strings.Join(h.Take(), "; "); got != test.calls {
+			got := strings.Join(h.Take(), "; ")
+			if got != test.calls {
 				t.Errorf("calls %q, want %q", got, test.calls)
+			}
+			all, want := strings.Count(got, "add"), test.steps
+			if want < 0 {
+				want = all
+			}
+			if initial != want || later != all-want {
+				t.Errorf("%d objects are initial, and %d are not; want %d of %d to be", initial, later, want, all)
 			}
 		})
 	}

@@ -160,13 +160,21 @@ func (q *subscriber[T]) call(op string, c *change[T], report func(*Panic)) {
 	reporting(report, c.key, op, func() {
 		switch op {
 		case "OnAdd":
-			q.handler.OnAdd(q.store.shared(c.now))
+			q.add(c)
 		case "OnUpdate":
 			q.handler.OnUpdate(q.store.shared(c.old), q.store.shared(c.now))
 		case "OnDelete":
 			q.handler.OnDelete(q.store.shared(c.last))
 		}
 	})
+}
+
+func (q *subscriber[T]) add(c *change[T]) {
+	if q.initially != nil && q.isInitial(c) {
+		q.initially.OnInitial(q.store.shared(c.now))
+		return
+	}
+	q.handler.OnAdd(q.store.shared(c.now))
 }
 
 // reporting calls f, and reports a panic and the end of the goroutine. Without report, a panic ends the program.

@@ -18,9 +18,10 @@ import (
 // The goroutine that delivers reads all that the journal has before it takes the oldest change from the backlog. If
 // the handler takes every state, it reads one step at a time.
 type subscriber[T meta.Object] struct {
-	store   *Store[T]
-	handler Handler[T]
-	signals signals
+	store     *Store[T]
+	handler   Handler[T]
+	initially InitialHandler[T] // handler, if it is one
+	signals   signals
 
 	// match selects the objects for the handler; nil selects all. known are the selected objects, in the states that
 	// the handler knows. Only the goroutine that delivers uses known, and only if match is set.
@@ -91,6 +92,9 @@ type Handler[T any] interface {
 	OnDelete(obj T)
 }
 
+// InitialHandler is cache.InitialHandler.
+type InitialHandler[T any] interface{ OnInitial(obj T) }
+
 // EveryState is implemented by a handler that must receive every state of each object, as far as the store has held
 // it. Other handlers receive merged changes. A handler needs every state if it only says where work is, and the work
 // reads the store. The store is ahead of its handlers, so the work can act on a state that a merged change leaves out:
@@ -111,13 +115,15 @@ func (s *Store[T]) Subscribe(h Handler[T], match func(T) bool) Subscription {
 		return Subscription{}
 	}
 	_, every := h.(EveryState)
+	initially, _ := h.(InitialHandler[T])
 	q := &subscriber[T]{
-		store:   s,
-		handler: h,
-		match:   match,
-		every:   every,
-		signals: signals{synced: make(chan struct{}), closed: make(chan struct{}), done: make(chan struct{})},
-		wake:    make(chan struct{}, 1),
+		store:     s,
+		handler:   h,
+		initially: initially,
+		match:     match,
+		every:     every,
+		signals:   signals{synced: make(chan struct{}), closed: make(chan struct{}), done: make(chan struct{})},
+		wake:      make(chan struct{}, 1),
 	}
 	s.write.Lock()
 	defer s.write.Unlock()
@@ -321,6 +327,13 @@ func (q *subscriber[T]) settle() {
 		q.synced = true
 		close(q.signals.synced)
 	}
+}
+
+// isInitial reports whether synced waits for a change that is being handled.
+func (q *subscriber[T]) isInitial(c *change[T]) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !q.synced && (!q.armed || c.number <= q.initial)
 }
 
 // handled reports whether no change up to a number is left.
