@@ -77,8 +77,8 @@ func (v *visit[K]) leave(n int) {
 	leave()
 }
 
-// Value returns the logger for the key of logr, the receiver of writes for the key of package follow, and otherwise the
-// value of the context.
+// Value returns the logger for the key of logr, the receiver of writes for the key of package follow, the number of the
+// attempt for that of Attempt, and otherwise the value of the context.
 func (v *visit[K]) Value(key any) any {
 	switch {
 	case key == v.epoch.c.loggerKey:
@@ -87,6 +87,8 @@ func (v *visit[K]) Value(key any) any {
 		return v.onWrite()
 	case key == (followsKey{}):
 		return v.epoch.c
+	case key == (attemptKey{}):
+		return v.attempt()
 	}
 	return v.Context.Value(key)
 }
@@ -112,7 +114,7 @@ func (v *visit[K]) onWrite() func(follow.Write) {
 
 func (v *visit[K]) logger() logr.Logger {
 	c := v.epoch.c
-	return c.log.Logger().WithValues("controller", c.name, "key", fmt.Sprint(v.key), "attempt", v.epoch.queue.Failures(v.key)+1)
+	return c.log.Logger().WithValues("controller", c.name, "key", fmt.Sprint(v.key), "attempt", v.attempt())
 }
 
 // epoch is the state that the reconciles of one run share, or those of one term with Options.StartAtTerm.

@@ -10,9 +10,8 @@ import (
 )
 
 // Logger returns a logger for the reconcile that ctx belongs to. Its lines have the name of the controller, the key,
-// and the number of the attempt: 1, and one more after each failure in a row. They go where the controller's own lines
-// go; see Options.Logger. For another context it returns the logger of the context (logr.NewContext), or else
-// slog.Default().
+// and the number of the [Attempt]. They go where the controller's own lines go; see Options.Logger. For another context
+// it returns the logger of the context (logr.NewContext), or else slog.Default().
 //
 //	controller.Logger(ctx).Info("certificate renewed", "until", until)
 //

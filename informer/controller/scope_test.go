@@ -27,6 +27,12 @@ func lines() (slog.Handler, *bytes.Buffer) {
 	}}), &b
 }
 
+func TestAContextWithoutAReconcileHasNoAttempt(t *testing.T) {
+	if n := controller.Attempt(t.Context()); n != 0 {
+		t.Errorf("the attempt is %d, want 0", n)
+	}
+}
+
 func TestTheLoggerOfAReconcileNamesItsControllerKeyAndAttempt(t *testing.T) {
 	handler, written := lines()
 	const want = `level=INFO msg=slog controller=c key=ns/a attempt=1
@@ -61,6 +67,9 @@ level=INFO msg=logr controller=c key=ns/a attempt=1
 				names := make(chan meta.Key)
 				c := controller.New("c", test.options, func(ctx context.Context, _ meta.Key) (controller.Result, error) {
 					controller.Logger(ctx).Info("slog")
+					if want := []int{1, 2, 1}[runs]; controller.Attempt(ctx) != want {
+						t.Errorf("the attempt is %d, want %d", controller.Attempt(ctx), want)
+					}
 					logr.FromContextOrDiscard(ctx).Info("logr")
 					if runs++; runs == 1 {
 						return controller.Result{}, errFailed
