@@ -61,7 +61,7 @@ func observe(ctx context.Context, registry *prometheus.Registry, traces *sdktrac
 	return metrics.Context(tracing.Context(ctx, traces), registry)
 }
 
-// run runs the operator until ctx ends. It serves /livez, /readyz and /metrics at l.
+// run runs the operator until ctx ends. It serves /livez and /readyz at l, and /metrics to those who may get that path.
 func run(ctx context.Context, cfg client.Config, namespace string, l net.Listener, registry *prometheus.Registry) error {
 	c, err := client.New(cfg)
 	if err != nil {
@@ -99,7 +99,7 @@ func run(ctx context.Context, cfg client.Config, namespace string, l net.Listene
 		StopTimeout: 20 * time.Second,
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle("/metrics", allowed(cfg, promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	mux.Handle("/", group.Handler())
 	group.Services = []informer.Runner{records, serve(l, mux)}
 	return group.Run(ctx)

@@ -21,7 +21,7 @@ import (
 
 // A page is made while the operator runs. Its metrics and spans say so, the ConfigMap that is written included.
 func TestMetricsAndSpansShowAReconcile(t *testing.T) {
-	server := clienttest.Start(t, clienttest.Options{CRDs: []string{"../operator/pages.yaml"}})
+	server := clienttest.Start(t, clienttest.Options{CRDs: []string{"../operator/pages.yaml"}, Token: "administrator"})
 	c, err := client.New(server.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,12 @@ func TestMetricsAndSpansShowAReconcile(t *testing.T) {
 
 	get := func(path string) string {
 		t.Helper()
-		answer, err := http.Get("http://" + l.Addr().String() + path)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer administrator")
+		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
