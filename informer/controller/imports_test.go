@@ -98,6 +98,11 @@ var imports = map[string][]string{
 	// A program that records a cluster.
 	"client/clienttest/record": {"client", "client/clienttest", "client/discovery", "client/kubeconfig"},
 
+	// A program that writes types.
+	"client/typegen":                 {"client", "client/discovery", "client/kubeconfig", "client/meta", "client/typegen/internal/schema", "client/typegen/internal/source"},
+	"client/typegen/internal/schema": {"client/meta", "internal/directive"},
+	"client/typegen/internal/source": {"client/meta", "client/protobuf/all", "client/typegen/internal/schema", "internal/protobuf"},
+
 	"client/webhook": {"client", "client/meta", "errors", "internal/codec", "internal/patch/carry", "internal/regular", "patch"},
 
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
@@ -190,7 +195,7 @@ var doors = map[string][]string{
 	"github.com/gorilla/websocket":   {"internal/wsmux"},
 	"github.com/klauspost/compress":  {"internal/packing"},
 	"github.com/go-logr/logr":        {"client", "client/clienttest/explore", "client/leader", "client/recorder", "client/remote", "client/shards", "client/webhook", "informer", "informer/controller", "internal/report"},
-	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "internal/directive"},
+	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "client/typegen/internal/schema", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},
 }
 

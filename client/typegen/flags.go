@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// settings are what the flags say.
+type settings struct {
+	files       []string // none for a server
+	kinds       []string
+	versions    []string
+	fields      []string
+	output      string
+	packageName string
+	kubeconfig  string
+	context     string
+	check       bool
+	command     string // that made the file
+}
+
+const usage = `typegen writes Go types for kinds: a struct and a client.Type for each.
+
+	typegen -o sites.go sites.yaml                       all kinds of the definitions in a file
+	typegen -o pods.go -kinds pods -fields spec.nodeName one kind of the server of the kubeconfig, with some fields
+	kubectl get crd sites.example.com -o json | typegen -o sites.go -
+
+A FILE has CustomResourceDefinitions (YAML or JSON, any number of documents) or is an
+OpenAPI v3 document of a server. Without a FILE it asks the server.
+
+Flags:
+`
+
+// program is how users run this one.
+const program = "go run github.com/bowline-go/bowline/client/typegen"
+
+// parse reads the flags.
+func parse(args []string, out io.Writer) (s settings, err error) {
+	flags := flag.NewFlagSet("typegen", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.Usage = func() {
+		fmt.Fprint(out, usage)
+		flags.PrintDefaults()
+	}
+	list := func(into *[]string) func(string) error {
+		return func(text string) error {
+			*into = append(*into, strings.Split(text, ",")...)
+			if slices.Contains(*into, "") {
+				return errors.New("it must be names with commas between them")
+			}
+			return nil
+		}
+	}
+	flags.Func("kinds", "`NAMES` of kinds: Site, sites or sites.example.com; of a server also as kubectl takes them (default all of the files)", list(&s.kinds))
+	flags.Func("versions", "`NAMES` of the versions, or all (default the most stable one that is served)", list(&s.versions))
+	flags.Func("fields", "`PATHS` of the fields that the struct has, such as spec.nodeName,metadata.labels (default all)", list(&s.fields))
+	flags.StringVar(&s.output, "o", "", "the `FILE` to write (default standard output)")
+	flags.StringVar(&s.packageName, "package", "", "the `NAME` of the package (default that of the folder of -o)")
+	flags.BoolVar(&s.check, "check", false, "write nothing, and fail if the file of -o differs")
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "the kubeconfig `FILE` (default: as kubectl finds it)")
+	flags.StringVar(&s.context, "context", "", "the `NAME` of the context of the kubeconfig (default the current one)")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	s.files = flags.Args()
+	err = s.complete()
+	return s, err
+}
+
+// complete checks the settings and sets the default of the package.
+func (s *settings) complete() error {
+	switch {
+	case len(s.files) == 0 && len(s.kinds) == 0:
+		return errors.New("-kinds must name a kind of the server, since there is no FILE")
+	case len(s.files) > 0 && (s.kubeconfig != "" || s.context != ""):
+		return errors.New("-kubeconfig and -context are for a server, and must not be set beside a FILE")
+	case s.check && s.output == "":
+		return errors.New("-o must name the file that -check checks")
+	case len(s.fields) > 0 && len(s.files) == 0 && len(s.kinds) > 1:
+		return errors.New("-fields needs one kind, and -kinds names several")
+	}
+	s.command = s.commandLine()
+	s.packageName = cmp.Or(s.packageName, packageOf(s.output))
+	if !token.IsIdentifier(s.packageName) || s.packageName == "_" {
+		return fmt.Errorf("-package must be the name of a package, got %q", s.packageName)
+	}
+	return nil
+}
+
+// commandLine is the command without the flags that do not change what it writes.
+func (s *settings) commandLine() string {
+	words := []string{program}
+	for _, f := range []struct{ name, value string }{
+		{"-o", s.output},
+		{"-package", s.packageName},
+		{"-kinds", strings.Join(s.kinds, ",")},
+		{"-versions", strings.Join(s.versions, ",")},
+		{"-fields", strings.Join(s.fields, ",")},
+	} {
+		if f.value != "" {
+			words = append(words, f.name, quoted(f.value))
+		}
+	}
+	for _, file := range s.files {
+		words = append(words, quoted(file))
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted returns an argument as it is, or quoted if a shell would not take it as it is.
+func quoted(arg string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:="
+	if strings.Trim(arg, plain) == "" {
+		return arg
+	}
+	return strconv.Quote(arg)
+}
+
+// packageOf returns the name of the package in the folder of a file: that of its Go files, or else of the folder.
+func packageOf(output string) string {
+	if output == "" {
+		return "main"
+	}
+	folder := filepath.Dir(output)
+	files, _ := filepath.Glob(filepath.Join(folder, "*.go")) // sorted; the only error is that of a bad pattern
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || filepath.Base(file) == filepath.Base(output) && len(files) > 1 {
+			continue
+		}
+		if f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly); err == nil {
+			return f.Name.Name
+		}
+	}
+	full, err := filepath.Abs(folder)
+	if err != nil {
+		return ""
+	}
+	name := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(filepath.Base(full)))
+	return cmp.Or(strings.TrimLeft(name, "0123456789"), "main")
+}

@@ -1,0 +1,84 @@
+package schema
+
+import "github.com/bowline-go/bowline/client/meta"
+
+// Kind is a kind of objects in one version, with its resource.
+type Kind struct {
+	GVK      meta.GVK
+	Resource string
+	ListKind string
+	Scope    meta.Scope
+	// Served says that a server offers the version.
+	Served bool
+	// Schema is that of a whole object. It is nil if nothing is known about the objects.
+	Schema *Schema
+	// Components are the schemas that references name, those of one OpenAPI document.
+	Components map[string]*Schema
+}
+
+// Schema is what a schema says about one value. All Schemas that it leads to are without nil elements. It is shared,
+// and must not be changed.
+type Schema struct {
+	// Ref is the name of a component. The other fields of a reference that matter are Description, Nullable and Default.
+	Ref         string
+	Description string
+	Type        string // object, array, string, integer, number, boolean; empty if it is not said
+	Format      string
+	Nullable    bool
+	Default     any // as Tree returns it; nil if there is none
+	Enum        []any
+
+	Properties map[string]*Schema
+	Required   map[string]bool
+	// Additional is the schema of the members that Properties does not name; nil if there is none.
+	Additional *Schema
+	Items      *Schema
+
+	Pattern   string
+	MinLength int64
+	MinItems  int64
+	Minimum   *float64
+	Maximum   *float64
+	// ExclusiveMinimum and ExclusiveMaximum say that the bound itself is no value.
+	ExclusiveMinimum, ExclusiveMaximum bool
+
+	// PreserveUnknown says that members without a schema are kept.
+	PreserveUnknown bool
+	// Embedded says that the value is a whole object with apiVersion, kind and metadata.
+	Embedded    bool
+	IntOrString bool
+	// ListType is atomic, set or map; MapType is atomic or granular.
+	ListType, MapType string
+	ListKeys          []string
+	PatchStrategy     string
+	PatchMergeKey     string
+	// Groups are members that exclude each other.
+	Groups []Group
+	Rules  []string // the CEL rules, or their messages
+
+	kinds []meta.GVK
+}
+
+// Group is a set of members of an object that belong together.
+type Group struct {
+	// Exactly says that one of the members must be set; otherwise at most one may be.
+	Exactly bool
+	// Discriminator is the member that says which one is set; empty if there is none.
+	Discriminator string
+	Members       []string
+}
+
+// Refs calls visit with the name of every component that s refers to, in no order.
+func (s *Schema) Refs(visit func(ref string)) {
+	if s.Ref != "" {
+		visit(s.Ref)
+	}
+	for _, p := range s.Properties {
+		p.Refs(visit)
+	}
+	for _, inner := range []*Schema{s.Items, s.Additional} {
+		if inner != nil {
+			inner.Refs(visit)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package source
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bowline-go/bowline/client/typegen/internal/schema"
+)
+
+// fields adds the fields of the properties of an object to a struct. component names the schema if it is one.
+func (g *generator) fields(st *goStruct, s *schema.Schema, at string, chosen selection) error {
+	root := slices.ContainsFunc(st.fields, func(f goField) bool { return f.name == "" && f.member == "metadata" })
+	left := maps.Clone(chosen)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		parts, is := chosen[name]
+		delete(left, name)
+		if root && isHead(name) || chosen != nil && !is {
+			continue
+		}
+		if err := g.field(st, s, name, at, root, parts); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		if !root || !isHead(name) {
+			return fmt.Errorf("%s has no field %q", at, name)
+		}
+	}
+	return nil
+}
+
+// field adds the field of a property.
+func (g *generator) field(st *goStruct, s *schema.Schema, name, at string, root bool, chosen selection) error {
+	use := s.Properties[name]
+	at += "." + name
+	if !fitsTag(name) {
+		return fmt.Errorf("%s: the name of a member must have 1 to %d bytes, and no quotes, backslashes, commas or control characters, since a "+
+			"tag cannot have them, got %q", at[:min(len(at), 300)], maxMember, name[:min(len(name), 80)])
+	}
+	t, err := g.typeOf(use, member{parent: st.name, name: name, at: at, embedded: s.Embedded}, chosen)
+	if err != nil {
+		return err
+	}
+	resolved := g.lookup(use)
+	f := goField{typ: t, member: name}
+	absence{
+		s: resolved, use: use, required: s.Required[name], top: root && (name == "spec" || name == "status"),
+		hint: g.options.Hints(st.component, name), lookup: g.lookup,
+	}.mark(&f)
+	if f.typ.expr == "meta.ObjectMeta" && name == "metadata" && !f.pointer && st.embeddable() {
+		st.embed(f.typ, name)
+		return nil
+	}
+	f.name = st.taken.take(goName(name), goName(name)+"Field")
+	f.doc = fieldDoc(f.name, name, use, resolved)
+	merging(&f, use, resolved, st.component != "")
+	st.fields = append(st.fields, f)
+	return nil
+}
+
+// embeddable reports whether the names of ObjectMeta are still free.
+func (st *goStruct) embeddable() bool {
+	for _, name := range []string{"ObjectMeta", "Name", "Namespace", "Labels", "Annotations", "UID", "Key", "Identity"} {
+		if st.taken[name] {
+			return false
+		}
+	}
+	return true
+}
+
+const maxMember = 512
+
+// fitsTag reports whether encoding/json takes a name from a tag.
+func fitsTag(name string) bool {
+	const others = "!#$%&()*+-./:;<=>?@[]^_{|}~ "
+	return name != "" && len(name) <= maxMember && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(others, r)
+	})
+}
+
+// fieldDoc is the comment of a field.
+func fieldDoc(field, name string, use, resolved *schema.Schema) string {
+	doc := strings.TrimSpace(use.Description)
+	if rest, ok := strings.CutPrefix(doc, name+" "); ok {
+		doc = field + " " + rest
+	}
+	if doc == "" && use.Ref == "" {
+		doc = strings.TrimSpace(resolved.Description)
+	}
+	add := func(sentence string) {
+		if doc != "" {
+			doc += "\n"
+		}
+		doc += sentence
+	}
+	if use.Default != nil && fmt.Sprint(use.Default) != "map[]" && use.Default != "" {
+		add("The default is " + schema.JSON(use.Default) + ".")
+	}
+	if resolved.ListType == "map" && len(resolved.ListKeys) > 1 {
+		add("The elements have the keys " + strings.Join(resolved.ListKeys, ", ") + ".")
+	}
+	if len(resolved.Enum) > 0 && resolved.Type != "string" {
+		add("One of " + schema.JSON(resolved.Enum) + ".")
+	}
+	return doc
+}
+
+// merging sets the tags by which Ensure, and patches of this module, merge lists and objects. The built-in kinds have
+// both tags in their documents, and Ensure knows them.
+func merging(f *goField, use, s *schema.Schema, isComponent bool) {
+	switch {
+	case use.PatchStrategy != "":
+		f.strategy, f.key = use.PatchStrategy, use.PatchMergeKey
+	case isComponent:
+	case s.ListType == "map" && len(s.ListKeys) == 1 && fitsTag(s.ListKeys[0]):
+		f.strategy, f.key = "merge", s.ListKeys[0]
+	case s.MapType == "atomic" && (f.typ.form == structure || strings.HasPrefix(f.typ.expr, "map[")):
+		f.strategy = "replace"
+	}
+	if e := f.typ.element; f.key != "" && e != nil && !slices.ContainsFunc(e.fields, func(inner goField) bool { return inner.member == f.key }) {
+		f.strategy, f.key = "", "" // the field of the key was not chosen
+	}
+}
+
+// member is the place of a value whose type is made.
+type member struct {
+	parent   string // the name of the struct
+	name     string // of the property
+	at       string
+	embedded bool // the parent is an embedded resource
+	element  bool // it is an element of the property
+}
+
+// what says what the value is.
+func (m member) what() string {
+	if m.element {
+		return "an element of " + m.at
+	}
+	return "the value of " + m.at
+}
+
+// typeName returns a free name for the type of the value.
+func (g *generator) typeName(m member) string {
+	name := goName(m.name)
+	if m.element {
+		return g.names.take(bounded(m.parent+singular(name)), bounded(m.parent+name+"Item"))
+	}
+	return g.names.take(bounded(m.parent+name), bounded(m.parent+name+"Type"))
+}
+
+// typeOf returns the type for a schema.
+func (g *generator) typeOf(s *schema.Schema, m member, chosen selection) (goType, error) {
+	if s.Ref != "" {
+		return g.reference(s, m, chosen)
+	}
+	t, ok := leaf(s)
+	if !ok {
+		t, ok = shape(s, m)
+	}
+	switch {
+	case ok && chosen != nil:
+		return t, fmt.Errorf("%s: %w", m.at, errNoFields)
+	case ok:
+		return t, nil
+	case s.Type == "string" && isEnum(s):
+		if chosen != nil {
+			return t, fmt.Errorf("%s: %w", m.at, errNoFields)
+		}
+		return g.enum(s, m)
+	case s.Type == "array":
+		return g.listOf(s.Items, "[]", m, chosen)
+	case len(s.Properties) > 0:
+		return g.structOf(s, g.typeName(m), "", m, chosen)
+	case s.Additional != nil:
+		return g.listOf(s.Additional, "map[string]", m, chosen)
+	case chosen != nil:
+		return t, fmt.Errorf("%s: %w", m.at, errNoFields)
+	}
+	return raw(), nil
+}
+
+// reference returns the type of a component, which is made once unless only some of its fields are chosen.
+func (g *generator) reference(s *schema.Schema, m member, chosen selection) (goType, error) {
+	t, ok := component(s.Ref)
+	to := g.now.Components[s.Ref]
+	switch {
+	case ok && chosen != nil:
+		return t, fmt.Errorf("%s: %w", m.at, errNoFields)
+	case ok:
+		return t, nil
+	case to.Ref != "":
+		return g.typeOf(to, m, chosen)
+	case len(to.Properties) == 0:
+		return g.typeOf(to, m, chosen)
+	case chosen != nil:
+		return g.structOf(to, g.typeName(m), s.Ref, m, chosen)
+	}
+	if t, ok = g.isMade(s.Ref); ok {
+		return t, nil
+	}
+	parts := strings.Split(s.Ref, ".")
+	name := goName(parts[len(parts)-1])
+	longer := goName(strings.Join(parts[max(0, len(parts)-3):], "."))
+	return g.structOf(to, g.names.take(name, longer), s.Ref, m, nil)
+}
+
+// structOf makes a struct.
+func (g *generator) structOf(s *schema.Schema, name, ref string, m member, chosen selection) (goType, error) {
+	st := &goStruct{name: name, component: ref, taken: names{}, open: s.PreserveUnknown && chosen == nil}
+	what := m.what()
+	if ref != "" {
+		what = "the schema " + ref
+	}
+	if err := g.begin(st, s, what); err != nil {
+		return goType{}, err
+	}
+	t := goType{expr: name, form: structure, of: st}
+	if ref != "" && chosen == nil {
+		g.components[ref] = made{t, g.now.Components}
+	}
+	return t, g.fields(st, s, m.at, chosen)
+}
+
+// listOf makes a list or a map of elements.
+func (g *generator) listOf(s *schema.Schema, prefix string, m member, chosen selection) (goType, error) {
+	if s == nil {
+		s = &schema.Schema{}
+	}
+	if m.element {
+		m.name += "Item"
+	}
+	m.element = true
+	t, err := g.typeOf(s, m, chosen)
+	if err != nil {
+		return t, err
+	}
+	if (s.Nullable || g.lookup(s).Nullable) && t.form != nilable && t.form != moment {
+		prefix += "*"
+	}
+	return goType{expr: prefix + t.expr, form: nilable, element: t.of, packages: t.packages}, nil
+}

@@ -1,0 +1,123 @@
+package source
+
+import "github.com/bowline-go/bowline/client/meta"
+
+// form says how a Go type shows that there is no value.
+type form int
+
+const (
+	scalar    form = iota // by a pointer: a number, a text, a bool
+	value                 // by a pointer: a struct that is one value, such as a quantity
+	structure             // by a pointer: a struct with fields
+	nilable               // by nil: a list, a map, bytes, raw JSON
+	moment                // by its zero, which is no value: a time
+)
+
+// goType is a type in the written source.
+type goType struct {
+	expr string
+	form form
+	// of is the struct that expr names, if this package writes it. It is nil for other types.
+	of *goStruct
+	// element is the struct of the elements of a list, if this package writes it.
+	element *goStruct
+	// packages are those that expr names.
+	packages []string
+}
+
+// The packages that written source may import.
+const (
+	metaPackage   = "github.com/bowline-go/bowline/client/meta"
+	clientPackage = "github.com/bowline-go/bowline/client"
+	jsonPackage   = "encoding/json"
+)
+
+func plain(expr string) goType { return goType{expr: expr} }
+func ofMeta(name string, f form) goType {
+	return goType{expr: "meta." + name, form: f, packages: []string{metaPackage}}
+}
+
+func raw() goType {
+	return goType{expr: "json.RawMessage", form: nilable, packages: []string{jsonPackage}}
+}
+
+const machinery = "io.k8s.apimachinery.pkg."
+
+// component returns the type of a component for which there is one already.
+func component(name string) (goType, bool) {
+	switch name {
+	case machinery + "apis.meta.v1.ObjectMeta":
+		return ofMeta("ObjectMeta", structure), true
+	case machinery + "apis.meta.v1.LabelSelector":
+		return ofMeta("LabelSelector", structure), true
+	case machinery + "apis.meta.v1.LabelSelectorRequirement":
+		return ofMeta("Requirement", structure), true
+	case machinery + "apis.meta.v1.OwnerReference":
+		return ofMeta("OwnerReference", structure), true
+	case machinery + "apis.meta.v1.ManagedFieldsEntry":
+		return ofMeta("ManagedFields", structure), true
+	case machinery + "apis.meta.v1.Condition":
+		return ofMeta("Condition", structure), true
+	case "io.k8s.api.core.v1.ObjectReference":
+		return ofMeta("ObjectReference", structure), true
+	case machinery + "apis.meta.v1.Time":
+		return ofMeta("Time", moment), true
+	case machinery + "apis.meta.v1.MicroTime":
+		return ofMeta("MicroTime", moment), true
+	case machinery + "apis.meta.v1.Duration":
+		return ofMeta("Duration", value), true
+	case machinery + "api.resource.Quantity":
+		return ofMeta("Quantity", value), true
+	case machinery + "util.intstr.IntOrString":
+		return ofMeta("IntOrString", value), true
+	case machinery + "apis.meta.v1.FieldsV1", machinery + "runtime.RawExtension":
+		return raw(), true
+	}
+	return goType{}, false
+}
+
+// goStruct is a struct in the written source.
+type goStruct struct {
+	name, doc string
+	component string // the component that it is made of; empty for others
+	fields    []goField
+	taken     names // the names of fields and methods
+	// open says that the struct keeps members that have no field.
+	open bool
+	// passed are members without a field that an open struct does not keep.
+	passed []string
+}
+
+// goField is a field of a struct.
+type goField struct {
+	name     string // empty if it is embedded
+	typ      goType
+	pointer  bool
+	member   string // the name in JSON; empty if it is that of several
+	option   string // omitempty, omitzero or nothing
+	strategy string // the tag patchStrategy
+	key      string // the tag patchMergeKey
+	doc      string
+}
+
+// holds reports whether the value of the field is within the struct, so that the field cannot have the struct's type.
+func (f *goField) holds() bool { return f.typ.form == structure && !f.pointer }
+
+// goEnum is a string type and its values.
+type goEnum struct {
+	name, doc string
+	constants []string
+	values    []string
+}
+
+// goKind is the descriptor of a kind.
+type goKind struct {
+	name, typ string
+	pointsTo  string // what typ is an alias of; empty if it is a struct
+	doc       string
+	aliasDoc  string
+	resource  meta.GVR
+	kind      string
+	listKind  string
+	scope     meta.Scope
+}

@@ -1,0 +1,138 @@
+// Command typegen writes Go types for the kinds of a server: a struct and a client.Type for each kind, from the
+// manifests of CustomResourceDefinitions, from OpenAPI v3 documents, or from a server:
+//
+//	go run github.com/bowline-go/bowline/client/typegen -o sites.go sites.yaml
+//	go run github.com/bowline-go/bowline/client/typegen -o pods.go -kinds pods -fields spec.nodeName,status.phase
+//
+// The first writes the whole kinds of the definitions in a file, the second a struct for a cache of the server that the
+// kubeconfig names. In a go:generate line either runs again with the next go generate, and -check makes it fail if the
+// file would change.
+//
+// # What it writes
+//
+// A kind is a struct with the fields of its schema, or those of -fields, and a variable of type client.Type that is
+// called after the resource: Sites. Whole kinds embed meta.TypeMeta and meta.ObjectMeta. With -fields the metadata is
+// meta.Identity and the parts that -fields names, such as metadata.labels. A kind without a schema is meta.Raw.
+//
+//	schema                                       Go
+//	integer, number, string, boolean             int64 (int32 if the format says so), float64, string, bool
+//	format date-time                             meta.Time; of a built-in kind also meta.MicroTime
+//	format byte                                  []byte
+//	int-or-string                                meta.IntOrString, or meta.Quantity if the pattern is that of quantities
+//	string with an enum                          a string type and its constants
+//	object with properties                       a struct
+//	object with additionalProperties, array      a map with string keys, a slice
+//	x-kubernetes-preserve-unknown-fields         json.RawMessage; beside properties a struct with a field Unknown, which
+//	                                             keeps the other members
+//	x-kubernetes-embedded-resource               meta.Unstructured; a struct if it has properties
+//	anything else                                json.RawMessage
+//	a condition, a label selector, a reference   meta.Condition, meta.LabelSelector, meta.ObjectReference
+//
+// A list whose elements have one key is tagged patchStrategy and patchMergeKey, as Ensure and patches read them, and an
+// atomic object patchStrategy:"replace". Descriptions, defaults, unions and messages of CEL rules become comments.
+//
+// A field tells an absent value from a zero where these differ: it is a pointer unless it is required, or its zero is
+// no valid value. A required field has no omitempty. Lists and maps use nil for absent.
+//
+// # Which kinds
+//
+// Without -kinds, all kinds of the files. Of each, the version that is most stable by the rules of Kubernetes among
+// those that are served, or those of -versions; if there are several of a kind, the names of its types end in the
+// version. Types of one package must not collide, so write files of several commands into several packages, or name
+// all kinds in one command.
+//
+// # Guarantees
+//
+// The same input gives the same bytes, which gofmt does not change. No text of a schema becomes code: it stays in
+// comments and string literals, whatever it contains. Objects that a server returns keep their bytes through the types,
+// except that
+//
+//   - an explicit null in an optional field is absent, and so is a spec or a status with nothing but zeros;
+//   - times, quantities and selectors are in the canonical form that the server uses for its own kinds, and a time has
+//     no fraction of a second;
+//   - values that the schema does not allow are errors, as are numbers of int-or-string beyond 32 bits.
+//
+// # Errors and limits
+//
+// A schema that contradicts itself (an enum or a default of another type, properties of a string, bounds without a
+// value), that has no finite value, or refers to one that is missing, is an error that names the place. So is a name of
+// a member that a struct tag cannot have. A file has at most 64 MiB, a document 100,000 schemas, at most 100 deep, and
+// one command writes at most 20,000 types. The exit code is 1 after an error, also of -check, and 2 for wrong flags.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/bowline-go/bowline/client/typegen/internal/source"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the program; it returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "typegen:", err)
+		return 2
+	}
+	if err := generate(ctx, s, stdin, stdout, stderr); err != nil {
+		fmt.Fprintln(stderr, "typegen:", err)
+		return 1
+	}
+	return 0
+}
+
+// generate writes or checks the file.
+func generate(ctx context.Context, s settings, stdin io.Reader, stdout, stderr io.Writer) error {
+	kinds, err := read(ctx, s, stdin, stderr)
+	if err != nil {
+		return err
+	}
+	hints, err := source.BuiltinHints()
+	if err != nil {
+		return err
+	}
+	text, err := source.Write(kinds, source.Options{Package: s.packageName, Command: s.command, Fields: s.fields, Hints: hints})
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.check:
+		had, err := os.ReadFile(s.output)
+		if err != nil {
+			return fmt.Errorf("check: %w", err)
+		}
+		if !bytes.Equal(had, text) {
+			return fmt.Errorf("check: %s differs from what this command writes; run it without -check", s.output)
+		}
+		return nil
+	case s.output == "":
+		_, err := stdout.Write(text)
+		return err
+	}
+	return write(s.output, text)
+}
+
+// write replaces a file, unless it has the text already, so that its time does not change.
+func write(path string, text []byte) error {
+	if had, err := os.ReadFile(path); err == nil && bytes.Equal(had, text) {
+		return nil
+	}
+	const mode = 0o644
+	return os.WriteFile(path, text, mode)
+}
