@@ -43,6 +43,11 @@ func TestConformanceOfDefinitions(t *testing.T) {
 	conformance.RunDefinitions(t, startForSuite(t).Config())
 }
 
+func TestConformanceOfInstalls(t *testing.T) {
+	t.Parallel()
+	conformance.RunInstalls(t, clienttest.Start(t, clienttest.Options{}).Config())
+}
+
 func TestConformanceOfRoles(t *testing.T) {
 	t.Parallel()
 	conformance.RunRoles(t, clienttest.Start(t, clienttest.Options{RBAC: true}).Config())

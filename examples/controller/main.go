@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/crd"
 	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
@@ -32,6 +33,9 @@ var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site"
 
 func run(ctx context.Context, cfg client.Config) error {
 	c, err := client.New(cfg)
+	if err == nil {
+		err = crd.Install(ctx, c, crd.MustOf(Sites, crd.Options{})) // the server serves sites now, with the fields of Site
+	}
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 
 func TestTheControllerWritesTheStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := clienttest.Start(t, clienttest.Options{CRDs: []string{"sites.yaml"}})
+		server := clienttest.Start(t, clienttest.Options{})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- run(ctx, server.Config()) }()
@@ -30,6 +30,7 @@ func TestTheControllerWritesTheStatus(t *testing.T) {
 		}
 		defer c.Close()
 		sites, key := client.For(c, Sites), meta.Key{Namespace: "default", Name: "a"}
+		synctest.Wait() // the program has installed the definition
 		made := &Site{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}
 		made.Spec.Domain = "example.com"
 		if _, err := sites.Create(t.Context(), made); err != nil {
@@ -47,24 +48,29 @@ func TestTheControllerWritesTheStatus(t *testing.T) {
 	})
 }
 
-// The program said nothing of a server that is gone, of a resource that is not installed, and of a 403.
+// The program said nothing of a server that is gone, and of a 403.
 func TestTheProgramSaysWhyItDoesNothing(t *testing.T) {
+	forbid := func(path string) func(s *clienttest.Server) {
+		return func(s *clienttest.Server) {
+			s.Intercept(func(r *http.Request) http.HandlerFunc {
+				if !strings.HasPrefix(r.URL.Path, path) {
+					return nil
+				}
+				return clienttest.Answer(meta.Status{Code: 403, Reason: "Forbidden", Message: "not you"})
+			})
+		}
+	}
 	for _, test := range []struct {
 		name  string
 		fault func(s *clienttest.Server)
-		want  []string
+		err   string // of a program that ends
+		log   []string
 	}{
-		{"a dead server", func(s *clienttest.Server) { s.Refuse(syscall.ECONNREFUSED) }, []string{"connection refused"}},
-		{"a missing resource", func(s *clienttest.Server) {
-			if err := s.Unregister(meta.GVR{Group: "example.com", Version: "v1", Resource: "sites"}); err != nil {
-				t.Fatal(err)
-			}
-		}, []string{"NotFound (404)"}},
-		{"no permission", func(s *clienttest.Server) {
-			s.Intercept(func(*http.Request) http.HandlerFunc {
-				return clienttest.Answer(meta.Status{Code: 403, Reason: "Forbidden", Message: "not you"})
-			})
-		}, []string{"Forbidden (403): not you"}},
+		{"a dead server", func(s *clienttest.Server) { s.Refuse(syscall.ECONNREFUSED) }, "connection refused", nil},
+		{"no permission to install", forbid("/apis/apiextensions.k8s.io/"), "Forbidden (403): not you", nil},
+		{"no permission to list", forbid("/apis/example.com/"), "", []string{
+			"Forbidden (403): not you", "sites.example.com/v1: list fails", `workers wait for sources, nothing is reconciled`,
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -72,15 +78,15 @@ func TestTheProgramSaysWhyItDoesNothing(t *testing.T) {
 				before := slog.Default()
 				defer slog.SetDefault(before)
 				slog.SetDefault(slog.New(slog.NewTextHandler(&said, nil)))
-				server := clienttest.Start(t, clienttest.Options{CRDs: []string{"sites.yaml"}})
+				server := clienttest.Start(t, clienttest.Options{})
 				test.fault(server)
 				ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer stop()
-				if err := run(ctx, server.Config()); err != nil {
-					t.Error(err)
+				if err := run(ctx, server.Config()); (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+					t.Errorf("the program ends with %v, want %q", err, test.err)
 				}
 				text := said.String()
-				for _, want := range append(test.want, "sites.example.com/v1: list fails", `workers wait for sources, nothing is reconciled`) {
+				for _, want := range test.log {
 					if !strings.Contains(text, want) {
 						t.Errorf("the log lacks %q:\n%s", want, text)
 					}
@@ -93,19 +99,17 @@ func TestTheProgramSaysWhyItDoesNothing(t *testing.T) {
 	}
 }
 
-// A reader pastes the program and the definition of its resource from the README.
-func TestTheReadmeShowsTheseFiles(t *testing.T) {
+// A reader pastes the program from the README.
+func TestTheReadmeShowsTheProgram(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, language := range map[string]string{"main.go": "go", "sites.yaml": "yaml"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(readme), "```"+language+"\n"+string(text)+"```\n") {
-			t.Errorf("README.md lacks this:\n%s", text)
-		}
+	text, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "```go\n"+string(text)+"```\n") {
+		t.Errorf("README.md lacks this:\n%s", text)
 	}
 }

@@ -1,20 +1,21 @@
 // Crd works with a custom resource through a struct of its own: no generated code, no scheme, no registration.
 //
-//	go run ./examples/crd                        # with nothing but Go: the API server is in the process
-//	kubectl apply -f examples/crd/sites.yaml && go run ./examples/crd -kubeconfig FILE
+//	go run ./examples/crd                     # with nothing but Go: the API server is in the process
+//	go run ./examples/crd -kubeconfig FILE
 //
-// In a real cluster it makes one Site in the namespace default, and removes it at the end.
+// In a real cluster it installs the definition of Sites, makes one Site in the namespace default, and removes the Site
+// at the end.
 package main
 
 import (
 	"context"
-	_ "embed" // for the definition
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/crd"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
@@ -47,6 +48,10 @@ type SiteStatus struct {
 var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"}
 
 func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
+	// The server learns of Sites from the type.
+	if err := crd.Install(ctx, c, crd.MustOf(Sites, crd.Options{})); err != nil {
+		return err
+	}
 	sites := client.For(c, Sites)
 	made, err := sites.Create(ctx, &Site{
 		Metadata: Metadata{Identity: meta.Identity{Namespace: "default", Name: "bowline-example"}, Labels: map[string]string{"team": "docs"}},
@@ -92,12 +97,6 @@ func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
 	return nil
 }
 
-//go:embed sites.yaml
-var definition string
-
 func main() {
-	cluster.Example{
-		Work: func(ctx context.Context, c *client.Client) error { return work(ctx, c, os.Stdout) },
-		Fill: cluster.Define(definition),
-	}.Main()
+	cluster.Example{Work: func(ctx context.Context, c *client.Client) error { return work(ctx, c, os.Stdout) }}.Main()
 }

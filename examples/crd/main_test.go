@@ -12,9 +12,6 @@ import (
 func TestASiteComesAndGoes(t *testing.T) {
 	var out bytes.Buffer
 	err := cluster.InProcess(t.Context(), func(ctx context.Context, c *client.Client) error {
-		if err := cluster.Define(definition)(ctx, c); err != nil {
-			return err
-		}
 		if err := work(ctx, c, &out); err != nil {
 			return err
 		}

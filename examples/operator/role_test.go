@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -12,8 +11,6 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 )
-
-var update = flag.Bool("update", false, "write role.yaml")
 
 // The role of the operator is what two replicas of it ask for.
 func TestTheRoleIsWhatTheOperatorAsksFor(t *testing.T) {

@@ -102,6 +102,7 @@ var imports = map[string][]string{
 	"client/typegen":                 {"client", "client/discovery", "client/kubeconfig", "client/meta", "client/typegen/internal/schema", "client/typegen/internal/source"},
 	"client/typegen/internal/schema": {"client/meta", "internal/directive"},
 	"client/typegen/internal/source": {"client/meta", "client/protobuf/all", "client/typegen/internal/schema", "internal/protobuf"},
+	"client/crd": {"client", "client/meta", "errors", "internal/gotype"},
 
 	"client/webhook": {"client", "client/meta", "errors", "internal/codec", "internal/patch/carry", "internal/regular", "patch"},
 
@@ -167,7 +168,7 @@ var imports = map[string][]string{
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/proof/conformance": {
-		"client", "client/discovery", "client/meta", "client/protobuf", "client/protobuf/apps", "client/protobuf/authorization",
+		"client", "client/crd", "client/discovery", "client/meta", "client/protobuf", "client/protobuf/apps", "client/protobuf/authorization",
 		"client/protobuf/autoscaling", "client/protobuf/certificates", "client/protobuf/coordination", "client/protobuf/core",
 		"client/protobuf/events", "errors", "internal/proof/conformance/calls", "internal/jsonlex", "internal/protobuf", "patch",
 	},
@@ -354,7 +355,7 @@ func TestExamplesImportOnlyTheModuleItsLoggerAndTheStandardLibrary(t *testing.T)
 
 // extras are what a program links only if it imports them, as are their folders.
 var extras = []string{
-	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/webhook", module + "/client/clienttest/containers", module + "/client/clienttest/controllers", module + "/client/clienttest/cel", module + "/client/clienttest/explore/clientgo", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
+	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/webhook", module + "/client/crd", module + "/client/clienttest/containers", module + "/client/clienttest/controllers", module + "/client/clienttest/cel", module + "/client/clienttest/explore/clientgo", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
 	"github.com/prometheus", "github.com/google/cel-go", "go.opentelemetry.io", "sigs.k8s.io/controller-runtime", "k8s.io/client-go",
 }
 
@@ -397,7 +398,7 @@ func TestAProgramLinksOnlyTheExtrasThatItImports(t *testing.T) {
 		}
 	}
 	// The rule has something to say of both kinds of program.
-	for program, want := range map[string]bool{"controller": false, "quickstart": true, "operator": true} {
+	for program, want := range map[string]bool{"watch": false, "controller": true, "quickstart": true, "operator": true} {
 		direct := imported[module+"/examples/"+program]
 		if len(direct) == 0 || slices.ContainsFunc(direct, extra) != want {
 			t.Errorf("examples/%s imports %q; that it imports extras should be %t", program, direct, want)

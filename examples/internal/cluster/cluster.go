@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -81,20 +80,6 @@ func onCluster(ctx context.Context, o kubeconfig.Options, work Work) error {
 	}
 	defer c.Close()
 	return work(ctx, c)
-}
-
-// Define makes a CustomResourceDefinition, given in YAML, as kubectl create does.
-func Define(definition string) Work {
-	return func(ctx context.Context, c *client.Client) error {
-		resp, err := c.Raw(ctx, client.RawRequest{
-			Method: http.MethodPost, Path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-			Header: http.Header{"Content-Type": {"application/yaml"}}, Body: []byte(definition),
-		})
-		if err != nil {
-			return err
-		}
-		return resp.Body.Close()
-	}
 }
 
 // InProcess runs work on its own API server in the process, which ends with the work.

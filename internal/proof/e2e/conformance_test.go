@@ -32,6 +32,11 @@ func TestConformanceOfDefinitions(t *testing.T) {
 	conformance.RunDefinitions(t, adminConfig())
 }
 
+func TestConformanceOfInstalls(t *testing.T) {
+	t.Parallel()
+	conformance.RunInstalls(t, adminConfig())
+}
+
 func TestConformanceOfRoles(t *testing.T) {
 	t.Parallel()
 	conformance.RunRoles(t, adminConfig())

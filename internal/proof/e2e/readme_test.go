@@ -11,10 +11,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The definition and the program of README.md, as they stand there.
+// The program of README.md, as it stands there. It installs the definition of its resource.
 func TestTheFirstControllerOfTheReadmeWorks(t *testing.T) {
 	c := open(t, adminConfig())
-	define(t, c, exampleFile(t, "controller/sites.yaml"))
 	cmd := exec.CommandContext(t.Context(), buildExample(t, "controller"))
 	cmd.Env = append(cmd.Environ(), "KUBECONFIG="+plane.Kubeconfig)
 	var said bytes.Buffer
@@ -22,14 +21,23 @@ func TestTheFirstControllerOfTheReadmeWorks(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	definition := meta.Key{Name: "sites.example.com"}
+	t.Cleanup(func() {
+		if err := client.For(c, definitions).Delete(context.WithoutCancel(t.Context()), definition, client.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := client.WaitFor(ctx, client.For(c, definitions), definition, client.UntilReady()); err != nil {
+		t.Error(err)
+	}
 	sites := client.For(c, client.Type[object]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"})
 	site := create(t, sites, "default", `{"metadata": {"name": "home"}, "spec": {"domain": "example.com"}}`)
 	written := client.Until("have an address", func(site object) (bool, error) {
 		url, _, err := meta.Nested[string](site, "status", "url")
 		return url == "https://example.com/", err
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
 	_, waited := client.WaitFor(ctx, sites, meta.KeyOf(site), written)
 	signalled := cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil || waited != nil || signalled != nil {

@@ -1,0 +1,89 @@
+// Package crd makes CustomResourceDefinitions from Go types, and installs them.
+//
+//	var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"}
+//
+//	type Site struct {
+//		meta.ObjectMeta `json:"metadata"`
+//		Spec            struct {
+//			Domain   string   `json:"domain" crd:"minLength=1; maxLength=253; format=hostname"`
+//			Replicas int32    `json:"replicas,omitempty" crd:"minimum=0; maximum=100; default=1"`
+//			Hosts    []string `json:"hosts,omitempty" crd:"listType=set; items.maxLength=253"`
+//		} `json:"spec"`
+//		Status struct {
+//			Conditions []meta.Condition `json:"conditions,omitempty"`
+//		} `json:"status"`
+//	}
+//
+//	err := crd.Install(ctx, c, crd.MustOf(Sites, crd.Options{ShortNames: []string{"si"}}))
+//
+// [Of] derives the definition by reflection, and [Install] brings it to a server. A program without the right to write
+// definitions keeps the manifest in its repository: [YAML] writes it, and [CheckFile] holds a file to the type in a
+// test.
+//
+// # What a type says
+//
+//	GO                                       SCHEMA
+//	string, bool, int, float64               string, boolean, integer, number
+//	int32, int64, float32, float64           the same with that format
+//	int8, int16, uint8, uint16, uint32       integer with the bounds of the type; uint and uint64 with minimum 0
+//	[]byte                                   string with format byte
+//	struct, also embedded                    object with its fields
+//	[]T, [n]T, map[string]T                  array, array of n elements, object with additionalProperties
+//	meta.Time, meta.MicroTime, time.Time     string with format date-time
+//	meta.Duration                            string
+//	meta.Quantity, meta.IntOrString          integer or string
+//	[]meta.Condition                         a list map with the key type, and the API's rules for conditions
+//	meta.LabelSelector, meta.ObjectReference atomic objects
+//	meta.ObjectMeta below the root           name, generateName, namespace, labels, annotations, finalizers
+//	json.RawMessage                          any value
+//	meta.Unstructured, meta.Raw              an embedded resource
+//	a type with MarshalText                  string
+//
+// The types of k8s.io/apimachinery with these names are known as well. Interfaces, maps with other keys, channels,
+// recursive types, and types with their own JSON are errors, unless the tag says the schema.
+//
+// The members apiVersion, kind and metadata of the object are left out, because the server knows them. The type has the
+// subresource status if it has the member status; see Options.WholeStatus.
+//
+// A member is required if encoding/json always writes a value: its tag has neither omitempty nor omitzero, it is not a
+// pointer, it has no default, and it is not the status. It may be null if encoding/json writes null for its zero value:
+// a pointer, a slice, a map or a meta.Time without omitempty or omitzero. So the server accepts what the program
+// writes, unless a word forbids it. No enum has null, so an enum of a field that may be null is an error.
+//
+// A list with the tags `patchStrategy:"merge" patchMergeKey:"name"`, which Ensure reads, is a list map with that key,
+// unless its elements are types of k8s.io.
+//
+// # The tag
+//
+// The tag crd has words that are separated by semicolons. Two semicolons are one in a value. Values are not quoted; Go
+// wants a double backslash for a backslash and \" for a quote in any tag.
+//
+//	required, optional                       against the rule above; required also forbids null
+//	nullable                                 null is a value
+//	default=VALUE                            a text as it is, anything else as JSON
+//	enum=A,B,C                               the values that are allowed
+//	minimum=, maximum=, exclusiveMinimum=, exclusiveMaximum=, multipleOf=
+//	minLength=, maxLength=, pattern=, format=
+//	minItems=, maxItems=, minProperties=, maxProperties=
+//	rule=CEL                                 a rule; message=, messageExpression=, reason= and fieldPath= come after it
+//	listType=atomic, set or map              with listMapKeys=name,port for map
+//	mapType=atomic or granular
+//	preserveUnknown                          members without a schema are kept
+//	embedded                                 a whole object, with apiVersion, kind and metadata
+//	type=                                    in place of what the Go type says: string, integer, number, boolean,
+//	                                         intOrString, any, or object with preserveUnknown
+//
+// A word with items. before it is about the elements of a list, or the values of a map: items.maxLength=63.
+//
+// Comments are not part of a program, so [Options].Descriptions has the texts for kubectl explain.
+//
+// # Guarantees and limits
+//
+// Of is deterministic, and each mistake is an error that names the Go field and what is allowed. The schemas are
+// structural. Of checks defaults and enums by the schema, but neither rules in CEL, which the server or
+// client/clienttest/cel compiles, nor what a server limits as a whole: the size of a definition, and the cost of its
+// rules. A definition has at most 20,000 schemas.
+//
+// [Install] does not drop a version, and does not narrow a schema while there are objects, unless
+// [InstallOptions] say so. It does not convert stored objects.
+package crd
