@@ -215,19 +215,28 @@ func (s schedule) at(where place) (all []disturbance) {
 	return all
 }
 
-// byOthers reports whether a person or another program does something in the schedule. There is at most one such thing
-// in each, because two may undo each other: a person who takes away the owner references also takes that of another
-// program.
-func (s schedule) byOthers() bool {
-	return slices.ContainsFunc(s, func(d disturbance) bool { return d.kind.isOfOthers() })
+// takes reports whether another disturbance may happen in the same run. Of some kinds there is at most one:
+//
+//   - People and other programs do one thing, because two may undo each other: a person who takes away the owner
+//     references also takes that of another program.
+//   - One thing goes wrong during steps of the history: a program that sees nothing of all of it rightly does nothing.
+//   - Nobody edits an object while a program sees nothing during several steps: it could mend the edit before the next
+//     step otherwise.
+func (s schedule) takes(d disturbance) bool {
+	for _, is := range s {
+		switch {
+		case d.kind.isOfOthers() && is.kind.isOfOthers(), d.place.class == step && is.place.class == step,
+			d.isLong() && stays(is.kind), stays(d.kind) && is.isLong():
+			return false
+		}
+	}
+	return true
 }
 
+// isLong reports whether the disturbance lasts until a later step of the history.
+func (d disturbance) isLong() bool { return d.place.class == step && effectOf(d.kind).end != nil }
+
+// isOfOthers reports whether a person or another program does it.
 func (k kind) isOfOthers() bool {
 	return stays(k) || k == stranger || slices.ContainsFunc(claims(), func(c claim) bool { return c.kind == k })
-}
-
-// atStep reports whether something goes wrong during a step of the history. The search makes no schedule with two of
-// those: a program that sees nothing of the whole history rightly does nothing.
-func (s schedule) atStep() bool {
-	return slices.ContainsFunc(s, func(d disturbance) bool { return d.place.class == step })
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/meta"
 )
 
 func TestASchedulesTextIsReadAsTheSameSchedule(t *testing.T) {
@@ -76,27 +75,6 @@ func TestAPlanThatCannotBePlayedIsRefused(t *testing.T) {
 		if err := p.check(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, want an error that names it", name, err)
 		}
-	}
-}
-
-// The finalizer of another program holds the first Box of the name, so the history makes the second one later.
-func TestACreateWaitsForAnObjectThatIsHeld(t *testing.T) {
-	plan := boxPlan(sweepsByServer)
-	plan.History = func(h *History) {
-		a := &Box{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}
-		Create(h, boxType(), a)
-		h.Rest()
-		Delete(h, boxType(), a.Key())
-		Create(h, boxType(), a)
-		h.Rest()
-	}
-	s := &search{t: t, plan: plan, limit: time.Minute, seed: 1}
-	if !s.reference() {
-		t.Fatal(s.failed.wrong)
-	}
-	o := s.try(schedule{{kind: finalized, argument: "boxes/default/a", place: place{step, 2}}})
-	if len(o.wrong) > 0 || len(o.happened) != 1 || !strings.Contains(o.tale(), "and waits until the other program is done") {
-		t.Errorf("%q went wrong: %q\n%s", o.happened, o.wrong, o.tale())
 	}
 }
 

@@ -67,8 +67,8 @@
 //   - replaced: the object is deleted, and a person makes another one with its name. A cleanup without a uid deletes
 //     it.
 //   - edited: a field has another value. The conflict that follows is taken for final.
-//   - unlabeled, disowned: the labels or the owner references are taken away. The child is made again beside the old
-//     one.
+//   - unlabeled: the labels are taken away. A cleanup by labels misses the child.
+//   - disowned: the owner references are taken away. The child is made again beside the old one.
 //   - terminated: the namespace is deleted, unless it is one of the cluster's own. An object elsewhere is left over.
 //
 // Other programs do something, and take it back after five minutes, so the state must be as without it:
@@ -87,6 +87,10 @@
 // A replica dies network first: what its deferred functions would send is lost. Package variables outlive a crash.
 // Renewals of leases are not disturbed.
 //
+// People act on what they see. A step of the history whose object the program has not made yet, because of a
+// disturbance, waits for the object, and so does a create while another object of the name is being deleted. What was
+// to last until a later step ends then. A step fails if it waits in vain, and the history goes on.
+//
 // # What is wrong
 //
 // A run fails the test if, at rest, the objects on the server are not those of the run without disturbances. Not
@@ -98,13 +102,18 @@
 // finalizer, the owner reference or the annotation of another writer is lost; and if Plan.Always or Plan.AtRest returns
 // an error.
 //
-// A write is wrong if it is sent, not when it arrives, by a replica that has had a lease and has none any more: a lease
-// lasts for leaseDurationSeconds from when the replica sent the last write of it whose answer it has had, by the one
-// clock of a run, or until the replica sends a write that gives it up. The same holds while another replica still has
-// the same lease; in a namespace whose range is, by the leases of package client/shards, another replica's and not its
-// own; and after Program has returned. Ranges by uid are not checked, because nobody outside knows which object the
-// work is for. Nor are programs without leases, writes to leases, events and the resources of Plan.Ignore, and replicas
-// that have never had a lease.
+// A write is wrong if it is sent, not when it arrives, by a replica that has had a lease and has none any more: a
+// lease lasts for leaseDurationSeconds from when the replica sent the last write of it whose answer it has had, by the
+// one clock of a run, or until the replica sends a write that gives it up, has handed it to another holder, or has got
+// it from the server with another holder. The same holds while another replica still has the same lease; in a
+// namespace whose range is, by the leases of package client/shards, another replica's and not its own; and after
+// Program has returned. Ranges by uid are not checked, because nobody outside knows which object the work is for. Nor
+// are programs without leases, writes to leases, events and the resources of Plan.Ignore, replicas that have never had
+// a lease, and holders that a replica knows from a list or a watch of leases.
+//
+// A panic in a goroutine that the program has started itself ends the test process at once, as everywhere in Go: no
+// story is told then. Reconcile functions of package controller are not concerned, because it recovers their panics.
+// -explore.trace shows the schedules that were under way.
 //
 // A controller whose result depends on each state that an object has had, such as one that counts changes, is right
 // only if it sees them all. No controller of a cluster does.
@@ -116,8 +125,9 @@
 //
 // # The search
 //
-// People and other programs do at most one thing in a schedule, because two of them may undo each other. Nobody deletes
-// an object that the program has not written to yet, or takes away the reference to an owner that is being deleted.
+// People and other programs do at most one thing in a schedule, because two of them may undo each other, and nobody
+// edits an object while the program sees nothing during steps of the history. Nobody deletes an object that the
+// program has not written to yet, or takes away the reference to an owner that is being deleted.
 //
 // First each single disturbance is tried at each request, in a fixed order. Then come pairs, for half of the time that
 // is left, and then random mixes of up to five, each by a seed of its own, until the budget is used up:
@@ -136,8 +146,8 @@
 //
 //   - -explore.schedule plays one schedule alone, and shows its story even if nothing breaks
 //   - -explore.seed is the seed of the first random mix
-//   - -explore.trace prints each schedule before it is played: a panic outside of the goroutine of Program ends the
-//     test at once, and the last schedules printed are those that led to it
+//   - -explore.trace prints each schedule before it is played. After a panic that has ended the test, the last ones,
+//     one for each processor, are those that have led to it
 //
 // Program must run in a bubble of testing/synctest: it starts all of its goroutines itself, and does no I/O but by the
 // Config that it gets.

@@ -27,20 +27,27 @@ type edit struct {
 	kind  kind
 	roles []string             // of the objects to which it is done
 	on    func(r *record) bool // whether it can be done to an object
-	do    func(w *world, r *record) error
+
+	// do does it. field is the one to change; if it is empty, do chooses one, and returns it. Only edited has fields.
+	do func(w *world, r *record, field string) (changed string, err error)
+}
+
+// withoutField is an edit of a whole object.
+func withoutField(do func(w *world, r *record) error) func(*world, *record, string) (string, error) {
+	return func(w *world, r *record, _ string) (string, error) { return "", do(w, r) }
 }
 
 func edits() []edit {
 	ours := func(r *record) bool { return r.made == byProgram && r.meta.DeletionTimestamp == nil }
 	return []edit{
-		{deleted, roles(), func(r *record) bool { return r.meta.DeletionTimestamp == nil }, (*world).remove},
-		{replaced, []string{theObject}, ours, replace},
+		{deleted, roles(), func(r *record) bool { return r.meta.DeletionTimestamp == nil }, withoutField((*world).remove)},
+		{replaced, []string{theObject}, ours, withoutField(replace)},
 		{edited, []string{theObject, itsDependent}, func(r *record) bool { return ours(r) && len(fieldsOf(r)) > 0 }, change},
-		{unlabeled, []string{theObject, itsDependent}, func(r *record) bool { return ours(r) && len(r.meta.Labels) > 0 }, unlabel},
-		{disowned, []string{theObject, itsDependent}, func(r *record) bool { return ours(r) && len(r.meta.OwnerReferences) > 0 }, disown},
+		{unlabeled, []string{theObject, itsDependent}, func(r *record) bool { return ours(r) && len(r.meta.Labels) > 0 }, withoutField(unlabel)},
+		{disowned, []string{theObject, itsDependent}, func(r *record) bool { return ours(r) && len(r.meta.OwnerReferences) > 0 }, withoutField(disown)},
 		{terminated, []string{theObject, itsOwner}, func(r *record) bool {
 			return !slices.Contains([]string{"", "default", "kube-system", "kube-public", "kube-node-lease"}, r.meta.Namespace)
-		}, terminate},
+		}, withoutField(terminate)},
 	}
 }
 
@@ -118,26 +125,47 @@ func (l *ledger) offersAtRest(number int) (all []disturbance) {
 	return all
 }
 
-// before does the edit right before a request.
+// before does the edit right before a request. Nobody deletes an object for which the program has tried in vain to make
+// another one: then nothing of it is left, as if the program had never known it, and no rest is before that.
 func (e edit) before(w *world, p *point, d disturbance) {
-	if r := w.ledger.target(p, d.argument); r != nil && w.ledger.allows(e, r, d.argument) {
-		address := w.ledger.address(r)
-		e.carryOut(w, r)
-		w.compareWith(e.kind, address)
+	r := w.ledger.target(p, d.argument)
+	if r == nil || e.kind == deleted && !r.handled && w.isAgain(p) {
+		return
 	}
+	if w.ledger.allows(e, r, d.argument) {
+		argument := w.ledger.address(r)
+		if field := e.carryOut(w, r, ""); field != "" {
+			argument += "/" + field
+		}
+		w.compareWith(e.kind, argument)
+	}
+}
+
+// isAgain reports whether the program has sent such a request for the object before.
+func (w *world) isAgain(p *point) bool {
+	return slices.ContainsFunc(w.points, func(other *point) bool {
+		return other != p && other.class() == p.class() && other.request.Key.Namespace == p.request.Key.Namespace &&
+			other.nameOfObject() == p.nameOfObject()
+	})
 }
 
 // rested does the edit at a rest, as far as there is anything to do.
 func (e edit) rested(w *world, d disturbance) {
-	if r := w.ledger.at(d.argument); r != nil && (r.present && w.ledger.allows(e, r, "") || e.kind == replaced) {
-		e.carryOut(w, r)
+	address, field := d.argument, ""
+	if parts := strings.SplitN(d.argument, "/", 4); len(parts) == 4 {
+		address, field = strings.Join(parts[:3], "/"), parts[3]
+	}
+	if r := w.ledger.at(address); r != nil && (r.present && w.ledger.allows(e, r, "") || e.kind == replaced) {
+		e.carryOut(w, r, field)
 	}
 }
 
-func (e edit) carryOut(w *world, r *record) {
-	err := e.do(w, r)
+// carryOut does the edit. It returns the field that is changed, if there is one.
+func (e edit) carryOut(w *world, r *record, field string) (changed string) {
+	changed, err := e.do(w, r, field)
 	w.tell("user: %s is %s%s", r.name(), e.kind, failed(err))
 	w.lookEverywhere(byUser)
+	return changed
 }
 
 func unlabel(w *world, r *record) error {
@@ -149,11 +177,11 @@ func disown(w *world, r *record) error {
 }
 
 func terminate(w *world, r *record) error {
-	namespaces := meta.GVR{Version: "v1", Resource: "namespaces"}
+	w.know(namespaces())
 	w.mu.Lock()
-	w.kinds[namespaces] = true
+	w.kinds[namespaces()] = true
 	w.mu.Unlock()
-	return w.person(http.MethodDelete, pathOf(namespaces, meta.Key{Name: r.meta.Namespace}), "application/json", nil, nil)
+	return w.person(http.MethodDelete, pathOf(namespaces(), meta.Key{Name: r.meta.Namespace}), "application/json", nil, nil)
 }
 
 // replace makes an object of the same name and content, which is not of the program: without labels, annotations and
@@ -219,10 +247,18 @@ func other(v any) any {
 // maxFields is how many fields of an object are tried, until the server takes the change of one.
 const maxFields = 4
 
-// change changes the first field of an object whose change the server takes.
-func change(w *world, r *record) error {
+// change changes a field of an object: the given one or, if that is empty, the first whose change the server takes. The
+// same edit at rest must be that of the same field, although the object may have others by then.
+func change(w *world, r *record, field string) (changed string, err error) {
+	paths := fieldsOf(r)
+	if field != "" {
+		paths = slices.DeleteFunc(paths, func(path []string) bool { return strings.Join(path, ".") != field })
+	}
+	if len(paths) == 0 {
+		return "", fmt.Errorf("it has no field %s", field)
+	}
 	var errs []error
-	for _, path := range fieldsOf(r)[:min(maxFields, len(fieldsOf(r)))] {
+	for _, path := range paths[:min(maxFields, len(paths))] {
 		var object any
 		_ = json.Unmarshal(r.raw, &object) // it was read before
 		for _, name := range path {
@@ -235,9 +271,9 @@ func change(w *world, r *record) error {
 		}
 		err := w.merge(r, value)
 		if err == nil {
-			return nil
+			return strings.Join(path, "."), nil
 		}
 		errs = append(errs, fmt.Errorf("change %s: %w", strings.Join(path, "."), err))
 	}
-	return errors.Join(errs...)
+	return "", errors.Join(errs...)
 }

@@ -3,7 +3,8 @@ package explore
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
@@ -11,7 +12,9 @@ import (
 )
 
 // History does what people and other programs do in the cluster. Its steps follow each other at once; Rest lets the
-// program catch up.
+// program catch up. If the program is late because of a disturbance, a step waits as people do: a create until an
+// object of the name that is being deleted has gone, and any step until the program has made the object, or its
+// namespace.
 type History struct {
 	world *world
 	users *client.Client
@@ -20,7 +23,7 @@ type History struct {
 
 // Create creates an object.
 func Create[T meta.Object](h *History, of client.Type[T], object T) {
-	h.step(of.GVR(), fmt.Sprintf("create %s %s", of.Resource, meta.KeyOf(object)), func(ctx context.Context) error {
+	h.step("create", of.GVR(), meta.KeyOf(object), func(ctx context.Context) error {
 		_, err := client.For(h.users, of).Create(ctx, object)
 		return err
 	})
@@ -28,7 +31,7 @@ func Create[T meta.Object](h *History, of client.Type[T], object T) {
 
 // Modify changes an object, as [client.Resource.Modify] does.
 func Modify[T meta.Object](h *History, of client.Type[T], key meta.Key, change func(T) error) {
-	h.step(of.GVR(), fmt.Sprintf("modify %s %s", of.Resource, key), func(ctx context.Context) error {
+	h.step("modify", of.GVR(), key, func(ctx context.Context) error {
 		_, err := client.For(h.users, of).Modify(ctx, key, change)
 		return err
 	})
@@ -36,17 +39,24 @@ func Modify[T meta.Object](h *History, of client.Type[T], key meta.Key, change f
 
 // Delete deletes an object.
 func Delete[T meta.Object](h *History, of client.Type[T], key meta.Key) {
-	h.step(of.GVR(), fmt.Sprintf("delete %s %s", of.Resource, key), func(ctx context.Context) error {
+	h.step("delete", of.GVR(), key, func(ctx context.Context) error {
 		return client.For(h.users, of).Delete(ctx, key, client.DeleteOptions{})
 	})
 }
 
-// Rest waits until nothing moves any more.
+// Rest waits until nothing moves any more. That is when nothing has happened for a minute or less: a program that waits
+// for a time may do more when the time has come. See [History.Wait].
 func (h *History) Rest() { h.world.rest() }
 
-// step does one step. In the run without disturbances it must succeed. In others it may fail: an object may not be
-// there yet, or not any more. A create waits for the end of an object that another program's finalizer holds.
-func (h *History) step(of meta.GVR, what string, do func(ctx context.Context) error) {
+// Wait lets virtual time pass until the program has done what it does at certain times. It returns at once if d is not
+// positive. Nothing is compared before the next Rest. A disturbance makes a Rest last longer, usually for some minutes
+// and at most for two hours: so what the program waits for should be further away than that when a Rest begins. The
+// renewals of leases go on, so a day of two replicas with an election takes seconds of real time.
+func (h *History) Wait(d time.Duration) { h.world.pass(d) }
+
+// step does one step. In the run without disturbances it must succeed. In others people act as soon as they can, and it
+// may fail if they never can, for example because a person has deleted the object.
+func (h *History) step(verb string, of meta.GVR, key meta.Key, do func(ctx context.Context) error) {
 	w := h.world
 	w.mu.Lock()
 	w.kinds[of] = true
@@ -54,14 +64,51 @@ func (h *History) step(of meta.GVR, what string, do func(ctx context.Context) er
 	h.steps++
 	w.beginStep(h.steps, of)
 	err := do(w.ctx)
-	for len(w.lasting) > 0 && errors.Is(err, apierrors.AlreadyExists) {
-		w.tell("user: %s%s, and waits until the other program is done", what, failed(err))
-		w.wait(w.still, restless)
-		err = do(w.ctx)
+	for _, wait := range []func(){w.catchUp, w.beSure} {
+		if until := w.awaits(err, verb, of, key); until != "" {
+			w.tell("user: %s %s %s%s, and waits until %s", verb, of.Resource, key, failed(err), until)
+			wait()
+			err = do(w.ctx)
+		}
 	}
-	w.tell("user: %s%s", what, failed(err))
+	w.tell("user: %s %s %s%s", verb, of.Resource, key, failed(err))
 	w.lookEverywhere(byUser)
 	w.endStep(h.steps, err)
+}
+
+// awaits returns what a person waits for whose step has failed because something has gone wrong before: another object
+// of the name has not gone yet, or the program has not made yet what the step needs. It returns an empty text if it
+// does not help to wait. What people have made and deleted does not come again.
+func (w *world) awaits(err error, verb string, of meta.GVR, key meta.Key) string {
+	switch {
+	case !w.disturbed:
+		return ""
+	case errors.Is(err, apierrors.AlreadyExists):
+		w.look(byProgram, of)
+		if r := w.ledger.find(of, key); r != nil && r.meta.DeletionTimestamp != nil {
+			return "the other one has gone"
+		}
+		return ""
+	case !errors.Is(err, apierrors.NotFound):
+		return ""
+	case verb == "create":
+		of, key = namespaces(), meta.Key{Name: key.Namespace}
+	}
+	w.know(of)
+	for _, r := range slices.Backward(w.ledger.records) {
+		if r.of == of && meta.KeyOf(&r.meta) == key && r.made == byUser {
+			return ""
+		}
+	}
+	return "the program has made it"
+}
+
+func namespaces() meta.GVR { return meta.GVR{Version: "v1", Resource: "namespaces"} }
+
+// catchUp ends what goes wrong until a later step, and lets the program come to rest.
+func (w *world) catchUp() {
+	w.endAll()
+	w.wait(w.still, restless)
 }
 
 func failed(err error) string {

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,14 +14,16 @@ import (
 )
 
 // A life has a lease from when it has the answer to a write of it, until leaseDurationSeconds after it sent the last
-// write whose answer it has had, or until it sends a write that gives the lease up. It may write to other objects only
-// while it has one of its leases, if it has ever had one. All replicas of a run share one clock.
+// write whose answer it has had, or until it sends a write that gives the lease up or to another holder, or has read
+// that another one holds it. It may write to other objects only while it has one of its leases, if it has ever had
+// one. All replicas of a run share one clock.
 
 // tenure is what a life knows of a lease that it has written.
 type tenure struct {
-	until  time.Time // when it ends
-	holder string
-	share  share
+	until   time.Time // when it ends
+	holder  string
+	version string // of the lease
+	share   share
 }
 
 // share is the ranges of a replica of package client/shards, as it has written them to its lease.
@@ -38,22 +41,25 @@ type leaseText struct {
 	} `json:"spec"`
 }
 
-// isLease reports whether the request writes to a lease.
+// isLease reports whether the request is about leases.
 func (p *point) isLease() bool {
 	q := p.request.Resource
-	return q.Group == "coordination.k8s.io" && q.Resource == "leases" && p.writes()
+	return q.Group == "coordination.k8s.io" && q.Resource == "leases"
 }
 
 // checkSent looks whether a request may be sent. It is called when the program sends it, however late it arrives.
 func (w *world) checkSent(p *point, body []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p.isLease() {
+	of := p.request.Resource
+	switch {
+	case !p.writes():
+		return
+	case p.isLease():
 		p.giveUp(body)
 		return
 	}
-	of := p.request.Resource
-	if !p.writes() || of.Resource == "" || slices.Contains(ignored(), of.Resource) || slices.Contains(w.plan.Ignore, of) {
+	if of.Resource == "" || slices.Contains(ignored(), of.Resource) || slices.Contains(w.plan.Ignore, of) {
 		return
 	}
 	why := ""
@@ -129,14 +135,14 @@ func (l *life) lacks(namespace string) bool {
 	return divided
 }
 
-// readLease reads the lease that the server has after a write of it.
+// readLease reads the lease that the program gets, or that the server has after a write of it.
 func (p *point) readLease(answer *httptest.ResponseRecorder) {
-	if !p.isLease() || answer.Code >= 300 {
+	if !p.isLease() || answer.Code >= 300 || !p.writes() && p.request.Verb != "get" {
 		return
 	}
 	if p.request.Key.Name != "" && p.request.Verb != "delete" { // the answer may be in another encoding
 		answer = httptest.NewRecorder()
-		p.life.world.server.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, p.path, nil))
+		p.server().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, p.path, nil))
 	}
 	text := new(leaseText)
 	if json.Unmarshal(answer.Body.Bytes(), text) == nil && text.Name != "" {
@@ -144,7 +150,7 @@ func (p *point) readLease(answer *httptest.ResponseRecorder) {
 	}
 }
 
-// had notes that the program has had the answer to a write of a lease.
+// had notes that the program has had the answer to a read or a write of a lease.
 func (p *point) had() {
 	text := p.lease
 	if text == nil || text.Spec.HolderIdentity == "" {
@@ -153,13 +159,27 @@ func (p *point) had() {
 	w := p.life.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p.life.leases == nil {
-		p.life.leases = map[meta.Key]*tenure{}
+	was := p.life.leases[meta.KeyOf(text)]
+	switch {
+	case was != nil && p.sent.Before(was.until) && was.holder != text.Spec.HolderIdentity:
+		if isNewer(text.ResourceVersion, was.version) {
+			was.until = time.Now()
+		}
+	case p.writes():
+		if p.life.leases == nil {
+			p.life.leases = map[meta.Key]*tenure{}
+		}
+		p.life.leases[meta.KeyOf(text)] = &tenure{
+			until:  p.sent.Add(time.Duration(text.Spec.LeaseDurationSeconds) * time.Second),
+			holder: text.Spec.HolderIdentity, version: text.ResourceVersion,
+			share: shareOf(text.Annotations["shards.bowline-go.github.io/share"]),
+		}
 	}
-	p.life.leases[meta.KeyOf(text)] = &tenure{
-		until:  p.sent.Add(time.Duration(text.Spec.LeaseDurationSeconds) * time.Second),
-		holder: text.Spec.HolderIdentity, share: shareOf(text.Annotations["shards.bowline-go.github.io/share"]),
-	}
+}
+
+// isNewer reports whether a version of the server is newer than another one. Versions are decimal numbers.
+func isNewer(version, than string) bool {
+	return cmp.Or(cmp.Compare(len(version), len(than)), strings.Compare(version, than)) > 0
 }
 
 // shareOf reads the annotation in which package client/shards says which ranges a replica has.

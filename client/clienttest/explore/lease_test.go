@@ -32,9 +32,16 @@ func write(l *life, verb, resource, namespace, name string) *point {
 
 // renew makes a life have a lease of 15 seconds, from when it sent the request.
 func renew(p *point, name, share string) {
-	p.lease = &leaseText{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}
+	p.lease = &leaseText{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: "9"}}
 	p.lease.Spec.HolderIdentity, p.lease.Spec.LeaseDurationSeconds = p.life.name, 15
 	p.lease.Annotations = map[string]string{"shards.bowline-go.github.io/share": share}
+	p.had()
+}
+
+// learn makes a life have the answer to a request, in which a lease of the name x has a holder.
+func learn(p *point, holder, version string) {
+	p.lease = &leaseText{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "x", ResourceVersion: version}}
+	p.lease.Spec.HolderIdentity, p.lease.Spec.LeaseDurationSeconds = holder, 15
 	p.had()
 }
 
@@ -64,6 +71,28 @@ func TestAWriteNeedsALeaseIfTheReplicaHasHadOne(t *testing.T) {
 			renew(write(a, "update", "leases", "default", "x"), "x", "")
 			w.checkSent(write(a, "delete", "leases", "default", "x"), nil)
 		}, "0s after its lease default/x has ended"},
+		"another one holds it": {func(_ *world, a, _ *life) {
+			renew(write(a, "update", "leases", "default", "x"), "x", "")
+			learn(write(a, "get", "leases", "default", "x"), "B", "10")
+			time.Sleep(time.Second)
+		}, "1s after its lease default/x has ended"},
+		"another one held it before": {func(_ *world, a, _ *life) {
+			renew(write(a, "update", "leases", "default", "x"), "x", "")
+			learn(write(a, "get", "leases", "default", "x"), "B", "8")
+		}, ""},
+		"another one holds a lease that it has never had": {func(_ *world, a, _ *life) {
+			learn(write(a, "get", "leases", "default", "x"), "B", "10")
+		}, ""},
+		"given to another one": {func(_ *world, a, _ *life) {
+			renew(write(a, "update", "leases", "default", "x"), "x", "")
+			learn(write(a, "update", "leases", "default", "x"), "B", "10")
+			time.Sleep(time.Second)
+		}, "1s after its lease default/x has ended"},
+		"taken again under another name": {func(_ *world, a, _ *life) {
+			renew(write(a, "update", "leases", "default", "x"), "x", "")
+			time.Sleep(15 * time.Second)
+			learn(write(a, "update", "leases", "default", "x"), "A2", "10")
+		}, ""},
 		"another lease is left": {func(_ *world, a, _ *life) {
 			renew(write(a, "update", "leases", "default", "x"), "x", "")
 			time.Sleep(15 * time.Second)

@@ -25,7 +25,7 @@ func mix(all []disturbance, seed uint64) (which schedule) {
 		if d.place.class != step && d.place.class != atRest && r.IntN(2) == 0 {
 			d.place.number += r.IntN(2 * d.place.number)
 		}
-		if len(which.at(d.place)) == 0 && !(d.place.class == step && which.atStep()) && !(d.kind.isOfOthers() && which.byOthers()) {
+		if len(which.at(d.place)) == 0 && which.takes(d) {
 			which = append(which, d)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestAMixIsThatOfItsSeed(t *testing.T) {
-	all := []disturbance{{crashBefore, "", place{"create:pods", 1}}, {failure, "", place{"get:pods", 3}}, {unseen, "", place{step, 2}}, {unseen, "", place{step, 4}}}
+	all := []disturbance{{crashBefore, "", place{"create:pods", 1}}, {failure, "", place{"get:pods", 3}}, {unseen, "", place{step, 2}}, {unseen, "", place{step, 4}}, {disowned, "pods/a/b", place{atRest, 1}}}
 	different := map[string]bool{}
 	for seed := range uint64(200) {
 		which := mix(all, seed)
@@ -28,6 +28,10 @@ func TestAMixIsThatOfItsSeed(t *testing.T) {
 			if d.kind == unseen && d.place.number != 2 && d.place.number != 4 {
 				t.Errorf("%s is at a step that the history may not have", d)
 			}
+		}
+		long, edits := slices.ContainsFunc(which, disturbance.isLong), slices.ContainsFunc(which, func(d disturbance) bool { return stays(d.kind) })
+		if long && edits {
+			t.Errorf("%s has an edit that the program may not see in time", which)
 		}
 		if n := len(which.at(place{step, 2})) + len(which.at(place{step, 4})); n > 1 {
 			t.Errorf("%s has %d disturbances at steps", which, n)

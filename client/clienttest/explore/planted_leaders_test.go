@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,10 @@ func plantedLeaders() []planted {
 		{
 			name: "a lease is taken before it has ended", by: []kind{late},
 			run: elects(5 * time.Second), mendedRun: elects(16 * time.Second),
+		},
+		{
+			name: "a leader writes after it has handed its lease to another replica",
+			run:  handsOver(false), mendedRun: handsOver(true),
 		},
 	}
 	for i := range all {
@@ -87,7 +92,7 @@ func phases(ctx context.Context, p *program, box *Box, versionOf func(*ConfigMap
 	if box == nil || box.Status.Text == "ready" {
 		return nil
 	}
-	if _, err := p.maps.Create(ctx, childOf(box)); apierrors.Ignore(err, apierrors.AlreadyExists) != nil {
+	if _, err := p.maps.Create(ctx, ownChild(box)); apierrors.Ignore(err, apierrors.AlreadyExists) != nil {
 		return err
 	}
 	child, err := p.maps.Get(ctx, box.Key())
@@ -130,13 +135,7 @@ func outlives(choose func(run, lead context.Context) context.Context) func(conte
 			if box != nil && box.Status.Child == "" && p.memory[key] == 0 {
 				p.memory[key]++
 				ctx := choose(run, lead)
-				later.Go(func() {
-					select {
-					case <-ctx.Done():
-					case <-time.After(20 * time.Second):
-						_, _ = confirm.Patch(ctx, key, confirmation())
-					}
-				})
+				later.Go(func() { confirmUntilDone(ctx, confirm, key) })
 			}
 			return right(lead, p, key, box)
 		}
@@ -144,6 +143,20 @@ func outlives(choose func(run, lead context.Context) context.Context) func(conte
 			_ = led(do)(run, cfg)
 		}
 		return nil
+	}
+}
+
+// confirmUntilDone confirms the work after 20 seconds, and again until that succeeds, or the Box has gone.
+func confirmUntilDone(ctx context.Context, status client.Sub[*Box], key meta.Key) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(20 * time.Second):
+		}
+		if _, err := status.Patch(ctx, key, confirmation()); apierrors.Ignore(err, apierrors.NotFound) == nil {
+			return
+		}
 	}
 }
 
@@ -279,6 +292,47 @@ func elects(wait time.Duration) func(context.Context, client.Config) error {
 			ctx, cancel := context.WithDeadline(ctx, end)
 			defer cancel()
 			return right(ctx, p, key, box)
+		}).run(ctx, cfg)
+	}
+}
+
+// handsOver runs a controller in the replica that the lease names. The first leader hands the lease to replica B when a
+// Box has its child: before it says so in the status, or after that.
+func handsOver(last bool) func(context.Context, client.Config) error {
+	return func(ctx context.Context, cfg client.Config) error {
+		c, err := client.New(cfg)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		leases := client.For(c, client.Type[*electionLease]{
+			Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases",
+		})
+		return reconcile(func(ctx context.Context, p *program, key meta.Key, box *Box) error {
+			if box == nil || box.Status.Child != "" {
+				return nil
+			}
+			ctx, cancel := context.WithTimeout(ctx, 10*time.Second) // the lease lasts for longer
+			defer cancel()
+			if err := contend(ctx, leases, cfg.UserAgent, 16*time.Second); err != nil {
+				return err
+			}
+			if _, err := p.maps.Create(ctx, ownChild(box)); apierrors.Ignore(err, apierrors.AlreadyExists) != nil {
+				return err
+			}
+			steps := []func() error{
+				func() error { return contend(ctx, leases, "replica-B", 0) },
+				func() error { return p.say(ctx, box, func(b *Box) { b.Status.Child = "made" }) },
+			}
+			if last {
+				slices.Reverse(steps)
+			}
+			for _, step := range steps {
+				if err := step(); err != nil {
+					return err
+				}
+			}
+			return nil
 		}).run(ctx, cfg)
 	}
 }

@@ -32,12 +32,14 @@ func TestPlantedBugsOfRequestsAreFound(t *testing.T) { arePlanted(t, plantedRequ
 
 func TestPlantedBugsOfOthersAreFound(t *testing.T) { arePlanted(t, plantedOthers()) }
 
+func TestPlantedBugsOfEditsAreFound(t *testing.T) { arePlanted(t, plantedEdits()) }
+
 // arePlanted checks that each bug is found by one disturbance of its kinds, and that nothing is found in the corrected
 // version.
 func arePlanted(t *testing.T, bugs []planted) {
 	for _, b := range bugs {
 		t.Run(b.name, func(t *testing.T) {
-			s := searched(t, b.do, b.by, time.Minute)
+			s := b.search(t, b.do, nil, b.by, time.Minute)
 			if s.failed == nil {
 				t.Fatalf("nothing was found in %d runs", s.counts.runs)
 			}
@@ -45,30 +47,17 @@ func arePlanted(t *testing.T, bugs []planted) {
 			if len(s.failed.schedule) != 1 {
 				t.Errorf("the schedule is %q: want one disturbance of %q", s.failed.schedule, b.by)
 			}
-			if s := searched(t, b.mended, b.by, 5*time.Second); s.failed != nil {
+			if s := b.search(t, b.mended, nil, b.by, 5*time.Second); s.failed != nil {
 				t.Errorf("a false alarm in the corrected version, under %q: %q\n%s", s.failed.schedule, s.failed.wrong, s.failed.tale())
 			}
 		})
 	}
 }
 
-// searched explores a controller of Boxes with one disturbance at a time, of some kinds, or of all with -whole.
-func searched(t *testing.T, do reconcile, by []kind, limit time.Duration) *search {
-	s := &search{t: t, plan: boxPlan(do), limit: limit, kinds: by, seed: 1}
-	if *whole {
-		s.limit, s.kinds = time.Minute, nil
-	}
-	if s.reference() {
-		s.singles()
-	}
-	return s
-}
-
 func TestNothingIsFoundInCorrectedControllers(t *testing.T) {
-	all := slices.Concat(plantedRequests(), plantedOthers())
-	for _, b := range all {
+	for _, b := range slices.Concat(plantedRequests(), plantedOthers(), plantedEdits()) {
 		t.Run(b.name, func(t *testing.T) {
-			s := &search{t: t, plan: boxPlan(b.mended), limit: *each, seed: 1}
+			s := &search{t: t, plan: b.plan(b.mended, nil), limit: *each, seed: *seed}
 			if *whole {
 				s.limit = 30 * time.Second
 			}

@@ -87,10 +87,19 @@ func ownedBy(box *Box) []meta.OwnerReference {
 	return []meta.OwnerReference{{APIVersion: gvk.APIVersion(), Kind: gvk.Kind, Name: box.Name, UID: box.UID, Controller: new(true)}}
 }
 
-// ownerOf returns the uid of the Box that owns a child; empty if there is none.
+// ownerOf returns the uid of the Box that owns a child; empty if no Box owns it.
 func ownerOf(child *ConfigMap) string {
-	owner, _ := meta.ControllerOf(child)
-	return owner.UID
+	if owner, _ := meta.ControllerOf(child); owner.Kind == boxType().Kind {
+		return owner.UID
+	}
+	return ""
+}
+
+// isOrphan reports whether the cache has a child with a key that a Box owns, but not the given one. Others leave it
+// alone.
+func (p *program) isOrphan(key meta.Key, box *Box) bool {
+	child, found := p.child.Get(key)
+	return found && ownerOf(child) != "" && (box == nil || ownerOf(child) != box.UID)
 }
 
 // keepsAndSays does that, and says so in the status.
@@ -102,16 +111,19 @@ func keepsAndSays(ctx context.Context, p *program, box *Box) error {
 }
 
 func sweepsByCache(ctx context.Context, p *program, key meta.Key, box *Box) error {
-	if box == nil {
+	switch {
+	case box != nil:
+		return keepsAndSays(ctx, p, box)
+	case p.isOrphan(key, nil):
 		return p.remove(ctx, key)
 	}
-	return keepsAndSays(ctx, p, box)
+	return nil
 }
 
 // removeOrphan deletes the child, unless the Box that owns it is on the server.
 func (p *program) removeOrphan(ctx context.Context, key meta.Key) error {
 	child, err := p.maps.Get(ctx, key)
-	if err != nil {
+	if err != nil || ownerOf(child) == "" {
 		return apierrors.Ignore(err, apierrors.NotFound)
 	}
 	box, err := p.boxes.Get(ctx, key)
@@ -126,11 +138,11 @@ func (p *program) removeOrphan(ctx context.Context, key meta.Key) error {
 }
 
 func sweepsByServer(ctx context.Context, p *program, key meta.Key, box *Box) error {
-	if box == nil {
-		return p.removeOrphan(ctx, key)
-	}
-	if child, found := p.child.Get(key); found && ownerOf(child) != box.UID {
+	if p.isOrphan(key, box) {
 		return p.removeOrphan(ctx, key) // its deletion brings the key again
+	}
+	if box == nil {
+		return nil
 	}
 	return keepsAndSays(ctx, p, box)
 }
@@ -150,8 +162,11 @@ func cleansWith(remove func(context.Context, *program, *Box) error) reconcile {
 		case box != nil && !slices.Contains(box.Finalizers, boxFinalizer):
 			return p.hold(ctx, box)
 		}
-		if child, found := p.child.Get(key); box == nil || found && ownerOf(child) != box.UID {
+		if p.isOrphan(key, box) {
 			return p.removeOrphan(ctx, key) // its deletion brings the key again
+		}
+		if box == nil {
+			return nil
 		}
 		return keeps(ctx, p, box)
 	}
@@ -213,7 +228,7 @@ func takesFreeNames(ctx context.Context, p *program, _ meta.Key, box *Box) error
 			}
 		}
 	})
-	child := childOf(box)
+	child := emptyChild(box)
 	for child.Name = box.Name; taken[child.Name]; {
 		child.Name += "x"
 	}
@@ -227,7 +242,7 @@ func takesOneName(ctx context.Context, p *program, _ meta.Key, box *Box) error {
 	if box == nil || box.Status.Child != "" {
 		return nil
 	}
-	if _, err := p.maps.Create(ctx, childOf(box)); apierrors.Ignore(err, apierrors.AlreadyExists) != nil {
+	if _, err := p.maps.Create(ctx, emptyChild(box)); apierrors.Ignore(err, apierrors.AlreadyExists) != nil {
 		return err
 	}
 	return p.say(ctx, box, func(b *Box) { b.Status.Child = box.Name })

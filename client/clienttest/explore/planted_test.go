@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer/controller"
@@ -95,16 +94,7 @@ var (
 func (b planted) search(
 	t *testing.T, do reconcile, run func(context.Context, client.Config) error, by []kind, limit time.Duration,
 ) *search {
-	plan := Plan{
-		Server: clienttest.Options{CRDs: []string{"testdata/boxes.yaml"}}, Program: run, History: b.history, Replicas: b.replicas,
-	}
-	if run == nil {
-		plan.Program = do.run
-	}
-	if b.history == nil {
-		plan.History = livesOfBoxes
-	}
-	s := &search{t: t, plan: &plan, limit: limit, kinds: by}
+	s := &search{t: t, plan: b.plan(do, run), limit: limit, kinds: by, seed: 1}
 	if *whole {
 		s.limit, s.kinds = max(limit, time.Minute), nil
 	}
@@ -112,6 +102,19 @@ func (b planted) search(
 		s.singles()
 	}
 	return s
+}
+
+// plan returns the plan of a version of the controller.
+func (b planted) plan(do reconcile, run func(context.Context, client.Config) error) *Plan {
+	p := boxPlan(do)
+	p.Replicas = b.replicas
+	if run != nil {
+		p.Program = run
+	}
+	if b.history != nil {
+		p.History = b.history
+	}
+	return p
 }
 
 // livesOfBoxes is the history that the planted controllers live through.

@@ -48,6 +48,9 @@ func remembersNames(ctx context.Context, p *program, key meta.Key, box *Box) err
 	switch {
 	case box == nil:
 		delete(p.memory, key)
+		if !p.isOrphan(key, nil) {
+			return nil
+		}
 		return p.remove(ctx, key)
 	case p.memory[key] > 0:
 		return nil

@@ -48,7 +48,7 @@ type point struct {
 }
 
 // String returns the request as in "replica A: PUT configmaps/status default/home".
-func (p *point) String() string { return "replica " + p.life.name + ": " + p.what(p.request.Key.Name) }
+func (p *point) String() string { return "replica " + p.life.name + ": " + p.what(p.nameOfObject()) }
 
 // what returns the request, with the name of its object.
 func (p *point) what(name string) string {
@@ -119,11 +119,12 @@ func (p *point) counted() bool { return p.request.Resource.Resource != "leases" 
 // bubble from being blocked: so the scheduler would wait for ever.
 func (p *point) discovers() bool { return p.request.Resource.Resource == "" && !p.writes() }
 
-// compare orders requests that wait at the same moment, so that a run can be played again. One that many others have
-// passed goes first: a program that asks all the time for what the order prefers must not keep the others waiting.
+// compare orders requests that wait at the same moment, so that a run can be played again. The oldest goes first: a
+// program that sends so many that each takes a while must not keep the others waiting until their clients give up. The
+// same goes for one that many others of the same age have passed.
 func (p *point) compare(other *point) int {
 	const many = 50
-	return cmp.Or(cmp.Compare(other.passed/many, p.passed/many),
+	return cmp.Or(p.sent.Compare(other.sent), cmp.Compare(other.passed/many, p.passed/many),
 		strings.Compare(p.life.name+" "+p.path+" "+p.method, other.life.name+" "+other.path+" "+other.method))
 }
 

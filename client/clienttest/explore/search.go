@@ -163,26 +163,25 @@ func (s *search) singles() {
 
 // candidates returns what may go wrong after the last disturbance of a run, and the future of each.
 func (s *search) candidates(run *outcome) iter.Seq2[disturbance, uint64] {
-	others := run.schedule.byOthers()
-	allowed := func(k kind) bool { return s.allows(k) && !(others && k.isOfOthers()) }
+	allowed := func(d disturbance) bool { return s.allows(d.kind) && run.schedule.takes(d) }
 	return func(yield func(disturbance, uint64) bool) {
 		points, steps := run.after()
 		for _, p := range points {
 			for _, d := range disturbancesAt(p, s.want.result) {
-				if allowed(d.kind) && !yield(d, p.future(d)) {
+				if allowed(d) && !yield(d, p.future(d)) {
 					return
 				}
 			}
 		}
-		for number := steps + 1; number <= run.steps && !run.schedule.atStep(); number++ {
+		for number := steps + 1; number <= run.steps; number++ {
 			for _, d := range disturbancesOfStep(number, s.want.result) {
-				if allowed(d.kind) && !yield(d, 0) {
+				if allowed(d) && !yield(d, 0) {
 					return
 				}
 			}
 		}
 		for _, d := range run.atRests {
-			if allowed(d.kind) && d.place.number > run.edited() && !yield(d, 0) {
+			if allowed(d) && d.place.number > run.edited() && !yield(d, 0) {
 				return
 			}
 		}

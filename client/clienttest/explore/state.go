@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -95,18 +96,36 @@ func (w *world) state() (state, error) {
 			all = append(all, object)
 		}
 	}
+	named := map[string][]map[string]any{}
 	for _, object := range all {
-		name := nameOf(object)
-		if isForeign(name) {
-			continue
+		if name := nameOf(object); !isForeign(name) {
+			normalize(object, names)
+			named[name] = append(named[name], object)
 		}
-		normalize(object, names)
-		for n := 2; s[name] != nil; n++ { // objects with generated names
-			name = fmt.Sprintf("%s (%d)", nameOf(object), n)
-		}
-		s[name] = object
+	}
+	for name, objects := range named {
+		s.add(name, objects)
 	}
 	return s, nil
+}
+
+// add adds the objects of a name. Several with generated names of one beginning have numbers, in the order of what they
+// are: the order of their names is left to chance.
+func (s state) add(name string, objects []map[string]any) {
+	if len(objects) > 1 {
+		slices.SortFunc(objects, func(a, b map[string]any) int {
+			one, _ := json.Marshal(a) // they were read from JSON
+			other, _ := json.Marshal(b)
+			return bytes.Compare(one, other)
+		})
+	}
+	for i, object := range objects {
+		if i == 0 {
+			s[name] = object
+		} else {
+			s[fmt.Sprintf("%s (%d)", name, i+1)] = object
+		}
+	}
 }
 
 // nameOf names an object: one whose name the server has made by its beginning alone.

@@ -122,9 +122,7 @@ func play(plan *Plan, s schedule, known []time.Duration, ask func(compared sched
 	}
 	h := &History{world: w, users: users}
 	plan.History(h)
-	for _, number := range slices.Sorted(maps.Keys(w.ends)) {
-		w.endDisturbances(number)
-	}
+	w.endAll()
 	w.rest()
 	w.checkAnnotation()
 	w.checkHarm()
@@ -403,12 +401,29 @@ func (w *world) wait(still func() time.Duration, most time.Duration) (pace time.
 		case len(w.lasting) > 0:
 			left = time.Until(w.lasting[0].until)
 		}
-		timer := time.NewTimer(left)
-		select {
-		case <-w.arrivals:
-		case <-timer.C:
+		w.sleep(left)
+	}
+}
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		w.settle(time.Until(end))
+		left := time.Until(end)
+		if len(w.lasting) > 0 {
+			left = min(left, time.Until(w.lasting[0].until))
 		}
-		timer.Stop()
+		w.sleep(left)
+	}
+}
+
+// sleep waits for a while, or until a request arrives.
+func (w *world) sleep(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-w.arrivals:
+	case <-timer.C:
 	}
 }
 
@@ -471,4 +486,11 @@ func (w *world) endDisturbances(number int) {
 		effectOf(d.kind).end(w, d)
 	}
 	delete(w.ends, number)
+}
+
+// endAll ends all that goes wrong until a later step.
+func (w *world) endAll() {
+	for _, number := range slices.Sorted(maps.Keys(w.ends)) {
+		w.endDisturbances(number)
+	}
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/e2e/cronjob"
 )
 
-// until lets time pass until some minutes after the beginning of the run.
+// until lets time pass until some minutes after the beginning of the run. The jobs are many minutes apart, because a
+// rest lasts for some minutes longer when something goes wrong.
 func until(h *explore.History, minutes int) {
-	for end := time.Date(2000, 1, 1, 0, minutes, 0, 0, time.UTC); time.Now().Before(end); {
-		h.Rest()
-	}
+	h.Wait(time.Until(time.Date(2000, 1, 1, 0, minutes, 0, 0, time.UTC)))
+	h.Rest()
 }
 
 func exploreCronJobs(t *testing.T, history func(h *explore.History)) {
@@ -38,22 +38,22 @@ func exploreCronJobs(t *testing.T, history func(h *explore.History)) {
 
 func TestOneJob(t *testing.T) {
 	exploreCronJobs(t, func(h *explore.History) {
-		explore.Create(h, cronjob.CronJobs, newCronJob("a", "5 0 1 1 *"))
-		until(h, 8)
+		explore.Create(h, cronjob.CronJobs, newCronJob("a", "40 0 1 1 *"))
+		until(h, 50)
 	})
 }
 
 func TestTwoJobs(t *testing.T) {
 	exploreCronJobs(t, func(h *explore.History) {
-		cron := newCronJob("a", "5,15 0 1 1 *")
+		cron := newCronJob("a", "40 0,2 1 1 *")
 		suspend := func(yes bool) {
 			explore.Modify(h, cronjob.CronJobs, meta.KeyOf(cron), func(c *cronjob.CronJob) error { c.Spec.Suspend = &yes; return nil })
 		}
 		explore.Create(h, cronjob.CronJobs, cron)
-		until(h, 8)
+		until(h, 50)
 		suspend(true)
-		until(h, 11)
+		until(h, 110)
 		suspend(false)
-		until(h, 18)
+		until(h, 170)
 	})
 }
