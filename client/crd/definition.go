@@ -5,10 +5,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Definitions is the resource of CustomResourceDefinitions, in version v1 of apiextensions.k8s.io.
-var Definitions = client.Type[*Definition]{
-	Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Resource: "customresourcedefinitions",
-	Scope: meta.Cluster,
+// Definitions returns the resource of CustomResourceDefinitions, in version v1 of apiextensions.k8s.io.
+func Definitions() client.Type[*Definition] {
+	return client.Type[*Definition]{
+		Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Resource: "customresourcedefinitions",
+		Scope: meta.Cluster,
+	}
 }
 
 // Definition is a CustomResourceDefinition. It has every member of version v1, so it can be read, changed and written

@@ -87,7 +87,7 @@ func InstallWith(ctx context.Context, c *client.Client, defs []*Definition, o In
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(o.Timeout, time.Minute))
 	defer cancel()
-	i := installer{c: c, o: o, handle: client.For(c, Definitions)}
+	i := installer{c: c, o: o, handle: client.For(c, Definitions())}
 	for _, want := range defs {
 		if want == nil {
 			return errNil

@@ -88,7 +88,7 @@ func install(t *testing.T, c *client.Client, defs ...*crd.Definition) {
 // live returns the server's definition of sites.
 func live(t *testing.T, c *client.Client) *crd.Definition {
 	t.Helper()
-	d, err := client.For(c, crd.Definitions).Get(t.Context(), meta.Key{Name: "sites.example.com"})
+	d, err := client.For(c, crd.Definitions()).Get(t.Context(), meta.Key{Name: "sites.example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestInstallWidensASchemaAndKeepsWhatOthersSet(t *testing.T) {
 	start(t, func(t *testing.T, s *clienttest.Server, c *client.Client) {
 		install(t, c, crd.MustOf(Sites, crd.Options{}))
 		home(t, c)
-		if _, err := client.For(c, crd.Definitions).Modify(t.Context(), meta.Key{Name: "sites.example.com"}, func(d *crd.Definition) error {
+		if _, err := client.For(c, crd.Definitions()).Modify(t.Context(), meta.Key{Name: "sites.example.com"}, func(d *crd.Definition) error {
 			d.Annotations = map[string]string{"other": "writer"}
 			return nil
 		}); err != nil {
@@ -245,7 +245,7 @@ func TestAVersionIsNotDropped(t *testing.T) {
 		if refused, is := errors.AsType[*crd.RefusedError](err); !is || len(refused.Stored) != 1 || !strings.Contains(err.Error(), `remove the version from status.storedVersions`) {
 			t.Errorf("the error is %v", err)
 		}
-		if _, err := client.For(c, crd.Definitions).Status().Modify(t.Context(), meta.Key{Name: "sites.example.com"}, func(d *crd.Definition) error {
+		if _, err := client.For(c, crd.Definitions()).Status().Modify(t.Context(), meta.Key{Name: "sites.example.com"}, func(d *crd.Definition) error {
 			d.Status.StoredVersions = []string{"v2"}
 			return nil
 		}); err != nil {
@@ -292,7 +292,7 @@ func TestInstallSaysWhyItFails(t *testing.T) {
 		if _, err := client.For(c, Sites).Modify(t.Context(), site.Key(), func(s *Site) error { s.Finalizers = []string{"example.com/hold"}; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if err := client.For(c, crd.Definitions).Delete(t.Context(), meta.Key{Name: "sites.example.com"}, client.DeleteOptions{}); err != nil {
+		if err := client.For(c, crd.Definitions()).Delete(t.Context(), meta.Key{Name: "sites.example.com"}, client.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := crd.Install(t.Context(), c, sites); err == nil || !strings.Contains(err.Error(), "the definition is being deleted") {

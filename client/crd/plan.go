@@ -77,7 +77,7 @@ func PlanOf(ctx context.Context, c *client.Client, want *Definition) (Plan, erro
 	if want == nil {
 		return Plan{}, errNil
 	}
-	live, err := client.For(c, Definitions).Get(ctx, meta.Key{Name: want.Name})
+	live, err := client.For(c, Definitions()).Get(ctx, meta.Key{Name: want.Name})
 	if errors.Is(err, apierrors.NotFound) {
 		return Plan{Name: want.Name, New: true}, nil
 	}

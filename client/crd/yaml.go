@@ -31,7 +31,8 @@ func YAML(defs ...*Definition) ([]byte, error) {
 			return nil, fmt.Errorf("crd.YAML: %s: %w", d.Name, err)
 		}
 		document := v.(map[string]any)
-		document["apiVersion"], document["kind"] = Definitions.Group+"/"+Definitions.Version, Definitions.Kind
+		of := Definitions().GVK()
+		document["apiVersion"], document["kind"] = of.APIVersion(), of.Kind
 		writeObject(&b, document, 0, false)
 	}
 	return b.Bytes(), nil

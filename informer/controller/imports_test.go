@@ -102,7 +102,7 @@ var imports = map[string][]string{
 	"client/typegen":                 {"client", "client/discovery", "client/kubeconfig", "client/meta", "client/typegen/internal/schema", "client/typegen/internal/source"},
 	"client/typegen/internal/schema": {"client/meta", "internal/directive"},
 	"client/typegen/internal/source": {"client/meta", "client/protobuf/all", "client/typegen/internal/schema", "internal/protobuf"},
-	"client/crd": {"client", "client/meta", "errors", "internal/gotype"},
+	"client/crd":                     {"client", "client/meta", "errors", "internal/gotype"},
 
 	"client/webhook": {"client", "client/meta", "errors", "internal/codec", "internal/patch/carry", "internal/regular", "patch"},
 

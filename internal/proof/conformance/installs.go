@@ -103,7 +103,7 @@ func (s suite) installing(t *testing.T) (ns string, ferries client.Type[*ferry])
 	ferries = client.Type[*ferry]{Group: ns + ".installs.bowline.example", Version: "v1", Kind: "Ferry", Resource: "ferries"}
 	t.Cleanup(func() {
 		key := meta.Key{Name: "ferries." + ferries.Group}
-		_ = client.For(s.client, crd.Definitions).Delete(context.WithoutCancel(t.Context()), key, client.DeleteOptions{})
+		_ = client.For(s.client, crd.Definitions()).Delete(context.WithoutCancel(t.Context()), key, client.DeleteOptions{})
 	})
 	return ns, ferries
 }
@@ -136,7 +136,7 @@ func testInstall(t *testing.T, s suite) {
 	if plan, err := crd.PlanOf(t.Context(), s.client, want); err != nil || plan.New || len(plan.Changes) > 0 {
 		t.Errorf("%v, %v", plan, err)
 	}
-	definitions := client.For(s.client, crd.Definitions)
+	definitions := client.For(s.client, crd.Definitions())
 	first := must[*crd.Definition](t)(definitions.Get(t.Context(), meta.Key{Name: want.Name}))
 	s.install(t, want)
 	second := must[*crd.Definition](t)(definitions.Get(t.Context(), meta.Key{Name: want.Name}))
@@ -226,7 +226,7 @@ func testDropping(t *testing.T, s suite) {
 	if err := crd.InstallWith(t.Context(), s.client, []*crd.Definition{unserved}, crd.InstallOptions{Drop: []string{"v1"}}); err != nil {
 		t.Error(err)
 	}
-	if _, err := client.For(s.client, crd.Definitions).Status().Modify(t.Context(), meta.Key{Name: alone.Name}, func(d *crd.Definition) error {
+	if _, err := client.For(s.client, crd.Definitions()).Status().Modify(t.Context(), meta.Key{Name: alone.Name}, func(d *crd.Definition) error {
 		d.Status.StoredVersions = []string{"v2"}
 		return nil
 	}); err != nil {
@@ -247,7 +247,7 @@ func testInstallsAtOnce(t *testing.T, s suite) {
 			})
 		}
 		all.Wait()
-		is := must[*crd.Definition](t)(client.For(s.client, crd.Definitions).Get(t.Context(), meta.Key{Name: d.Name}))
+		is := must[*crd.Definition](t)(client.For(s.client, crd.Definitions()).Get(t.Context(), meta.Key{Name: d.Name}))
 		if is.Generation != int64(generation+1) {
 			t.Errorf("the generation is %d, want %d", is.Generation, generation+1)
 		}

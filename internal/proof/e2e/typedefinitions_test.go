@@ -45,7 +45,7 @@ func TestARealServerKeepsTheDefinitionsOfTypes(t *testing.T) {
 		if plan, err := crd.PlanOf(t.Context(), c, d); err != nil || plan.New || len(plan.Changes) > 0 {
 			t.Errorf("the server has another definition: %v, %v", plan, err)
 		}
-		is := must(client.For(c, crd.Definitions).Get(t.Context(), meta.Key{Name: d.Name}))(t)
+		is := must(client.For(c, crd.Definitions()).Get(t.Context(), meta.Key{Name: d.Name}))(t)
 		if is.Generation != 1 || !meta.IsConditionTrue(is.Status.Conditions, "Established") || meta.IsConditionTrue(is.Status.Conditions, "NonStructuralSchema") {
 			t.Errorf("%s has the generation %d and the conditions %+v", d.Name, is.Generation, is.Status.Conditions)
 		}
