@@ -68,10 +68,10 @@ func (e *RefusedError) Error() string {
 // definitions at once.
 //
 // If the server has another definition, Install replaces its spec. Labels and annotations that the definition does not
-// have stay, and so does a CABundle that it leaves empty. Install refuses, with a [*RefusedError], a change that drops a
-// version that is served or in which objects may be stored, one that no server accepts, and, if there are objects, one
-// that narrows a schema. [PlanOf] shows the changes before. So an older release of a program, which lacks a field of the
-// newer one, does not undo the newer schema: its Install fails.
+// have stay, and so does a CABundle that it leaves empty. Install refuses, with a [*RefusedError], a change that drops
+// a version that is served or in which objects may be stored, one that no server accepts, and, if there are objects,
+// one that narrows a schema. [PlanOf] shows the changes before. So an older release of a program, which lacks a field
+// of the newer one, does not undo the newer schema: its Install fails.
 //
 // Install needs the permissions get, create, update, list and watch for customresourcedefinitions, and, only when a
 // schema is narrowed, list for the resource. An object that is created between that list and the write is not seen. A

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// This file compares schemas. A change is narrowed if some value that the old schema accepts and keeps may be refused or
-// dropped by the new one; in doubt it is.
+// This file compares schemas. A change is narrowed if the new schema may refuse or drop some value that the old one
+// accepts and keeps; in doubt it is.
 
 // schema adds the changes of a schema.
 func (d *differ) schema(at string, was, is *Schema) {

@@ -10,8 +10,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// plantedEdits are bugs that show when a person changes an object of the program, or its namespace, at a bad moment. The
-// same edit at rest is mended.
+// plantedEdits are bugs that show when a person changes an object of the program, or its namespace, at a bad moment.
+// The same edit at rest is mended.
 func plantedEdits() []planted {
 	return []planted{
 		{

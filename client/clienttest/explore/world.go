@@ -337,8 +337,8 @@ func (w *world) rest() {
 func (w *world) beSure() { w.wait(func() time.Duration { return patience }, restless) }
 
 // quieten waits until nothing moves. Until something goes wrong, a run does the same as the one without disturbances,
-// and so it need not wait longer than that one did: then it is not sure. While a disturbance goes on, a program need not
-// come to rest.
+// and so it need not wait longer than that one did: then it is not sure. While a disturbance goes on, a program need
+// not come to rest.
 func (w *world) quieten() (sure bool) {
 	before := maps.Clone(w.counts)
 	most := restless
