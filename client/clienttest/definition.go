@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/store"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/apiversion"
 )
 
 // A CustomResourceDefinition takes effect in the transaction that writes it. A real server does the same in the
@@ -174,14 +175,14 @@ func deprecation(def *definitions.Definition, version string) string {
 	text := fmt.Sprintf("%s/%s %s is deprecated", def.Group, version, def.Names.Kind)
 	var better []string
 	for _, v := range def.Versions {
-		if v.Served && !v.Deprecated && compareVersions(v.Name, version) < 0 {
+		if v.Served && !v.Deprecated && apiversion.Compare(v.Name, version) < 0 {
 			better = append(better, v.Name)
 		}
 	}
 	if len(better) == 0 {
 		return text
 	}
-	return fmt.Sprintf("%s; use %s/%s %s", text, def.Group, slices.MinFunc(better, compareVersions), def.Names.Kind)
+	return fmt.Sprintf("%s; use %s/%s %s", text, def.Group, slices.MinFunc(better, apiversion.Compare), def.Names.Kind)
 }
 
 // finalizerOfDefinitions keeps a CustomResourceDefinition until its objects are gone.

@@ -3,12 +3,11 @@ package clienttest
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/apiversion"
 )
 
 // registry holds the resources that the server serves. Each change replaces the whole list, within a transaction of the
@@ -106,26 +105,8 @@ func (g *registry) inventory() inventory {
 	}
 	slices.SortFunc(vs, func(a, b meta.GVR) int {
 		return cmp.Or(
-			cmp.Compare(builtin[a.Group], builtin[b.Group]), cmp.Compare(a.Group, b.Group), compareVersions(a.Version, b.Version),
+			cmp.Compare(builtin[a.Group], builtin[b.Group]), cmp.Compare(a.Group, b.Group), apiversion.Compare(a.Version, b.Version),
 		)
 	})
 	return inventory{vs, of}
-}
-
-var versionForm = regexp.MustCompile(`^v([1-9][0-9]{0,8})(?:(alpha|beta)([1-9][0-9]{0,8}))?$`)
-
-// compareVersions orders versions as Kubernetes does: v2, v1, v1beta1, v1alpha2, and then all other forms, by name.
-func compareVersions(a, b string) int {
-	rank := func(s string) (stage, major, minor int) {
-		m := versionForm.FindStringSubmatch(s)
-		if m == nil {
-			return 0, 0, 0
-		}
-		major, _ = strconv.Atoi(m[1])
-		minor, _ = strconv.Atoi(m[3])
-		return map[string]int{"alpha": 1, "beta": 2, "": 3}[m[2]], major, minor
-	}
-	as, am, an := rank(a)
-	bs, bm, bn := rank(b)
-	return cmp.Or(cmp.Compare(bs, as), cmp.Compare(bm, am), cmp.Compare(bn, an), cmp.Compare(a, b))
 }

@@ -16,8 +16,8 @@ import (
 // Options say what a Go type does not say about its resource. The zero value is a definition with one version, which is
 // served and stored.
 type Options struct {
-	// Columns are the columns of kubectl get, between the name and nothing else: name a column for the age if there
-	// should be one. No columns mean that the server shows name and age.
+	// Columns are the columns that kubectl get shows after the name. If there are any, the server adds no age by itself.
+	// Nil means name and age.
 	Columns []Column
 	// Scale adds the subresource scale. Its paths must be members of the type.
 	Scale *Scale

@@ -349,7 +349,9 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 	for want, o := range map[string]crd.Options{
 		`Columns[0]: Name must be set`:               {Columns: []crd.Column{{JSONPath: ".spec"}}},
 		`Columns[0]: JSONPath must start with a dot`: {Columns: []crd.Column{{Name: "A", JSONPath: "spec"}}},
+
 		`Columns[0]: JSONPath is ".spec.nope", which is no path of a member; members are ["spec"]`: {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.nope"}}},
+
 		`Columns[0]: Type must be one of`:                                                {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.text", Type: "text"}}},
 		`Scale.SpecReplicas must be a path that starts with .spec., got "spec.replicas"`: {Scale: &crd.Scale{SpecReplicas: "spec.replicas", StatusReplicas: ".spec.replicas"}},
 		`Scale.SpecReplicas is ".spec.text", which must be a member of type integer`:     {Scale: &crd.Scale{SpecReplicas: ".spec.text", StatusReplicas: ".status.replicas"}},

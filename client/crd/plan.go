@@ -87,8 +87,8 @@ func PlanOf(ctx context.Context, c *client.Client, want *Definition) (Plan, erro
 	return Compare(live, want), nil
 }
 
-// Compare returns what must change in the server's definition to become the wanted one. What only live has and a
-// definition leaves out does not count: labels, annotations, and the CABundle of a conversion webhook.
+// Compare returns what must change in the server's definition to become the wanted one. Labels, annotations and the
+// CABundle of a conversion webhook that only live has are no differences.
 func Compare(live, want *Definition) Plan {
 	live, want = overlay(live, live), overlay(live, want)
 	d := &differ{}

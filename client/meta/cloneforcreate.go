@@ -31,7 +31,7 @@ type CloneTarget struct {
 //     a pod, the addresses and node ports of a service, the volume of a claim, and the selector of a job. DESIGN.md has
 //     the table.
 //
-// Defaults that the server gives to every object stay. Of kinds that are not built in, everything but metadata and
+// Defaults that the server gives to every object stay. In kinds that are not built in, everything but metadata and
 // status stays. In another cluster, the IP families of a service are left to that cluster. Names of other objects stay,
 // also if the other namespace or cluster lacks them; the namespaces in an Event's object follow the copy.
 //

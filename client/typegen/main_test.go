@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -105,16 +104,6 @@ func TestThePackageIsThatOfTheOtherFiles(t *testing.T) {
 	}
 	if got := packageOf(""); got != "main" {
 		t.Errorf("for standard output it is %q", got)
-	}
-}
-
-func TestVersionsAreInTheOrderOfKubernetes(t *testing.T) {
-	want := []string{"v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"}
-	got := slices.Clone(want)
-	slices.Reverse(got)
-	slices.SortFunc(got, compareVersions)
-	if !slices.Equal(got, want) {
-		t.Errorf("they are %q", got)
 	}
 }
 

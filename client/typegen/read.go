@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/typegen/internal/schema"
+	"github.com/bowline-go/bowline/internal/apiversion"
 )
 
 // read reads the kinds that the settings name, sorted.
@@ -179,7 +180,7 @@ func isCalled(k schema.Kind, name string) bool {
 func sorted(kinds []schema.Kind) []schema.Kind {
 	kinds = slices.Clone(kinds)
 	slices.SortStableFunc(kinds, func(a, b schema.Kind) int {
-		return cmp.Or(cmp.Compare(a.GVK.Group, b.GVK.Group), cmp.Compare(a.GVK.Kind, b.GVK.Kind), compareVersions(a.GVK.Version, b.GVK.Version),
+		return cmp.Or(cmp.Compare(a.GVK.Group, b.GVK.Group), cmp.Compare(a.GVK.Kind, b.GVK.Kind), apiversion.Compare(a.GVK.Version, b.GVK.Version),
 			cmp.Compare(a.Resource, b.Resource))
 	})
 	return slices.CompactFunc(kinds, func(a, b schema.Kind) bool { return a.GVK == b.GVK && a.Resource == b.Resource })

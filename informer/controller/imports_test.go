@@ -50,6 +50,7 @@ var imports = map[string][]string{
 	"internal/retry":       {},
 	"internal/guard":       {},
 	"internal/version":     {},
+	"internal/apiversion":  {},
 	"internal/memnet":      {},
 	"internal/wsmux":       {},
 	"internal/gotype":      {"client/meta"},
@@ -83,7 +84,7 @@ var imports = map[string][]string{
 	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/copyscript", "internal/handle", "internal/report", "internal/retry", "internal/shown", "internal/wsmux", "patch"},
 	"client/recorder":   {"client", "client/meta", "errors", "internal/hooks", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
-		"client", "client/meta", "errors", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
+		"client", "client/meta", "errors", "internal/apiversion", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
 		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/network",
 		"client/clienttest/internal/manifests", "client/clienttest/internal/messages", "client/clienttest/internal/object", "client/clienttest/internal/kubectl",
 		"client/clienttest/internal/ownership", "client/clienttest/internal/patching", "client/clienttest/internal/store",
@@ -99,7 +100,7 @@ var imports = map[string][]string{
 	"client/clienttest/record": {"client", "client/clienttest", "client/discovery", "client/kubeconfig"},
 
 	// A program that writes types.
-	"client/typegen":                 {"client", "client/discovery", "client/kubeconfig", "client/meta", "client/typegen/internal/schema", "client/typegen/internal/source"},
+	"client/typegen":                 {"client", "client/discovery", "client/kubeconfig", "client/meta", "client/typegen/internal/schema", "client/typegen/internal/source", "internal/apiversion"},
 	"client/typegen/internal/schema": {"client/meta", "internal/directive"},
 	"client/typegen/internal/source": {"client/meta", "client/protobuf/all", "client/typegen/internal/schema", "internal/protobuf"},
 	"client/crd":                     {"client", "client/meta", "errors", "internal/gotype"},

@@ -22,7 +22,7 @@ import (
 )
 
 func ExampleConfig() {
-	// What a program with a manager has.
+	// A program with a manager has a rest.Config.
 	server := clienttest.New(clienttest.Options{})
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

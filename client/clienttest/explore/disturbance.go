@@ -215,7 +215,7 @@ func (s schedule) at(where place) (all []disturbance) {
 	return all
 }
 
-// takes reports whether another disturbance may happen in the same run. Of some kinds there is at most one:
+// takes reports whether another disturbance may happen in the same run. These rules limit what may:
 //
 //   - People and other programs do one thing, because two may undo each other: a person who takes away the owner
 //     references also takes that of another program.

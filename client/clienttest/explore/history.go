@@ -78,7 +78,7 @@ func (h *History) step(verb string, of meta.GVR, key meta.Key, do func(ctx conte
 
 // awaits returns what a person waits for whose step has failed because something has gone wrong before: another object
 // of the name has not gone yet, or the program has not made yet what the step needs. It returns an empty text if it
-// does not help to wait. What people have made and deleted does not come again.
+// does not help to wait. An object that people have made and deleted does not come back.
 func (w *world) awaits(err error, verb string, of meta.GVR, key meta.Key) string {
 	switch {
 	case !w.disturbed:
