@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/go-logr/logr"
@@ -164,12 +165,36 @@ func (w *world) discover(rw http.ResponseWriter, r *http.Request) {
 	r.Header.Del("If-None-Match")
 	answer := httptest.NewRecorder()
 	w.server.ServeHTTP(answer, r)
-	var all discovery
-	if err := json.Unmarshal(answer.Body.Bytes(), &all); err != nil || all.Kind != "APIGroupDiscoveryList" {
-		copyAnswer(rw, answer, answer.Body.Bytes())
-		return
+	answer.Header().Del("Etag")
+	copyAnswer(rw, answer, w.plan.documents.without(answer.Body.Bytes(), append(w.resources(), w.plan.served...)))
+}
+
+// documents are the answers to discovery of all runs: most are equal, and long.
+type documents struct {
+	mu    sync.Mutex
+	short map[string][]byte // by the answer of the server and the resources that remain
+}
+
+// without returns an answer to discovery with no other resources than those that are served.
+func (d *documents) without(answer []byte, served []meta.GVR) []byte {
+	name := fmt.Sprintf("%v%s", served, answer)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if short, known := d.short[name]; known {
+		return short
 	}
-	served := append(w.resources(), w.plan.served...)
+	if d.short == nil {
+		d.short = map[string][]byte{}
+	}
+	d.short[name] = shorten(answer, served)
+	return d.short[name]
+}
+
+func shorten(answer []byte, served []meta.GVR) []byte {
+	var all discovery
+	if err := json.Unmarshal(answer, &all); err != nil || all.Kind != "APIGroupDiscoveryList" {
+		return answer
+	}
 	for _, g := range all.Items {
 		for i, v := range g.Versions {
 			g.Versions[i].Resources = slices.DeleteFunc(v.Resources, func(raw json.RawMessage) bool {
@@ -179,9 +204,8 @@ func (w *world) discover(rw http.ResponseWriter, r *http.Request) {
 			})
 		}
 	}
-	body, _ := json.Marshal(all)
-	answer.Header().Del("Etag")
-	copyAnswer(rw, answer, body)
+	short, _ := json.Marshal(all)
+	return short
 }
 
 // existing returns the resources that have objects.

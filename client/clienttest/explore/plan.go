@@ -48,8 +48,9 @@ type Plan struct {
 	// Budget is how long the search takes, in real time; 0 means 30 seconds, or 3 with -short.
 	Budget time.Duration
 
-	collects bool       // there is something to do for the garbage collector
-	served   []meta.GVR // the resources that the controllers of the cluster find; nil means all
+	collects  bool       // there is something to do for the garbage collector
+	served    []meta.GVR // the resources that the controllers of the cluster find; nil means all
+	documents *documents // what the controllers of the cluster get of discovery
 }
 
 // check returns what is wrong with the plan.

@@ -87,7 +87,7 @@ func TestNothingIsFoundInCorrectedVersions(t *testing.T) {
 
 var (
 	whole = flag.Bool("whole", false, "look for planted bugs with all disturbances")
-	each  = flag.Duration("each", 200*time.Millisecond, "how long each corrected version is explored")
+	each  = flag.Duration("each", 50*time.Millisecond, "how long each corrected version is explored")
 )
 
 // search explores a version of the controller with one disturbance at a time, of some kinds.

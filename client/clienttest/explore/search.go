@@ -43,7 +43,7 @@ func (s *search) reference() bool {
 	s.rests.play = func(which schedule) *outcome { return s.play(which, nil) }
 	first := s.rests.play(nil)
 	if first.owners || s.plan.Controllers != nil {
-		s.plan.collects, s.plan.served = first.owners, append(first.kinds, first.existing...)
+		s.plan.collects, s.plan.served, s.plan.documents = first.owners, append(first.kinds, first.existing...), &documents{}
 		first = s.rests.play(nil)
 	}
 	s.paces = first.paces
