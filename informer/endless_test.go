@@ -143,8 +143,10 @@ func TestPollsGrowRare(t *testing.T) {
 				i := r.start(informer.Options{Mode: informer.Paged, PageSize: -1})
 				r.pass(5 * time.Hour)
 				at := asked.list()
-				if first := at[1].Sub(at[0]) - test.takes; first > max(test.takes, time.Second)*5/4 {
-					r.Errorf("the first poll was after %v", first)
+				for n, least := 1, max(test.takes, time.Second); least < test.least; n, least = n+1, 2*least { // it doubles
+					if pause := at[n].Sub(at[n-1]) - test.takes; pause < least || pause > least*5/4 {
+						r.Errorf("%v between poll %d and the next, want %v to %v", pause, n, least, least*5/4)
+					}
 				}
 				for n := len(at) - 20; n < len(at); n++ {
 					if pause := at[n].Sub(at[n-1]) - test.takes; pause < test.least || pause > test.most {

@@ -57,6 +57,41 @@ func TestTheTokenIsForItsServerOnly(t *testing.T) {
 	}
 }
 
+// guarantee S1: a program that logs the request of a response does not log the token.
+func TestAResponseNamesTheRequestOfTheCaller(t *testing.T) {
+	server := &url.URL{Scheme: "https", Host: "api:443"}
+	a := &Transport{server: server, source: fixed{header: "Bearer t0k3n"}, generations: &generations{}}
+	a.next = next(func(r *http.Request) (*http.Response, error) {
+		if r.Header.Get("Authorization") == "" {
+			t.Error("the request goes without the token")
+		}
+		return &http.Response{Request: r}, nil
+	})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api:443/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := a.RoundTrip(r); err != nil || resp.Request != r {
+		t.Errorf("got %+v and %v, want a response to the caller's request", resp, err)
+	}
+}
+
+// A Write that fails before it has written anything says so.
+func TestASOCKSConnectionThatHasNoDeadlinesWritesNothing(t *testing.T) {
+	broken := errors.New("no deadlines")
+	c := &socksConn{Conn: withoutDeadlines{err: broken}}
+	if n, err := c.Write([]byte("GET")); n != 0 || !errors.Is(err, broken) {
+		t.Errorf("Write returned %d and %v, want 0 and %v", n, err, broken)
+	}
+}
+
+type withoutDeadlines struct {
+	net.Conn
+	err error
+}
+
+func (c withoutDeadlines) SetDeadline(time.Time) error { return c.err }
+
 type next func(*http.Request) (*http.Response, error)
 
 func (f next) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -113,15 +113,12 @@ func sameElement(a, b *tree.Node, members []string) bool {
 var nameKey = []string{"name"}
 
 // named is for kinds whose lists are not known. It maps the index of each wanted element to that of live's element
-// with the same name. It returns nil unless every element has a name and no two names are the same.
+// with the same name. The map is empty unless every element has a name and no two names are the same.
 func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	if o.isBuiltIn(at) {
 		return nil
 	}
-	pairs, ok := o.pair(live, want, at, nameKey)
-	if !ok {
-		return nil
-	}
+	pairs, _ := o.pair(live, want, at, nameKey)
 	named := make(map[int]int, len(pairs))
 	for i, j := range pairs {
 		if j >= 0 {
@@ -131,8 +128,8 @@ func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	return named
 }
 
-// pair returns, for each wanted element, the index of the element of live with the same keys, or -1. ok is false if an
-// element lacks a key, or if two elements of one list have the same keys.
+// pair returns, for each wanted element, the index of the element of live with the same keys, or -1. There are no pairs,
+// and ok is false, if an element lacks a key, or if two elements of one list have the same keys.
 func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs []int, ok bool) {
 	places := make(map[string]int, len(live))
 	for j := range live {

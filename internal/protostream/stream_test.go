@@ -449,6 +449,14 @@ func TestTheBoundOfAnObjectIsExact(t *testing.T) {
 	}
 }
 
+func TestAnObjectMayHave32MiBByDefault(t *testing.T) {
+	large := append(object("a"), fields(nil).text(3, strings.Repeat("x", 32<<20))...)
+	got, err := readList(bytes.NewReader(list("1", "", large)), jsonstream.Options{})
+	if err != nil || len(got) != 2 || !strings.Contains(got[0]+got[1], "MaxObject, 33554432") {
+		t.Errorf("got %.300q, %v, want an object that is larger than MaxObject", got, err)
+	}
+}
+
 // Fields of newer servers are passed over, and those that are known must have their types.
 func TestFieldsOfNewerServersArePassedOver(t *testing.T) {
 	raw := append(fields{12<<3 | 5, 1, 2, 3, 4, 13<<3 | 1, 1, 2, 3, 4, 5, 6, 7, 8}.int(14, 300).text(15, "x"), fields(nil).bytes(2, object("a"))...)

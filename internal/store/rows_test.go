@@ -11,6 +11,32 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
+// Otherwise a cache whose objects come and go would need more and more memory.
+func TestEachFreeRowIsUsedAgain(t *testing.T) {
+	var r rows[int]
+	var live []*entry[int]
+	add := func() {
+		e := &entry[int]{row: r.next()}
+		r.put(e, 1)
+		live = append(live, e)
+	}
+	for range 10 {
+		add()
+	}
+	for n := range 100 {
+		for range n%9 + 1 {
+			r.drop(live[0], 1)
+			live = live[1:]
+		}
+		for range n%9 + 1 {
+			add()
+		}
+		if r.used != 10 || r.n != 10 {
+			t.Fatalf("%d entries have %d rows, want 10", r.n, r.used)
+		}
+	}
+}
+
 // TestRowsDoWhatTheModelDoes makes random changes, takes views at random moments, and compares each view in the end with what
 // the rows held when it was taken: a view that changed after it was taken shows here.
 func TestRowsDoWhatTheModelDoes(t *testing.T) {

@@ -69,3 +69,18 @@ func TestMomentIsOddWhileAChangeIsPutInPlace(t *testing.T) {
 		})
 	}
 }
+
+// The fields of an embedded struct are those of the outer one, unless its tag gives it a name.
+func TestAPathHasNoNamesOfEmbeddedStructs(t *testing.T) {
+	type Inner struct{ Text string }
+	type inlined struct{ Inner }
+	type named struct {
+		Inner `json:"inner"`
+	}
+	if path, _ := firstDifference(inlined{Inner{"a"}}, inlined{Inner{"b"}}); path != "Text" {
+		t.Errorf("the path is %q, want Text", path)
+	}
+	if path, _ := firstDifference(named{Inner{"a"}}, named{Inner{"b"}}); path != "inner.Text" {
+		t.Errorf("the path is %q, want inner.Text", path)
+	}
+}
