@@ -71,7 +71,7 @@ func TestMomentIsOddWhileAChangeIsPutInPlace(t *testing.T) {
 }
 
 // The fields of an embedded struct are those of the outer one, unless its tag gives it a name.
-func TestAPathHasNoNamesOfEmbeddedStructs(t *testing.T) {
+func TestAPathHasTheNamesOfJSON(t *testing.T) {
 	type Inner struct{ Text string }
 	type inlined struct{ Inner }
 	type named struct {
@@ -82,5 +82,11 @@ func TestAPathHasNoNamesOfEmbeddedStructs(t *testing.T) {
 	}
 	if path, _ := firstDifference(named{Inner{"a"}}, named{Inner{"b"}}); path != "inner.Text" {
 		t.Errorf("the path is %q, want inner.Text", path)
+	}
+	type local struct {
+		Text string `json:"-"`
+	}
+	if path, _ := firstDifference(local{"a"}, local{"b"}); path != "Text" {
+		t.Errorf("the path is %q, want Text: no JSON has the field", path)
 	}
 }
