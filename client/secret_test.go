@@ -247,9 +247,10 @@ var named = []string{
 	"client/clienttest/internal/recording.Header.Secrets", "client/clienttest/internal/recording.Plan.Header",
 	"client/clienttest/internal/recording.Reader.Header",                                           // how values of Secrets are recorded, and the head of a file
 	"internal/controlplane.ControlPlane.Token", "internal/controlplane.ControlPlane.OutsiderToken", // of a server that a test starts
-	"internal/jsonstream.Step.Header",    // what a list says about itself
-	"informer/warm.Options.PlainSecrets", // a bool
-	"internal/conn.Progress.Body",        // of an answer; it is a reader, and net/http's own is one of unexported fields
+	"internal/jsonstream.Step.Header",            // what a list says about itself
+	"informer/warm.Options.PlainSecrets",         // a bool
+	"client/webhook/certificates.Options.Secret", // the key of one
+	"internal/conn.Progress.Body",                // of an answer; it is a reader, and net/http's own is one of unexported fields
 }
 
 // The names of what is to be kept secret.

@@ -80,7 +80,7 @@
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and
 //     metadata alone: everything that kubectl needs.
 //   - Admission: the webhooks of MutatingWebhookConfigurations and ValidatingWebhookConfigurations, at their url or, in
-//     memory, in [Options.Services]; ValidatingAdmissionPolicies with [Options.Rules]; and the functions
+//     memory, in [Options.Services] or at a [Server.ListenService]; ValidatingAdmissionPolicies with [Options.Rules]; and the functions
 //     [Options.Admit] and [Options.Validate].
 //   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules, of tokens and of
 //     oneself. With [Options.RBAC] roles decide what users may do, and nobody can grant what they do not have.

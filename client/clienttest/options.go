@@ -90,8 +90,8 @@ type Options struct {
 	// CustomResourceDefinitions name. The server calls them
 	// over HTTPS in memory, so a test needs no port, and the webhooks work under testing/synctest. The certificate is
 	// for NAME.NAMESPACE.svc. If a configuration has no caBundle, the server trusts that certificate, as if a controller had
-	// written the caBundle. A webhook with a url is called there. The configurations may be in Options.Objects, or a program
-	// creates them.
+	// written the caBundle. A webhook with a url is called there. A program that serves TLS itself listens with [Server.ListenService]. The
+	// configurations may be in Options.Objects, or a program creates them.
 	Services map[string]http.Handler
 
 	// Containers, if set, simulates the containers of pods; see package client/clienttest/containers. If it is nil,

@@ -20,6 +20,7 @@ type webhookServer struct {
 	handlers  map[string]http.Handler // by the host of the service
 	listener  *memnet.Listener
 	authority *network.Authority
+	programs  programs // that serve themselves
 }
 
 // newWebhookServer returns a server for the handlers of Options.Services.
@@ -41,8 +42,8 @@ func newWebhookServer(services map[string]http.Handler) *webhookServer {
 
 // caller returns what calls webhooks.
 func (s *webhookServer) caller() admission.Caller {
-	return admission.Caller{Dial: s.dial, CA: func() []byte {
-		if s.authority == nil {
+	return admission.Caller{Dial: s.dial, CA: func(host string) []byte {
+		if s.authority == nil || s.handlers[host] == nil {
 			return nil
 		}
 		return s.authority.PEM()
@@ -53,8 +54,11 @@ func (s *webhookServer) caller() admission.Caller {
 func (s *webhookServer) dial(ctx context.Context, netw, address string) (net.Conn, error) {
 	host, _, _ := net.SplitHostPort(address)
 	if s.handlers[host] == nil {
+		if conn, served, err := s.programs.dial(ctx, netw, host); served {
+			return conn, err
+		}
 		service, rest, _ := strings.Cut(host, ".")
-		return nil, fmt.Errorf("service %q not found: Options.Services has no %q", service, strings.TrimSuffix(rest, ".svc")+"/"+service)
+		return nil, fmt.Errorf("service %q not found: Options.Services has no %q, and no ListenService is open", service, strings.TrimSuffix(rest, ".svc")+"/"+service)
 	}
 	return s.listener.DialContext(ctx, netw, s.listener.Addr().String())
 }

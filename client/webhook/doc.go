@@ -31,6 +31,12 @@
 // The context of a call ends when the server no longer waits for it: shortly before the time in the request's parameter
 // timeout, or after 10 seconds without one.
 //
+// # Certificates
+//
+// A [Server] reads the certificate from files, such as those of a mounted Secret, or has it from a [Source]. Package
+// client/webhook/certificates is one that makes the certificate, renews it, and writes its authority into the
+// configurations.
+//
 // # Types that hold a part of the object
 //
 // A type may name only the members that the function looks at. Default changes the members that the function changed,

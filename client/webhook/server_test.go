@@ -9,13 +9,16 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,10 +159,13 @@ func TestTheEndWaitsForCalls(t *testing.T) {
 func TestAServerThatLacksSomethingDoesNotRun(t *testing.T) {
 	certFile := filepath.Join(t.TempDir(), "tls.crt")
 	for want, s := range map[string]*webhook.Server{
-		"Server.Handler must be set":  {Listener: memnet.Listen(), CertFile: "a", KeyFile: "b"},
-		"Server.Listener must be set": {Handler: hooks(), CertFile: "a", KeyFile: "b"},
-		"Server.CertFile and":         {Handler: hooks(), Listener: memnet.Listen(), CertFile: "a"},
-		"read the certificate: ":      {Handler: hooks(), Listener: memnet.Listen(), CertFile: certFile, KeyFile: certFile},
+		"Server.Handler must be set":   {Listener: memnet.Listen(), CertFile: "a", KeyFile: "b"},
+		"Server.Listener must be set":  {Handler: hooks(), CertFile: "a", KeyFile: "b"},
+		"Server.Certificates must not": {Handler: hooks(), Listener: memnet.Listen(), CertFile: "a", Certificates: failing{}},
+		"it has no certificate":        {Handler: hooks(), Listener: memnet.Listen(), Certificates: failing{errors.New("it has no certificate")}},
+		"the Run of Certificates has":  {Handler: hooks(), Listener: memnet.Listen(), Certificates: failing{}},
+		"Server.CertFile and":          {Handler: hooks(), Listener: memnet.Listen(), CertFile: "a"},
+		"read the certificate: ":       {Handler: hooks(), Listener: memnet.Listen(), CertFile: certFile, KeyFile: certFile},
 	} {
 		if err := s.Run(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "webhook: "+want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -170,6 +176,61 @@ func TestAServerThatLacksSomethingDoesNotRun(t *testing.T) {
 			}
 		}
 	}
+}
+
+// failing is a Source that ends at once.
+type failing struct{ err error }
+
+func (f failing) Run(context.Context) error              { return f.err }
+func (f failing) Certificate() (*tls.Certificate, error) { return nil, f.err }
+func (f failing) Ready() error                           { return f.err }
+
+// lines are what a program logs.
+type lines struct {
+	mu   sync.Mutex
+	text []string
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, string(b))
+	return len(b), nil
+}
+
+// A pair that does not fit together is named in the log once, and then rarely; so is the next good one.
+func TestTheLogNamesAPairThatDoesNotFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, l, said := t.TempDir(), memnet.Listen(), &lines{}
+		certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+		write(t, certFile, keyFile, 1)
+		s := &webhook.Server{Handler: hooks(), Listener: l, CertFile: certFile, KeyFile: keyFile}
+		ctx, stop := context.WithCancel(logr.NewContext(t.Context(), logr.FromSlogHandler(slog.NewTextHandler(said, nil))))
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx) }()
+		write(t, certFile, "", 2)
+		time.Sleep(19 * time.Second)
+		if n := len(said.text); n != 1 || !strings.Contains(said.text[0], "private key does not match public key") {
+			t.Errorf("the log is %q", said.text)
+		}
+		time.Sleep(time.Hour)
+		if n := len(said.text); n > 10 {
+			t.Errorf("%d lines in an hour", n)
+		}
+		write(t, certFile, keyFile, 3)
+		time.Sleep(11 * time.Second)
+		if last := said.text[len(said.text)-1]; !strings.Contains(last, "the certificate can be read again") || serial(t, l) != 3 {
+			t.Errorf("the last line is %q", last)
+		}
+		if is := s.Status(); !is.Serving || is.Calls != 0 || is.Expires.IsZero() {
+			t.Errorf("the status is %+v", is)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestConvertPanicsWithStepsThatDoNotFit(t *testing.T) {

@@ -105,7 +105,10 @@ var imports = map[string][]string{
 	"client/typegen/internal/source": {"client/meta", "client/protobuf/all", "client/typegen/internal/schema", "internal/protobuf"},
 	"client/crd":                     {"client", "client/meta", "errors", "internal/gotype"},
 
-	"client/webhook": {"client", "client/meta", "errors", "internal/codec", "internal/patch/carry", "internal/regular", "patch"},
+	"client/webhook": {
+		"client", "client/meta", "errors", "internal/codec", "internal/patch/carry", "internal/regular", "internal/report", "internal/retry", "patch",
+	},
+	"client/webhook/certificates": {"client", "client/meta", "errors", "internal/report", "internal/retry", "patch"},
 
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
 	"client/clienttest/controllers": {
@@ -196,7 +199,7 @@ var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
 	"github.com/gorilla/websocket":   {"internal/wsmux"},
 	"github.com/klauspost/compress":  {"internal/packing"},
-	"github.com/go-logr/logr":        {"client", "client/clienttest/explore", "client/leader", "client/recorder", "client/remote", "client/shards", "client/webhook", "informer", "informer/controller", "internal/report"},
+	"github.com/go-logr/logr":        {"client", "client/clienttest/explore", "client/leader", "client/recorder", "client/remote", "client/shards", "client/webhook", "client/webhook/certificates", "informer", "informer/controller", "internal/report"},
 	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "client/typegen/internal/schema", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},
 }

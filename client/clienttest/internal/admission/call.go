@@ -24,8 +24,9 @@ import (
 type Caller struct {
 	// Dial connects to the host and port of a service, such as hooks.system.svc:443.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// CA returns the certificate, in PEM, that a service's is verified with if the configuration has no caBundle.
-	CA func() []byte
+	// CA returns the certificate, in PEM, that the certificate of a service, such as hooks.system.svc, is verified with if
+	// the configuration has no caBundle. Nil means the roots of the system.
+	CA func(host string) []byte
 }
 
 // Ask asks a webhook. The error is a *Failed if the call failed, and a *status.Error if the webhook, or the rule of dry
@@ -66,7 +67,7 @@ func (c *Caller) Post(ctx context.Context, to Client, timeout time.Duration, bod
 		config.ServerName = s.Name + "." + s.Namespace + ".svc"
 		address = (&url.URL{Scheme: "https", Host: net.JoinHostPort(config.ServerName, strconv.Itoa(s.Port)), Path: s.Path}).String()
 		if dial = c.Dial; len(trusted) == 0 {
-			trusted = c.CA()
+			trusted = c.CA(config.ServerName)
 		}
 	}
 	if len(trusted) > 0 {

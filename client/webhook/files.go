@@ -1,0 +1,113 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/bowline-go/bowline/internal/regular"
+	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/retry"
+)
+
+const (
+	// lookEvery is how often the files are read again.
+	lookEvery = 10 * time.Second
+	// maxPEM is how long each file may be.
+	maxPEM = 1 << 20
+)
+
+// files is a Source: a certificate and its key in two files. Only Run reads them, so a file system that does not answer
+// holds no connection.
+type files struct {
+	certFile, keyFile string
+
+	mu    sync.Mutex // guards the rest
+	texts [2]string  // of the files, when they were last good
+	is    *tls.Certificate
+	err   error // of the last reading
+}
+
+// Run implements Source.
+func (f *files) Run(ctx context.Context) error {
+	log := report.New(logr.Logger{})
+	log.Start(ctx)
+	defer log.Stop()
+	var pace report.Pace
+	for retry.Sleep(ctx, lookEvery) == nil {
+		err := f.look()
+		if due := pace.Due(err); due {
+			log.Failed(report.Topic{
+				Key: "files", Fails: "webhook server: the certificate cannot be read, and the last good one stays",
+				Works: "webhook server: the certificate can be read again",
+			}, err, nil)
+		}
+		if err == nil {
+			log.Works("files")
+		}
+	}
+	return nil
+}
+
+// look reads the files. While they are not good, the last good certificate stays.
+func (f *files) look() error {
+	pair, texts, err := f.read()
+	if err != nil { // as the two files of a mounted Secret, which are replaced between the two reads
+		pair, texts, err = f.read()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err = err; err == nil && (f.is == nil || texts != f.texts) {
+		f.is, f.texts = pair, texts
+	}
+	return err
+}
+
+// read reads both files once.
+func (f *files) read() (*tls.Certificate, [2]string, error) {
+	var texts [2]string
+	for i, name := range []string{f.certFile, f.keyFile} {
+		b, _, err := regular.Read(name, maxPEM)
+		if err != nil {
+			return nil, texts, fmt.Errorf("read the certificate: %w", err)
+		}
+		texts[i] = string(b)
+	}
+	pair, err := tls.X509KeyPair([]byte(texts[0]), []byte(texts[1]))
+	if err != nil {
+		return nil, texts, fmt.Errorf("read the certificate in %s and %s: %w", f.certFile, f.keyFile, err)
+	}
+	return &pair, texts, nil
+}
+
+// Certificate implements Source.
+func (f *files) Certificate() (*tls.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.is, nil // the Server has looked before
+}
+
+// Ready implements Source.
+func (f *files) Ready() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return f.err
+	}
+	return valid(f.is, time.Now())
+}
+
+// valid returns why a certificate is not valid now, or nil.
+func valid(c *tls.Certificate, now time.Time) error {
+	switch {
+	case now.Before(c.Leaf.NotBefore):
+		return fmt.Errorf("the certificate is not valid before %s", c.Leaf.NotBefore.UTC().Format(time.RFC3339))
+	case now.After(c.Leaf.NotAfter):
+		return fmt.Errorf("the certificate has expired at %s", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
