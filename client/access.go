@@ -91,7 +91,7 @@ func Rules(ctx context.Context, c *Client, namespace string) (SubjectRules, erro
 	obj.Spec.Namespace = namespace
 	r := For(c, rulesReviews)
 	if err := meta.ValidSegment("namespace", namespace); err != nil {
-		return SubjectRules{}, r.request("create", meta.Key{}).fail(&UsageError{Err: err})
+		return SubjectRules{}, r.untyped.request("create", meta.Key{}).fail(&UsageError{Err: err})
 	}
 	got, err := r.Create(ctx, obj)
 	if err != nil {
@@ -149,7 +149,7 @@ func decide(ctx context.Context, c *Client, t Type[*accessReview], a Access, s *
 		}
 	}
 	if err != nil {
-		return Decision{}, r.request("create", meta.Key{}).fail(&UsageError{Err: err})
+		return Decision{}, r.untyped.request("create", meta.Key{}).fail(&UsageError{Err: err})
 	}
 	got, err := r.Create(ctx, obj)
 	if err != nil {

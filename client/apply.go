@@ -42,28 +42,27 @@ type ApplyOptions struct {
 // Apply returns a [*UsageError] and sends nothing if the configuration cannot be applied. It returns a Conflict if
 // another manager owns a field; see ApplyOptions.Force.
 func (r Resource[T]) Apply(ctx context.Context, key meta.Key, config any, o ApplyOptions) (T, error) {
-	return r.sendApply(ctx, r.request("apply", key), config, o)
+	return typed[T](r.untyped.sendApply(ctx, r.untyped.request("apply", key), config, o))
 }
 
-func (r Resource[T]) sendApply(ctx context.Context, q request, config any, o ApplyOptions) (T, error) {
-	var none T
+func (r resource) sendApply(ctx context.Context, q request, config any, o ApplyOptions) (meta.Object, error) {
 	if err := r.usable(); err != nil {
-		return none, q.fail(&UsageError{Err: err})
+		return nil, q.fail(&UsageError{Err: err})
 	}
 	if r.write.FieldManager == "" {
-		return none, q.fail(&UsageError{Err: errors.New("client.WriteOptions: FieldManager must be set for an apply")})
+		return nil, q.fail(&UsageError{Err: errors.New("client.WriteOptions: FieldManager must be set for an apply")})
 	}
 	p, err := configuration(config, q.subresource)
 	if err == nil {
 		q.body, err = r.applyBody(q.key, p)
 	}
 	if err != nil {
-		return none, q.fail(&UsageError{Err: err})
+		return nil, q.fail(&UsageError{Err: err})
 	}
 	if !isNil(o.Known) {
 		known, err := r.known(q.key, o.Known)
 		if err != nil {
-			return none, q.fail(&UsageError{Err: fmt.Errorf("client.ApplyOptions: Known: %w", err)})
+			return nil, q.fail(&UsageError{Err: fmt.Errorf("client.ApplyOptions: Known: %w", err)})
 		}
 		if p.IsApplied(json.RawMessage(known.Raw), patch.FieldManager{Name: r.write.FieldManager, Subresource: q.subresource}) {
 			obj, err := r.decodeUnchecked(known)
@@ -94,7 +93,7 @@ func configuration(config any, subresource string) (patch.Patch, error) {
 }
 
 // applyBody returns the body to send: the configuration with its kind and its key.
-func (r Resource[T]) applyBody(key meta.Key, p patch.Patch) ([]byte, error) {
+func (r resource) applyBody(key meta.Key, p patch.Patch) ([]byte, error) {
 	body, err := p.Body()
 	if err != nil {
 		return nil, err
@@ -152,7 +151,7 @@ func decodeMember(members map[string]json.RawMessage, name string, into any) err
 }
 
 // known returns the JSON of the object that the caller knows.
-func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
+func (r resource) known(key meta.Key, obj any) (jsonstream.Item, error) {
 	body, err := r.encode(obj)
 	if err != nil {
 		return jsonstream.Item{}, err
@@ -165,10 +164,10 @@ func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
 }
 
 // knownAsT is like known, for an object that the call returns instead of the server's answer. It refuses a struct of
-// another type than T, which may lack fields of T.
-func (r Resource[T]) knownAsT(key meta.Key, obj any) (jsonstream.Item, error) {
-	if t := reflect.TypeOf(obj); t != reflect.TypeFor[T]() && t.Kind() != reflect.Map && !gotype.EncodesItself(t) {
-		return jsonstream.Item{}, fmt.Errorf("the object must be a %s, a map or JSON, got %s", reflect.TypeFor[T](), t)
+// another type than the handle's, which may lack fields of that.
+func (r resource) knownAsT(key meta.Key, obj any) (jsonstream.Item, error) {
+	if t := reflect.TypeOf(obj); t != r.typ && t.Kind() != reflect.Map && !gotype.EncodesItself(t) {
+		return jsonstream.Item{}, fmt.Errorf("the object must be a %s, a map or JSON, got %s", r.typ, t)
 	}
 	return r.known(key, obj)
 }

@@ -23,8 +23,8 @@ const conflictAttempts = 50
 
 // attempts are the attempts of one call that reads an object and writes a change of it, and starts again after a
 // conflict. Each attempt reads and writes; the retries of Config.Retry are within one attempt.
-type attempts[T meta.Object] struct {
-	r       Resource[T]
+type attempts struct {
+	r       resource
 	q       request         // names the call and the object in errors
 	absent  bool            // step also handles a missing object, as a zero Item
 	quits   ModifyError     // the error of the call when it gives up
@@ -33,14 +33,14 @@ type attempts[T meta.Object] struct {
 	backoff *retry.Backoff
 }
 
-func newAttempts[T meta.Object](r Resource[T], q request) *attempts[T] {
-	return &attempts[T]{r: r, q: q, backoff: retry.New(retry.Policy{Base: 10 * time.Millisecond, Max: time.Second})}
+func newAttempts(r resource, q request) *attempts {
+	return &attempts{r: r, q: q, backoff: retry.New(retry.Policy{Base: 10 * time.Millisecond, Max: time.Second})}
 }
 
 // run reads the object and calls step with it, until step returns no refusal, there have been too many attempts, or ctx
 // has ended. If the server refuses a write that may be repeated from the object's new state, step returns the refusal
 // as lost. Otherwise lost is nil and err is the call's error.
-func (a *attempts[T]) run(ctx context.Context, step func(obj T, live jsonstream.Item) (lost, err error)) error {
+func (a *attempts) run(ctx context.Context, step func(obj meta.Object, live jsonstream.Item) (lost, err error)) error {
 	for {
 		obj, live, err := a.r.get(ctx, a.q.key, a.q.subresource)
 		switch {
@@ -63,13 +63,13 @@ func (a *attempts[T]) run(ctx context.Context, step func(obj T, live jsonstream.
 }
 
 // because returns the error of a call that gives up.
-func (a *attempts[T]) because(err error) error {
+func (a *attempts) because(err error) error {
 	a.quits.Err = err
 	return a.q.fail(&a.quits)
 }
 
 // ended returns the error of a call that gives up with err. The error also has the previous refusal, if there was one.
-func (a *attempts[T]) ended(err error) error {
+func (a *attempts) ended(err error) error {
 	if a.lost != nil {
 		err = fmt.Errorf("%w; before that: %w", err, a.lost)
 	}
@@ -77,7 +77,7 @@ func (a *attempts[T]) ended(err error) error {
 }
 
 // unread returns the error of the call after a read has failed with err. An object that is gone needs no further error.
-func (a *attempts[T]) unread(ctx context.Context, err error) error {
+func (a *attempts) unread(ctx context.Context, err error) error {
 	if errors.Is(err, apierrors.NotFound) || !a.quits.MayHaveWritten && (a.lost == nil || ctx.Err() == nil) {
 		return err
 	}
@@ -86,7 +86,7 @@ func (a *attempts[T]) unread(ctx context.Context, err error) error {
 
 // pause waits before the next attempt. The last attempt was made from live, and the server refused it with err. pause
 // returns an error if there is no next attempt: the limit is reached, or ctx has ended.
-func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error) error {
+func (a *attempts) pause(ctx context.Context, live jsonstream.Item, err error) error {
 	if a.quits.Attempts == conflictAttempts {
 		a.competing(ctx, live)
 		return a.because(err)
@@ -174,7 +174,7 @@ func refused(err error) bool {
 }
 
 // competing reads the object once and notes the latest write since last, if there was one.
-func (a *attempts[T]) competing(ctx context.Context, last jsonstream.Item) {
+func (a *attempts) competing(ctx context.Context, last jsonstream.Item) {
 	look := a.q
 	look.verb, look.once = "get", true
 	a.quits.LostTo, a.quits.version = meta.ManagedFields{}, ""

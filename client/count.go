@@ -16,10 +16,14 @@ import (
 //
 // Count does not use PageSize, which is 1. A ResourceVersion of "0" may make the server send every object's metadata.
 func (r Resource[T]) Count(ctx context.Context, o ListOptions) (n int, known bool, err error) {
+	return r.untyped.count(ctx, o)
+}
+
+func (r resource) count(ctx context.Context, o ListOptions) (n int, known bool, err error) {
 	o.PageSize = 1
-	m := Metadata(r)
-	undecoded := func(meta.Identity) (*meta.Partial, bool) { return nil, true }
-	l, resp, err := m.begin(ctx, m.listRequest(o), o, undecoded, func(Item[*meta.Partial]) error {
+	m := r.metadata()
+	undecoded := func(meta.Identity) (meta.Object, bool) { return nil, true }
+	l, resp, err := m.begin(ctx, m.listRequest(o), o, undecoded, func(Item[meta.Object]) error {
 		n++
 		return nil
 	})

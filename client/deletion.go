@@ -47,15 +47,22 @@ type deletionHead struct {
 // it waits for. The errors are those of Delete. If the server has accepted the deletion, and its answer cannot be read
 // or decoded, the error is an [*AnswerError] or a [*DecodeError], and the deletion goes on.
 func (r Resource[T]) DeleteWithResult(ctx context.Context, key meta.Key, o DeleteOptions) (Deletion[T], error) {
+	d, err := r.untyped.deleteWithResult(ctx, key, o)
+	obj, _ := d.Object.(T)
+	return Deletion[T]{
+		Gone: d.Gone, Object: obj, Finalizers: d.Finalizers, GracePeriod: d.GracePeriod, UID: d.UID, ResourceVersion: d.ResourceVersion,
+	}, err
+}
+
+func (r resource) deleteWithResult(ctx context.Context, key meta.Key, o DeleteOptions) (d Deletion[meta.Object], err error) {
 	q := r.request("delete", key)
 	if err := q.setDelete(o, r.write.DryRun); err != nil {
-		return Deletion[T]{}, err
+		return d, err
 	}
 	if err := r.usable(); err != nil {
-		return Deletion[T]{}, q.fail(&UsageError{Err: err})
+		return d, q.fail(&UsageError{Err: err})
 	}
-	var d Deletion[T]
-	err := r.c.call(ctx, q, func(resp *http.Response) error {
+	err = r.c.call(ctx, q, func(resp *http.Response) error {
 		defer func() { _ = resp.Body.Close() }()
 		item, err := jsonstream.ReadObject(resp.Body, r.c.streamOptions(true))
 		if err != nil {
@@ -72,11 +79,11 @@ func (r Resource[T]) DeleteWithResult(ctx context.Context, key meta.Key, o Delet
 }
 
 // deletion interprets the answer to a deletion.
-func (r Resource[T]) deletion(item jsonstream.Item, code int) (d Deletion[T], err error) {
+func (r resource) deletion(item jsonstream.Item, code int) (d Deletion[meta.Object], err error) {
 	if item.Kind == "Status" {
 		var s meta.Status
 		if err := json.Unmarshal(item.Raw, &s); err != nil {
-			return Deletion[T]{}, fmt.Errorf("decode the Status of a deletion: %w", err)
+			return d, fmt.Errorf("decode the Status of a deletion: %w", err)
 		}
 		if s.Details != nil {
 			d.UID = s.Details.UID
@@ -89,7 +96,7 @@ func (r Resource[T]) deletion(item jsonstream.Item, code int) (d Deletion[T], er
 		return d, &DecodeError{Identity: item.Identity, Err: err}
 	}
 	if d.Object, err = r.decode(item); err != nil {
-		return Deletion[T]{}, err
+		return Deletion[meta.Object]{}, err
 	}
 	d.UID, d.ResourceVersion = item.UID, item.ResourceVersion
 	var ofNamespace []string // in any other kind, spec.finalizers may be anything

@@ -25,7 +25,7 @@ func dropping(accept string) string {
 // for objects without managedFields if q does not keep them. If a server, or a proxy before it, refuses these types,
 // the client asks again: first without the parameter, because protobuf saves more, then without protobuf, then without
 // both. The client remembers for an hour what it had to leave out to get an answer.
-func (r Resource[T]) sendDropping(
+func (r resource) sendDropping(
 	ctx context.Context, q request, binary bool, send func(_ context.Context, _ request, binary bool) (*http.Response, error),
 ) (resp *http.Response, err error) {
 	drops := !q.keeps && r.note != nil

@@ -9,6 +9,11 @@ var errNoProtobuf = errors.New("Config.Protobuf is not set")
 // is nil if the next list will ask for protobuf. A Go type that protobuf cannot be decoded into, because of its Go
 // fields or because no table has its kind, is such a reason.
 func (r Resource[T]) Protobuf() (used bool, why error) {
+	return r.untyped.isProtobuf()
+}
+
+// isProtobuf is Resource.Protobuf.
+func (r resource) isProtobuf() (used bool, why error) {
 	if err := r.usable(); err != nil {
 		return false, &UsageError{Err: err}
 	}

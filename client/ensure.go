@@ -113,27 +113,32 @@ import (
 // whose keys begin with node.kubernetes.io/ or node.cloudprovider.kubernetes.io/; the second of a Service's ipFamilies
 // and clusterIPs. Name an addition in EnsureOptions.Absent to remove it.
 func (r Resource[T]) Ensure(ctx context.Context, want T, o EnsureOptions) (T, Ensured, error) {
-	var none T
+	obj, done, err := r.untyped.ensure(ctx, want, o)
+	result, _ := obj.(T)
+	return result, done, err
+}
+
+func (r resource) ensure(ctx context.Context, want meta.Object, o EnsureOptions) (meta.Object, Ensured, error) {
 	q := r.request("ensure", meta.Key{})
 	if isNil(want) {
-		return none, Ensured{}, q.fail(&UsageError{Err: errors.New("the object is nil")})
+		return nil, Ensured{}, q.fail(&UsageError{Err: errors.New("the object is nil")})
 	}
 	q.key = r.bind(meta.KeyOf(want))
 	w, err := r.wish(q, want, o)
 	if err != nil {
-		return none, Ensured{}, q.fail(err)
+		return nil, Ensured{}, q.fail(err)
 	}
 	if obj, proved, err := r.unneeded(w, o.Known); err != nil || proved {
 		return obj, Ensured{}, q.fail(err)
 	}
 	var (
-		result T
+		result meta.Object
 		done   Ensured
 		mine   unanswered
 	)
 	tries := newAttempts(r, q)
 	tries.absent = true
-	err = tries.run(ctx, func(was T, live jsonstream.Item) (lost, err error) {
+	err = tries.run(ctx, func(was meta.Object, live jsonstream.Item) (lost, err error) {
 		write, err := r.ensuring(q, w, live)
 		settled := err == nil && write.body == nil && mine.uid != "" && mine.uid == live.UID
 		if other := precondition(w.asked, live.Identity); other != nil && !settled { // the version may be that of the write
@@ -186,8 +191,8 @@ func (u unanswered) found(live jsonstream.Item) Outcome {
 }
 
 // wish checks want and encodes it.
-func (r Resource[T]) wish(q request, want T, o EnsureOptions) (*wish[T], error) {
-	w := &wish[T]{want: want, key: q.key}
+func (r resource) wish(q request, want meta.Object, o EnsureOptions) (*wish, error) {
+	w := &wish{want: want, key: q.key}
 	if err := r.writesObjects(); err != nil {
 		return nil, err
 	}
@@ -231,7 +236,7 @@ func (r Resource[T]) wish(q request, want T, o EnsureOptions) (*wish[T], error) 
 }
 
 // ensuring returns the request that makes live have all that is wanted, or a request without a body if it already has.
-func (r Resource[T]) ensuring(q request, w *wish[T], live jsonstream.Item) (request, error) {
+func (r resource) ensuring(q request, w *wish, live jsonstream.Item) (request, error) {
 	q.query, q.contentType, q.settles = r.write.query(), jsonType, true
 	if live.Raw == nil {
 		q.verb, q.collection, q.body = "create", true, w.body
@@ -251,7 +256,7 @@ func (r Resource[T]) ensuring(q request, w *wish[T], live jsonstream.Item) (requ
 }
 
 // outcome returns what a write did to an object.
-func (r Resource[T]) outcome(was, is jsonstream.Item) Outcome {
+func (r resource) outcome(was, is jsonstream.Item) Outcome {
 	switch {
 	case was.Raw == nil:
 		return Created
@@ -407,8 +412,8 @@ func (e Ensured) String() string {
 }
 
 // wish is a checked and encoded want.
-type wish[T meta.Object] struct {
-	want    T
+type wish struct {
+	want    meta.Object
 	body    []byte        // the body that creates the object
 	asked   meta.Identity // the identity in want
 	key     meta.Key
@@ -418,13 +423,13 @@ type wish[T meta.Object] struct {
 }
 
 // over returns live with all wanted values set, and the places where live has other values.
-func (w *wish[T]) over(live jsonstream.Item) (json.RawMessage, []string, error) {
+func (w *wish) over(live jsonstream.Item) (json.RawMessage, []string, error) {
 	return overlay.Apply(json.RawMessage(live.Raw), w.want, w.overlay)
 }
 
 // controlled returns an error if live has another controller than the one that want names, or none although it must be
 // owned.
-func (w *wish[T]) controlled(live jsonstream.Item) error {
+func (w *wish) controlled(live jsonstream.Item) error {
 	present := controllerIn(live.Raw)
 	switch {
 	case present == nil && w.owned:
@@ -456,7 +461,7 @@ func controllerIn(object []byte) *meta.OwnerReference {
 }
 
 // ensured reports what a write has done, from the object before it (was) and after it (is).
-func (r Resource[T]) ensured(w *wish[T], was, is jsonstream.Item) (Ensured, error) {
+func (r resource) ensured(w *wish, was, is jsonstream.Item) (Ensured, error) {
 	done := Ensured{Outcome: r.outcome(was, is), New: was.Raw == nil}
 	done.Adopted = was.Raw != nil && w.owner != nil && controllerIn(was.Raw) == nil && controllerIn(is.Raw) != nil
 	_, missing, err := w.over(is)
@@ -470,33 +475,32 @@ func (r Resource[T]) ensured(w *wish[T], was, is jsonstream.Item) (Ensured, erro
 }
 
 // unneeded returns the object that the caller knows if it proves that there is nothing to do.
-func (r Resource[T]) unneeded(w *wish[T], known any) (_ T, proved bool, err error) {
-	var none T
+func (r resource) unneeded(w *wish, known any) (_ meta.Object, proved bool, err error) {
 	if isNil(known) {
-		return none, false, nil
+		return nil, false, nil
 	}
 	item, err := r.knownAsT(w.key, known)
 	if err != nil {
-		return none, false, &UsageError{Err: fmt.Errorf("client.EnsureOptions: Known: %w", err)}
+		return nil, false, &UsageError{Err: fmt.Errorf("client.EnsureOptions: Known: %w", err)}
 	}
 	if !saysAll(known, w.overlay.Absent) || !saysHolds(known) {
-		return none, false, nil
+		return nil, false, nil
 	}
 	if _, err := readHold(item); err != nil || precondition(w.asked, item.Identity) != nil || w.controlled(item) != nil {
-		return none, false, nil
+		return nil, false, nil
 	}
 	o := w.overlay
 	o.Cached = known
 	_, missing, err := overlay.Apply(json.RawMessage(item.Raw), w.want, o)
 	if err != nil || len(missing) > 0 {
-		return none, false, nil
+		return nil, false, nil
 	}
 	obj, err := r.decodeUnchecked(item)
 	return obj, err == nil, nil
 }
 
 // manager returns the field manager of the handle's writes, or empty if the server may make up another one.
-func (r Resource[T]) manager() string {
+func (r resource) manager() string {
 	if r.write.FieldManager != "" {
 		return r.write.FieldManager
 	}

@@ -35,10 +35,13 @@ import (
 //
 // If the object does not have the uid of o, the error is a Conflict.
 func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error) {
-	var none T
+	return typed[T](r.untyped.addFinalizer(ctx, key, name, o))
+}
+
+func (r resource) addFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (meta.Object, error) {
 	q := r.request("add finalizer to", key)
 	if err := validFinalizer(name); err != nil {
-		return none, q.fail(&UsageError{Err: err})
+		return nil, q.fail(&UsageError{Err: err})
 	}
 	return r.finalizer(ctx, q, func(h hold) (patch.Patch, error) {
 		if err := precondition(meta.Identity{UID: o.UID}, meta.Identity{UID: h.uid}); err != nil {
@@ -69,10 +72,13 @@ func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string
 // call, the new one keeps its finalizer, and RemoveFinalizer returns the zero T and nil. Set the uid in o to that of
 // the object that was cleaned up: then this also holds for a replacement before the call.
 func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (T, error) {
-	var none T
+	return typed[T](r.untyped.removeFinalizer(ctx, key, name, o))
+}
+
+func (r resource) removeFinalizer(ctx context.Context, key meta.Key, name string, o meta.FinalizerOptions) (meta.Object, error) {
 	q := r.request("remove finalizer from", key)
 	if name == "" {
-		return none, q.fail(&UsageError{Err: errors.New("the finalizer must not be empty")})
+		return nil, q.fail(&UsageError{Err: errors.New("the finalizer must not be empty")})
 	}
 	uid := o.UID
 	obj, err := r.finalizer(ctx, q, func(h hold) (patch.Patch, error) {
@@ -88,7 +94,7 @@ func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name str
 		return patch.JSON(patch.Test("/metadata/uid", h.uid), patch.Test(path, name), patch.Remove(path)), nil
 	})
 	if errors.Is(err, errReplaced) || isGone(err, q.key.Name) {
-		return none, nil
+		return nil, nil
 	}
 	return obj, err
 }
@@ -104,10 +110,10 @@ var errReplaced = errors.New("the object has been replaced")
 
 // finalizer reads the object and sends the patch that change returns, if it is not empty; it starts again while other
 // writers are faster.
-func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold) (patch.Patch, error)) (T, error) {
-	var result T
+func (r resource) finalizer(ctx context.Context, q request, change func(hold) (patch.Patch, error)) (meta.Object, error) {
+	var result meta.Object
 	tries := newAttempts(r, q)
-	err := tries.run(ctx, func(obj T, live jsonstream.Item) (lost, err error) {
+	err := tries.run(ctx, func(obj meta.Object, live jsonstream.Item) (lost, err error) {
 		// The server also answers Invalid if a test of the patch fails. That is a conflict if somebody has written in
 		// between.
 		if tries.lost != nil && live.ResourceVersion == tries.last.ResourceVersion && !errors.Is(tries.lost, apierrors.Conflict) {

@@ -52,7 +52,7 @@ func stopped(ctx context.Context) error {
 }
 
 // wrote tells ctx of a write whose answer is the object.
-func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Item) {
+func (r resource) wrote(ctx context.Context, q request, stored jsonstream.Item) {
 	tell := follow.OnWrite(ctx)
 	if tell == nil || q.method() == http.MethodGet || stored.ResourceVersion == "" || q.query.Has("dryRun") {
 		return
@@ -69,7 +69,7 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 
 // deleted tells ctx of a deletion. The server answers with the object if that still exists for a while, and otherwise
 // with a Status.
-func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
+func (r resource) deleted(ctx context.Context, q request, answer []byte) {
 	tell := follow.OnWrite(ctx)
 	var body struct {
 		Kind     string `json:"kind"`
@@ -100,7 +100,7 @@ func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
 }
 
 // whole reads the object of a handle, or of a subresource, as JSON with managedFields.
-func (r Resource[T]) whole(ctx context.Context, key meta.Key) ([]byte, error) {
+func (r resource) whole(ctx context.Context, key meta.Key) ([]byte, error) {
 	q := r.request("get", key)
 	resp, err := r.send(ctx, q)
 	if err != nil {

@@ -32,17 +32,20 @@ func (r Resource[T]) Get(ctx context.Context, key meta.Key) (T, error) {
 
 // GetWith reads one object, as Get does, and as fresh as o says.
 func (r Resource[T]) GetWith(ctx context.Context, key meta.Key, o GetOptions) (T, error) {
-	q := r.request("get", key)
+	return typed[T](r.untyped.getWith(ctx, key, "", o))
+}
+
+// getWith reads one object, or a subresource.
+func (r resource) getWith(ctx context.Context, key meta.Key, subresource string, o GetOptions) (meta.Object, error) {
+	q := r.subrequest("get", key, subresource)
 	q.query = o.query()
 	obj, _, err := r.exchange(ctx, q)
 	return obj, err
 }
 
 // get reads one object, or a subresource that has the object's kind, and returns its JSON too.
-func (r Resource[T]) get(ctx context.Context, key meta.Key, subresource string) (T, jsonstream.Item, error) {
-	q := r.request("get", key)
-	q.subresource = subresource
-	return r.exchange(ctx, q)
+func (r resource) get(ctx context.Context, key meta.Key, subresource string) (meta.Object, jsonstream.Item, error) {
+	return r.exchange(ctx, r.subrequest("get", key, subresource))
 }
 
 // Get reads the object through the subresource, as it is now.
@@ -52,8 +55,5 @@ func (s Sub[T]) Get(ctx context.Context, key meta.Key) (T, error) {
 
 // GetWith reads the object through the subresource, as fresh as o says.
 func (s Sub[T]) GetWith(ctx context.Context, key meta.Key, o GetOptions) (T, error) {
-	q := s.request("get", key)
-	q.query = o.query()
-	obj, _, err := s.r.exchange(ctx, q)
-	return obj, err
+	return typed[T](s.untyped.getWith(ctx, key, s.name, o))
 }

@@ -12,23 +12,28 @@ import (
 
 // Inside is for informers and package remote. Only packages of this module can use its result.
 func (r Resource[T]) Inside() handle.Source {
+	s := r.untyped.inside(func(r resource) any { return Resource[T]{r} })
+	s.Unpacking = func() any {
+		unpack := r.untyped.unpacking()
+		return func(t packed.Text) (T, error) { return typed[T](unpack(t)) }
+	}
+	return s
+}
+
+// inside is Inside without Unpacking. cover returns a resource as a Resource.
+func (r resource) inside(cover func(resource) any) handle.Source {
 	s := handle.Source{ReadAs: func(objects reflect.Type, only *codec.Projection, metadata bool) any {
-		return r.readAs(objects, only, metadata)
+		return cover(r.readAs(objects, only, metadata))
 	}}
 	s.Sharing = func() any {
 		shared := r
 		shared.parts = new(codec.Parts)
-		return shared
+		return cover(shared)
 	}
 	s.Packing = func(by packed.Packer) any {
 		packing := r
 		packing.packer = by
-		return packing
-	}
-	s.Unpacking = func() any {
-		plain := r
-		plain.parts = nil
-		return plain.unpacking()
+		return cover(packing)
 	}
 	if r.c == nil {
 		s.StreamingLists = new(handle.Feature)
@@ -41,8 +46,9 @@ func (r Resource[T]) Inside() handle.Source {
 	if b := r.binary(); b != nil {
 		s.Encoding = &b.used
 	}
-	r.write, r.parts, r.packer = WriteOptions{}, nil, nil // they do not affect which objects are read
-	s.Reads = r
+	reads := r
+	reads.write, reads.parts, reads.packer = WriteOptions{}, nil, nil // they do not affect which objects are read
+	s.Reads = cover(reads)
 	return s
 }
 

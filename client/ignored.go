@@ -28,7 +28,7 @@ func leftOut(fields []string, subresource string) error {
 
 // ignored returns the parts of c that the server has left out of the object that it stored: those that only the status
 // subresource writes, and those that it does not write. A part that the server changed in any way does not count.
-func (r Resource[T]) ignored(ctx context.Context, q request, c change, stored []byte) (fields []string) {
+func (r resource) ignored(ctx context.Context, q request, c change, stored []byte) (fields []string) {
 	if r.own || q.subresource != "" && q.subresource != "status" {
 		return nil
 	}

@@ -31,7 +31,9 @@ type Subject struct {
 // As returns a handle whose requests, reads and watches too, act for i instead of Config.Impersonate. If i cannot be
 // sent, because its User is empty for instance, every call of the handle, and of handles made from it, returns a
 // [*UsageError] and sends nothing.
-func (r Resource[T]) As(i Subject) Resource[T] {
+func (r Resource[T]) As(i Subject) Resource[T] { return Resource[T]{r.untyped.actingAs(i)} }
+
+func (r resource) actingAs(i Subject) resource {
 	i = i.clone()
 	r.as = &i
 	if reasons := i.validate(); len(reasons) > 0 && r.err == nil {

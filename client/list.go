@@ -36,9 +36,10 @@ type Item[T meta.Object] struct {
 // the list. [Resource.All] can go on without that object.
 func (r Resource[T]) List(ctx context.Context, o ListOptions) (meta.List[T], error) {
 	list := meta.List[T]{Items: []T{}}
-	m, err := r.each(ctx, r.listRequest(o), o, nil, func(item Item[T]) error {
-		list.Items = append(list.Items, item.Object)
-		return r.listRequest(o).fail(item.Err)
+	m, err := r.untyped.all(ctx, o, func(obj meta.Object, err error) error {
+		object, err := typed[T](obj, err)
+		list.Items = append(list.Items, object)
+		return err
 	})
 	if err != nil {
 		return meta.List[T]{}, err
@@ -54,11 +55,23 @@ func (r Resource[T]) List(ctx context.Context, o ListOptions) (meta.List[T], err
 // request after a minute, and the list then ends with an error. If a loop does long work for each object, use List
 // first.
 func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error] {
-	return sequence(func(hand func(T, error) error) error {
-		_, err := r.each(ctx, r.listRequest(o), o, nil, func(item Item[T]) error {
-			return hand(item.Object, r.listRequest(o).fail(item.Err))
-		})
+	objects := r.untyped.iterate(ctx, o)
+	return func(yield func(T, error) bool) {
+		objects(func(obj meta.Object, err error) bool { return yield(typed[T](obj, err)) })
+	}
+}
+
+func (r resource) iterate(ctx context.Context, o ListOptions) iter.Seq2[meta.Object, error] {
+	return sequence(func(hand func(meta.Object, error) error) error {
+		_, err := r.all(ctx, o, hand)
 		return err
+	})
+}
+
+// all hands on every object of a list, with the error about it.
+func (r resource) all(ctx context.Context, o ListOptions, hand func(meta.Object, error) error) (meta.ListMeta, error) {
+	return r.each(ctx, r.listRequest(o), o, nil, func(item Item[meta.Object]) error {
+		return hand(item.Object, r.listRequest(o).fail(item.Err))
 	})
 }
 
@@ -112,13 +125,24 @@ func sequence[E any](each func(hand func(E, error) error) error) iter.Seq2[E, er
 func (r Resource[T]) ListEach(
 	ctx context.Context, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
-	q := r.listRequest(o)
+	q := r.untyped.listRequest(o)
 	q.once = true
-	return r.each(ctx, q, o, reuse, fn)
+	return r.untyped.each(ctx, q, o, untypedReuse(reuse), func(i Item[meta.Object]) error {
+		obj, _ := i.Object.(T)
+		return fn(Item[T]{Identity: i.Identity, Object: obj, Reused: i.Reused, Err: i.Err, carried: i.carried})
+	})
 }
 
-func (r Resource[T]) each(
-	ctx context.Context, q request, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
+// untypedReuse returns reuse, or nil for nil.
+func untypedReuse[T meta.Object](reuse func(meta.Identity) (T, bool)) func(meta.Identity) (meta.Object, bool) {
+	if reuse == nil {
+		return nil
+	}
+	return func(id meta.Identity) (meta.Object, bool) { return reuse(id) }
+}
+
+func (r resource) each(
+	ctx context.Context, q request, o ListOptions, reuse func(meta.Identity) (meta.Object, bool), fn func(Item[meta.Object]) error,
 ) (meta.ListMeta, error) {
 	l, resp, err := r.begin(ctx, q, o, reuse, fn)
 	if err != nil {
@@ -167,7 +191,7 @@ func isTooOld(err error) bool {
 	return errors.Is(err, apierrors.Expired) || errors.Is(err, apierrors.Gone)
 }
 
-func (r Resource[T]) listRequest(o ListOptions) request {
+func (r resource) listRequest(o ListOptions) request {
 	q := r.request("list", meta.Key{Namespace: o.Namespace})
 	q.collection, q.keeps = true, o.KeepManagedFields
 	return q
@@ -176,12 +200,12 @@ func (r Resource[T]) listRequest(o ListOptions) request {
 // listing is one call of ListEach. The calling goroutine frames, and calls reuse and fn. Once a list turns out to be
 // long, one further goroutine reads the body and a few decode objects (see package pipeline); one more waits for the
 // headers of the next page. end waits for all of them.
-type listing[T meta.Object] struct {
-	r        Resource[T]
+type listing struct {
+	r        resource
 	q        request
 	o        ListOptions
-	reuse    func(meta.Identity) (T, bool)
-	pipe     *pipeline.Pipeline[Item[T]]
+	reuse    func(meta.Identity) (meta.Object, bool)
+	pipe     *pipeline.Pipeline[Item[meta.Object]]
 	fetching context.Context // of the requests
 	cancel   func()          // ends the requests
 	body     io.ReadCloser   // of the page that is being read
@@ -194,16 +218,16 @@ type listing[T meta.Object] struct {
 }
 
 // fail returns err as the error of the list, or of the page if that is a later one.
-func (l *listing[T]) fail(err error) error { return l.q.failPage(l.number, err) }
+func (l *listing) fail(err error) error { return l.q.failPage(l.number, err) }
 
 // begin asks for the first page, and hands its objects to fn once they are read. The caller ends the listing.
-func (r Resource[T]) begin(
-	ctx context.Context, q request, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
-) (*listing[T], *http.Response, error) {
+func (r resource) begin(
+	ctx context.Context, q request, o ListOptions, reuse func(meta.Identity) (meta.Object, bool), fn func(Item[meta.Object]) error,
+) (*listing, *http.Response, error) {
 	if err := o.validate(); err != nil {
 		return nil, nil, q.fail(&UsageError{Err: err})
 	}
-	l := &listing[T]{r: r, q: q, o: o, reuse: reuse, number: 1, pages: pipeline.NewPages()}
+	l := &listing{r: r, q: q, o: o, reuse: reuse, number: 1, pages: pipeline.NewPages()}
 	l.fetching, l.cancel = context.WithCancel(ctx)
 	l.q.query = o.query()
 	resp, err := r.sendForBody(l.fetching, l.q)
@@ -217,7 +241,7 @@ func (r Resource[T]) begin(
 		l.cancel()
 		return nil, nil, err
 	}
-	l.pipe = pipeline.New(&r.c.decoders, l.decode, func(item Item[T]) error {
+	l.pipe = pipeline.New(&r.c.decoders, l.decode, func(item Item[meta.Object]) error {
 		if ctx.Err() != nil { // nothing is handed on after ctx has ended
 			return l.fail(conn.ContextError(ctx))
 		}
@@ -228,7 +252,7 @@ func (r Resource[T]) begin(
 
 // end stops everything that was started for the list, and waits for it. The order matters: a blocked read ends when its
 // context ends or its body is closed.
-func (l *listing[T]) end() {
+func (l *listing) end() {
 	l.cancel()
 	if l.body != nil {
 		_ = l.body.Close()
@@ -239,11 +263,11 @@ func (l *listing[T]) end() {
 
 // page sends the objects of one page down the pipeline. It calls more once, with the continue token, if there is
 // another page.
-func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(token string) error) (meta.ListMeta, error) {
+func (l *listing) page(ctx context.Context, resp *http.Response, more func(token string) error) (meta.ListMeta, error) {
 	l.body, l.first, l.empty = resp.Body, meta.Key{}, true
 	var m meta.ListMeta
 	frames := l.frames.of(l.r.c.protobuf, resp, l.r.c.streamOptions(l.o.KeepManagedFields))
-	err := l.pipe.Page(l.body, frames, pipeline.Page[Item[T]]{
+	err := l.pipe.Page(l.body, frames, pipeline.Page[Item[meta.Object]]{
 		Header: func(h jsonstream.Header) error {
 			m = h.ListMeta
 			return l.start(h, more)
@@ -265,12 +289,12 @@ func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(to
 }
 
 // start checks that a page is of the right kind, and asks for the next one.
-func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) error {
+func (l *listing) start(h jsonstream.Header, more func(token string) error) error {
 	apiVersion, kind := l.r.wireKind()
 	if l.r.partial {
 		kind += "List"
 	} else {
-		kind = l.r.t.listKind()
+		kind = listKind(l.r.t)
 	}
 	if err := checkKind(h.APIVersion, h.Kind, apiVersion, kind); err != nil {
 		return err
@@ -290,7 +314,7 @@ func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) e
 }
 
 // item makes an Item of one object, and reports whether it must still be decoded.
-func (l *listing[T]) item(raw jsonstream.Item) (it Item[T], decode bool, err error) {
+func (l *listing) item(raw jsonstream.Item) (it Item[meta.Object], decode bool, err error) {
 	if l.empty {
 		l.first, l.empty = raw.Identity.Key(), false
 	}
@@ -309,7 +333,7 @@ func (l *listing[T]) item(raw jsonstream.Item) (it Item[T], decode bool, err err
 	return it, !it.Reused, nil
 }
 
-func (l *listing[T]) decode(it *Item[T], raw jsonstream.Item) {
+func (l *listing) decode(it *Item[meta.Object], raw jsonstream.Item) {
 	decodeInto(&it.Object, &it.Err, raw, l.r.decodeItem)
 	if it.Err == nil {
 		it.carried = l.r.carry(raw)
@@ -318,11 +342,10 @@ func (l *listing[T]) decode(it *Item[T], raw jsonstream.Item) {
 
 // decodeItem decodes an object of a list. The object may leave out its kind; if it has one, it must be the
 // descriptor's.
-func (r Resource[T]) decodeItem(raw jsonstream.Item) (T, error) {
+func (r *resource) decodeItem(raw jsonstream.Item) (meta.Object, error) {
 	if raw.Kind != "" || raw.APIVersion != "" {
 		if err := r.checkKind(raw.APIVersion, raw.Kind); err != nil {
-			var none T
-			return none, &DecodeError{Identity: raw.Identity, Err: err}
+			return nil, &DecodeError{Identity: raw.Identity, Err: err}
 		}
 	}
 	return r.decodeUnchecked(raw)
@@ -336,7 +359,7 @@ type nextPage struct {
 }
 
 // fetch asks for a page. The caller waits for it or discards it.
-func (l *listing[T]) fetch(query url.Values) *nextPage {
+func (l *listing) fetch(query url.Values) *nextPage {
 	q := l.q
 	q.query = query
 	p := &nextPage{done: make(chan struct{})}

@@ -39,13 +39,13 @@ import (
 // if Modify had begun later; mutate can compare uids to prevent that. Modify treats an object that is being deleted
 // like any other.
 func (r Resource[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error) (T, error) {
-	return r.modify(ctx, key, "", mutate, ModifyOptions{})
+	return r.ModifyWith(ctx, key, mutate, ModifyOptions{})
 }
 
 // ModifyWith is [Resource.Modify] with options. With ModifyOptions.Known, a change that changes nothing costs no
 // request.
 func (r Resource[T]) ModifyWith(ctx context.Context, key meta.Key, mutate func(T) error, o ModifyOptions) (T, error) {
-	return r.modify(ctx, key, "", mutate, o)
+	return typed[T](r.untyped.modify(ctx, key, "", untypedMutate(mutate), o))
 }
 
 // ModifyOptions choose how a Modify begins. The zero value reads the object from the server.
@@ -60,22 +60,31 @@ type ModifyOptions struct {
 	Known any
 }
 
-func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource string, mutate func(T) error, o ModifyOptions) (T, error) {
-	var none T
-	q := r.request("modify", key)
-	q.subresource = subresource
+// untypedMutate returns mutate, or nil for nil.
+func untypedMutate[T meta.Object](mutate func(T) error) func(meta.Object) error {
 	if mutate == nil {
-		return none, q.fail(&UsageError{Err: errors.New("mutate must be set")})
+		return nil
+	}
+	return func(obj meta.Object) error { return mutate(obj.(T)) }
+}
+
+func (r resource) modify(ctx context.Context, key meta.Key, subresource string, mutate func(meta.Object) error, o ModifyOptions) (meta.Object, error) {
+	q := r.subrequest("modify", key, subresource)
+	if mutate == nil {
+		return nil, q.fail(&UsageError{Err: errors.New("mutate must be set")})
 	}
 	if err := r.writesObjects(); err != nil {
-		return none, q.fail(err)
+		return nil, q.fail(err)
+	}
+	if err := r.usable(); err != nil {
+		return nil, q.fail(&UsageError{Err: err})
 	}
 	if obj, proved, err := r.unmodified(q.key, mutate, o.Known); err != nil || proved {
 		return obj, q.fail(err)
 	}
-	var result T
+	var result meta.Object
 	tries := newAttempts(r, q)
-	err := tries.run(ctx, func(obj T, live jsonstream.Item) (lost, err error) {
+	err := tries.run(ctx, func(obj meta.Object, live jsonstream.Item) (lost, err error) {
 		c, err := r.change(obj, live, mutate)
 		switch {
 		case err != nil:
@@ -107,25 +116,24 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 }
 
 // unmodified returns a copy of the object that the caller knows if mutate changes nothing of it.
-func (r Resource[T]) unmodified(key meta.Key, mutate func(T) error, known any) (obj T, proved bool, err error) {
-	var none T
+func (r resource) unmodified(key meta.Key, mutate func(meta.Object) error, known any) (obj meta.Object, proved bool, err error) {
 	if isNil(known) {
-		return none, false, nil
+		return nil, false, nil
 	}
 	item, err := r.knownAsT(key, known)
 	if err != nil {
-		return none, false, &UsageError{Err: fmt.Errorf("client.ModifyOptions: Known: %w", err)}
+		return nil, false, &UsageError{Err: fmt.Errorf("client.ModifyOptions: Known: %w", err)}
 	}
 	if obj, err = r.decodeUnchecked(item); err != nil {
-		return none, false, &UsageError{Err: fmt.Errorf("client.ModifyOptions: Known: %w", err)}
+		return nil, false, &UsageError{Err: fmt.Errorf("client.ModifyOptions: Known: %w", err)}
 	}
 	before, err := r.encode(obj)
 	if err != nil || mutate(obj) != nil {
-		return none, false, nil // mutate may do otherwise on the server's object
+		return nil, false, nil // mutate may do otherwise on the server's object
 	}
 	after, err := r.encode(obj)
 	if err != nil || !bytes.Equal(before, after) {
-		return none, false, nil
+		return nil, false, nil
 	}
 	return obj, true, nil
 }
@@ -137,7 +145,7 @@ type change struct {
 }
 
 // change calls mutate with obj, which was decoded from live.
-func (r Resource[T]) change(obj T, live jsonstream.Item, mutate func(T) error) (change, error) {
+func (r resource) change(obj meta.Object, live jsonstream.Item, mutate func(meta.Object) error) (change, error) {
 	c := change{live: live}
 	if live.ResourceVersion == "" {
 		return c, errors.New("server sent the object without a resource version, so that it cannot be written safely")
@@ -182,8 +190,7 @@ func sameObject(was, is meta.Identity) error {
 }
 
 // writeChange sends c and returns the object as it is stored.
-func (r Resource[T]) writeChange(ctx context.Context, q request, c change) (T, error) {
-	var none T
+func (r resource) writeChange(ctx context.Context, q request, c change) (meta.Object, error) {
 	write := q
 	write.verb, write.query, write.contentType, write.body = "update", r.write.query(), jsonType, c.body
 	obj, stored, err := r.exchange(ctx, write)
@@ -193,10 +200,10 @@ func (r Resource[T]) writeChange(ctx context.Context, q request, c change) (T, e
 		}
 	}
 	if err != nil {
-		return none, err
+		return nil, err
 	}
 	if ignored := r.ignored(ctx, q, c, stored.Raw); len(ignored) > 0 {
-		return none, q.fail(leftOut(ignored, q.subresource))
+		return nil, q.fail(leftOut(ignored, q.subresource))
 	}
 	return obj, nil
 }

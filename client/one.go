@@ -20,7 +20,9 @@ import (
 //
 // key needs a namespace if the resource is namespaced, unless [Resource.In] has set it. The handle adds metadata.name
 // to the field selector of a request.
-func (r Resource[T]) One(key meta.Key) Resource[T] {
+func (r Resource[T]) One(key meta.Key) Resource[T] { return Resource[T]{r.untyped.one(key)} }
+
+func (r resource) one(key meta.Key) resource {
 	switch err := meta.ValidSegment("name", key.Name); {
 	case r.err != nil:
 		return r
@@ -36,7 +38,7 @@ func (r Resource[T]) One(key meta.Key) Resource[T] {
 		r.name = key.Name
 	}
 	if key.Namespace != "" {
-		r = r.In(key.Namespace)
+		r = r.in(key.Namespace)
 	}
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/packed"
 )
@@ -21,7 +22,7 @@ const (
 )
 
 // carry returns the packed text of an object that has been decoded, if the handle has a packer.
-func (r Resource[T]) carry(item jsonstream.Item) carried {
+func (r *resource) carry(item jsonstream.Item) carried {
 	if r.packer == nil {
 		return carried{}
 	}
@@ -35,10 +36,11 @@ func (r Resource[T]) carry(item jsonstream.Item) carried {
 	return packed.Carry(r.packer.Pack(item.Raw, mark))
 }
 
-// unpacking returns the function that decodes the texts of the handle.
-func (r Resource[T]) unpacking() func(packed.Text) (T, error) {
+// unpacking returns the function that decodes the texts of the handle. The objects share no parts.
+func (r resource) unpacking() func(packed.Text) (meta.Object, error) {
+	r.parts = nil
 	buffers := &sync.Pool{New: func() any { return new([]byte) }}
-	return func(t packed.Text) (T, error) {
+	return func(t packed.Text) (meta.Object, error) {
 		buffer := buffers.Get().(*[]byte)
 		defer buffers.Put(buffer)
 		return r.unpack(t, buffer)
@@ -46,7 +48,7 @@ func (r Resource[T]) unpacking() func(packed.Text) (T, error) {
 }
 
 // unpack decodes a packed text. The buffer is for the text itself, which the object does not refer to.
-func (r Resource[T]) unpack(t packed.Text, buffer *[]byte) (obj T, err error) {
+func (r *resource) unpack(t packed.Text, buffer *[]byte) (obj meta.Object, err error) {
 	raw, mark, err := t.Unpack((*buffer)[:0])
 	if err != nil {
 		return obj, err

@@ -31,9 +31,12 @@ type bodyKey struct {
 //
 // pods is a handle on core v1 pods, of any T.
 func Evict[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, o DeleteOptions) error {
-	q := pods.request("create", key)
-	q.subresource = "eviction"
-	if err := pods.is("client.Evict", "pods"); err != nil {
+	return pods.untyped.evict(ctx, key, o)
+}
+
+func (r resource) evict(ctx context.Context, key meta.Key, o DeleteOptions) error {
+	q := r.subrequest("create", key, "eviction")
+	if err := r.is("client.Evict", "pods"); err != nil {
 		return q.fail(&UsageError{Err: err})
 	}
 	body := evictionBody{Kind: "Eviction", APIVersion: "policy/v1", Metadata: keyFields(q.key)}
@@ -44,13 +47,13 @@ func Evict[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, o
 		}
 		body.DeleteOptions = &options
 	}
-	return pods.call(ctx, q, body)
+	return r.call(ctx, q, body)
 }
 
 func keyFields(k meta.Key) bodyKey { return bodyKey{Name: k.Name, Namespace: k.Namespace} }
 
 // is returns an error if the handle is not on the resource of the core group.
-func (r Resource[T]) is(caller, resource string) error {
+func (r resource) is(caller, resource string) error {
 	if want := (meta.GVR{Version: "v1", Resource: resource}); r.err == nil && r.c != nil && r.t.GVR() != want {
 		return fmt.Errorf("%s: the resource must be core v1 %s, got %s", caller, resource, r.t.GVR())
 	}
@@ -58,7 +61,7 @@ func (r Resource[T]) is(caller, resource string) error {
 }
 
 // call posts body to a subresource whose answer only says that the server accepts it.
-func (r Resource[T]) call(ctx context.Context, q request, body any) error {
+func (r resource) call(ctx context.Context, q request, body any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return q.fail(&UsageError{Err: err})
@@ -86,9 +89,12 @@ type bindTarget struct {
 //
 // pods is a handle on core v1 pods, of any T.
 func Bind[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, node string) error {
-	q := pods.request("create", key)
-	q.subresource = "binding"
-	err := pods.is("client.Bind", "pods")
+	return pods.untyped.assign(ctx, key, node)
+}
+
+func (r resource) assign(ctx context.Context, key meta.Key, node string) error {
+	q := r.subrequest("create", key, "binding")
+	err := r.is("client.Bind", "pods")
 	if err == nil {
 		if err = meta.ValidSegment("node", node); err != nil {
 			err = fmt.Errorf("client.Bind: %w", err)
@@ -97,7 +103,7 @@ func Bind[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, no
 	if err != nil {
 		return q.fail(&UsageError{Err: err})
 	}
-	return pods.call(ctx, q, bindingBody{
+	return r.call(ctx, q, bindingBody{
 		Kind: "Binding", APIVersion: "v1", Metadata: keyFields(q.key),
 		Target: bindTarget{APIVersion: "v1", Kind: "Node", Name: node},
 	})

@@ -87,9 +87,9 @@ func (n *note) lossyFlag() *atomic.Bool {
 	return &n.lossy
 }
 
-// keepsAll returns an error if the update q, of an object that was read at version, would remove members that T has no
-// field for. It makes no request unless T is known to lose members.
-func (r Resource[T]) keepsAll(ctx context.Context, q request, version string) error {
+// keepsAll returns an error if the update q, of an object that was read at version, would remove members that the Go type
+// has no field for. It makes no request unless the type is known to lose members.
+func (r resource) keepsAll(ctx context.Context, q request, version string) error {
 	if !r.note.lossy.Load() {
 		return nil
 	}
@@ -111,34 +111,34 @@ func (r Resource[T]) keepsAll(ctx context.Context, q request, version string) er
 	}
 	lost, err := r.lost(ctx, q, live.Raw)
 	if err != nil {
-		return q.fail(fmt.Errorf("compare the server's object with %v: %w", reflect.TypeFor[T](), err))
+		return q.fail(fmt.Errorf("compare the server's object with %v: %w", r.typ, err))
 	}
 	if len(lost) > 0 {
-		return q.fail(wouldLose(reflect.TypeFor[T](), lost))
+		return q.fail(wouldLose(r.typ, lost))
 	}
 	return nil
 }
 
-// lost returns JSON pointers to the members that the update q would remove from the live object because T has no field
-// for them.
-func (r Resource[T]) lost(ctx context.Context, q request, live []byte) ([]string, error) {
+// lost returns JSON pointers to the members that the update q would remove from the live object because the Go type
+// has no field for them.
+func (r resource) lost(ctx context.Context, q request, live []byte) ([]string, error) {
 	object, err := readNumbers(live)
 	if err != nil {
 		return nil, err
 	}
 	if r.own || q.subresource != "" && q.subresource != "status" {
-		return codec.Lost[T](object, maxLost)
+		return codec.Lost(r.typ, object, maxLost)
 	}
 	status := map[string]any{"status": object["status"]}
 	delete(object, "status")
 	if q.subresource == "status" {
-		return codec.Lost[T](map[string]any{"metadata": object["metadata"], "status": status["status"]}, maxLost)
+		return codec.Lost(r.typ, map[string]any{"metadata": object["metadata"], "status": status["status"]}, maxLost)
 	}
-	lost, err := codec.Lost[T](object, maxLost)
+	lost, err := codec.Lost(r.typ, object, maxLost)
 	if err != nil || len(lost) == maxLost {
 		return lost, err
 	}
-	more, err := codec.Lost[T](status, maxLost-len(lost))
+	more, err := codec.Lost(r.typ, status, maxLost-len(lost))
 	if err != nil || len(more) == 0 {
 		return lost, err
 	}
@@ -150,7 +150,7 @@ func (r Resource[T]) lost(ctx context.Context, q request, live []byte) ([]string
 
 // hasStatus reports whether the resource has a status subresource, and whether that is known: a server may not say. A
 // positive answer is remembered.
-func (r Resource[T]) hasStatus(ctx context.Context, key meta.Key) (has, known bool) {
+func (r resource) hasStatus(ctx context.Context, key meta.Key) (has, known bool) {
 	if r.note.status.Load() {
 		return true, true
 	}

@@ -40,7 +40,7 @@ var (
 )
 
 // binary returns the client's note about protobuf for the resource; nil if Config.Protobuf is not set.
-func (r Resource[T]) binary() *binary {
+func (r *resource) binary() *binary {
 	if r.c == nil || r.c.protobuf == nil || r.note == nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (r Resource[T]) binary() *binary {
 
 // decoder returns the decoder for lists and watches, or nil and the reason why they come as JSON. It finds out once for
 // each Go type and resource whether the type can be decoded from protobuf.
-func (r Resource[T]) decoder() (content.Decoder, error) {
+func (r resource) decoder() (content.Decoder, error) {
 	b := r.binary()
 	switch {
 	case b == nil:
@@ -78,21 +78,15 @@ func (r Resource[T]) decoder() (content.Decoder, error) {
 }
 
 // decodeBinary decodes an object that came as protobuf, which decoder has allowed.
-func (r Resource[T]) decodeBinary(item jsonstream.Item, o codec.Options) (obj T, err error) {
-	if r.objects == nil {
-		err = r.binary().decoder.Decode(&obj, item, o)
-		return obj, err
-	}
-	decoded := reflect.New(r.objects)
-	if err = r.binary().decoder.Decode(decoded.Interface(), item, o); err == nil {
-		obj = decoded.Elem().Interface().(T)
-	}
-	return obj, err
+func (r *resource) decodeBinary(item jsonstream.Item, o codec.Options) (any, error) {
+	decoded := reflect.New(r.goType())
+	err := r.binary().decoder.Decode(decoded.Interface(), item, o)
+	return decoded.Elem().Interface(), err
 }
 
 // sendForBody sends the request for a list or a watch. It asks for protobuf where that can be decoded, and for JSON as
 // the second choice. A server that has only JSON picks that, as one does for custom resources.
-func (r Resource[T]) sendForBody(ctx context.Context, q request) (*http.Response, error) {
+func (r resource) sendForBody(ctx context.Context, q request) (*http.Response, error) {
 	decoder, why := r.decoder()
 	return r.sendDropping(ctx, q, decoder != nil, func(ctx context.Context, q request, binary bool) (*http.Response, error) {
 		switch {
@@ -106,7 +100,7 @@ func (r Resource[T]) sendForBody(ctx context.Context, q request) (*http.Response
 }
 
 // sent sends q, and notes the form of the answer. why is the reason to note if the answer is JSON.
-func (r Resource[T]) sent(ctx context.Context, q request, why error) (*http.Response, error) {
+func (r resource) sent(ctx context.Context, q request, why error) (*http.Response, error) {
 	resp, err := r.send(ctx, q)
 	if b := r.binary(); b != nil && err == nil {
 		if isBinary(q.form, resp.Header) {

@@ -8,11 +8,11 @@ import (
 )
 
 // readAs is handle.Source.ReadAs. From r it keeps only the client and the resource.
-func (r Resource[T]) readAs(objects reflect.Type, only *codec.Projection, metadata bool) Resource[T] {
-	as := Resource[T]{
-		c: r.c, t: r.t, err: r.t.validate(), partial: metadata, objects: objects, only: only, note: noteOf(r.c, objects, r.t.GVR(), only),
+func (r resource) readAs(objects reflect.Type, only *codec.Projection, metadata bool) resource {
+	as := resource{
+		c: r.c, t: r.t, typ: r.typ, err: validateType(r.t), partial: metadata, objects: objects, only: only, note: noteOf(r.c, objects, r.t.GVR(), only),
 	}
-	switch want := reflect.TypeFor[T](); {
+	switch want := r.typ; {
 	case as.err != nil:
 	case want.Kind() != reflect.Interface || objects.Kind() != reflect.Pointer || !objects.Implements(want):
 		as.err = fmt.Errorf("the Go type must be a pointer that implements %v, got %v", want, objects)

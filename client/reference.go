@@ -31,13 +31,18 @@ func ReferenceTo[T meta.Identified[U], U ~string](t Type[T], obj T) meta.ObjectR
 // ref.UID, if it is set, with that of the object. It accepts another namespace than that of from. A program that must
 // not let its users reach into namespaces of others compares key.Namespace.
 func Resolve[T meta.Object](r Resource[T], ref, from meta.ObjectReference) (one Resource[T], key meta.Key, err error) {
+	one.untyped, key, err = r.untyped.resolve(ref, from)
+	return one, key, err
+}
+
+func (r resource) resolve(ref, from meta.ObjectReference) (one resource, key meta.Key, err error) {
 	key, err = resolved(ref, from, r.t.GVK(), r.t.Scope)
 	if err == nil {
-		one = r.One(key)
+		one = r.one(key)
 		err = one.usable()
 	}
 	if err != nil {
-		return Resource[T]{}, meta.Key{}, fmt.Errorf("resolve the reference to %s in %s: %w", named(ref), named(from), err)
+		return resource{}, meta.Key{}, fmt.Errorf("resolve the reference to %s in %s: %w", named(ref), named(from), err)
 	}
 	return one, key, nil
 }

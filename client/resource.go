@@ -22,8 +22,16 @@ import (
 // Resource is a handle on one resource of one server, whose objects are decoded into T. It is a small value: copy it
 // freely. It is safe for use by several goroutines at once. Every call of the zero Resource returns an error.
 type Resource[T meta.Object] struct {
+	untyped resource
+}
+
+// resource is a Resource without its type parameter. It has all fields and does all work, with the objects as
+// meta.Object, and the methods of Resource turn these into T. So the code is compiled once. A package that uses Resource
+// compiles its methods again, and two wrappers of each for each T.
+type resource struct {
 	c     *Client
-	t     Type[T]
+	t     Type[meta.Object]
+	typ   reflect.Type // T
 	write WriteOptions
 	as    *Subject // see As; a pointer, so that handles can be compared
 	err   error    // why the handle cannot be used; every call returns it
@@ -56,12 +64,16 @@ type Resource[T meta.Object] struct {
 //     member, and drop it. Fields with `json:"-"`, embedded structs, and types with their own JSON or text methods need
 //     no name.
 func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
-	r := Resource[T]{c: c, t: t, err: t.validate()}
+	return Resource[T]{newResource(c, Type[meta.Object](t), reflect.TypeFor[T]())}
+}
+
+func newResource(c *Client, t Type[meta.Object], typ reflect.Type) resource {
+	r := resource{c: c, t: t, typ: typ, err: validateType(t)}
 	if c == nil {
 		r.err = errors.New("client.For: the client is nil")
 		return r
 	}
-	r.note = noteOf(c, reflect.TypeFor[T](), t.GVR(), nil)
+	r.note = noteOf(c, typ, t.GVR(), nil)
 	if r.err == nil {
 		r.err = r.note.unfit()
 	}
@@ -72,9 +84,13 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 // namespace, the impersonation and all other restrictions and options of r, except [Metadata]. If S would lose data
 // silently, every call of the handle returns the error that [For] describes.
 func Retype[S, T meta.Object](r Resource[T]) Resource[S] {
-	s := Resource[S]{
-		c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, name: r.name,
-		note: noteOf(r.c, reflect.TypeFor[S](), r.GVR(), nil),
+	return Resource[S]{r.untyped.retype(reflect.TypeFor[S]())}
+}
+
+func (r resource) retype(typ reflect.Type) resource {
+	s := resource{
+		c: r.c, t: r.t, typ: typ, write: r.write, as: r.as, err: r.err, namespace: r.namespace, name: r.name,
+		note: noteOf(r.c, typ, r.t.GVR(), nil),
 	}
 	if s.err == nil && s.note != nil {
 		s.err = s.note.unfit()
@@ -84,7 +100,9 @@ func Retype[S, T meta.Object](r Resource[T]) Resource[S] {
 
 // With returns a handle whose writes carry the options that o sets, and those of r that o leaves at zero. With cannot
 // unset an option: make another handle with For.
-func (r Resource[T]) With(o WriteOptions) Resource[T] {
+func (r Resource[T]) With(o WriteOptions) Resource[T] { return Resource[T]{r.untyped.with(o)} }
+
+func (r resource) with(o WriteOptions) resource {
 	r.write = r.write.with(o)
 	if r.err == nil {
 		r.err = o.validate()
@@ -96,7 +114,9 @@ func (r Resource[T]) With(o WriteOptions) Resource[T] {
 // lists and watches cover only it. A call that names another namespace returns a [*UsageError] and sends nothing; so
 // does every call on a handle that In derives from that one for another namespace. A handle on a cluster-wide resource
 // stays as it is.
-func (r Resource[T]) In(namespace string) Resource[T] {
+func (r Resource[T]) In(namespace string) Resource[T] { return Resource[T]{r.untyped.in(namespace)} }
+
+func (r resource) in(namespace string) resource {
 	switch err := meta.ValidSegment("namespace", namespace); {
 	case r.err != nil || r.t.Scope == meta.Cluster:
 	case err != nil:
@@ -110,13 +130,19 @@ func (r Resource[T]) In(namespace string) Resource[T] {
 }
 
 // Type returns the descriptor.
-func (r Resource[T]) Type() Type[T] { return r.t }
+func (r Resource[T]) Type() Type[T] { return Type[T](r.untyped.t) }
 
 // GVR returns the descriptor's resource, in Type.Version.
-func (r Resource[T]) GVR() meta.GVR { return r.t.GVR() }
+func (r Resource[T]) GVR() meta.GVR { return r.untyped.t.GVR() }
+
+// typed returns obj, which is nil or a T, as a T.
+func typed[T meta.Object](obj meta.Object, err error) (T, error) {
+	t, _ := obj.(T)
+	return t, err
+}
 
 // exchange sends a request whose answer is one object of the resource's kind.
-func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsonstream.Item, err error) {
+func (r resource) exchange(ctx context.Context, q request) (obj meta.Object, item jsonstream.Item, err error) {
 	if err := r.usable(); err != nil {
 		return obj, item, q.fail(&UsageError{Err: err})
 	}
@@ -137,7 +163,7 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 
 // missing returns err, or the error for a subresource that the resource does not have. A server answers NotFound then,
 // as if there were no such object, and a caller that ignores NotFound would silently write nothing.
-func (r Resource[T]) missing(ctx context.Context, q request, err error) error {
+func (r resource) missing(ctx context.Context, q request, err error) error {
 	if q.subresource == "" || q.collection || !isGone(err, q.key.Name) {
 		return err
 	}
@@ -146,7 +172,7 @@ func (r Resource[T]) missing(ctx context.Context, q request, err error) error {
 	if r.accepted(ctx, object) != nil {
 		return err
 	}
-	return q.fail(&UsageError{Err: fmt.Errorf("the object exists, and %s has no subresource %q: the server said NotFound", r.GVR(), q.subresource)})
+	return q.fail(&UsageError{Err: fmt.Errorf("the object exists, and %s has no subresource %q: the server said NotFound", r.t.GVR(), q.subresource)})
 }
 
 // unreadError is the error of a successful answer whose body cannot be read to its end. Its text is that of its cause.
@@ -164,7 +190,7 @@ func unread(err, said error) error {
 }
 
 // accepted sends a request whose answer only says that the server accepts it.
-func (r Resource[T]) accepted(ctx context.Context, q request) error {
+func (r resource) accepted(ctx context.Context, q request) error {
 	resp, err := r.send(ctx, q)
 	if err != nil {
 		return err
@@ -194,22 +220,22 @@ func refusal(object []byte, kind string) error {
 
 // request returns a request about the object at key. For a request about the collection, key has no name, and the
 // caller sets collection.
-func (r Resource[T]) request(verb string, key meta.Key) request {
-	resource := r.t.GVR()
-	resource.Version = r.served().Version
+func (r resource) request(verb string, key meta.Key) request {
+	gvr := r.t.GVR()
+	gvr.Version = r.served().Version
 	return request{
-		versions: r.versions(), verb: verb, resource: resource, scope: r.t.Scope, key: r.bind(key), bound: r.namespace, name: r.name, accept: r.accept(verb), as: r.as,
+		versions: r.versions(), verb: verb, resource: gvr, scope: r.t.Scope, key: r.bind(key), bound: r.namespace, name: r.name, accept: r.accept(verb), as: r.as,
 	}
 }
 
 // bind returns key in the handle's namespace, unless key names one, which the request checks.
-func (r Resource[T]) bind(key meta.Key) meta.Key {
+func (r resource) bind(key meta.Key) meta.Key {
 	key.Namespace = cmp.Or(key.Namespace, r.namespace)
 	return key
 }
 
 // send sends q, unless the handle cannot be used.
-func (r Resource[T]) send(ctx context.Context, q request) (*http.Response, error) {
+func (r resource) send(ctx context.Context, q request) (*http.Response, error) {
 	if err := r.usable(); err != nil {
 		return nil, q.fail(&UsageError{Err: err})
 	}
@@ -217,64 +243,53 @@ func (r Resource[T]) send(ctx context.Context, q request) (*http.Response, error
 }
 
 // usable returns the reason why the handle cannot be used, or nil.
-func (r Resource[T]) usable() error {
+func (r resource) usable() error {
 	if r.err == nil && r.c == nil {
 		return errors.New("the zero client.Resource has no client; use client.For")
 	}
 	return r.err
 }
 
-// decode turns a framed object into T, after it checks the kind against the descriptor.
-func (r Resource[T]) decode(item jsonstream.Item) (T, error) {
+// decode decodes a framed object, after it checks the kind against the descriptor.
+func (r resource) decode(item jsonstream.Item) (meta.Object, error) {
 	if err := r.checkKind(item.APIVersion, item.Kind); err != nil {
-		var none T
-		return none, err
+		return nil, err
 	}
 	return r.decodeUnchecked(item)
 }
 
-func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
+func (r *resource) decodeUnchecked(item jsonstream.Item) (meta.Object, error) {
 	gvk := r.gvk()
 	o := codec.Options{APIVersion: gvk.APIVersion(), Kind: gvk.Kind, Parts: r.parts}
 	if r.objects == nil { // the others are not written
 		o.Lossy = r.note.lossyFlag()
 	}
-	decode := r.decodeJSON
-	if item.Protobuf {
-		decode = r.decodeBinary
+	var decoded any
+	var err error
+	switch {
+	case item.Protobuf:
+		decoded, err = r.decodeBinary(item, o)
+	case r.objects == nil:
+		decoded, err = codec.Decode(r.typ, item, o)
+	case r.only == nil:
+		decoded, err = codec.DecodeType(r.objects, item, o)
+	default:
+		decoded, err = r.only.Decode(item, o)
 	}
-	obj, err := decode(item, o) // the zero T if it fails
 	if err != nil {
-		return obj, &DecodeError{Identity: item.Identity, Err: err}
+		return nil, &DecodeError{Identity: item.Identity, Err: err}
 	}
+	obj, _ := decoded.(meta.Object)
 	if r.partial {
 		codec.SetTypeMeta(obj, gvk.APIVersion(), gvk.Kind)
 	}
 	return obj, nil
 }
 
-func (r Resource[T]) decodeJSON(item jsonstream.Item, o codec.Options) (obj T, err error) {
-	if r.objects == nil {
-		return codec.Decode[T](item, o)
-	}
-	var decoded any
-	if r.only != nil {
-		decoded, err = r.only.Decode(item, o)
-	} else {
-		decoded, err = codec.DecodeType(r.objects, item, o)
-	}
-	if err == nil {
-		obj = decoded.(T)
-	}
-	return obj, err
-}
-
 // goType returns the Go type of the objects.
-func (r Resource[T]) goType() reflect.Type {
-	return cmp.Or(r.objects, reflect.TypeFor[T]())
-}
+func (r resource) goType() reflect.Type { return cmp.Or(r.objects, r.typ) }
 
-func (r Resource[T]) checkKind(apiVersion, kind string) error {
+func (r resource) checkKind(apiVersion, kind string) error {
 	if r.own && r.kind == (meta.GVK{}) {
 		if kind == "" {
 			return wrongKind("", "", "", "")
@@ -289,7 +304,7 @@ func (r Resource[T]) checkKind(apiVersion, kind string) error {
 }
 
 // wireKind returns the kind that the server gives the objects in its answers.
-func (r Resource[T]) wireKind() (apiVersion, kind string) {
+func (r resource) wireKind() (apiVersion, kind string) {
 	if r.partial {
 		return partialAPIVersion, partialKind
 	}
@@ -298,7 +313,7 @@ func (r Resource[T]) wireKind() (apiVersion, kind string) {
 }
 
 // gvk returns the kind of the objects that the handle reads and writes.
-func (r Resource[T]) gvk() meta.GVK {
+func (r resource) gvk() meta.GVK {
 	if r.own {
 		return r.kind
 	}
@@ -313,7 +328,7 @@ func checkKind(apiVersion, kind, wantAPIVersion, wantKind string) error {
 }
 
 // encode returns obj as JSON for the server, with its kind.
-func (r Resource[T]) encode(obj any) ([]byte, error) {
+func (r resource) encode(obj any) ([]byte, error) {
 	gvk := r.gvk()
 	return codec.Marshal(obj, gvk.APIVersion(), gvk.Kind)
 }
@@ -335,7 +350,11 @@ const (
 // Create, Update and Modify would write objects that have nothing but metadata, so they return a [*UsageError], also on
 // the status subresource. Use Patch for a change, or r for a whole object.
 func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {
-	m := Retype[*meta.Partial](r)
+	return Resource[*meta.Partial]{r.untyped.metadata()}
+}
+
+func (r resource) metadata() resource {
+	m := r.retype(reflect.TypeFor[*meta.Partial]())
 	m.partial = true
 	return m
 }
@@ -344,7 +363,7 @@ var errPartialWrite = errors.New(
 	"a handle of client.Metadata cannot write whole objects: use Patch, or the Resource that Metadata was called with")
 
 // accept returns the media type that a request of the verb asks for.
-func (r Resource[T]) accept(verb string) string {
+func (r resource) accept(verb string) string {
 	if !r.partial {
 		return jsonType
 	}
@@ -356,7 +375,7 @@ func (r Resource[T]) accept(verb string) string {
 }
 
 // writesObjects returns the reason why the handle cannot write whole objects, or nil.
-func (r Resource[T]) writesObjects() error {
+func (r resource) writesObjects() error {
 	if r.partial {
 		return &UsageError{Err: errPartialWrite}
 	}

@@ -25,7 +25,7 @@ func versionsOf(c *Client, f Fallback, kind meta.GVK, resource string) served {
 	return f.of(c, kind, resource)
 }
 
-func (r Resource[T]) versions() served { return versionsOf(r.c, r.t.Fallback, r.t.GVK(), r.t.Resource) }
+func (r resource) versions() served { return versionsOf(r.c, r.t.Fallback, r.t.GVK(), r.t.Resource) }
 
 // Served returns the descriptor with the version that the handle uses in the place of Type.Version. Before the first
 // answer of the server, and for a Type without Fallback, that is Type.Version. Names of the kind that the server stores
@@ -33,13 +33,13 @@ func (r Resource[T]) versions() served { return versionsOf(r.c, r.t.Fallback, r.
 //
 //	err := client.SetController(pod, client.OwnerOf(sites.Served(), site))
 func (r Resource[T]) Served() Type[T] {
-	t := r.t
-	t.Version = r.served().Version
+	t := r.Type()
+	t.Version = r.untyped.served().Version
 	return t
 }
 
 // served returns the kind of the resource, with the version in use.
-func (r Resource[T]) served() meta.GVK {
+func (r resource) served() meta.GVK {
 	kind := r.t.GVK()
 	if v := r.versions(); v != nil {
 		kind.Version = v.use()

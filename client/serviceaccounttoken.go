@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -85,9 +86,12 @@ func (o TokenOptions) spec(namespace string) (tokenSpec, error) {
 //
 // serviceAccounts is a handle on core v1 serviceaccounts, of any T.
 func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T], key meta.Key, o TokenOptions) (Credential, error) {
-	q := serviceAccounts.request("create", key)
-	q.subresource = "token"
-	err := serviceAccounts.is("client.RequestToken", "serviceaccounts")
+	return serviceAccounts.untyped.requestToken(ctx, key, o)
+}
+
+func (r resource) requestToken(ctx context.Context, key meta.Key, o TokenOptions) (Credential, error) {
+	q := r.subrequest("create", key, "token")
+	err := r.is("client.RequestToken", "serviceaccounts")
 	var body tokenBody
 	if err == nil {
 		body.Spec, err = o.spec(q.key.Namespace)
@@ -95,12 +99,12 @@ func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T
 	if err != nil {
 		return Credential{}, q.fail(&UsageError{Err: err})
 	}
-	r := withKind[*tokenBody](serviceAccounts, tokenKind)
+	r = r.withKind(reflect.TypeFor[*tokenBody](), tokenKind)
 	if q.body, err = r.encode(body); err != nil {
 		return Credential{}, q.fail(&UsageError{Err: err})
 	}
 	q.accept = jsonType
-	answer, err := r.sendBody(ctx, q, jsonType, q.body)
+	answer, err := typed[*tokenBody](r.sendBody(ctx, q, jsonType, q.body))
 	if err != nil {
 		return Credential{}, err
 	}

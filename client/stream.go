@@ -14,7 +14,7 @@ const plainType = "text/plain"
 
 // stream asks for a subresource whose answer is text, such as a log, and returns the text. If idles is true, the answer
 // may pause. Every error is an *OpError, also one of a Read.
-func (r Resource[T]) stream(
+func (r resource) stream(
 	ctx context.Context, key meta.Key, subresource string, query map[string][]string, idles bool,
 ) (io.ReadCloser, error) {
 	q := r.request("get", key)

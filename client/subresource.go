@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
@@ -15,8 +16,8 @@ import (
 // The server decides which methods a subresource supports: the finalize of namespaces has only Update, for example,
 // and only some have Create.
 type Sub[T meta.Object] struct {
-	r    Resource[T]
-	name string
+	untyped resource
+	name    string
 }
 
 // Status returns the status subresource. A write to it changes nothing but status, and for resources that have it, a
@@ -29,57 +30,65 @@ func (r Resource[T]) Status() Sub[T] { return r.Sub("status") }
 // resize of pods, the approval of certificate signing requests and the finalize of namespaces. name is one segment of
 // the path.
 func (r Resource[T]) Sub(name string) Sub[T] {
-	if err := meta.ValidSegment("subresource", name); err != nil && r.err == nil {
-		r.err = fmt.Errorf("client.Resource.Sub: %w", err)
-	}
-	return Sub[T]{r: r, name: name}
+	return Sub[T]{r.untyped.checkSub(name), name}
 }
 
 // SubOf returns a subresource that takes and returns an S instead of the object. An S that is written must name its
 // kind itself, unless the server accepts only one kind. The client does not check the kind of answers, so S should keep
 // it. [ScaleOf] is a SubOf that knows the kind.
 func SubOf[S, T meta.Object](r Resource[T], name string) Sub[S] {
-	return subOf[S](r, name, meta.GVK{})
+	return subOf[S](r.untyped, name, meta.GVK{})
 }
 
 // subOf is SubOf for a known kind.
-func subOf[S, T meta.Object](r Resource[T], name string, kind meta.GVK) Sub[S] {
-	return withKind[S](r, kind).Sub(name)
+func subOf[S meta.Object](r resource, name string, kind meta.GVK) Sub[S] {
+	return Resource[S]{r.withKind(reflect.TypeFor[S](), kind)}.Sub(name)
 }
 
 // withKind returns the handle with objects of another type and kind. From r's descriptor it uses only the path.
-func withKind[S, T meta.Object](r Resource[T], kind meta.GVK) Resource[S] {
-	s := Retype[S](r)
+func (r resource) withKind(typ reflect.Type, kind meta.GVK) resource {
+	s := r.retype(typ)
 	s.own, s.kind = true, kind
 	return s
 }
 
-func (s Sub[T]) request(verb string, key meta.Key) request {
-	q := s.r.request(verb, key)
-	q.subresource = s.name
+// checkSub returns a handle that cannot be used if name is no name of a subresource.
+func (r resource) checkSub(name string) resource {
+	if err := meta.ValidSegment("subresource", name); err != nil && r.err == nil {
+		r.err = fmt.Errorf("client.Resource.Sub: %w", err)
+	}
+	return r
+}
+
+// subrequest returns a request about a subresource of the object at key, or about the object if the name is empty.
+func (r resource) subrequest(verb string, key meta.Key, subresource string) request {
+	q := r.request(verb, key)
+	q.subresource = subresource
 	return q
 }
 
 // Create sends obj to the subresource of the object that key names, and returns the server's answer. Use it to call a
 // subresource that performs an action, as opposed to one that is a part of the object.
 func (s Sub[T]) Create(ctx context.Context, key meta.Key, obj T) (T, error) {
-	q := s.request("create", key)
-	if err := meta.ValidSegment("name", key.Name); err != nil { // without a name the request would be about obj itself
-		var none T
-		return none, q.fail(&UsageError{Err: err})
+	return typed[T](s.untyped.createSub(ctx, s.untyped.subrequest("create", key, s.name), obj))
+}
+
+func (r resource) createSub(ctx context.Context, q request, obj meta.Object) (meta.Object, error) {
+	if err := meta.ValidSegment("name", q.key.Name); err != nil { // without a name the request would be about obj itself
+		return nil, q.fail(&UsageError{Err: err})
 	}
-	return s.r.sendObject(ctx, q, obj)
+	return r.sendObject(ctx, q, obj)
 }
 
 // Update replaces the subresource's part of the object with obj's; see [Resource.Update] for resource versions, and for
 // a T that lacks fields. An update of the status subresource writes only status and metadata.
 func (s Sub[T]) Update(ctx context.Context, obj T) (T, error) {
-	return s.r.sendObject(ctx, s.request("update", meta.Key{}), obj)
+	return typed[T](s.untyped.sendObject(ctx, s.untyped.subrequest("update", meta.Key{}, s.name), obj))
 }
 
 // Patch changes the subresource's part of the object as p says.
 func (s Sub[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, error) {
-	return s.r.sendPatch(ctx, s.request("patch", key), p)
+	return typed[T](s.untyped.sendPatch(ctx, s.untyped.subrequest("patch", key, s.name), p))
 }
 
 // Modify is [Resource.Modify] through the subresource: it reads (GET) and writes (PUT) the object at the subresource's
@@ -90,12 +99,12 @@ func (s Sub[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error) 
 
 // ModifyWith is Modify with options.
 func (s Sub[T]) ModifyWith(ctx context.Context, key meta.Key, mutate func(T) error, o ModifyOptions) (T, error) {
-	return s.r.modify(ctx, key, s.name, mutate, o)
+	return typed[T](s.untyped.modify(ctx, key, s.name, untypedMutate(mutate), o))
 }
 
 // Apply is [Resource.Apply] for the subresource.
 func (s Sub[T]) Apply(ctx context.Context, key meta.Key, config any, o ApplyOptions) (T, error) {
-	return s.r.sendApply(ctx, s.request("apply", key), config, o)
+	return typed[T](s.untyped.sendApply(ctx, s.untyped.subrequest("apply", key, s.name), config, o))
 }
 
 // Scale is the present and the wanted number of instances of a workload: the scale subresource of deployments, stateful
@@ -122,4 +131,6 @@ var scaleKind = meta.GVK{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 //		s.Spec.Replicas++
 //		return nil
 //	})
-func ScaleOf[T meta.Object](r Resource[T]) Sub[*Scale] { return subOf[*Scale](r, "scale", scaleKind) }
+func ScaleOf[T meta.Object](r Resource[T]) Sub[*Scale] {
+	return subOf[*Scale](r.untyped, "scale", scaleKind)
+}

@@ -62,6 +62,10 @@ type Row struct {
 // Table reads every page of a list as a table, whatever T is. It holds each page as a whole, and Config.MaxObject
 // bounds a page. [Resource.WatchTable] goes on from its resource version.
 func (r Resource[T]) Table(ctx context.Context, o ListOptions, t TableOptions) (Table, error) {
+	return r.untyped.table(ctx, o, t)
+}
+
+func (r resource) table(ctx context.Context, o ListOptions, t TableOptions) (Table, error) {
 	q := r.listRequest(o)
 	if err := o.validate(); err != nil {
 		return Table{}, q.fail(&UsageError{Err: err})
@@ -114,6 +118,10 @@ func (t *Table) firstFrom(n, page int) (first meta.Key, empty bool) {
 
 // TableOf reads one object, as it is now, as a table with one row.
 func (r Resource[T]) TableOf(ctx context.Context, key meta.Key, o TableOptions) (Table, error) {
+	return r.untyped.tableOf(ctx, key, o)
+}
+
+func (r resource) tableOf(ctx context.Context, key meta.Key, o TableOptions) (Table, error) {
 	q := r.request("get", key)
 	q.query = o.set(url.Values{})
 	var t Table
@@ -163,12 +171,12 @@ func (c *tableCells) UnmarshalJSON(b []byte) error {
 }
 
 // sendTables sends a request for tables, which come as JSON.
-func (r Resource[T]) sendTables(ctx context.Context, q request) (*http.Response, error) {
+func (r resource) sendTables(ctx context.Context, q request) (*http.Response, error) {
 	return r.sendDropping(ctx, q, false, func(ctx context.Context, q request, _ bool) (*http.Response, error) { return r.send(ctx, q) })
 }
 
 // tablePage reads one answer and adds its rows to t. The caller passes its errors to q.failPage.
-func (r Resource[T]) tablePage(ctx context.Context, q request, o TableOptions, managedFields bool, t *Table) (meta.ListMeta, error) {
+func (r resource) tablePage(ctx context.Context, q request, o TableOptions, managedFields bool, t *Table) (meta.ListMeta, error) {
 	q.accept = tableAccept
 	resp, err := r.sendTables(ctx, q)
 	if err != nil {
@@ -221,10 +229,10 @@ func (t *Table) add(item jsonstream.Item, mayChange bool) (meta.ListMeta, error)
 }
 
 // addPlain makes rows of objects that the server sent instead of a table.
-func (r Resource[T]) addPlain(t *Table, item jsonstream.Item, q request) (meta.ListMeta, error) {
+func (r resource) addPlain(t *Table, item jsonstream.Item, q request) (meta.ListMeta, error) {
 	kind := r.t.Kind
 	if q.collection {
-		kind = r.t.listKind()
+		kind = listKind(r.t)
 	}
 	if err := checkKind(item.APIVersion, item.Kind, r.gvk().APIVersion(), kind); err != nil {
 		return meta.ListMeta{}, err

@@ -48,6 +48,10 @@ type TableEvent struct {
 //
 // WatchOptions.Skip must not be set.
 func (r Resource[T]) WatchTable(ctx context.Context, o WatchOptions, t TableOptions) iter.Seq2[TableEvent, error] {
+	return r.untyped.watchTable(ctx, o, t)
+}
+
+func (r resource) watchTable(ctx context.Context, o WatchOptions, t TableOptions) iter.Seq2[TableEvent, error] {
 	return sequence(func(hand func(TableEvent, error) error) error {
 		q := r.watchRequest(o)
 		return r.eachTable(ctx, q, o, t, func(e TableEvent, err error) error { return hand(e, q.fail(err)) })
@@ -60,7 +64,7 @@ type tableItem struct {
 	err   error
 }
 
-func (r Resource[T]) eachTable(ctx context.Context, q request, o WatchOptions, t TableOptions, fn func(TableEvent, error) error) error {
+func (r resource) eachTable(ctx context.Context, q request, o WatchOptions, t TableOptions, fn func(TableEvent, error) error) error {
 	query, err := o.query()
 	if err == nil && o.Skip != nil {
 		err = errors.New("client.WatchOptions: Skip must not be set for a watch of tables")
@@ -97,7 +101,7 @@ func (r Resource[T]) eachTable(ctx context.Context, q request, o WatchOptions, t
 }
 
 // tableEvent makes an event of one frame. An error is final.
-func (r Resource[T]) tableEvent(f jsonstream.Frame, o TableOptions, managedFields bool, columns *[]Column) (tableItem, error) {
+func (r resource) tableEvent(f jsonstream.Frame, o TableOptions, managedFields bool, columns *[]Column) (tableItem, error) {
 	e := TableEvent{Type: EventType(f.Type)}
 	unusable := func(err error) (tableItem, error) {
 		return tableItem{}, &EventError{kind: e.Type, key: f.Key(), Err: err}
@@ -145,7 +149,7 @@ func (r Resource[T]) tableEvent(f jsonstream.Frame, o TableOptions, managedField
 }
 
 // finishRows completes rows that came from the server: Raw has the object as it came so far, if there is one.
-func (r Resource[T]) finishRows(rows []Row, o TableOptions, managedFields bool) error {
+func (r resource) finishRows(rows []Row, o TableOptions, managedFields bool) error {
 	for i := range rows {
 		row := &rows[i]
 		raw := row.Raw

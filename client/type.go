@@ -52,10 +52,10 @@ func (t Type[T]) GVK() meta.GVK { return meta.GVK{Group: t.Group, Version: t.Ver
 func (t Type[T]) IsNamespaced() bool { return t.Scope == meta.Namespaced }
 
 // listKind returns the kind of a list of the resource's objects.
-func (t Type[T]) listKind() string { return cmp.Or(t.ListKind, t.Kind+"List") }
+func listKind(t Type[meta.Object]) string { return cmp.Or(t.ListKind, t.Kind+"List") }
 
-// validate checks the descriptor as far as possible without a server.
-func (t Type[T]) validate() error {
+// validateType checks a descriptor as far as possible without a server.
+func validateType(t Type[meta.Object]) error {
 	var errs []error
 	for _, f := range []struct{ name, value string }{
 		{"Version", t.Version}, {"Kind", t.Kind}, {"Resource", t.Resource},

@@ -49,7 +49,10 @@ func TestAHandleThatCannotBeUsedSaysWhy(t *testing.T) {
 				"get": drop(test.r.Get(ctx, web)), "list": drop(test.r.List(ctx, client.ListOptions{})), "each": each, "all": all,
 				"watch": watch(ctx, test.r, client.WatchOptions{}), "create": drop(test.r.Create(ctx, &Slim{})),
 				"update": drop(test.r.Update(ctx, &Slim{})), "delete": test.r.Delete(ctx, web, client.DeleteOptions{}),
-				"modify": drop(test.r.Modify(ctx, web, func(*Slim) error { return nil })), "status": drop(test.r.Status().Get(ctx, web)),
+				"modify": drop(test.r.Modify(ctx, web, func(*Slim) error { return nil })),
+				"modify a known object": drop(test.r.ModifyWith(
+					ctx, web, func(*Slim) error { return nil }, client.ModifyOptions{Known: &Slim{Identity: at(web)}})),
+				"status": drop(test.r.Status().Get(ctx, web)),
 			} {
 				wantErr(t, err, test.want)
 				if t.Failed() {

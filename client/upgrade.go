@@ -12,7 +12,7 @@ import (
 
 // upgrade asks for a subresource as a WebSocket, and returns the connection and the header of the answer. It is never
 // sent twice: the server may have begun the action.
-func (r Resource[T]) upgrade(
+func (r resource) upgrade(
 	ctx context.Context, key meta.Key, subresource string, query, header map[string][]string,
 ) (io.ReadWriteCloser, map[string][]string, error) {
 	q := r.request("connect", key)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
 
@@ -37,24 +38,27 @@ import (
 // Every error is a [*WaitError], which has the last state that was seen. An error of the condition is final. The
 // condition sees the object as it is on the wire, whatever T keeps of it, and also if r is a handle of [Metadata].
 func WaitFor[T meta.Object](ctx context.Context, r Resource[T], key meta.Key, cond Condition) (T, error) {
+	return typed[T](r.untyped.waitFor(ctx, key, cond))
+}
+
+func (r resource) waitFor(ctx context.Context, key meta.Key, cond Condition) (meta.Object, error) {
 	w := &wait{
-		r:    Retype[*sight](r),
+		r:    Resource[*sight]{r.retype(reflect.TypeFor[*sight]())},
 		key:  key,
 		cond: cond,
-		fail: &WaitError{Resource: r.GVR(), Key: key, condition: cond.Name},
+		fail: &WaitError{Resource: r.t.GVR(), Key: key, condition: cond.Name},
 		pace: retry.New(retry.Policy{Base: 200 * time.Millisecond, Max: 10 * time.Second}),
 	}
-	var none T
 	if err := w.validate(); err != nil {
-		return none, w.failed(&UsageError{Err: err})
+		return nil, w.failed(&UsageError{Err: err})
 	}
 	got, err := w.run(ctx)
 	if err != nil || got == nil {
-		return none, err
+		return nil, err
 	}
 	obj, err := r.decodeUnchecked(got.item())
 	if err != nil {
-		return none, w.failed(err)
+		return nil, w.failed(err)
 	}
 	return obj, nil
 }
@@ -134,10 +138,10 @@ func (w *wait) validate() error {
 	case w.cond.Name == "":
 		return errors.New("client.Condition: Name is empty")
 	}
-	if err := w.r.usable(); err != nil {
+	if err := w.r.untyped.usable(); err != nil {
 		return err
 	}
-	q := w.r.request("get", w.key)
+	q := w.r.untyped.request("get", w.key)
 	w.key, w.fail.Key = q.key, q.key // in the handle's namespace, if it has one
 	if _, err := q.path(); err != nil {
 		return err
@@ -202,13 +206,13 @@ func (w *wait) list(ctx context.Context) error {
 			return nil
 		}
 		found = item.Object
-		return w.r.listRequest(o).fail(item.Err)
+		return w.r.untyped.listRequest(o).fail(item.Err)
 	})
 	switch {
 	case err != nil:
 		return err
 	case m.ResourceVersion == "":
-		return w.r.listRequest(o).fail(errors.New("server sent a list without a resource version"))
+		return w.r.untyped.listRequest(o).fail(errors.New("server sent a list without a resource version"))
 	}
 	w.version = m.ResourceVersion
 	return w.see(found, m.ResourceVersion)
@@ -231,7 +235,7 @@ func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {
 		case e.Type == Bookmark, e.Identity.Key() != w.key:
 			return nil
 		case e.Err != nil: // the next state may decode
-			w.fail.Last = w.r.watchRequest(WatchOptions{Namespace: w.key.Namespace}).fail(e.Err)
+			w.fail.Last = w.r.untyped.watchRequest(WatchOptions{Namespace: w.key.Namespace}).fail(e.Err)
 			return nil
 		case e.Type == Deleted:
 			return w.see(nil, w.version)

@@ -63,8 +63,15 @@ type Event[T meta.Object] struct {
 // Config.Retry says whether Watch tries again if the watch cannot be opened. Once the watch is open, Watch does not
 // reconnect; package informer does.
 func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[T], error] {
-	return sequence(func(hand func(Event[T], error) error) error {
-		return newWatching(&r, &o, nil, func(e Event[T]) error {
+	events := r.untyped.watch(ctx, o)
+	return func(yield func(Event[T], error) bool) {
+		events(func(e Event[meta.Object], err error) bool { return yield(typedEvent[T](e), err) })
+	}
+}
+
+func (r resource) watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[meta.Object], error] {
+	return sequence(func(hand func(Event[meta.Object], error) error) error {
+		return newWatching(&r, &o, nil, func(e Event[meta.Object]) error {
 			return hand(e, r.watchRequest(o).fail(e.Err))
 		}).run(ctx)
 	})
@@ -88,19 +95,27 @@ func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[
 func (r Resource[T]) WatchEach(
 	ctx context.Context, o WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
 ) error {
-	w := newWatching(&r, &o, reuse, fn)
+	w := newWatching(&r.untyped, &o, untypedReuse(reuse), func(e Event[meta.Object]) error { return fn(typedEvent[T](e)) })
 	w.q.once = true
 	return w.run(ctx)
 }
 
+// typedEvent returns e, whose object is nil or a T, as an Event of T.
+func typedEvent[T meta.Object](e Event[meta.Object]) Event[T] {
+	obj, _ := e.Object.(T)
+	return Event[T]{
+		Type: e.Type, Object: obj, Identity: e.Identity, Reused: e.Reused, InitialEventsEnd: e.InitialEventsEnd, Err: e.Err, carried: e.carried,
+	}
+}
+
 // watching is one call of Watch or WatchEach. It stays on the stack of a goroutine that waits for hours, and a program
 // may have thousands of them, so its methods pass pointers: large values in their frames would double the stack.
-type watching[T meta.Object] struct {
-	r     Resource[T]
+type watching struct {
+	r     resource
 	q     request
 	o     WatchOptions
-	reuse func(meta.Identity) (T, bool)
-	fn    func(Event[T]) error
+	reuse func(meta.Identity) (meta.Object, bool)
+	fn    func(Event[meta.Object]) error
 	resp  *http.Response
 	begun bool // an event has arrived
 }
@@ -108,14 +123,14 @@ type watching[T meta.Object] struct {
 // newWatching is not inlined, because its frame would then stay on the stack while the watch is open.
 //
 //go:noinline
-func newWatching[T meta.Object](
-	r *Resource[T], o *WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
-) *watching[T] {
-	return &watching[T]{r: *r, q: r.watchRequest(*o), o: *o, reuse: reuse, fn: fn}
+func newWatching(
+	r *resource, o *WatchOptions, reuse func(meta.Identity) (meta.Object, bool), fn func(Event[meta.Object]) error,
+) *watching {
+	return &watching{r: *r, q: r.watchRequest(*o), o: *o, reuse: reuse, fn: fn}
 }
 
 // run opens the watch, and reads it to its end.
-func (w *watching[T]) run(ctx context.Context) error {
+func (w *watching) run(ctx context.Context) error {
 	if err := w.open(ctx); err != nil {
 		return err
 	}
@@ -129,7 +144,7 @@ func (w *watching[T]) run(ctx context.Context) error {
 	return w.events(ctx)
 }
 
-func (w *watching[T]) open(ctx context.Context) (err error) {
+func (w *watching) open(ctx context.Context) (err error) {
 	if w.q.query, err = w.o.query(); err != nil {
 		return w.q.fail(&UsageError{Err: err})
 	}
@@ -138,7 +153,7 @@ func (w *watching[T]) open(ctx context.Context) (err error) {
 	return err
 }
 
-func (r Resource[T]) watchRequest(o WatchOptions) request {
+func (r resource) watchRequest(o WatchOptions) request {
 	q := r.request("watch", meta.Key{Namespace: o.Namespace})
 	q.collection, q.keeps = true, o.KeepManagedFields
 	return q
@@ -207,8 +222,8 @@ func (o WatchOptions) query() (url.Values, error) {
 
 // events reads the body of the watch to its end and hands on its events. If reuse is not nil, events calls it for Added
 // events up to the end of the initial ones. The errors are *OpErrors, except those of fn.
-func (w *watching[T]) events(ctx context.Context) error {
-	pipe := pipeline.New(&w.r.c.decoders, w.decode, func(e Event[T]) error {
+func (w *watching) events(ctx context.Context) error {
+	pipe := pipeline.New(&w.r.c.decoders, w.decode, func(e Event[meta.Object]) error {
 		if ctx.Err() != nil { // nothing is handed on after ctx has ended
 			return w.q.fail(conn.ContextError(ctx))
 		}
@@ -220,11 +235,11 @@ func (w *watching[T]) events(ctx context.Context) error {
 	})
 }
 
-func (w *watching[T]) frames() pipeline.Stream {
+func (w *watching) frames() pipeline.Stream {
 	return watchFrames(w.r.c.protobuf, w.resp, w.r.c.streamOptions(w.o.KeepManagedFields))
 }
 
-func (w *watching[T]) decode(e *Event[T], raw jsonstream.Item) {
+func (w *watching) decode(e *Event[meta.Object], raw jsonstream.Item) {
 	decodeInto(&e.Object, &e.Err, raw, w.r.decodeUnchecked)
 	if e.Err == nil {
 		e.carried = w.r.carry(raw)
@@ -232,7 +247,7 @@ func (w *watching[T]) decode(e *Event[T], raw jsonstream.Item) {
 }
 
 // event makes an event of one frame, and reports whether its object must still be decoded.
-func (w *watching[T]) event(f jsonstream.Frame) (e Event[T], decode bool, err error) {
+func (w *watching) event(f jsonstream.Frame) (e Event[meta.Object], decode bool, err error) {
 	w.begun = true
 	e, decode, err = w.r.event(f, w.o.Skip, w.reuse)
 	if e.InitialEventsEnd {
@@ -243,7 +258,7 @@ func (w *watching[T]) event(f jsonstream.Frame) (e Event[T], decode bool, err er
 
 // streamError returns the reason why a watch could not be read further: its context ended, the data is not an event or
 // not a watch, or the connection failed. begun says that an event has arrived before.
-func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun bool, err error) error {
+func (r resource) streamError(ctx context.Context, resp *http.Response, begun bool, err error) error {
 	if errors.As(err, new(*jsonstream.ShortError)) && ctx.Err() == nil { // a watch may end at any byte, and is resumed
 		return shown.Error(err)
 	}
@@ -261,17 +276,17 @@ func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun
 
 // event makes an event of one frame, and reports whether its object must still be decoded. An error is final: the event
 // must not be applied.
-func (r Resource[T]) event(
-	f jsonstream.Frame, skip func(meta.Identity) bool, reuse func(meta.Identity) (T, bool),
-) (e Event[T], decode bool, err error) {
-	e = Event[T]{Type: EventType(f.Type), Identity: f.Identity, InitialEventsEnd: f.InitialEventsEnd}
-	unusable := func(err error) (Event[T], bool, error) {
-		return Event[T]{}, false, &EventError{kind: e.Type, key: e.Identity.Key(), Err: err}
+func (r resource) event(
+	f jsonstream.Frame, skip func(meta.Identity) bool, reuse func(meta.Identity) (meta.Object, bool),
+) (e Event[meta.Object], decode bool, err error) {
+	e = Event[meta.Object]{Type: EventType(f.Type), Identity: f.Identity, InitialEventsEnd: f.InitialEventsEnd}
+	unusable := func(err error) (Event[meta.Object], bool, error) {
+		return Event[meta.Object]{}, false, &EventError{kind: e.Type, key: e.Identity.Key(), Err: err}
 	}
 	switch e.Type {
 	case Added, Modified, Deleted, Bookmark:
 	case errorEvent:
-		return Event[T]{}, false, r.watchError(f)
+		return Event[meta.Object]{}, false, r.watchError(f)
 	default:
 		return unusable(errors.New("its type is unknown"))
 	}
@@ -313,7 +328,7 @@ func (r Resource[T]) event(
 }
 
 // watchError returns the error of an ERROR event.
-func (r Resource[T]) watchError(f jsonstream.Frame) error {
+func (r resource) watchError(f jsonstream.Frame) error {
 	if f.Limit != nil {
 		return &EventError{kind: errorEvent, Err: publicError(f.Limit)}
 	}
@@ -331,7 +346,7 @@ func (r Resource[T]) watchError(f jsonstream.Frame) error {
 
 // bareError returns the error of a watch that sent an object in place of an event. If the object is a Status, its error
 // counts, although the answer has the code of a success.
-func (r Resource[T]) bareError(bare *jsonstream.BareError, begun bool) error {
+func (r resource) bareError(bare *jsonstream.BareError, begun bool) error {
 	if status, ok := failure(bare.Raw, bare.Kind); ok {
 		if begun {
 			return &EventError{kind: errorEvent, Err: status}

@@ -21,7 +21,7 @@ import (
 // with AlreadyExists if an object of obj's name exists. It returns a [*UsageError] if obj has a resource version, as an
 // object that was read has.
 func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
-	return r.sendObject(ctx, r.request("create", meta.Key{}), obj)
+	return typed[T](r.untyped.sendObject(ctx, r.untyped.request("create", meta.Key{}), obj))
 }
 
 // Update replaces the object with obj and returns it as the server stored it. If obj has a resource version and the
@@ -36,36 +36,35 @@ func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 //
 // Without a resource version in obj, Update also replaces what others add after that read.
 func (r Resource[T]) Update(ctx context.Context, obj T) (T, error) {
-	return r.sendObject(ctx, r.request("update", meta.Key{}), obj)
+	return typed[T](r.untyped.sendObject(ctx, r.untyped.request("update", meta.Key{}), obj))
 }
 
 // sendObject sends obj. If q has no key yet, the request is about obj itself.
-func (r Resource[T]) sendObject(ctx context.Context, q request, obj T) (T, error) {
-	var none T
+func (r resource) sendObject(ctx context.Context, q request, obj meta.Object) (meta.Object, error) {
 	q.collection = q.verb == "create" && q.subresource == ""
 	if isNil(obj) {
-		return none, q.fail(&UsageError{Err: errors.New("the object is nil")})
+		return nil, q.fail(&UsageError{Err: errors.New("the object is nil")})
 	}
 	if q.key.Name == "" {
 		q.key = r.bind(meta.KeyOf(obj))
 	}
 	if err := r.writesObjects(); err != nil {
-		return none, q.fail(err)
+		return nil, q.fail(err)
 	}
 	if err := r.usable(); err != nil {
-		return none, q.fail(&UsageError{Err: err})
+		return nil, q.fail(&UsageError{Err: err})
 	}
 	if q.collection && obj.GetResourceVersion() != "" {
-		return none, q.fail(&UsageError{Err: fmt.Errorf(
+		return nil, q.fail(&UsageError{Err: fmt.Errorf(
 			"metadata.resourceVersion must be empty in an object that is created, got %q", obj.GetResourceVersion())})
 	}
 	body, err := r.encode(obj)
 	if err != nil {
-		return none, q.fail(&UsageError{Err: err})
+		return nil, q.fail(&UsageError{Err: err})
 	}
 	if q.verb == "update" {
 		if err := r.keepsAll(ctx, q, obj.GetResourceVersion()); err != nil {
-			return none, err
+			return nil, err
 		}
 	}
 	return r.sendBody(ctx, q, jsonType, body)
@@ -76,7 +75,7 @@ func isNil(obj any) bool {
 	return !v.IsValid() || ((v.Kind() == reflect.Pointer || v.Kind() == reflect.Map) && v.IsNil())
 }
 
-func (r Resource[T]) sendBody(ctx context.Context, q request, contentType string, body []byte) (T, error) {
+func (r resource) sendBody(ctx context.Context, q request, contentType string, body []byte) (meta.Object, error) {
 	q.query, q.contentType, q.body = r.write.query(), contentType, body
 	obj, _, err := r.exchange(ctx, q)
 	return obj, err
@@ -87,10 +86,10 @@ func (r Resource[T]) sendBody(ctx context.Context, q request, contentType string
 // without options. Patch also sends an empty patch ([patch.Patch.IsEmpty]); the server answers with the object as it
 // is.
 func (r Resource[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, error) {
-	return r.sendPatch(ctx, r.request("patch", key), p)
+	return typed[T](r.untyped.sendPatch(ctx, r.untyped.request("patch", key), p))
 }
 
-func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T, error) {
+func (r resource) sendPatch(ctx context.Context, q request, p patch.Patch) (meta.Object, error) {
 	if p.MediaType() == patch.ApplyType {
 		return r.sendApply(ctx, q, p, ApplyOptions{})
 	}
@@ -99,8 +98,7 @@ func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T
 		err = p.CheckKey(q.key)
 	}
 	if err != nil {
-		var none T
-		return none, q.fail(&UsageError{Err: err})
+		return nil, q.fail(&UsageError{Err: err})
 	}
 	return r.sendBody(ctx, q, p.MediaType(), body)
 }
@@ -109,7 +107,7 @@ func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T
 // grace period, exists until they are done. [Resource.DeleteWithResult] tells the two apart. Delete returns a NotFound
 // error if the object does not exist.
 func (r Resource[T]) Delete(ctx context.Context, key meta.Key, o DeleteOptions) error {
-	return r.sendDelete(ctx, r.request("delete", key), o)
+	return r.untyped.sendDelete(ctx, r.untyped.request("delete", key), o)
 }
 
 // DeleteCollection deletes the objects that s selects, each as Delete would. Nil means that the server has accepted the
@@ -118,6 +116,10 @@ func (r Resource[T]) Delete(ctx context.Context, key meta.Key, o DeleteOptions) 
 //
 // The preconditions of o are about one object, so DeleteCollection returns a [*UsageError] for them.
 func (r Resource[T]) DeleteCollection(ctx context.Context, s Selection, o DeleteOptions) error {
+	return r.untyped.deleteCollection(ctx, s, o)
+}
+
+func (r resource) deleteCollection(ctx context.Context, s Selection, o DeleteOptions) error {
 	q := r.request("deletecollection", meta.Key{Namespace: s.Namespace})
 	q.collection, q.query = true, s.query()
 	err := s.validate()
@@ -130,7 +132,7 @@ func (r Resource[T]) DeleteCollection(ctx context.Context, s Selection, o Delete
 	return r.sendDelete(ctx, q, o)
 }
 
-func (r Resource[T]) sendDelete(ctx context.Context, q request, o DeleteOptions) error {
+func (r resource) sendDelete(ctx context.Context, q request, o DeleteOptions) error {
 	if err := q.setDelete(o, r.write.DryRun); err != nil {
 		return err
 	}

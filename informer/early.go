@@ -54,7 +54,7 @@ func (i *engine[T]) early(op string, key meta.Key) {
 }
 
 // AwaitedBy implements filler.Filler.
-func (i asFiller[T]) AwaitedBy(calls *atomic.Int64) (end func()) {
+func (i *engine[T]) AwaitedBy(calls *atomic.Int64) (end func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.awaited == nil {

@@ -248,7 +248,7 @@ func (i *engine[T]) expire() {
 }
 
 // Away implements filler.Filler.
-func (i asFiller[T]) Away() error {
+func (i *engine[T]) Away() error {
 	s := i.status()
 	if err := s.fault(); err != nil {
 		return err
@@ -257,7 +257,7 @@ func (i asFiller[T]) Away() error {
 }
 
 // Stale implements filler.Filler.
-func (i asFiller[T]) Stale() error { return i.stale(i.status()) }
+func (i *engine[T]) Stale() error { return i.stale(i.status()) }
 
 func (i *engine[T]) stale(s Status) error {
 	if !s.Stale {

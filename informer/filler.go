@@ -17,11 +17,10 @@ func readerOf[T meta.Object](s *store.Store[T], runner Runner) (r cache.Reader[T
 	return r
 }
 
-// asFiller is an informer as package controller sees it. Some of its methods stand in the files of their subject.
-type asFiller[T meta.Object] struct{ *engine[T] }
+// An engine is the filler.Filler of its informer. Some of the methods stand in the files of their subject.
 
 // Shards implements filler.Filler.
-func (i asFiller[T]) Shards() filler.Shards {
+func (i *engine[T]) Shards() filler.Shards {
 	if i.o.Shards == nil {
 		return nil
 	}
@@ -29,7 +28,7 @@ func (i asFiller[T]) Shards() filler.Shards {
 }
 
 // Refuse implements filler.Filler.
-func (i asFiller[T]) Refuse(err error) {
+func (i *engine[T]) Refuse(err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.refused = err
@@ -43,16 +42,19 @@ func (i *engine[T]) refusal() error {
 }
 
 // sharedFiller is an informer with other users, which has a Run of its own that can be refused.
-type sharedFiller[T meta.Object] struct {
-	asFiller[T]
-	use *use[T]
+type sharedFiller struct {
+	filler.Filler
+	refuse func(error)
 }
 
 // Refuse implements filler.Filler.
-func (s sharedFiller[T]) Refuse(err error) {
-	s.use.mu.Lock()
-	defer s.use.mu.Unlock()
-	s.use.refused = err
+func (s sharedFiller) Refuse(err error) { s.refuse(err) }
+
+// refuse makes the next run return err.
+func (u *use[T]) refuse(err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.refused = err
 }
 
 // refusal returns the error of Refuse, or nil.

@@ -21,7 +21,7 @@ type Informer[T meta.Object] struct {
 // New returns an informer of the objects of src. Run, not New, reports invalid options.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	e := newEngine(src, o)
-	return &Informer[T]{door: filler.NewDoor(asFiller[T]{e}), engine: e}
+	return &Informer[T]{door: filler.NewDoor(e), engine: e}
 }
 
 // Run keeps the cache current and calls the subscribers' handlers until ctx ends; then it returns nil, after every

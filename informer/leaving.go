@@ -16,7 +16,7 @@ import (
 // or [Informer.SetNamespaces] if the namespace of key is not followed. A field selector of the name and the namespace
 // alone does not count, because these do not change. Options.Shards does not count either, because another replica then
 // has the object.
-func (i asFiller[T]) Leaves(key meta.Key) (why string) {
+func (i *engine[T]) Leaves(key meta.Key) (why string) {
 	fields, _ := meta.ParseFieldSelector(i.o.FieldSelector) // Run reports the error
 	i.mu.Lock()
 	followed := i.o.Namespaces == nil || key == (meta.Key{}) || among(i.want, key.Namespace)

@@ -23,7 +23,7 @@ func TestWhyObjectsMayLeaveTheCache(t *testing.T) {
 		"a namespace that is no longer followed":   {Options{Namespaces: []string{"a"}}, key, `SetNamespaces has removed "b"`},
 		"no namespace is known to be removed, yet": {Options{Namespaces: []string{"a"}}, meta.Key{}, ""},
 	} {
-		got := asFiller[*meta.Unstructured]{newEngine[*meta.Unstructured](nil, test.o)}.Leaves(test.key)
+		got := newEngine[*meta.Unstructured](nil, test.o).Leaves(test.key)
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}

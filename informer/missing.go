@@ -6,7 +6,7 @@ import "github.com/bowline-go/bowline/internal/filler"
 // tells a controller which are missing, so that it can go on with the others.
 
 // ListedIn implements filler.Filler.
-func (i asFiller[T]) ListedIn(namespace string) (listed, followed bool) {
+func (i *engine[T]) ListedIn(namespace string) (listed, followed bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
@@ -23,7 +23,7 @@ func (i asFiller[T]) ListedIn(namespace string) (listed, followed bool) {
 }
 
 // Namespaces implements filler.Filler.
-func (i asFiller[T]) Namespaces() filler.Namespaces {
+func (i *engine[T]) Namespaces() filler.Namespaces {
 	i.mu.Lock()
 	if i.o.Namespaces == nil {
 		i.mu.Unlock()

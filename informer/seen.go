@@ -14,7 +14,7 @@ import (
 
 // AfterWrite implements filler.Filler. Resources are compared without their versions: the objects of a resource have
 // the same uids and resource versions in each version of its group.
-func (i asFiller[T]) AfterWrite(w requests.Write, f func(missed bool)) *store.Sight {
+func (i *engine[T]) AfterWrite(w requests.Write, f func(missed bool)) *store.Sight {
 	if !i.concerns(w) {
 		f(false)
 		return &store.Sight{}

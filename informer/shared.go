@@ -57,7 +57,7 @@ func Share[T meta.Object](f *Factory, src Source[T], o Options) *Informer[T] {
 		}
 	}
 	u := &use[T]{c: c, engine: c.informer.(*engine[T]), o: o, joined: make(chan struct{}), span: newSpan()}
-	return &Informer[T]{door: filler.NewDoor(sharedFiller[T]{asFiller[T]{u.engine}, u}), engine: u.engine, use: u}
+	return &Informer[T]{door: filler.NewDoor(sharedFiller{u.engine, u.refuse}), engine: u.engine, use: u}
 }
 
 func newCommon[T meta.Object](s *Factory, src Source[T], o Options) *common {

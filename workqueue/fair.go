@@ -6,7 +6,7 @@ import (
 	"cmp"
 	groupheap "container/heap"
 	"maps"
-	"slices"
+	"sort"
 	"sync"
 	"time"
 )
@@ -258,6 +258,6 @@ func (q *Queue[K]) Groups() []GroupStats {
 		}
 	}
 	q.unlock()
-	slices.SortFunc(all, func(a, b GroupStats) int { return cmp.Compare(a.Name, b.Name) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
 	return all
 }

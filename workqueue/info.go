@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"slices"
+	"sort"
 	"time"
 )
 
@@ -149,8 +149,9 @@ func (q *Queue[K]) snapshot() []snapshot[K] {
 		all = append(all, s)
 	}
 	q.unlock()
-	slices.SortFunc(all, func(a, b snapshot[K]) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.order, b.order), cmp.Compare(a.sequence, b.sequence))
+	sort.Slice(all, func(i, j int) bool { // not slices.SortFunc, which would be compiled for each K
+		a, b := &all[i], &all[j]
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.order, b.order), cmp.Compare(a.sequence, b.sequence)) < 0
 	})
 	return all
 }

@@ -65,7 +65,7 @@ func of[T meta.Object](group, version string) animal {
 		bowline: func(raw []byte) (any, error) { return codec.Unmarshal[T](raw) },
 		lost: func(raw []byte) (bool, []string, error) {
 			var noted atomic.Bool
-			if _, err := codec.Decode[T](jsonstream.Item{Raw: raw}, codec.Options{Lossy: &noted}); err != nil {
+			if _, err := codec.Decode(reflect.TypeFor[T](), jsonstream.Item{Raw: raw}, codec.Options{Lossy: &noted}); err != nil {
 				return false, nil, err
 			}
 			var object map[string]any
@@ -74,7 +74,7 @@ func of[T meta.Object](group, version string) animal {
 			if err := d.Decode(&object); err != nil {
 				return false, nil, err
 			}
-			lost, err := codec.Lost[T](object, 10)
+			lost, err := codec.Lost(reflect.TypeFor[T](), object, 10)
 			return noted.Load(), lost, err
 		},
 		setVersion: func(obj meta.Object, apiVersion, kind string) {

@@ -81,11 +81,11 @@ func (g slowGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, f
 // fightGate looks for fights in the writes of reconciles.
 type fightGate[K comparable] struct {
 	c       *Controller[K]
-	watcher *fights.Watcher[K]
+	watcher *fights.Watcher
 }
 
 func newFightGate[K comparable](c *Controller[K]) *fightGate[K] {
-	return &fightGate[K]{c, fights.New[K]()}
+	return &fightGate[K]{c, fights.New()}
 }
 
 func (g *fightGate[K]) enter(ctx context.Context, v *visit[K]) (context.Context, func(), bool) {

@@ -40,7 +40,7 @@ type visit[K comparable] struct {
 	key   K
 	end   ReconcileEnd
 	// writes is what is known about the writes of the reconcile.
-	writes fights.Reconcile[K]
+	writes fights.Reconcile
 	// interrupted says that a gate has interrupted the reconcile, and that the key has been added since.
 	interrupted bool
 	// settled says that the reconcile has ended, and that the queue does not retry the key.

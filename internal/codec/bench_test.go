@@ -183,7 +183,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.SetBytes(int64(len(item.Raw)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := codec.Decode[*podView](item, codec.Options{APIVersion: "v1", Kind: "Pod"}); err != nil {
+		if _, err := codec.DecodeAs[*podView](item, codec.Options{APIVersion: "v1", Kind: "Pod"}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -201,7 +201,7 @@ func benchmarkNoting[T any](b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var lossy atomic.Bool
-		if _, err := codec.Decode[T](item, codec.Options{Lossy: &lossy}); err != nil {
+		if _, err := codec.DecodeAs[T](item, codec.Options{Lossy: &lossy}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -226,7 +226,7 @@ func BenchmarkManagedFields(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var lossy atomic.Bool
-		if _, err := codec.Decode[struct {
+		if _, err := codec.DecodeAs[struct {
 			Manager  string   `json:"manager"`
 			FieldsV1 fieldsV1 `json:"fieldsV1"`
 		}](jsonstream.Item{Raw: raw}, codec.Options{Lossy: &lossy}); err != nil {

@@ -11,7 +11,11 @@ import (
 // Unmarshal decodes a JSON document into a new T, which is a pointer or a map type. It does not keep raw.
 //
 // Errors are [*Error] and name the place and the Go type. T is then its zero value.
-func Unmarshal[T any](raw []byte) (T, error) { return unmarshal[T](raw, typeMeta{}, Options{}) }
+func Unmarshal[T any](raw []byte) (v T, err error) {
+	decoded, err := unmarshal(reflect.TypeFor[T](), raw, typeMeta{}, Options{})
+	v, _ = decoded.(T) // nil if there is an error
+	return v, err
+}
 
 // Options configure how an item from the wire is decoded. The zero value is valid.
 type Options struct {
@@ -37,40 +41,40 @@ func (o Options) typed(item jsonstream.Item) typeMeta {
 	return typeMeta{apiVersion: cmp.Or(item.APIVersion, o.APIVersion), kind: cmp.Or(item.Kind, o.Kind)}
 }
 
-// Decode decodes an item from the wire. Errors are [*Error], as from [Unmarshal].
-func Decode[T any](item jsonstream.Item, o Options) (T, error) {
+// Decode decodes an item from the wire into a new value of t, which is a pointer or a map type. Errors are [*Error], as
+// from [Unmarshal].
+func Decode(t reflect.Type, item jsonstream.Item, o Options) (any, error) {
 	typed := o.typed(item)
 	if typed.isEmpty() {
-		return unmarshal[T](item.Raw, typed, o)
+		return unmarshal(t, item.Raw, typed, o)
 	}
-	var zero T
-	if _, ok := any(zero).(interface{ SetTypeMeta(apiVersion, kind string) }); !ok {
-		return unmarshal[T](item.Raw, typed, o)
+	if _, ok := reflect.Zero(t).Interface().(interface{ SetTypeMeta(apiVersion, kind string) }); !ok {
+		return unmarshal(t, item.Raw, typed, o)
 	}
-	v, err := unmarshal[T](item.Raw, typeMeta{}, o)
+	v, err := unmarshal(t, item.Raw, typeMeta{}, o)
 	if err == nil {
-		any(v).(interface{ SetTypeMeta(apiVersion, kind string) }).SetTypeMeta(typed.apiVersion, typed.kind)
+		v.(interface{ SetTypeMeta(apiVersion, kind string) }).SetTypeMeta(typed.apiVersion, typed.kind)
 	}
 	return v, err
 }
 
-// DecodeType is [Decode] for a Go type that is known only at run time, a pointer. If the type has its own
+// DecodeType is [Decode] for a Go type that the program learns at run time, a pointer. If the type has its own
 // UnmarshalJSON, and the item does not name its apiVersion or kind, the text that the method gets begins with them.
 // DecodeType leaves Lossy alone.
 func DecodeType(t reflect.Type, item jsonstream.Item, o Options) (any, error) {
 	typed := o.typed(item)
 	if typed.isEmpty() {
-		return decodeType(t, item.Raw, request{parts: o.Parts})
+		return decodePointer(t, item.Raw, request{parts: o.Parts})
 	}
 	if p := plans.of(t); p.shape == shapePointer && p.elem.shape == shapeStruct {
-		return decodeType(t, item.Raw, request{typed: typed, parts: o.Parts})
+		return decodePointer(t, item.Raw, request{typed: typed, parts: o.Parts})
 	}
-	return decodeType(t, typed.before(item.Raw), request{parts: o.Parts})
+	return decodePointer(t, typed.before(item.Raw), request{parts: o.Parts})
 }
 
-// unmarshal decodes raw into a T, which gets the kind and the apiVersion first, unless both are empty.
-func unmarshal[T any](raw []byte, typed typeMeta, o Options) (T, error) {
-	v, lost, err := decode[T](raw, request{typed: typed, look: o.Lossy != nil && !o.Lossy.Load(), parts: o.Parts})
+// unmarshal decodes raw into a new value of t, which gets the kind and the apiVersion first, unless both are empty.
+func unmarshal(t reflect.Type, raw []byte, typed typeMeta, o Options) (any, error) {
+	v, lost, err := decode(t, raw, request{typed: typed, look: o.Lossy != nil && !o.Lossy.Load(), parts: o.Parts})
 	if lost && err == nil {
 		o.Lossy.Store(true)
 	}

@@ -360,7 +360,7 @@ func TestDecodeFillsInTheType(t *testing.T) {
 }
 
 func TestDecodeWithoutATypeFillsInNothing(t *testing.T) {
-	v, err := codec.Decode[map[string]any](jsonstream.Item{Raw: []byte(`{"a":"b"}`)}, codec.Options{})
+	v, err := codec.DecodeAs[map[string]any](jsonstream.Item{Raw: []byte(`{"a":"b"}`)}, codec.Options{})
 	if want := (map[string]any{"a": "b"}); err != nil || !reflect.DeepEqual(v, want) {
 		t.Errorf("got %v, %v; want %v", v, err, want)
 	}
@@ -372,7 +372,7 @@ func decodeTo[T any](t *testing.T, raw string, want T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := codec.Decode[T](item, codec.Options{APIVersion: "v1", Kind: "Pod"})
+	got, err := codec.DecodeAs[T](item, codec.Options{APIVersion: "v1", Kind: "Pod"})
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: got %+v, %v; want %+v", raw, got, err, want)
 	}
@@ -380,13 +380,13 @@ func decodeTo[T any](t *testing.T, raw string, want T) {
 
 func TestDecodeReportsWhatDoesNotFit(t *testing.T) {
 	item := jsonstream.Item{Raw: []byte(`{"spec":{"replicas":"x"}}`)}
-	if v, err := codec.Decode[*document](item, codec.Options{APIVersion: "v1", Kind: "Pod"}); v != nil || err == nil {
+	if v, err := codec.DecodeAs[*document](item, codec.Options{APIVersion: "v1", Kind: "Pod"}); v != nil || err == nil {
 		t.Errorf("got %v, %v", v, err)
 	}
-	if v, err := codec.Decode[*foreign](jsonstream.Item{Raw: []byte(`{"kind":5}`)}, codec.Options{APIVersion: "v1", Kind: "Pod"}); v != nil || err == nil {
+	if v, err := codec.DecodeAs[*foreign](jsonstream.Item{Raw: []byte(`{"kind":5}`)}, codec.Options{APIVersion: "v1", Kind: "Pod"}); v != nil || err == nil {
 		t.Errorf("got %v, %v", v, err)
 	}
-	if v, err := codec.Decode[map[string]any](jsonstream.Item{Raw: []byte(`null`)}, codec.Options{APIVersion: "v1", Kind: "Pod"}); v != nil || err == nil {
+	if v, err := codec.DecodeAs[map[string]any](jsonstream.Item{Raw: []byte(`null`)}, codec.Options{APIVersion: "v1", Kind: "Pod"}); v != nil || err == nil {
 		t.Errorf("got %v, %v", v, err)
 	}
 }

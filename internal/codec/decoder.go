@@ -87,40 +87,34 @@ func (t typeMeta) before(raw []byte) []byte {
 	return append(out, raw[at+1:]...)
 }
 
-// decode decodes raw into a new T.
-func decode[T any](raw []byte, r request) (v T, lossy bool, err error) {
-	p := plans.of(reflect.TypeFor[T]())
-	if p.shape != shapePointer {
-		whole := new(T)
-		lossy, wrong := r.document(p, placeOf(whole), raw)
+// decode decodes raw into a new value of t. The value is nil if there is an error.
+func decode(t reflect.Type, raw []byte, r request) (v any, lossy bool, err error) {
+	p := plans.of(t)
+	if p.shape == shapePointer {
+		to := newPlace(p.elem.typ) // for the value that it points to
+		lossy, wrong := r.document(p.elem, to, raw)
 		if wrong != nil {
-			wrong.whole(p.typ)
-			return v, false, wrong
+			wrong.whole(t)
+			return nil, false, wrong
 		}
-		return *whole, lossy, nil
+		return to.address(t), lossy, nil
 	}
-	to := newPlace(p.elem.typ) // for the value that it points to
-	lossy, wrong := r.document(p.elem, to, raw)
+	to := newPlace(t)
+	lossy, wrong := r.document(p, to, raw)
 	if wrong != nil {
-		wrong.whole(p.typ)
-		return v, false, wrong
+		wrong.whole(t)
+		return nil, false, wrong
 	}
-	placeOf(&v).point(to)
-	return v, lossy, nil
+	return to.value(t).Interface(), lossy, nil
 }
 
-// decodeType decodes raw into a new value of t, which is a pointer type.
-func decodeType(t reflect.Type, raw []byte, r request) (any, error) {
-	p := plans.of(t)
-	if p.shape != shapePointer {
+// decodePointer is decode for a plain pointer type.
+func decodePointer(t reflect.Type, raw []byte, r request) (any, error) {
+	if p := plans.of(t); p.shape != shapePointer {
 		return nil, &Error{Type: t, message: "the Go type must be a plain pointer"}
 	}
-	to := newPlace(p.elem.typ)
-	if _, wrong := r.document(p.elem, to, raw); wrong != nil {
-		wrong.whole(p.typ)
-		return nil, wrong
-	}
-	return to.value(p.elem.typ).Addr().Interface(), nil
+	v, _, err := decode(t, raw, r)
+	return v, err
 }
 
 // document decodes a whole document into a zero value.

@@ -2,6 +2,7 @@ package codec_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -24,11 +25,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	p, err := codec.Decode[*Pod](item, codec.Options{APIVersion: "v1", Kind: "Pod"})
+	v, err := codec.Decode(reflect.TypeFor[*Pod](), item, codec.Options{APIVersion: "v1", Kind: "Pod"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	p := v.(*Pod)
 	fmt.Println(p.Kind, p.Name, "on", p.Spec.NodeName)
 
 	raw, err := codec.Marshal(struct {

@@ -3,6 +3,8 @@ package codec
 import (
 	"reflect"
 	"runtime"
+
+	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
 // UnmarshalType is Unmarshal into a new value of a type that is known at run time only. It returns the pointer to it.
@@ -86,4 +88,16 @@ func Compared[T any](raw []byte, parts *Parts) (v *T, compared int, err error) {
 	compared = allowed*len(raw) - d.sharing.allowance
 	d.unshare()
 	return v, compared, err
+}
+
+// DecodeAs is Decode for a T.
+func DecodeAs[T any](item jsonstream.Item, o Options) (v T, err error) {
+	decoded, err := Decode(reflect.TypeFor[T](), item, o)
+	v, _ = decoded.(T)
+	return v, err
+}
+
+// LostBy is Lost for a T.
+func LostBy[T any](object map[string]any, most int) ([]string, error) {
+	return Lost(reflect.TypeFor[T](), object, most)
 }

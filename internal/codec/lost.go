@@ -3,6 +3,7 @@ package codec
 import (
 	stdjson "encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 )
 
@@ -53,12 +54,12 @@ func (p *plan) metadata(to place) place {
 	return to.field(p.fields[at].offset)
 }
 
-// Lost returns JSON pointers to members of the object for which T has no place, in order, and no more of them than
+// Lost returns JSON pointers to members of the object for which t has no place, in order, and no more of them than
 // most. Members that do not count for [Decode] do not count here. object is decoded by encoding/json with UseNumber;
 // Lost changes it.
 //
-// It is an error if the object does not fit T.
-func Lost[T any](object map[string]any, most int) ([]string, error) {
+// It is an error if the object does not fit t.
+func Lost(t reflect.Type, object map[string]any, most int) ([]string, error) {
 	withoutNull(object)
 	delete(object, "kind")
 	delete(object, "apiVersion")
@@ -73,7 +74,7 @@ func Lost[T any](object map[string]any, most int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, _, err = decode[T](raw, request{strict: true})
+		_, _, err = decode(t, raw, request{strict: true})
 		var wrong *Error
 		switch {
 		case err == nil:

@@ -75,7 +75,7 @@ func (k *keeper) UnmarshalJSON(raw []byte) error { k.text = string(raw); return 
 func lostOf[T any](t *testing.T, doc string) (noted bool, lost []string) {
 	t.Helper()
 	var lossy atomic.Bool
-	if _, err := codec.Decode[T](jsonstream.Item{Raw: []byte(doc)}, codec.Options{APIVersion: "v1", Kind: "Part", Lossy: &lossy}); err != nil {
+	if _, err := codec.DecodeAs[T](jsonstream.Item{Raw: []byte(doc)}, codec.Options{APIVersion: "v1", Kind: "Part", Lossy: &lossy}); err != nil {
 		t.Fatalf("decode %s: %v", doc, err)
 	}
 	d := stdjson.NewDecoder(strings.NewReader(doc))
@@ -84,7 +84,7 @@ func lostOf[T any](t *testing.T, doc string) (noted bool, lost []string) {
 	if err := d.Decode(&object); err != nil {
 		t.Fatal(err)
 	}
-	lost, err := codec.Lost[T](object, 3)
+	lost, err := codec.LostBy[T](object, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,27 +135,27 @@ func TestDecodingNotesFieldsThatATypeLacks(t *testing.T) {
 func TestALossIsNotedOnce(t *testing.T) {
 	var lossy atomic.Bool
 	for _, doc := range []string{`{"spec":{"more":1},"metadata":7}`, `{"spec":{"more":1}`} {
-		if _, err := codec.Decode[*partOf](jsonstream.Item{Raw: []byte(doc)}, codec.Options{Lossy: &lossy}); err == nil || lossy.Load() {
+		if _, err := codec.DecodeAs[*partOf](jsonstream.Item{Raw: []byte(doc)}, codec.Options{Lossy: &lossy}); err == nil || lossy.Load() {
 			t.Errorf("%s: the error is %v, and a loss was noted: %v", doc, err, lossy.Load())
 		}
 	}
 	lossy.Store(true)
 	for _, doc := range []string{`{"spec":{"more":1}}`, `{}`} {
-		if _, err := codec.Decode[*partOf](jsonstream.Item{Raw: []byte(doc)}, codec.Options{Lossy: &lossy}); err != nil || !lossy.Load() {
+		if _, err := codec.DecodeAs[*partOf](jsonstream.Item{Raw: []byte(doc)}, codec.Options{Lossy: &lossy}); err != nil || !lossy.Load() {
 			t.Error(err, lossy.Load())
 		}
 	}
-	if _, err := codec.Lost[*partOf](map[string]any{"metadata": 7}, 3); err == nil {
+	if _, err := codec.LostBy[*partOf](map[string]any{"metadata": 7}, 3); err == nil {
 		t.Error("what does not fit has lost nothing")
 	}
-	if lost, err := codec.Lost[*malformed](map[string]any{"x": 7}, 3); err != nil || strings.Join(lost, " ") != "/x" {
+	if lost, err := codec.LostBy[*malformed](map[string]any{"x": 7}, 3); err != nil || strings.Join(lost, " ") != "/x" {
 		t.Error(lost, err)
 	}
 }
 
 func ExampleLost() {
 	object := map[string]any{"metadata": map[string]any{"name": "a", "labels": map[string]any{"app": "a"}}, "data": map[string]any{}}
-	lost, err := codec.Lost[*struct {
+	lost, err := codec.LostBy[*struct {
 		meta.Identity `json:"metadata"`
 	}](object, 10)
 	fmt.Println(lost, err)

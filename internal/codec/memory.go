@@ -39,6 +39,15 @@ func (l place) value(t reflect.Type) reflect.Value { return reflect.NewAt(t, l.p
 // method returns a pointer to the value, for its methods.
 func (l place) method(t reflect.Type) any { return reflect.NewAt(t, l.p).Interface() }
 
+// address returns a pointer to the value, as a t, which is a pointer type.
+func (l place) address(t reflect.Type) any {
+	v := reflect.NewAt(t.Elem(), l.p)
+	if v.Type() != t { // t has a name
+		v = v.Convert(t)
+	}
+	return v.Interface()
+}
+
 // as returns a pointer to the value, as a T. T must have the layout of the type that is there.
 func as[T any](l place) *T { return (*T)(l.p) }
 

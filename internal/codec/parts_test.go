@@ -56,7 +56,7 @@ func (s *sharer) refs() [6]uintptr {
 
 func decodeSharer(t testing.TB, raw []byte, parts *codec.Parts) *sharer {
 	t.Helper()
-	s, err := codec.Decode[*sharer](jsonstream.Item{Raw: raw}, codec.Options{Parts: parts})
+	s, err := codec.DecodeAs[*sharer](jsonstream.Item{Raw: raw}, codec.Options{Parts: parts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestComparisonsInVainAreBounded(t *testing.T) {
 	var kept []*tree
 	for i := range 4 { // parts that differ only far behind their beginning
 		for range 3 {
-			kept = append(kept, must(codec.Decode[*tree](jsonstream.Item{Raw: nested(fmt.Sprint(i))}, codec.Options{Parts: parts})))
+			kept = append(kept, must(codec.DecodeAs[*tree](jsonstream.Item{Raw: nested(fmt.Sprint(i))}, codec.Options{Parts: parts})))
 		}
 	}
 	raw := nested("another")
@@ -331,7 +331,7 @@ func TestPartsTellWhatIsLost(t *testing.T) {
 	const raw = `{"name":"%d","inner":{"probe":{"path":"/healthz","unknown":1}}}`
 	for i := range 5 {
 		var lossy atomic.Bool
-		_, err := codec.Decode[*sharer](jsonstream.Item{Raw: fmt.Appendf(nil, raw, i)}, codec.Options{Lossy: &lossy, Parts: parts})
+		_, err := codec.DecodeAs[*sharer](jsonstream.Item{Raw: fmt.Appendf(nil, raw, i)}, codec.Options{Lossy: &lossy, Parts: parts})
 		if err != nil || !lossy.Load() {
 			t.Errorf("object %d: got %v, %v", i, lossy.Load(), err)
 		}
@@ -368,7 +368,7 @@ func TestSeveralGoroutinesShareParts(t *testing.T) {
 			for range 2000 {
 				app := fmt.Appendf(nil, "web-%d", r.IntN(300))
 				raw := bytes.ReplaceAll(sharerText("a"), []byte("web"), app)
-				got, err := codec.Decode[*sharer](jsonstream.Item{Raw: raw}, codec.Options{Parts: parts})
+				got, err := codec.DecodeAs[*sharer](jsonstream.Item{Raw: raw}, codec.Options{Parts: parts})
 				if err != nil || got.Labels["app"] != string(app) || got.Ports[1].Number != 443 || got.Inner.Probe.Nested.Path != "/other/path" {
 					t.Errorf("got %+v, %v", got, err)
 					return

@@ -69,7 +69,7 @@ func (p *Projection) Decode(item jsonstream.Item, o Options) (any, error) {
 		wrong.whole(p.typ)
 		return nil, wrong
 	}
-	return to.value(p.plan.typ).Addr().Interface(), nil
+	return to.address(p.typ), nil
 }
 
 // Join is [Join] for the projection. It does not matter whether the table has the members that are passed over.

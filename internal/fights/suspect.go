@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/bowline-go/bowline/internal/follow"
@@ -55,13 +56,13 @@ type suspect struct {
 }
 
 // keyState is a key with suspects.
-type keyState[K comparable] struct {
+type keyState struct {
 	until    time.Time // when it may be reconciled again
-	suspects map[target[K]]*repeats
+	suspects map[target]*repeats
 }
 
 // readInVain notes that a target was read without a write of ours.
-func (w *Watcher[K]) readInVain(at target[K]) {
+func (w *Watcher) readInVain(at target) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of := w.keys[at.key]
@@ -75,7 +76,7 @@ func (w *Watcher[K]) readInVain(at target[K]) {
 }
 
 // examine examines the writes of a reconcile to a target. before is the object before the writes, if that is known.
-func (w *Watcher[K]) examine(at target[K], all []follow.Write, before []byte) *Fight {
+func (w *Watcher) examine(at target, all []follow.Write, before []byte) *Fight {
 	last := all[len(all)-1]
 	managers := w.managers(at, last.Manager)
 	after, ok := evidenceOf(last.Answer)
@@ -102,7 +103,7 @@ func (w *Watcher[K]) examine(at target[K], all []follow.Write, before []byte) *F
 
 // managers returns the field managers by which the reconciles of a key have written to a target; nil if the target is
 // not known.
-func (w *Watcher[K]) managers(at target[K], latest string) []string {
+func (w *Watcher) managers(at target, latest string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of := w.recent[at]
@@ -125,7 +126,7 @@ type finding struct {
 }
 
 // conclude updates a target with a finding, and returns a fight that is noticed now.
-func (w *Watcher[K]) conclude(at target[K], f finding) *Fight {
+func (w *Watcher) conclude(at target, f finding) *Fight {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	held := w.recent[at]
@@ -221,11 +222,11 @@ func (s *suspect) proof(f finding, same bool) (proof []Field) {
 }
 
 // addSuspect makes a target a suspect. The caller holds mu.
-func (w *Watcher[K]) addSuspect(at target[K], of *repeats, read func(ctx context.Context) ([]byte, error)) {
+func (w *Watcher) addSuspect(at target, of *repeats, read func(ctx context.Context) ([]byte, error)) {
 	of.points, of.suspect = 0, &suspect{read: read, lastWrite: time.Now()}
 	k := w.keys[at.key]
 	if k == nil {
-		k = &keyState[K]{suspects: make(map[target[K]]*repeats)}
+		k = &keyState{suspects: make(map[target]*repeats)}
 		w.keys[at.key] = k
 		w.busy.Add(1)
 	}
@@ -234,7 +235,7 @@ func (w *Watcher[K]) addSuspect(at target[K], of *repeats, read func(ctx context
 
 // dropSuspect ends the suspicion of a target, which then needs twice as many points, but at most maxThreshold, to
 // become a suspect again. The caller holds mu.
-func (w *Watcher[K]) dropSuspect(at target[K], of *repeats) {
+func (w *Watcher) dropSuspect(at target, of *repeats) {
 	of.suspect, of.threshold = nil, min(2*of.threshold, maxThreshold)
 	k := w.keys[at.key]
 	delete(k.suspects, at)
@@ -244,7 +245,7 @@ func (w *Watcher[K]) dropSuspect(at target[K], of *repeats) {
 	delete(w.keys, at.key)
 	w.busy.Add(-1)
 	if len(w.keys) == 0 {
-		w.keys = make(map[K]*keyState[K]) // frees the memory of a peak
+		w.keys = make(map[any]*keyState) // frees the memory of a peak
 	}
 }
 
@@ -258,7 +259,7 @@ func (s *suspect) isOver(now time.Time) bool {
 }
 
 // Over drops the suspects of which isOver is true, and returns the fights among them.
-func (w *Watcher[K]) Over() (fights []Fight) {
+func (w *Watcher) Over() (fights []Fight) {
 	if w.busy.Load() == 0 {
 		return nil
 	}
@@ -292,7 +293,7 @@ func (w *Watcher[K]) Over() (fights []Fight) {
 }
 
 // On returns the number of current fights, and the first noticed of them, at most 20.
-func (w *Watcher[K]) On() (n int, first []Fight) {
+func (w *Watcher) On() (n int, first []Fight) {
 	if w.busy.Load() == 0 {
 		return 0, nil
 	}
@@ -306,6 +307,8 @@ func (w *Watcher[K]) On() (n int, first []Fight) {
 			}
 		}
 	}
-	slices.SortFunc(first, func(a, b Fight) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.UID, b.UID)) })
+	sort.Slice(first, func(i, j int) bool {
+		return cmp.Or(first[i].Since.Compare(first[j].Since), cmp.Compare(first[i].UID, first[j].UID)) < 0
+	})
 	return len(first), slices.Clone(first[:min(len(first), maxShown)])
 }

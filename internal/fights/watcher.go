@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +36,8 @@ const (
 )
 
 // Watcher is what one run of a controller knows about the objects that its reconciles write to. Make one with [New].
-// It is safe for use by several goroutines at once. An object becomes the subject of a fight in three steps:
+// It is safe for use by several goroutines at once. The keys are values of one comparable type; they are an any, so that
+// the compiler does not repeat the package for each type. An object becomes the subject of a fight in three steps:
 //
 //  1. The Watcher remembers the version that the first write has made. For most objects nothing more happens. A later
 //     write with the same version changed nothing, and no other writer has written since.
@@ -49,7 +51,7 @@ const (
 //     one again.
 //
 // The first two steps need no request, and the third needs one read before a reconcile.
-type Watcher[K comparable] struct {
+type Watcher struct {
 	// busy is how many keys have suspects. While it is 0, Delay, Look, Over and On return at once, without mu.
 	busy atomic.Int64
 
@@ -57,21 +59,21 @@ type Watcher[K comparable] struct {
 	mu         sync.Mutex
 	ended      bool
 	reconciles uint64
-	recent     map[target[K]]*history // written since the last rotation
-	older      map[target[K]]*history // written in the period before, and not since
+	recent     map[target]*history // written since the last rotation
+	older      map[target]*history // written in the period before, and not since
 	rotated    time.Time
-	keys       map[K]*keyState[K]
+	keys       map[any]*keyState
 	checked    time.Time // when the ends of fights were last looked for
 }
 
 // New returns a Watcher that knows of no writes.
-func New[K comparable]() *Watcher[K] {
-	return &Watcher[K]{rotated: time.Now(), recent: make(map[target[K]]*history), keys: make(map[K]*keyState[K])}
+func New() *Watcher {
+	return &Watcher{rotated: time.Now(), recent: make(map[target]*history), keys: make(map[any]*keyState)}
 }
 
 // target is an object to which the reconciles of a key write.
-type target[K comparable] struct {
-	key  K
+type target struct {
+	key  any
 	uid  string
 	part bool // through a subresource with its own kind, such as scale
 }
@@ -84,25 +86,25 @@ type history struct {
 }
 
 // Reconcile is what a Watcher knows about one reconcile. The zero value is one that begins.
-type Reconcile[K comparable] struct {
-	notes atomic.Pointer[notes[K]] // nil until it reads a suspect or writes
+type Reconcile struct {
+	notes atomic.Pointer[notes] // nil until it reads a suspect or writes
 }
 
 // notes are what a reconcile has read and written.
-type notes[K comparable] struct {
+type notes struct {
 	number uint64
 	over   bool
-	looks  map[target[K]][]byte
+	looks  map[target][]byte
 	// writes has the writes to targets that an earlier reconcile also wrote. Only the last one to each has its answer.
-	writes map[target[K]][]follow.Write
+	writes map[target][]follow.Write
 }
 
 // Wrote notes a write of the reconcile r, which is one of k.
-func (w *Watcher[K]) Wrote(k K, r *Reconcile[K], write follow.Write) {
+func (w *Watcher) Wrote(k any, r *Reconcile, write follow.Write) {
 	if write.UID == "" {
 		return
 	}
-	at := target[K]{k, write.UID, write.OwnKind}
+	at := target{k, write.UID, write.OwnKind}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
@@ -147,7 +149,7 @@ func (w *Watcher[K]) Wrote(k K, r *Reconcile[K], write follow.Write) {
 		}
 	}
 	if n.writes == nil {
-		n.writes = make(map[target[K]][]follow.Write)
+		n.writes = make(map[target][]follow.Write)
 	}
 	all := n.writes[at]
 	if n := len(all); n > 0 {
@@ -160,15 +162,15 @@ func (w *Watcher[K]) Wrote(k K, r *Reconcile[K], write follow.Write) {
 }
 
 // begin makes the notes of a reconcile. The caller holds mu.
-func (w *Watcher[K]) begin(r *Reconcile[K]) *notes[K] {
+func (w *Watcher) begin(r *Reconcile) *notes {
 	w.reconciles++
-	n := &notes[K]{number: w.reconciles}
+	n := &notes{number: w.reconciles}
 	r.notes.Store(n)
 	return n
 }
 
 // find returns the history of a target that is being written. The caller holds mu.
-func (w *Watcher[K]) find(at target[K]) *history {
+func (w *Watcher) find(at target) *history {
 	w.rotate()
 	if of := w.recent[at]; of != nil {
 		return of
@@ -182,21 +184,21 @@ func (w *Watcher[K]) find(at target[K]) *history {
 }
 
 // add begins to watch a target, unless there are too many. The caller holds mu.
-func (w *Watcher[K]) add(at target[K], of *history) {
+func (w *Watcher) add(at target, of *history) {
 	if len(w.recent) < maxWatched {
 		w.recent[at] = of
 	}
 }
 
 // rotate forgets the targets that were not written for long. The caller holds mu.
-func (w *Watcher[K]) rotate() {
+func (w *Watcher) rotate() {
 	if now := time.Now(); now.Sub(w.rotated) >= quietPeriod {
-		w.older, w.recent, w.rotated = w.recent, make(map[target[K]]*history), now
+		w.older, w.recent, w.rotated = w.recent, make(map[target]*history), now
 	}
 }
 
 // gone forgets an object that does not exist any more. The caller holds mu.
-func (w *Watcher[K]) gone(at target[K]) {
+func (w *Watcher) gone(at target) {
 	for _, part := range []bool{false, true} {
 		at.part = part
 		delete(w.recent, at)
@@ -209,7 +211,7 @@ func (w *Watcher[K]) gone(at target[K]) {
 }
 
 // Delay returns for how long k must not be reconciled.
-func (w *Watcher[K]) Delay(k K) time.Duration {
+func (w *Watcher) Delay(k any) time.Duration {
 	if w.busy.Load() == 0 {
 		return 0
 	}
@@ -222,7 +224,7 @@ func (w *Watcher[K]) Delay(k K) time.Duration {
 }
 
 // Look reads the suspects of k before r, which is a reconcile of k.
-func (w *Watcher[K]) Look(ctx context.Context, k K, r *Reconcile[K]) {
+func (w *Watcher) Look(ctx context.Context, k any, r *Reconcile) {
 	if w.busy.Load() == 0 {
 		return
 	}
@@ -241,7 +243,7 @@ func (w *Watcher[K]) Look(ctx context.Context, k K, r *Reconcile[K]) {
 		n := r.notes.Load()
 		if n == nil {
 			n = w.begin(r)
-			n.looks = make(map[target[K]][]byte)
+			n.looks = make(map[target][]byte)
 		}
 		n.looks[at] = before
 		w.mu.Unlock()
@@ -250,7 +252,7 @@ func (w *Watcher[K]) Look(ctx context.Context, k K, r *Reconcile[K]) {
 
 // toRead returns the suspects of k that must be read now, at most maxReads. It prefers those that were read least
 // recently.
-func (w *Watcher[K]) toRead(k K) map[target[K]]func(ctx context.Context) ([]byte, error) {
+func (w *Watcher) toRead(k any) map[target]func(ctx context.Context) ([]byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of := w.keys[k]
@@ -258,7 +260,7 @@ func (w *Watcher[K]) toRead(k K) map[target[K]]func(ctx context.Context) ([]byte
 		return nil
 	}
 	now := time.Now()
-	var due []target[K]
+	var due []target
 	for at, one := range of.suspects {
 		every := readEvery
 		if one.suspect.fight != nil {
@@ -268,10 +270,11 @@ func (w *Watcher[K]) toRead(k K) map[target[K]]func(ctx context.Context) ([]byte
 			due = append(due, at)
 		}
 	}
-	slices.SortFunc(due, func(a, b target[K]) int {
-		return cmp.Or(of.suspects[a].suspect.lastRead.Compare(of.suspects[b].suspect.lastRead), cmp.Compare(a.uid, b.uid))
+	sort.Slice(due, func(i, j int) bool {
+		a, b := due[i], due[j]
+		return cmp.Or(of.suspects[a].suspect.lastRead.Compare(of.suspects[b].suspect.lastRead), cmp.Compare(a.uid, b.uid)) < 0
 	})
-	reads := make(map[target[K]]func(ctx context.Context) ([]byte, error))
+	reads := make(map[target]func(ctx context.Context) ([]byte, error))
 	for _, at := range due[:min(len(due), maxReads)] {
 		s := of.suspects[at].suspect
 		s.lastRead, reads[at] = now, s.read
@@ -280,7 +283,7 @@ func (w *Watcher[K]) toRead(k K) map[target[K]]func(ctx context.Context) ([]byte
 }
 
 // Settle examines the writes of a reconcile that has ended, and returns the fights that are noticed now.
-func (w *Watcher[K]) Settle(r *Reconcile[K]) (fights []Fight) {
+func (w *Watcher) Settle(r *Reconcile) (fights []Fight) {
 	n := r.notes.Load()
 	if n == nil {
 		return nil
@@ -303,7 +306,7 @@ func (w *Watcher[K]) Settle(r *Reconcile[K]) (fights []Fight) {
 }
 
 // End forgets everything.
-func (w *Watcher[K]) End() {
+func (w *Watcher) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended, w.recent, w.older, w.keys = true, nil, nil, nil

@@ -17,7 +17,7 @@ import (
 // ring is what a controller with keys of text knows, without a server: the object n of another writer and ours.
 type ring struct {
 	*testing.T
-	*Watcher[string]
+	*Watcher
 	version int
 	read    int // how often it was
 	before  []byte
@@ -25,7 +25,7 @@ type ring struct {
 }
 
 func inRing(t *testing.T, f func(r *ring)) {
-	synctest.Test(t, func(t *testing.T) { f(&ring{T: t, Watcher: New[string]()}) })
+	synctest.Test(t, func(t *testing.T) { f(&ring{T: t, Watcher: New()}) })
 }
 
 // write is a write of an object, with the number of its version.
@@ -44,7 +44,7 @@ func (r *ring) write(uid string, answer []byte) follow.Write {
 // reconcile is a reconcile of k that makes writes; a second has passed since the last one.
 func (r *ring) reconcile(k string, writes ...follow.Write) []Fight {
 	time.Sleep(time.Second)
-	var of Reconcile[string]
+	var of Reconcile
 	r.Over()
 	r.Look(r.Context(), k, &of)
 	for _, w := range writes {
@@ -78,9 +78,9 @@ func (r *ring) isEmpty() {
 func TestObjectsThatAreWrittenOnceAreForgottenAfterAWhile(t *testing.T) {
 	inRing(t, func(r *ring) {
 		for i := range 3 * maxWatched {
-			r.Wrote("k", new(Reconcile[string]), r.write(fmt.Sprint(i), nil))
+			r.Wrote("k", new(Reconcile), r.write(fmt.Sprint(i), nil))
 			w := r.write(fmt.Sprint(i), []byte("no JSON"))
-			var of Reconcile[string]
+			var of Reconcile
 			r.Wrote("k", &of, w)
 			r.Wrote("k", &of, r.write(fmt.Sprint(i), []byte("no JSON")))
 			r.Settle(&of)
@@ -276,7 +276,7 @@ func TestWritingSomethingElseEachTimeIsNoFight(t *testing.T) {
 // A goroutine that goes on after its reconcile, or after the run, is not noted.
 func TestLateWritesAreNotNoted(t *testing.T) {
 	inRing(t, func(r *ring) {
-		var of Reconcile[string]
+		var of Reconcile
 		r.Wrote("k", &of, r.write("u", []byte("{}")))
 		r.Wrote("k", &of, follow.Write{Answer: []byte("{}")}) // without a uid
 		r.Settle(&of)
@@ -286,7 +286,7 @@ func TestLateWritesAreNotNoted(t *testing.T) {
 		}
 		r.fight("k", "u")
 		r.End()
-		r.Wrote("k", new(Reconcile[string]), r.write("u", []byte("{}")))
+		r.Wrote("k", new(Reconcile), r.write("u", []byte("{}")))
 		if r.recent != nil || r.keys != nil || r.Delay("k") != 0 || r.Over() != nil {
 			r.Error("something is left after the end")
 		}
@@ -318,7 +318,7 @@ func TestWritesThatDifferAreSeldomExamined(t *testing.T) {
 		examined, last := 0, time.Time{}
 		for i := range 100 {
 			r.reconcile("k", r.write("u", object(fmt.Sprintf(`"n":%d`, i), "me", one)))
-			if of := r.recent[target[string]{"k", "u", false}]; of.again != nil && of.again.examined != last {
+			if of := r.recent[target{"k", "u", false}]; of.again != nil && of.again.examined != last {
 				examined, last = examined+1, of.again.examined
 			}
 		}

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"slices"
+	"sort"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -127,7 +127,7 @@ func (m *mutations[T]) take() (report func(*Mutation), found []*Mutation) {
 	}
 	m.packs.sweep() // others may share the memory
 	m.found = m.packs.take(m.found)
-	slices.SortFunc(m.found, func(a, b finding) int { return a.Key.Compare(b.Key) })
+	sort.Slice(m.found, func(i, j int) bool { return m.found[i].Key.Compare(m.found[j].Key) < 0 })
 	first := make(map[uintptr]*Mutation)
 	for i := range m.found {
 		c := &m.found[i]
