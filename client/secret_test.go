@@ -264,6 +264,9 @@ func TestEveryTypeThatHasASecretHidesIt(t *testing.T) {
 		hides[strings.TrimPrefix(typ.PkgPath(), "github.com/bowline-go/bowline/")+"."+typ.Name()] = true
 	}
 	packages(t, func(dir string, files []*ast.File) {
+		if strings.HasPrefix(dir, "client/builtin/") { // objects of the API: a Secret has its data as the server sends it
+			return
+		}
 		for _, f := range files {
 			for _, d := range f.Decls {
 				g, ok := d.(*ast.GenDecl)

@@ -14,9 +14,9 @@ import (
 )
 
 // The documents of /openapi/v3, one for each version of a group, have the paths of objects. A path says only that a
-// patch supports fieldValidation, which kubectl checks before it sends an object. The documents also have the schemas
-// of the kinds, without descriptions. As on a real server, the index is text and has no ETag, although the documents
-// have one.
+// patch supports fieldValidation, which kubectl checks before it sends an object, and that a review is created. The
+// documents also have the schemas of the kinds, without descriptions. As on a real server, the index is text and has no
+// ETag, although the documents have one.
 
 // serveOpenAPI answers with the index of the documents, each with its hash.
 func serveOpenAPI(c *call) error {
@@ -107,12 +107,16 @@ func openapiOf(v meta.GVR, resources []*resource) schema.Document {
 func openapiContent(v meta.GVR, resources []*resource) any {
 	paths := map[string]any{}
 	for _, r := range resources {
-		if r.review {
-			continue
-		}
 		path := "/" + openapiKey(v) + "/"
 		if r.Scope == meta.Namespaced {
 			path += "namespaces/{namespace}/"
+		}
+		if r.review {
+			paths[path+r.Resource.Resource] = map[string]any{"post": map[string]any{
+				"x-kubernetes-action":             "post",
+				"x-kubernetes-group-version-kind": map[string]string{"group": r.Group, "version": r.Version, "kind": r.Kind},
+			}}
+			continue
 		}
 		paths[path+r.Resource.Resource+"/{name}"] = map[string]any{"patch": map[string]any{
 			"parameters": []any{map[string]any{

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,8 +19,12 @@ import (
 type settings struct {
 	files       []string // none for a server
 	kinds       []string
+	groups      []string
 	versions    []string
 	fields      []string
+	imports     []assignment // the prefix of components, and a package
+	types       []assignment // the path of a field, and a type with its package
+	functions   bool
 	output      string
 	packageName string
 	kubeconfig  string
@@ -28,10 +33,16 @@ type settings struct {
 	command     string // that made the file
 }
 
+// assignment is the value of a flag of the form NAME=VALUE.
+type assignment struct{ name, value string }
+
+func (a assignment) String() string { return a.name + "=" + a.value }
+
 const usage = `typegen writes Go types for kinds: a struct and a client.Type for each.
 
 	typegen -o sites.go sites.yaml                       all kinds of the definitions in a file
 	typegen -o pods.go -kinds pods -fields spec.nodeName one kind of the server of the kubeconfig, with some fields
+	typegen -o types.go -groups gateway.networking.k8s.io all kinds of a group of that server
 	kubectl get crd sites.example.com -o json | typegen -o sites.go -
 
 A FILE has CustomResourceDefinitions (YAML or JSON, any number of documents) or is an
@@ -61,8 +72,22 @@ func parse(args []string, out io.Writer) (s settings, err error) {
 		}
 	}
 	flags.Func("kinds", "`NAMES` of kinds: Site, sites or sites.example.com; of a server also as kubectl takes them (default all of the files)", list(&s.kinds))
+	flags.Func("groups", "`NAMES` of groups or group versions of the server whose kinds are all written: apps, apps/v1, or core for the group without a name", list(&s.groups))
 	flags.Func("versions", "`NAMES` of the versions, or all (default the most stable one that is served)", list(&s.versions))
 	flags.Func("fields", "`PATHS` of the fields that the struct has, such as spec.nodeName,metadata.labels (default all)", list(&s.fields))
+	pairs := func(into *[]assignment, form string) func(string) error {
+		return func(text string) error {
+			name, value, _ := strings.Cut(text, "=")
+			if name == "" || value == "" {
+				return errors.New("it must have the form " + form)
+			}
+			*into = append(*into, assignment{name, value})
+			return nil
+		}
+	}
+	flags.Func("import", "`PREFIX=PACKAGE`: schemas whose name in an OpenAPI document is the prefix, a dot and one word have their Go types in the package: io.k8s.api.core.v1=github.com/bowline-go/bowline/client/builtin/core. May be repeated", pairs(&s.imports, "PREFIX=PACKAGE"))
+	flags.Func("type", "`FIELD=PACKAGE.TYPE`: an object has a Go type that exists: spec.template=github.com/bowline-go/bowline/client/builtin/core.PodTemplateSpec. May be repeated", pairs(&s.types, "FIELD=PACKAGE.TYPE"))
+	flags.BoolVar(&s.functions, "functions", false, "write a function for each client.Type, which importers cannot change, in the place of a variable")
 	flags.StringVar(&s.output, "o", "", "the `FILE` to write (default standard output)")
 	flags.StringVar(&s.packageName, "package", "", "the `NAME` of the package (default that of the folder of -o)")
 	flags.BoolVar(&s.check, "check", false, "write nothing, and fail if the file of -o differs")
@@ -79,14 +104,23 @@ func parse(args []string, out io.Writer) (s settings, err error) {
 // complete checks the settings and sets the default of the package.
 func (s *settings) complete() error {
 	switch {
-	case len(s.files) == 0 && len(s.kinds) == 0:
-		return errors.New("-kinds must name a kind of the server, since there is no FILE")
+	case len(s.files) == 0 && len(s.kinds) == 0 && len(s.groups) == 0:
+		return errors.New("-kinds must name a kind of the server, or -groups a group, since there is no FILE")
+	case len(s.files) > 0 && len(s.groups) > 0:
+		return errors.New("-groups is for a server, and must not be set beside a FILE")
 	case len(s.files) > 0 && (s.kubeconfig != "" || s.context != ""):
 		return errors.New("-kubeconfig and -context are for a server, and must not be set beside a FILE")
 	case s.check && s.output == "":
 		return errors.New("-o must name the file that -check checks")
-	case len(s.fields) > 0 && len(s.files) == 0 && len(s.kinds) > 1:
-		return errors.New("-fields needs one kind, and -kinds names several")
+	case len(s.fields) > 0 && len(s.files) == 0 && (len(s.kinds) > 1 || len(s.groups) > 0):
+		return errors.New("-fields needs one kind, and -kinds or -groups name several")
+	case len(s.fields) > 0 && len(s.types) > 0:
+		return errors.New("-type needs whole kinds, and must not be set beside -fields")
+	}
+	for _, t := range s.types {
+		if !strings.Contains(path.Base(t.value), ".") {
+			return fmt.Errorf("-type must have the form FIELD=PACKAGE.TYPE, got %q", t)
+		}
 	}
 	s.command = s.commandLine()
 	s.packageName = cmp.Or(s.packageName, packageOf(s.output))
@@ -99,16 +133,27 @@ func (s *settings) complete() error {
 // commandLine is the command without the flags that do not change what it writes.
 func (s *settings) commandLine() string {
 	words := []string{program}
-	for _, f := range []struct{ name, value string }{
+	named := []assignment{
 		{"-o", s.output},
 		{"-package", s.packageName},
 		{"-kinds", strings.Join(s.kinds, ",")},
+		{"-groups", strings.Join(s.groups, ",")},
 		{"-versions", strings.Join(s.versions, ",")},
 		{"-fields", strings.Join(s.fields, ",")},
-	} {
+	}
+	for _, i := range s.imports {
+		named = append(named, assignment{"-import", i.String()})
+	}
+	for _, t := range s.types {
+		named = append(named, assignment{"-type", t.String()})
+	}
+	for _, f := range named {
 		if f.value != "" {
 			words = append(words, f.name, quoted(f.value))
 		}
+	}
+	if s.functions {
+		words = append(words, "-functions")
 	}
 	for _, file := range s.files {
 		words = append(words, quoted(file))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/typegen/internal/schema"
 	"github.com/bowline-go/bowline/client/typegen/internal/source"
 )
 
@@ -22,12 +20,6 @@ var update = flag.Bool("update", false, "write the files that the tests compare"
 
 // severalVersions are the folders of which the types are those of all versions.
 var severalVersions = []string{"gateways", "machines"}
-
-// builtin are the folders with the types of built-in kinds, and the group versions that these are in.
-var builtin = map[string]string{
-	"apps": "apis/apps/v1", "autoscaling": "apis/autoscaling/v2", "core": "api/v1", "networking": "apis/networking.k8s.io/v1",
-	"resource": "apis/resource.k8s.io/v1", "storage": "apis/storage.k8s.io/v1",
-}
 
 // definitions returns the folders of testdata with a definition.
 func definitions(t *testing.T) (folders []string) {
@@ -61,22 +53,6 @@ func TestTheTypesOfDefinitionsAreThoseInTestdata(t *testing.T) {
 	}
 }
 
-// document returns an OpenAPI v3 document of a server in the process, whose built-in kinds have the schemas that
-// kube-apiserver publishes.
-func document(t *testing.T, c *client.Client, path string) []byte {
-	t.Helper()
-	resp, err := c.Raw(t.Context(), client.RawRequest{Path: "/openapi/v3/" + path, Header: http.Header{"Accept": {"application/json"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
 func newClient(t *testing.T, o clienttest.Options) *client.Client {
 	t.Helper()
 	c, err := client.New(clienttest.Start(t, o).Config())
@@ -85,27 +61,6 @@ func newClient(t *testing.T, o clienttest.Options) *client.Client {
 	}
 	t.Cleanup(c.Close)
 	return c
-}
-
-func TestTheTypesOfBuiltInKindsAreThoseInTestdata(t *testing.T) {
-	c := newClient(t, clienttest.Options{})
-	hints := must(source.BuiltinHints())(t)
-	for name, path := range builtin {
-		kinds := must(choose(must(schema.Read(path, document(t, c, path)))(t), settings{}))(t)
-		text := must(source.Write(kinds, source.Options{Package: name, Command: "go test ./client/typegen -update", Hints: hints}))(t)
-		file := filepath.Join("testdata", name, "types.go")
-		if *update {
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := write(file, text); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !bytes.Equal(must(os.ReadFile(file))(t), text) {
-			t.Errorf("%s differs from what is written now; run go test . -update", file)
-		}
-	}
 }
 
 // must returns a function that returns v unless err is set.
@@ -125,7 +80,7 @@ func TestVetHasNothingToSayAboutTheTypesInTestdata(t *testing.T) {
 	for _, folder := range must(filepath.Glob("testdata/*/types.go"))(t) {
 		args = append(args, "./"+filepath.Dir(folder))
 	}
-	if len(args) < 1+13+len(builtin) {
+	if len(args) < 1+13 {
 		t.Fatalf("there are too few: %q", args)
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {

@@ -5,7 +5,7 @@
 //	go run github.com/bowline-go/bowline/client/typegen -o pods.go -kinds pods -fields spec.nodeName,status.phase
 //
 // The first writes the whole kinds of the definitions in a file, the second a struct for a cache of the server that the
-// kubeconfig names. In a go:generate line either runs again with the next go generate, and -check makes it fail if the
+// kubeconfig names. The whole kinds of Kubernetes itself are in client/builtin. In a go:generate line either runs again with the next go generate, and -check makes it fail if the
 // file would change.
 //
 // # What it writes
@@ -34,9 +34,20 @@
 // A field tells an absent value from a zero where these differ: it is a pointer unless it is required, or its zero is
 // no valid value. A required field has no omitempty. Lists and maps use nil for absent.
 //
+// # Types of other packages
+//
+// With -import io.k8s.api.core.v1=PACKAGE a schema of an OpenAPI document whose name is the prefix, a dot and one word
+// is the struct of that name in the package, if the struct has a field for each property, and those of its structs too.
+// Otherwise it is written, as without the flag. With -type spec.template=PACKAGE.TYPE an object within the kinds, or
+// each element of a list or a map of objects, has that type; a property without a field is an error. Types that the
+// package has from further packages are not looked into. The packages are those that the module of the current folder
+// can import, such as client/builtin/core, or those of k8s.io/api. An object is then encoded by the tags of its type.
+//
+// With -functions the client.Type is the result of a function, for packages that others import.
+//
 // # Which kinds
 //
-// Without -kinds, all kinds of the files. Of each, the version that is most stable by the rules of Kubernetes among
+// Without -kinds, all kinds of the files. Of a server, those of -kinds, and all of -groups. Of each, the version that is most stable by the rules of Kubernetes among
 // those that are served, or those of -versions; if there are several of a kind, the names of its types end in the
 // version. Types of one package must not collide, so write files of several commands into several packages, or name
 // all kinds in one command.
@@ -107,7 +118,12 @@ func generate(ctx context.Context, s settings, stdin io.Reader, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	text, err := source.Write(kinds, source.Options{Package: s.packageName, Command: s.command, Fields: s.fields, Hints: hints})
+	o, err := s.options(ctx)
+	if err != nil {
+		return err
+	}
+	o.Hints = hints
+	text, err := source.Write(kinds, o)
 	if err != nil {
 		return err
 	}

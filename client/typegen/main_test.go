@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,8 @@ import (
 )
 
 const site = "testdata/scalers/scalers.yaml"
+
+const corePackage = "github.com/bowline-go/bowline/client/builtin/core"
 
 // ends runs the command, and returns its exit code and both outputs.
 func ends(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
@@ -30,7 +33,17 @@ func TestWrongFlagsEndWith2AndOtherErrorsWith1(t *testing.T) {
 		code int
 		want string
 	}{
-		{nil, 2, "-kinds must name a kind of the server, since there is no FILE"},
+		{nil, 2, "-kinds must name a kind of the server, or -groups a group, since there is no FILE"},
+		{[]string{"-groups", "apps", site}, 2, "-groups is for a server"},
+		{[]string{"-groups", "apps", "-fields", "spec"}, 2, "-fields needs one kind"},
+		{[]string{"-import", "io.k8s", site}, 2, "it must have the form PREFIX=PACKAGE"},
+		{[]string{"-type", "=x", site}, 2, "it must have the form FIELD=PACKAGE.TYPE"},
+		{[]string{"-type", "spec=example.com/types", site}, 2, `-type must have the form FIELD=PACKAGE.TYPE, got "spec=example.com/types"`},
+		{[]string{"-type", "spec=" + corePackage + ".Pod", "-fields", "spec", site}, 2, "-type needs whole kinds"},
+		{[]string{"-import", "a=example.com/nothing", site}, 1, `-import: read the package "example.com/nothing"`},
+		{[]string{"-import", "a=github.com/bowline-go/bowline/client/typegen", site}, 1, "it must be the path of a package that can be imported"},
+		{[]string{"-type", "spec=" + corePackage + ".Nothing", site}, 1, "Scaler.spec: package " + corePackage + " has no struct Nothing"},
+		{[]string{"-type", "spec=" + corePackage + ".PodSpec", site}, 1, "which would be lost"},
 		{[]string{"-kubeconfig", "k", site}, 2, "-kubeconfig and -context are for a server"},
 		{[]string{"-check", site}, 2, "-o must name the file that -check checks"},
 		{[]string{"-package", "a b", site}, 2, `-package must be the name of a package, got "a b"`},
@@ -51,6 +64,63 @@ func TestWrongFlagsEndWith2AndOtherErrorsWith1(t *testing.T) {
 			t.Errorf("%q: it ends with %d, and says %s", c.args, code, stderr)
 		}
 	}
+}
+
+// Definitions have the template of a pod again, field by field, or say nothing about it.
+func TestAPodTemplateOfADefinitionHasTheTypeOfCore(t *testing.T) {
+	const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"runs.example.com"},
+		"spec":{"group":"example.com","scope":"Namespaced","names":{"kind":"Run","plural":"runs"},"versions":[{"name":"v1","served":true,"storage":true,
+		"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","required":["template"],"properties":{
+		"debug":{"type":"object","x-kubernetes-preserve-unknown-fields":true},
+		"template":{"type":"object","properties":{"metadata":{"type":"object"},"spec":{"type":"object","properties":{
+		"containers":{"type":"array","items":{"type":"object","properties":{"image":{"type":"string"}}}}}}}}}}}}}}]}}`
+	args := []string{"-type", "spec.template=" + corePackage + ".PodTemplateSpec", "-type", "spec.debug=" + corePackage + ".PodSpec", "-"}
+	code, text, stderr := ends(t, definition, args...)
+	for _, want := range []string{
+		" -type spec.template=" + corePackage + ".PodTemplateSpec -type spec.debug=" + corePackage + ".PodSpec -; DO NOT EDIT.\n",
+		"	Debug    *core.PodSpec        `json:\"debug,omitempty\"`\n", "	Template core.PodTemplateSpec `json:\"template\"`\n", "\"" + corePackage + "\"\n",
+	} {
+		if code != 0 || !strings.Contains(text, want) {
+			t.Errorf("it ends with %d and says %s; there is no %s in\n%s", code, stderr, want, text)
+		}
+	}
+	newer := strings.Replace(definition, `"image":`, `"new":{"type":"string"},"image":`, 1)
+	if code, _, stderr := ends(t, newer, args...); code != 1 || !strings.Contains(stderr, `has no field for "spec.containers.new", which would be lost`) {
+		t.Errorf("with a field that core lacks it ends with %d and says %s", code, stderr)
+	}
+}
+
+func TestGroupsNameAllKindsOfAServersGroup(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-groups", "autoscaling/v2"}, "HorizontalPodAutoscaler"},
+		{[]string{"-groups", "net.example.com"}, "Gateway GatewayClass"},
+		{[]string{"-groups", "net.example.com", "-versions", "all"}, "GatewayV1 GatewayV1beta1 GatewayClass"},
+		{[]string{"-groups", "net.example.com/v1beta1"}, "Gateway"},
+		{[]string{"-groups", "policy,net.example.com", "-kinds", "jobs"}, "Job Gateway GatewayClass PodDisruptionBudget"},
+	} {
+		if got := written(askedFor(t, append(c.args, "-package", "p")...)); got != c.want {
+			t.Errorf("%q: it has %q, want %q", c.args, got, c.want)
+		}
+	}
+	s := must(parse([]string{"-groups", "apps/v7"}, io.Discard))(t)
+	if _, err := askServer(t.Context(), newClient(t, clienttest.Options{}), s); err == nil || err.Error() != `-groups: the server has no kinds of "apps/v7"` {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// written returns the types of the descriptors.
+func written(text string) string {
+	var types []string
+	for line := range strings.Lines(text) {
+		if _, rest, ok := strings.Cut(line, "= client.Type[*"); ok {
+			name, _, _ := strings.Cut(rest, "]")
+			types = append(types, name)
+		}
+	}
+	return strings.Join(types, " ")
 }
 
 func TestHelpIsNoError(t *testing.T) {
@@ -122,14 +192,7 @@ func TestKindsAndVersionsChoose(t *testing.T) {
 		{[]string{"testdata/scalers/scalers.yaml", "testdata/functions/functions.yaml"}, "Scaler Function Sink"},
 	} {
 		code, stdout, stderr := ends(t, "", c.args...)
-		var types []string
-		for line := range strings.Lines(stdout) {
-			if _, rest, ok := strings.Cut(line, "= client.Type[*"); ok {
-				name, _, _ := strings.Cut(rest, "]")
-				types = append(types, name)
-			}
-		}
-		if got := strings.Join(types, " "); code != 0 || got != c.types {
+		if got := written(stdout); code != 0 || got != c.types {
 			t.Errorf("%q: it ends with %d, has %q and says %s", c.args, code, got, stderr)
 		}
 	}

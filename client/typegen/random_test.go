@@ -66,6 +66,8 @@ func isZero(v any) bool {
 		return !v
 	case int64:
 		return v == 0
+	case json.Number:
+		return v == "0"
 	case float64:
 		return v == 0
 	}

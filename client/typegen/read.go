@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func ask(ctx context.Context, s settings, stderr io.Writer) ([]schema.Kind, erro
 func askServer(ctx context.Context, c *client.Client, s settings) ([]schema.Kind, error) {
 	catalog := discovery.New(c, discovery.Options{})
 	documents := make(map[string][]schema.Kind)
-	var kinds []schema.Kind
+	var wanted []meta.GVK
 	for _, name := range s.kinds {
 		found, _, err := catalog.Find(ctx, name)
 		if err != nil {
@@ -90,15 +91,56 @@ func askServer(ctx context.Context, c *client.Client, s settings) ([]schema.Kind
 			}
 		}
 		for _, version := range versions {
-			gvk.Version = version
-			k, err := kindOf(ctx, catalog, documents, gvk)
-			if err != nil {
-				return nil, err
-			}
-			kinds = append(kinds, k)
+			wanted = append(wanted, meta.GVK{Group: gvk.Group, Version: version, Kind: gvk.Kind})
 		}
 	}
+	for _, name := range s.groups {
+		members, err := membersOf(ctx, catalog, name, s.versions)
+		if err != nil {
+			return nil, err
+		}
+		wanted = append(wanted, members...)
+	}
+	var kinds []schema.Kind
+	for _, gvk := range wanted {
+		k, err := kindOf(ctx, catalog, documents, gvk)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, k)
+	}
 	return sorted(kinds), nil
+}
+
+// membersOf returns the kinds of a group, or of a version of it: without versions, each in the most stable one.
+func membersOf(ctx context.Context, catalog *discovery.Catalog, name string, versions []string) ([]meta.GVK, error) {
+	group, version, hasVersion := strings.Cut(name, "/")
+	if group == "core" {
+		group = ""
+	}
+	resources, err := catalog.Resources(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	best := make(map[string]meta.GVK)
+	var all []meta.GVK
+	for _, r := range resources {
+		gvk := r.Type().GVK()
+		switch had, has := best[gvk.Kind]; {
+		case gvk.Group != group || hasVersion && gvk.Version != version:
+		case len(versions) > 0:
+			if slices.Contains(versions, gvk.Version) || slices.Contains(versions, "all") {
+				all = append(all, gvk)
+			}
+		case !has || apiversion.Compare(gvk.Version, had.Version) < 0:
+			best[gvk.Kind] = gvk
+		}
+	}
+	all = append(all, slices.Collect(maps.Values(best))...) // the caller sorts them
+	if len(all) == 0 {
+		return nil, fmt.Errorf("-groups: the server has no kinds of %q", name)
+	}
+	return all, nil
 }
 
 // served returns the versions of a kind that the server has among the wanted ones.

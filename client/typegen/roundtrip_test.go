@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
@@ -14,12 +15,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/typegen/internal/schema"
 	"github.com/bowline-go/bowline/client/typegen/internal/source"
-	"github.com/bowline-go/bowline/client/typegen/testdata/apps"
-	"github.com/bowline-go/bowline/client/typegen/testdata/autoscaling"
 	"github.com/bowline-go/bowline/client/typegen/testdata/backups"
 	"github.com/bowline-go/bowline/client/typegen/testdata/certificates"
 	"github.com/bowline-go/bowline/client/typegen/testdata/compositions"
-	"github.com/bowline-go/bowline/client/typegen/testdata/core"
 	"github.com/bowline-go/bowline/client/typegen/testdata/databases"
 	"github.com/bowline-go/bowline/client/typegen/testdata/flows"
 	"github.com/bowline-go/bowline/client/typegen/testdata/functions"
@@ -27,11 +25,8 @@ import (
 	"github.com/bowline-go/bowline/client/typegen/testdata/hostile"
 	"github.com/bowline-go/bowline/client/typegen/testdata/machines"
 	"github.com/bowline-go/bowline/client/typegen/testdata/monitors"
-	"github.com/bowline-go/bowline/client/typegen/testdata/networking"
 	"github.com/bowline-go/bowline/client/typegen/testdata/policies"
-	"github.com/bowline-go/bowline/client/typegen/testdata/resource"
 	"github.com/bowline-go/bowline/client/typegen/testdata/scalers"
-	"github.com/bowline-go/bowline/client/typegen/testdata/storage"
 	"github.com/bowline-go/bowline/client/typegen/testdata/traffic"
 	"github.com/bowline-go/bowline/internal/codec"
 )
@@ -46,6 +41,10 @@ type typed struct {
 }
 
 func of[T meta.Object](d client.Type[T]) typed {
+	// A handle of each type would take the compiler a minute; trip shows that a client can decode it.
+	untyped := client.Type[*meta.Unstructured]{
+		Group: d.Group, Version: d.Version, Kind: d.Kind, ListKind: d.ListKind, Resource: d.Resource, Scope: d.Scope,
+	}
 	return typed{
 		kind: d.GVK(), scope: d.Scope,
 		trip: func(object []byte) ([]byte, error) {
@@ -63,7 +62,7 @@ func of[T meta.Object](d client.Type[T]) typed {
 			return json.Marshal(obj)
 		},
 		usable: func(ctx context.Context, c *client.Client) error {
-			_, err := client.For(c, d).List(ctx, client.ListOptions{})
+			_, err := client.For(c, untyped).List(ctx, client.ListOptions{})
 			return err
 		},
 	}
@@ -84,20 +83,6 @@ var definedTypes = map[string][]typed{
 	"policies":     {of(policies.Policies)},
 	"scalers":      {of(scalers.Scalers)},
 	"traffic":      {of(traffic.Traffics)},
-}
-
-// builtinTypes are some of the built-in kinds.
-var builtinTypes = map[string][]typed{
-	"apps": {of(apps.Deployments), of(apps.StatefulSets), of(apps.DaemonSets), of(apps.ReplicaSets), of(apps.ControllerRevisions)},
-	"core": {
-		of(core.Pods), of(core.Services), of(core.Nodes), of(core.Secrets), of(core.ConfigMaps), of(core.PersistentVolumes),
-		of(core.PersistentVolumeClaims), of(core.Events), of(core.EndpointsResource), of(core.Namespaces), of(core.LimitRanges),
-		of(core.ResourceQuotas), of(core.ServiceAccounts), of(core.ReplicationControllers), of(core.PodTemplates),
-	},
-	"autoscaling": {of(autoscaling.HorizontalPodAutoscalers)},
-	"networking":  {of(networking.Ingresses), of(networking.NetworkPolicies), of(networking.IngressClasses)},
-	"resource":    {of(resource.ResourceClaims), of(resource.ResourceSlices), of(resource.DeviceClasses)},
-	"storage":     {of(storage.StorageClasses), of(storage.CSIDrivers), of(storage.VolumeAttachments)},
 }
 
 // canonical returns JSON with sorted members and without white space.
@@ -166,19 +151,12 @@ func TestObjectsOfDefinitionsKeepTheirBytes(t *testing.T) {
 	}
 }
 
-func TestBuiltInObjectsKeepTheirBytes(t *testing.T) {
-	c := newClient(t, clienttest.Options{})
-	hints := must(source.BuiltinHints())(t)
-	for name, path := range builtin {
-		t.Run(name, func(t *testing.T) {
-			roundTrips(t, must(schema.Read(path, document(t, c, path)))(t), builtinTypes[name], hints)
-		})
-	}
-}
-
-// Each written type is one that a client accepts, and a server with the definition serves it under the written names.
+// A server with the definitions serves each type under the written names.
 func TestAServerWithTheDefinitionsServesTheTypes(t *testing.T) {
 	served := maps.Clone(builtinTypes)
+	delete(served, "authentication") // reviews cannot be listed
+	delete(served, "authorization")
+	served["core"] = slices.DeleteFunc(slices.Clone(served["core"]), func(typ typed) bool { return typ.kind.Kind == "Binding" })
 	var manifests []string
 	for _, name := range definitions(t) {
 		if name == "hostile" || name == "policies" { // the names of the one are no names, and the other is a List

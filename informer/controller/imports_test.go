@@ -103,6 +103,7 @@ var imports = map[string][]string{
 	"client/typegen":                 {"client", "client/discovery", "client/kubeconfig", "client/meta", "client/typegen/internal/schema", "client/typegen/internal/source", "internal/apiversion"},
 	"client/typegen/internal/schema": {"client/meta", "internal/directive"},
 	"client/typegen/internal/source": {"client/meta", "client/protobuf/all", "client/typegen/internal/schema", "internal/protobuf"},
+	"client/builtin":                 {}, // only documentation; the packages below it are checked by checkKinds
 	"client/crd":                     {"client", "client/meta", "errors", "internal/gotype"},
 
 	"client/webhook": {
@@ -254,6 +255,10 @@ func TestPackagesImportWhatTheirRulesSay(t *testing.T) {
 			checkTables(t, p)
 			continue
 		}
+		if strings.HasPrefix(name, "client/builtin/") {
+			checkKinds(t, p)
+			continue
+		}
 		found[name] = true
 		may, ok := imports[name]
 		if !ok {
@@ -295,6 +300,17 @@ func checkTables(t *testing.T, p listed) {
 			t.Errorf("package %s imports the tables of all groups", p.ImportPath) // a program would link all by importing one
 		} else if ok && ours != "internal/protobuf" && ours != "client/protobuf" && !strings.HasPrefix(ours, "client/protobuf/") || !ok && i != "embed" {
 			t.Errorf("package %s has tables and imports %s", p.ImportPath, i)
+		}
+	}
+}
+
+// checkKinds checks a package of kinds, which imports what a type is made of, and the types of core.
+func checkKinds(t *testing.T, p listed) {
+	t.Helper()
+	allowed := []string{"encoding/json", module + "/client", module + "/client/meta", module + "/client/builtin/core"}
+	for _, i := range p.Imports {
+		if !slices.Contains(allowed, i) {
+			t.Errorf("package %s has kinds and imports %s", p.ImportPath, i)
 		}
 	}
 }
@@ -359,7 +375,7 @@ func TestExamplesImportOnlyTheModuleItsLoggerAndTheStandardLibrary(t *testing.T)
 
 // extras are what a program links only if it imports them, as are their folders.
 var extras = []string{
-	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/webhook", module + "/client/crd", module + "/client/clienttest/containers", module + "/client/clienttest/controllers", module + "/client/clienttest/cel", module + "/client/clienttest/explore/clientgo", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
+	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/webhook", module + "/client/crd", module + "/client/builtin", module + "/client/clienttest/containers", module + "/client/clienttest/controllers", module + "/client/clienttest/cel", module + "/client/clienttest/explore/clientgo", module + "/informer/debug", module + "/informer/warm", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
 	"github.com/prometheus", "github.com/google/cel-go", "go.opentelemetry.io", "sigs.k8s.io/controller-runtime", "k8s.io/client-go",
 }
 

@@ -44,7 +44,7 @@ func TestExportsAreThoseOfTheLists(t *testing.T) {
 			}
 			continue
 		}
-		if len(lines) == 0 { // a program
+		if len(lines) == 0 || isWritten(dir) { // a program
 			continue
 		}
 		file := filepath.Join("testdata", strings.ReplaceAll(dir, "/", "_")+".txt")
@@ -88,6 +88,11 @@ func TestExportsAreThoseOfTheLists(t *testing.T) {
 		t.Log("Once there is a release, a change of the API needs a line in CHANGELOG.md. go test ./internal/proof/api -update writes the lists.")
 	}
 }
+
+// isWritten reports whether a package is written from what a kube-apiserver publishes. Its exports are decided there: a
+// list of them would have 6,000 lines, and say what the changes of the written file, which is compared with the server,
+// say already.
+func isWritten(dir string) bool { return strings.HasPrefix(dir, "client/builtin/") }
 
 // named is a name of a package of ours, as documents write it.
 var named = regexp.MustCompile(`\b(apierrors|cache|client|clienttest|controller|crd|discovery|informer|kubeconfig|meta|patch|workqueue)\.([A-Z]\w*)`)

@@ -89,7 +89,7 @@ var targetPort = regexp.MustCompile(`"targetPort":\d+`)
 // compareFile compares a file, or writes it with -update.
 func compareFile(t *testing.T, name string, text []byte) {
 	t.Helper()
-	if *updateSchemas {
+	if *update {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 // schemasFile is what clienttest knows of the built-in kinds.
 const schemasFile = "../../../client/clienttest/internal/schema/schemas.json"
 
-var updateSchemas = flag.Bool("update", false, "write "+schemasFile+" from what kube-apiserver publishes")
+var update = flag.Bool("update", false, "write the files that tests compare with what kube-apiserver publishes")
 
 // The schemas of the server in the process are those that kube-apiserver publishes, as far as they say what the members of an
 // object are. After a change of its version, run this test with -update.
@@ -31,7 +31,7 @@ func TestSchemasOfClienttestAreThoseOfTheServer(t *testing.T) {
 	}
 	c := open(t, adminConfig())
 	want := trimmed(t, c, servedKinds(t, c))
-	if *updateSchemas {
+	if *update {
 		if err := os.WriteFile(schemasFile, want, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,9 @@ func NewOpenAPI(version string, newer []json.RawMessage) OpenAPI {
 		doc := decoded(text)
 		for path, item := range doc.member("paths") {
 			patch := value{item}.member("patch")
+			if patch == nil { // reviews, which are only created
+				continue
+			}
 			patch["parameters"] = []any{jsontree.Object{"name": "fieldValidation", "in": "query", "type": "string", "uniqueItems": true}}
 			paths[path] = jsontree.Object{"patch": patch}
 		}

@@ -18,6 +18,11 @@
 //
 // An explicit null in an optional field that may be null reads as absent.
 //
+// # Types of other packages
+//
+// A component may have the type of an [Import], and an object that of a [Replacement]. Both need the members of the
+// structs, so that no property is lost.
+//
 // # Texts of schemas
 //
 // No text of a schema becomes code. Descriptions become line comments, each line after "// ", in which every rune that

@@ -21,6 +21,12 @@ type Options struct {
 	Fields []string
 	// Hints says what is known about a field besides its schema. Nil means nothing.
 	Hints func(component, property string) Hint
+	// Functions makes each descriptor a function, which nobody can set. Otherwise it is a variable.
+	Functions bool
+	// Imports are the packages that have types of components.
+	Imports []Import
+	// Replacements are types of other packages for values of a kind.
+	Replacements []Replacement
 }
 
 // maxTypes bounds what is written.
@@ -36,6 +42,7 @@ type generator struct {
 	types      []any // *goStruct and *goEnum, in the order in which they are written
 	components map[string]made
 	now        schema.Kind // whose types are made
+	replaced   map[string]bool
 }
 
 // made is the type of a component, and the document of the component.
@@ -72,12 +79,15 @@ func same(ref string, a, b map[string]*schema.Schema, seen map[string]bool) bool
 // Write returns the source of a package with the kinds. The same kinds and Options give the same bytes. The error names
 // the kind and the schema that have no Go type.
 func Write(kinds []schema.Kind, o Options) ([]byte, error) {
-	g := &generator{options: o, names: names{}, components: map[string]made{}}
+	g := &generator{options: o, names: names{}, components: map[string]made{}, replaced: map[string]bool{}}
 	if o.Hints == nil {
 		g.options.Hints = func(string, string) Hint { return Hint{} }
 	}
 	chosen, err := selectFields(o.Fields)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.checkPackages(); err != nil {
 		return nil, err
 	}
 	if err := g.reserve(kinds); err != nil {
@@ -88,6 +98,9 @@ func Write(kinds []schema.Kind, o Options) ([]byte, error) {
 		if err := g.kind(g.kinds[i], chosen); err != nil {
 			return nil, fmt.Errorf("write the type of %v: %w", k.GVK, err)
 		}
+	}
+	if err := g.checkReplaced(); err != nil {
+		return nil, err
 	}
 	if err := g.finite(); err != nil {
 		return nil, err
@@ -127,6 +140,13 @@ func (g *generator) reserve(kinds []schema.Kind) error {
 		}
 		k.name = g.names.take(plural, k.typ+"Resource")
 		k.doc = fmt.Sprintf("%s is the resource %s.", k.name, k.resource)
+		if g.options.Functions {
+			k.doc = fmt.Sprintf("%s returns the type of the resource %s.", k.name, k.resource)
+		}
+		k.root = &goStruct{name: k.typ, taken: names{}, passed: []string{"apiVersion", "kind"}}
+		if s := kinds[i].Schema; s != nil && s.Ref != "" && len(g.options.Fields) == 0 {
+			g.components[s.Ref] = made{goType{expr: k.typ, form: structure, of: k.root}, kinds[i].Components}
+		}
 	}
 	return nil
 }
@@ -146,7 +166,8 @@ func (g *generator) kind(k *goKind, chosen selection) error {
 	if s == nil {
 		return errNoFields
 	}
-	root := &goStruct{name: k.typ, component: g.now.Schema.Ref, taken: names{}, passed: []string{"apiVersion", "kind"}}
+	root := k.root
+	root.component = g.now.Schema.Ref
 	if err := g.begin(root, s, fmt.Sprintf("the kind %v", g.now.GVK)); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/format"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ import (
 func (g *generator) print() ([]byte, error) {
 	var body strings.Builder
 	for _, k := range g.kinds {
-		k.print(&body)
+		k.print(&body, g.options.Functions)
 	}
 	packages := map[string]bool{clientPackage: true}
 	for _, k := range g.kinds {
@@ -45,7 +46,11 @@ func (g *generator) print() ([]byte, error) {
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(packages)) {
-		if packages[p] && p != jsonPackage {
+		switch name := g.options.packageName(p); {
+		case !packages[p] || p == jsonPackage:
+		case name != path.Base(p):
+			fmt.Fprintf(&b, "\t%s %q\n", name, p)
+		default:
 			fmt.Fprintf(&b, "\t%q\n", p)
 		}
 	}
@@ -69,10 +74,17 @@ func formatted(text []byte) ([]byte, error) {
 	return nil, errors.New("format the source: the comments of the schemas have no stable form")
 }
 
-func (k *goKind) print(b *strings.Builder) {
+func (k *goKind) print(b *strings.Builder, isFunction bool) {
 	b.WriteString("\n")
 	comment(b, 0, k.doc)
-	fmt.Fprintf(b, "var %s = client.Type[*%s]{", k.name, k.typ)
+	end := "}\n"
+	if isFunction {
+		fmt.Fprintf(b, "func %s() client.Type[*%s] {\n\treturn ", k.name, k.typ)
+		end = "}\n}\n"
+	} else {
+		fmt.Fprintf(b, "var %s = ", k.name)
+	}
+	fmt.Fprintf(b, "client.Type[*%s]{", k.typ)
 	if k.resource.Group != "" {
 		fmt.Fprintf(b, "Group: %s, ", quoted(k.resource.Group))
 	}
@@ -83,7 +95,7 @@ func (k *goKind) print(b *strings.Builder) {
 	if k.scope == meta.Cluster {
 		b.WriteString(", Scope: meta.Cluster")
 	}
-	b.WriteString("}\n")
+	b.WriteString(end)
 	if k.pointsTo != "" {
 		b.WriteString("\n")
 		comment(b, 0, k.aliasDoc)

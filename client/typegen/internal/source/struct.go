@@ -156,6 +156,9 @@ func (g *generator) typeOf(s *schema.Schema, m member, chosen selection) (goType
 	if s.Ref != "" {
 		return g.reference(s, m, chosen)
 	}
+	if t, ok, err := g.replacement(s, m); chosen == nil && (ok || err != nil) {
+		return t, err
+	}
 	t, ok := leaf(s)
 	if !ok {
 		t, ok = shape(s, m)
@@ -199,6 +202,9 @@ func (g *generator) reference(s *schema.Schema, m member, chosen selection) (goT
 		return g.structOf(to, g.typeName(m), s.Ref, m, chosen)
 	}
 	if t, ok = g.isMade(s.Ref); ok {
+		return t, nil
+	}
+	if t, ok = g.imported(s.Ref); ok {
 		return t, nil
 	}
 	parts := strings.Split(s.Ref, ".")

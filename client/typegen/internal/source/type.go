@@ -120,4 +120,5 @@ type goKind struct {
 	kind      string
 	listKind  string
 	scope     meta.Scope
+	root      *goStruct
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/bowline-go/bowline/internal/proof/bench/builds"
 	"github.com/bowline-go/bowline/internal/proof/bench/report"
@@ -30,6 +31,11 @@ var tasks = []task{
 	{"hello", sides("./hello"), limit{8_700_000, 240, 5}},
 	{"controller", sides("./weight/controller"), limit{10_900_000, 255, 5}},
 	{"operator", sides("./weight/operator"), limit{11_500_000, 257, 5}},
+	{
+		"whole pods", []builds.Program{
+			{Name: "Bowline, client/builtin", Path: "./whole/builtin"}, {Name: "Bowline, k8s.io/api", Path: "./whole/k8sapi"},
+		}, limit{8_900_000, 240, 5},
+	},
 }
 
 func sides(folder string) []builds.Program {
@@ -40,11 +46,26 @@ func sides(folder string) []builds.Program {
 	}
 }
 
-func allPrograms() (all []builds.Program) {
+func programsOf(tasks []task) (all []builds.Program) {
 	for _, t := range tasks {
 		all = append(all, t.sides...)
 	}
 	return all
+}
+
+// chosen returns the tasks with the names, or all of them.
+func chosen(names string) (some []task, err error) {
+	if names == "" {
+		return tasks, nil
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(tasks, func(t task) bool { return t.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("-tasks must name tasks of the table, with commas between them, got %q", name)
+		}
+		some = append(some, tasks[i])
+	}
+	return some, nil
 }
 
 // exceeded returns the limits of a task that Bowline's program exceeds.
@@ -66,8 +87,8 @@ func (t task) promise() string {
 	return fmt.Sprintf("| %s | %s | %d | %d |", t.name, report.Megabytes(t.limit.size), t.limit.packages, t.limit.modules)
 }
 
-// printBuilds prints the results of allPrograms, in its order.
-func printBuilds(out io.Writer, results []builds.Result, rounds int) {
+// printBuilds prints the results of the programs of tasks, in their order.
+func printBuilds(out io.Writer, tasks []task, results []builds.Result, rounds int) {
 	t := report.Table{Header: []string{"", "", "binary", "packages", "modules"}}
 	if rounds > 0 {
 		fmt.Fprintf(out, "The same programs (cold builds: medians of %d):\n\n", rounds)
@@ -75,8 +96,9 @@ func printBuilds(out io.Writer, results []builds.Result, rounds int) {
 	} else {
 		fmt.Fprint(out, "The same programs:\n\n")
 	}
-	for part := range slices.Chunk(results, len(tasks[0].sides)) {
-		task, base := tasks[len(t.Rows)/len(part)].name, part[0]
+	for _, of := range tasks {
+		part, base, task := results[:len(of.sides)], results[0], of.name
+		results = results[len(of.sides):]
 		for i, r := range part {
 			if i > 0 {
 				task = ""

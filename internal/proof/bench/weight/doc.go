@@ -2,6 +2,7 @@
 //
 //	go run ./weight                  # the binaries and their builds
 //	go run ./weight -builds 0        # without the times of the builds, which take ten minutes
+//	go run ./weight -tasks hello     # the programs of one task
 //	go run ./weight -heap            # the memory of a synced cache as well
 //	go run ./weight -builds 3 -heap  # the medians of three cold builds
 //
@@ -9,12 +10,13 @@
 //
 // Each program is written once for each side. Hello loads a kubeconfig and lists pods. The controller keeps the
 // cluster's pods in a cache, and reconciles them from a queue with workers, reading the cache. The operator keeps a
-// copy of each ConfigMap with a label, with owner references and leader election. A test checks that Bowline's programs
-// stay within the limits that RESULTS.md promises. A binary is built without symbols (-s -w), and with -trimpath if its
-// build is timed. Packages are all that are linked, including the standard library and main; modules are all that are
-// linked, including the library. A cold build starts with an empty build cache, so it also compiles the standard
-// library; the modules have been downloaded before. The CPU time is that of all processes of the build, and depends
-// less on the machine's other work.
+// copy of each ConfigMap with a label, with owner references and leader election. Whole pods is hello with all fields of
+// pods, whose types come from client/builtin or from k8s.io/api. A test checks that Bowline's programs stay within the
+// limits that RESULTS.md promises. A binary is built without symbols (-s -w), and with -trimpath if its build is timed.
+// Packages are all that are linked, including the standard library and main; modules are all that are linked, including
+// the library. A cold build starts with an empty build cache, so it also compiles the standard library; the modules
+// have been downloaded before. The CPU time is that of all processes of the build, and depends less on the machine's
+// other work.
 //
 // # Heap
 //

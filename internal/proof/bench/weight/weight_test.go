@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,24 @@ import (
 	"github.com/bowline-go/bowline/internal/proof/bench/builds"
 	"github.com/bowline-go/bowline/internal/proof/bench/weight/heap"
 )
+
+// A program links the kinds that it names and no others.
+func TestAProgramWithPodsLinksNoOtherKind(t *testing.T) {
+	results, err := builds.Measure(t.Context(), t.TempDir(), []builds.Program{{Name: "pods", Path: "./whole/builtin"}}, 0, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.ReadFile(results[0].Binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Pod", "PodSpec", "Container", "Node", "NodeSpec", "Service", "ServiceSpec", "PersistentVolume", "Secret", "ConfigMap", "Event"} {
+		linked := regexp.MustCompile(`core\.` + name + `\b`).Match(binary)
+		if want := slices.Contains([]string{"Pod", "PodSpec", "Container"}, name); linked != want {
+			t.Errorf("that the program has core.%s is %t, want %t", name, linked, want)
+		}
+	}
+}
 
 // RESULTS.md promises the limits.
 func TestBowlinesProgramsStayWithinTheirLimits(t *testing.T) {
@@ -61,14 +80,26 @@ func TestALimitThatIsExceededIsNamed(t *testing.T) {
 func TestTheTableHasEveryProgram(t *testing.T) {
 	var out strings.Builder
 	var results []builds.Result
-	for i, p := range allPrograms() {
+	for i, p := range programsOf(tasks) {
 		results = append(results, builds.Result{Program: p, Size: int64(i+1) * 1_000_000, Packages: i + 1, Modules: i + 1})
 	}
-	printBuilds(&out, results, 0)
-	for _, row := range []string{"hello +\\| +Bowline +\\| +1.0 MB", "controller +\\| +Bowline +\\| +4.0 MB", "operator +\\| +Bowline +\\| +7.0 MB", "\\| +\\| +controller-runtime +\\| +9.0 MB"} {
+	printBuilds(&out, tasks, results, 0)
+	for _, row := range []string{"hello +\\| +Bowline +\\| +1.0 MB", "controller +\\| +Bowline +\\| +4.0 MB", "operator +\\| +Bowline +\\| +7.0 MB", "\\| +\\| +controller-runtime +\\| +9.0 MB", "whole pods +\\| +Bowline, client/builtin +\\| +10.0 MB"} {
 		if !regexp.MustCompile(row).MatchString(out.String()) {
 			t.Errorf("the table lacks %s:\n%s", row, out.String())
 		}
+	}
+}
+
+func TestTasksAreChosenByTheirNames(t *testing.T) {
+	if some, err := chosen("whole pods,hello"); err != nil || len(programsOf(some)) != 5 || some[0].name != "whole pods" {
+		t.Errorf("got %v, %+v", err, some)
+	}
+	if all, err := chosen(""); err != nil || len(all) != len(tasks) {
+		t.Errorf("got %v, %+v", err, all)
+	}
+	if _, err := chosen("hello,nothing"); err == nil || !strings.Contains(err.Error(), `got "nothing"`) {
+		t.Errorf("the error is %v", err)
 	}
 }
 
