@@ -57,7 +57,7 @@ func TestTheTokenIsForItsServerOnly(t *testing.T) {
 	}
 }
 
-// guarantee S1: a program that logs the request of a response does not log the token.
+// guarantee S2: a program that logs the request of a response does not log the token.
 func TestAResponseNamesTheRequestOfTheCaller(t *testing.T) {
 	server := &url.URL{Scheme: "https", Host: "api:443"}
 	a := &Transport{server: server, source: fixed{header: "Bearer t0k3n"}, generations: &generations{}}
