@@ -209,6 +209,7 @@ func TestTheLogNamesAPairThatDoesNotFit(t *testing.T) {
 		ctx, stop := context.WithCancel(logr.NewContext(t.Context(), logr.FromSlogHandler(slog.NewTextHandler(said, nil))))
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
+		synctest.Wait() // it has read the first pair
 		write(t, certFile, "", 2)
 		time.Sleep(19 * time.Second)
 		if n := len(said.text); n != 1 || !strings.Contains(said.text[0], "private key does not match public key") {
