@@ -37,10 +37,11 @@
 //
 // # Guarantees
 //
-// The types have all fields that a server of Kubernetes 1.37 publishes, and its documentation of them. An object that
-// such a server returns keeps its bytes, apart from the exceptions in the documentation of client/typegen, so that Update
-// loses nothing. A field that only a newer server has is dropped when an object is decoded, as by any Go type; Modify
-// and Ensure leave it as it is on the server.
+// The types have all fields that a server of Kubernetes 1.37 publishes. Their comments are the texts of its OpenAPI
+// documents (copyright The Kubernetes Authors, Apache License 2.0). An object that such a server returns keeps its
+// bytes, apart from the exceptions in the documentation of client/typegen, so that Update loses nothing. A field that
+// only a newer server has is dropped when an object is decoded, as by any Go type; Modify and Ensure leave it as it is
+// on the server.
 //
 // A type that a schema of another group has too, such as the template of a pod, is that of core everywhere. Conditions
 // of the usual form, selectors, references, quantities and times are the types of client/meta.

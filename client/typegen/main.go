@@ -47,10 +47,10 @@
 //
 // # Which kinds
 //
-// Without -kinds, all kinds of the files. Of a server, those of -kinds, and all of -groups. Of each, the version that is most stable by the rules of Kubernetes among
-// those that are served, or those of -versions; if there are several of a kind, the names of its types end in the
-// version. Types of one package must not collide, so write files of several commands into several packages, or name
-// all kinds in one command.
+// Typegen writes the kinds of -kinds. Without that flag it writes all kinds of the files; of a server it also writes all
+// kinds of -groups. It takes the most stable version of a kind that is served, by the rules of Kubernetes, or those of
+// -versions. If it takes several versions of a kind, the names of the types end in the version. Types of one package
+// must not collide, so write files of several commands into several packages, or name all kinds in one command.
 //
 // # Guarantees
 //

@@ -73,5 +73,5 @@
 // get and patch of validatingwebhookconfigurations and mutatingwebhookconfigurations of admissionregistration.k8s.io
 // and of customresourcedefinitions of apiextensions.k8s.io, each with their names.
 //
-// Whoever can read the Secret can answer in place of the webhooks.
+// A program that can read the Secret can answer in the place of the webhooks.
 package certificates

@@ -147,8 +147,8 @@ func authorityName(secret meta.Key) string {
 	return name
 }
 
-// isOurs reports whether a certificate is an authority with the given name that signs itself. Whoever can write a
-// caBundle can make API servers trust anything, so the signature is not checked.
+// isOurs reports whether a certificate is an authority with the given name that signs itself. It does not check the
+// signature: a program that can write a caBundle can make API servers trust any authority.
 func isOurs(c *x509.Certificate, name string) bool {
 	return c.IsCA && c.Subject.CommonName == name && bytes.Equal(c.RawSubject, c.RawIssuer)
 }
