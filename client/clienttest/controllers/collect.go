@@ -94,7 +94,7 @@ func (c *collector) classify(ctx context.Context, i item, owners []meta.OwnerRef
 // owner returns the owner that a reference names; nil if it does not exist.
 func (c *collector) owner(ctx context.Context, i item, r meta.OwnerReference) (*meta.Partial, error) {
 	named := reference{place{r.APIVersion, r.Kind, meta.Key{Namespace: i.at.key.Namespace, Name: r.Name}}, r.UID}
-	if _, known := c.graph.isKnown(r.UID); !known && c.isAbsent(named) { // a restored backup brings owners back
+	if c.graph.isAbsent(named) {
 		return nil, nil
 	}
 	group, version := meta.SplitAPIVersion(r.APIVersion)
@@ -112,25 +112,10 @@ func (c *collector) owner(ctx context.Context, i item, r meta.OwnerReference) (*
 	owner, err := metadataOf(c.env, &resource).Get(ctx, key)
 	if errors.Is(err, apierrors.NotFound) || err == nil && owner.UID != r.UID {
 		c.reportStray(i, named)
-		c.setAbsent(named)
+		c.graph.setAbsent(named)
 		return nil, nil
 	}
 	return owner, err
-}
-
-func (c *collector) isAbsent(r reference) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.absent[r]
-}
-
-func (c *collector) setAbsent(r reference) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.absent) >= maxAbsent {
-		clear(c.absent)
-	}
-	c.absent[r] = true
 }
 
 // reportStray makes a record if an owner that was not found is in another namespace.

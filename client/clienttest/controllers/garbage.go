@@ -20,7 +20,8 @@ import (
 //     uid, or is not in the namespace of the object. The namespace of an owner is that of the object, unless the owner's
 //     kind is cluster-scoped.
 //   - If some of the owners exist, the references to the others are removed.
-//   - If the kind of an owner is not served, the object stays, until the server has the kind.
+//   - If the kind of an owner is not served, the object stays, until the server has the kind. If the owner was seen to go,
+//     as a custom resource is when its definition is deleted, the object goes.
 //   - If a cluster-scoped object names an owner of a namespaced kind, the object stays.
 //   - Foreground: the dependents of the owner are deleted first. The owner waits for those that have blockOwnerDeletion.
 //   - Orphan: the references to the owner are removed from its dependents, and then the owner goes.
@@ -36,7 +37,7 @@ func (garbageCollector) name() string { return "garbage collector" }
 
 func (garbageCollector) run(ctx context.Context, env *environment) error {
 	c := &collector{
-		env: env, graph: newGraph(), absent: map[reference]bool{},
+		env: env, graph: newGraph(),
 		records: recorder.New(env.client, recorder.Options{Controller: "garbage-collector-controller", Grace: -1}),
 	}
 	c.watches = newWatches(env, c.graph, c.lookAgain)
@@ -52,13 +53,9 @@ type collector struct {
 	watches *watches
 	records *recorder.Recorder
 
-	mu      sync.Mutex         // guards the following
-	absent  map[reference]bool // owners that the server does not have; a uid never comes back
-	changes int                // how often the server's resources have changed
+	mu      sync.Mutex // guards changes
+	changes int        // how often the server's resources have changed
 }
-
-// maxAbsent is how many absent owners a collector remembers.
-const maxAbsent = 500
 
 // reference is where an object looks for one of its owners.
 type reference struct {

@@ -268,11 +268,18 @@ func TestCustomResourcesComeAndGoWhileTheCollectorRuns(t *testing.T) {
 		page = w.create(pages, "home")
 		child = w.create(configMaps, "child", ref(page))
 		w.delete(definition, "")
-		w.want(map[*meta.Unstructured]string{child: "of [home]"}) // its owner's kind is not served
+		w.want(map[*meta.Unstructured]string{child: "gone"})
+		time.Sleep(discoveryPeriod)
+		waits = w.create(secrets, "waits-again", ref(page))
+		w.want(map[*meta.Unstructured]string{waits: "gone"}) // the collector has seen its owner go
+		other := ref(page)
+		other.UID = "2"
+		waits = w.create(secrets, "waits-too", other)
+		w.want(map[*meta.Unstructured]string{waits: "of [home]"}) // its owner's kind is not served
 		if _, err = client.For(w.c, crds).Create(w.Context(), pageDefinition()); err != nil {
 			w.Fatal(err)
 		}
-		w.want(map[*meta.Unstructured]string{child: "gone"})
+		w.want(map[*meta.Unstructured]string{waits: "gone"})
 	})
 }
 

@@ -77,12 +77,14 @@ type graph struct {
 	mu    sync.Mutex // guards the following, and all nodes
 	nodes map[string]*node
 	count int
+	// absent are owners that the server does not have; a uid never comes back.
+	absent map[reference]bool
 	// look receives the uids to look at. While it is nil, they are kept in pending.
 	look    func(uid string)
 	pending []string
 }
 
-func newGraph() *graph { return &graph{nodes: map[string]*node{}} }
+func newGraph() *graph { return &graph{nodes: map[string]*node{}, absent: map[reference]bool{}} }
 
 // feed calls look for each object that must be looked at, those that are pending at once. With nil the graph keeps them.
 func (g *graph) feed(look func(uid string)) {
@@ -213,11 +215,14 @@ func (g *graph) remove(r *discovery.Resource, uid string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n := g.nodes[uid]; n != nil && n.resource == r {
+		if len(n.dependents) > 0 {
+			g.noteAbsent(reference{n.at, uid})
+		}
 		g.forget(n)
 	}
 }
 
-// drop records that a resource is no longer watched, and so that its objects have gone.
+// drop records that a resource is no longer watched, and so that its objects are unknown.
 func (g *graph) drop(r *discovery.Resource) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -308,4 +313,34 @@ func (g *graph) again(uids ...string) {
 			g.lookAt(n)
 		}
 	}
+}
+
+// maxAbsent is how many absent owners a graph remembers.
+const maxAbsent = 500
+
+// setAbsent records that the server does not have an owner.
+func (g *graph) setAbsent(r reference) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.noteAbsent(r)
+}
+
+func (g *graph) noteAbsent(r reference) {
+	if len(g.absent) >= maxAbsent {
+		clear(g.absent)
+	}
+	g.absent[r] = true
+}
+
+// isAbsent reports whether the server is known not to have an owner, which may be cluster-scoped. It is false while a
+// watch shows the owner, for instance after the restore of a backup.
+func (g *graph) isAbsent(r reference) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := g.nodes[r.uid]; n != nil && n.resource != nil {
+		return false
+	}
+	above := r
+	above.at.key.Namespace = ""
+	return g.absent[r] || g.absent[above]
 }

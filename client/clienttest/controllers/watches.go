@@ -17,7 +17,7 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// How often the watches look for new resources, apart from the changes of definitions, and how long the collector waits
+// How often the watches look for resources, apart from new and changed definitions, and how long the collector waits
 // at its start for resources that cannot be listed, such as forbidden ones. Both are Kubernetes' numbers.
 const (
 	discoveryPeriod = 30 * time.Second
@@ -142,7 +142,7 @@ func metadataOf(env *environment, r *discovery.Resource) client.Resource[*meta.P
 func (w *watches) handler(r *discovery.Resource) cache.Handler[*meta.Partial] {
 	defines := r.Name == "customresourcedefinitions" || r.Name == "apiservices"
 	put := func(o *meta.Partial) {
-		if w.graph.put(r, o); defines {
+		if w.graph.put(r, o); defines && !meta.IsDeleting(o) {
 			w.define()
 		}
 	}
@@ -154,11 +154,9 @@ func (w *watches) handler(r *discovery.Resource) cache.Handler[*meta.Partial] {
 			}
 			put(now)
 		},
-		Delete: func(o *meta.Partial) {
-			if w.graph.remove(r, o.UID); defines {
-				w.define()
-			}
-		},
+		// The resource of a deleted definition is found to be gone discoveryPeriod later at most, as in Kubernetes: until
+		// then the watch of its objects says that they have gone, and their dependents go.
+		Delete: func(o *meta.Partial) { w.graph.remove(r, o.UID) },
 	}
 }
 

@@ -62,6 +62,17 @@ func TestControllersDoTheSame(t *testing.T) {
 		}
 		playReal(t, real, all)
 	})
+	t.Run("deleted definitions", func(t *testing.T) {
+		var ours []string
+		synctest.Test(t, func(t *testing.T) {
+			server := clienttest.Start(t, clienttest.Options{})
+			controllers.Start(t, server.Config(), controllers.GarbageCollector())
+			ours = deleteDefinitions(t, server.Config())
+		})
+		if got := deleteDefinitions(t, real); !slices.Equal(got, ours) {
+			t.Errorf("a kube-controller-manager leaves\n%q\nours leaves\n%q", got, ours)
+		}
+	})
 	t.Run("namespace controllers", func(t *testing.T) {
 		var ours []string
 		synctest.Test(t, func(t *testing.T) {
@@ -218,13 +229,11 @@ func (s *side) prepare(t *testing.T, from, to int) {
 // define creates the definition of the custom resource.
 func (s *side) define(t *testing.T) {
 	t.Helper()
-	definitions := client.For(s.c, client.Type[object]{
-		Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Resource: "customresourcedefinitions", Scope: meta.Cluster,
-	})
-	if _, err := definitions.Create(t.Context(), pageDefinition()); err != nil {
+	defined := client.For(s.c, definitions)
+	if _, err := defined.Create(t.Context(), pageDefinition()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.WaitFor(t.Context(), definitions, meta.Key{Name: "pages.example.com"}, client.UntilTrue("Established")); err != nil {
+	if _, err := client.WaitFor(t.Context(), defined, meta.Key{Name: "pages.example.com"}, client.UntilTrue("Established")); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -28,6 +28,10 @@ var kinds = []client.Type[object]{
 	{Group: "node.k8s.io", Version: "v1", Kind: "RuntimeClass", Resource: "runtimeclasses", Scope: meta.Cluster},
 }
 
+var definitions = client.Type[object]{
+	Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Resource: "customresourcedefinitions", Scope: meta.Cluster,
+}
+
 func kindOf(name string) client.Type[object] {
 	return kinds[slices.IndexFunc(kinds, func(t client.Type[object]) bool { return t.Kind == name })]
 }
