@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -28,12 +30,17 @@ var (
 )
 
 // Both sides get the same random writes of three who write, and must agree after each: about the object, about its managedFields,
-// about conflicts and other errors in all their words, and about whether anything has changed.
+// about conflicts and other errors in all their words, and about whether anything has changed. The time is virtual, because
+// the order of managedFields, and so whether a write changes anything, depends on the second in which each side writes.
 func TestOwnershipIsThatOfTheRealFieldManager(t *testing.T) {
 	seed := *firstSeed
 	if seed == 0 {
 		seed = rand.Uint64() >> 1
 	}
+	synctest.Test(t, func(t *testing.T) { playSequences(t, seed) })
+}
+
+func playSequences(t *testing.T, seed uint64) {
 	s := newServer(t)
 	var all tally
 	for i := range *sequences {
@@ -125,6 +132,9 @@ func (s *server) sequence(t *testing.T, seed uint64, all *tally) bool {
 			w = done[r.IntN(len(done))] // again
 		}
 		done = append(done, w)
+		if r.oneIn(3) {
+			time.Sleep(time.Second)
+		}
 		changed, wantErr := ref.do(w)
 		got, err := s.do(t, w, live)
 		if differ := s.compare(ref, live, got, changed, wantErr, err, all); differ != "" {

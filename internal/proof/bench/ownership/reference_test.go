@@ -101,7 +101,7 @@ func complete(obj *unstructured.Unstructured) {
 	}
 }
 
-// entriesOf returns managedFields as text, in one order.
+// entriesOf returns managedFields as text.
 func entriesOf(entries []metav1.ManagedFieldsEntry) []string {
 	var out []string
 	for _, e := range entries {
@@ -109,9 +109,8 @@ func entriesOf(entries []metav1.ManagedFieldsEntry) []string {
 		if e.FieldsV1 != nil {
 			fields = e.FieldsV1.GetRawString()
 		}
-		out = append(out, fmt.Sprintf("%s %s %s, time %t: %s", e.Manager, e.Operation, e.APIVersion, e.Time != nil, fields))
+		out = append(out, fmt.Sprintf("%s %s %s at %v: %s", e.Manager, e.Operation, e.APIVersion, e.Time, fields))
 	}
-	slices.Sort(out)
 	return out
 }
 
