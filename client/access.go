@@ -13,29 +13,28 @@ import (
 
 // Permissions: the reviews of authorization.k8s.io/v1 and authentication.k8s.io/v1. They change nothing on the server.
 
-// Access is an operation that a user may or may not be allowed to do: a verb on a resource, or on a path that is not a
-// resource's.
-type Access struct {
-	// Verb is the API's word, such as get, list, watch, create, update, patch, delete or deletecollection, or a verb
-	// that only this resource has, such as impersonate. For a Path it is an HTTP method in lower case. "*" means every
-	// verb.
-	Verb string
-	// Resource is the resource; "*" in its fields means all. An empty Version means every version.
-	Resource meta.GVR
-	// Subresource is the subresource, such as "status" or "log".
-	Subresource string
-	// Key is the object. An empty Name means every object. An empty Namespace means every namespace, or none for a
-	// cluster-wide resource.
-	Key meta.Key
-	// LabelSelector and FieldSelector are the selectors of a list, a watch or a deletecollection, in the form of those
-	// in [ListOptions]; empty selects everything (KEP-4601, in every cluster since 1.34). An authorizer may allow
-	// access to only some of the objects, as the node authorizer does, or ignore the selectors, as RBAC does. A server
-	// that cannot parse a selector ignores it, and says so in EvaluationError.
-	LabelSelector string
-	FieldSelector string
-	// Path is a path that is not a resource's, such as "/healthz" or "/metrics"; it excludes the fields about
-	// resources.
-	Path string
+// Access is an operation that a user may or may not be allowed to do. It is an alias of [meta.Access], so that a package
+// need not import this one for it.
+type Access = meta.Access
+
+// Access returns the accesses of some verbs to the objects of the handle: in its namespace if In has bound it, and to its
+// object if One has. It sends nothing. It is for what a program says of itself (controller.Options.Permissions), and for
+// [CanI]. A handle that cannot be used has no accesses.
+func (r Resource[T]) Access(verbs ...string) []Access { return r.untyped.access("", verbs) }
+
+// Access returns the accesses of some verbs to the subresource, as [Resource.Access] does to the objects.
+func (s Sub[T]) Access(verbs ...string) []Access { return s.untyped.access(s.name, verbs) }
+
+func (r resource) access(subresource string, verbs []string) (all []Access) {
+	if r.err != nil || r.c == nil {
+		return nil
+	}
+	for _, verb := range verbs {
+		all = append(all, Access{
+			Verb: verb, Resource: r.t.GVR(), Subresource: subresource, Key: meta.Key{Namespace: r.namespace, Name: r.name},
+		})
+	}
+	return all
 }
 
 // Decision is the server's answer to the question whether an access is allowed.
@@ -112,7 +111,7 @@ func WhoAmI(ctx context.Context, c *Client) (Subject, error) {
 	return Subject{User: s.Name, UID: s.UID, Groups: s.Groups, Extra: s.Extra}, nil
 }
 
-func (a Access) validate() error {
+func validateAccess(a Access) error {
 	hasResource := a.Resource != (meta.GVR{}) || a.Subresource != "" || a.Key != (meta.Key{})
 	switch {
 	case a.Verb == "":
@@ -131,7 +130,7 @@ func (a Access) validate() error {
 
 func decide(ctx context.Context, c *Client, t Type[*accessReview], a Access, s *Subject) (Decision, error) {
 	r := For(c, t)
-	err := a.validate()
+	err := validateAccess(a)
 	obj := &accessReview{}
 	if a.Path != "" {
 		obj.Spec.Path = &pathAttributes{Path: a.Path, Verb: a.Verb}

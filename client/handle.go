@@ -41,6 +41,7 @@ func (r resource) inside(cover func(resource) any) handle.Source {
 	}
 	s.StreamingLists = r.c.streaming.of(r.t.GVR())
 	s.ClusterWide = r.t.Scope == meta.Cluster
+	s.Bound = meta.Key{Namespace: r.namespace, Name: r.name}
 	s.Client, s.Server, s.Test = r.c, r.c.server.Redacted(), r.c.test
 	s.Upgrade, s.Stream = r.upgrade, r.stream
 	if b := r.binary(); b != nil {

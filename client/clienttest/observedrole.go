@@ -3,11 +3,13 @@ package clienttest
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/meta"
@@ -57,9 +59,14 @@ func (s *Server) Role(name string, o RoleOptions) []byte {
 		if resource, _, _ := strings.Cut(by.resource, "/"); !slices.Contains(o.Names, resource) {
 			names = nil
 		}
-		byNamespace[in].add(verbOn{by.group, by.resource, by.verb}, names)
+		byNamespace[in].add(verbOn{group: by.group, resource: by.resource, verb: by.verb}, names)
 	}
 	s.observed.mu.Unlock()
+	return formatRoles(name, byNamespace)
+}
+
+// formatRoles returns the documents of a role: what it may do by namespace, and without one.
+func formatRoles(name string, byNamespace map[string]asked) []byte {
 	if len(byNamespace) > 1 && len(byNamespace[""]) == 0 {
 		delete(byNamespace, "")
 	}
@@ -74,6 +81,40 @@ func (s *Server) Role(name string, o RoleOptions) []byte {
 		}))
 	}
 	return bytes.Join(docs, []byte("---\n"))
+}
+
+// RoleOf returns the manifest of the least role for some accesses, such as those of informer.Group.Permissions. It has the
+// form of that of [Server.Role] with the same options, so the two are equal if a program says what it asks for.
+// o.User has no meaning here, and no role has labels, fields or versions. The rule of a path is in a ClusterRole. The
+// error names the first access without a verb, or with neither a resource nor a path.
+func RoleOf(name string, all []client.Access, o RoleOptions) ([]byte, error) {
+	byNamespace := map[string]asked{"": {}}
+	for i, a := range all {
+		on := verbOn{group: a.Resource.Group, resource: a.Resource.Resource, verb: a.Verb}
+		switch {
+		case a.Verb == "":
+			return nil, fmt.Errorf("clienttest.RoleOf: access %d of %d has no Verb: %+v", i, len(all), a)
+		case a.Path == "" && a.Resource.Resource == "":
+			return nil, fmt.Errorf("clienttest.RoleOf: access %d of %d has neither a Resource nor a Path: %+v", i, len(all), a)
+		case a.Path != "":
+			on.path, on.resource = true, a.Path
+		case a.Subresource != "":
+			on.resource += "/" + a.Subresource
+		}
+		in := ""
+		if o.Namespaced {
+			in = a.Key.Namespace
+		}
+		if byNamespace[in] == nil {
+			byNamespace[in] = asked{}
+		}
+		var names map[string]bool
+		if slices.Contains(o.Names, a.Resource.Resource) && a.Key.Name != "" && a.Verb != "create" {
+			names = map[string]bool{a.Key.Name: true}
+		}
+		byNamespace[in].add(on, names)
+	}
+	return formatRoles(name, byNamespace), nil
 }
 
 // mostNames is how many names of objects are kept for one kind of access.
@@ -141,7 +182,11 @@ func (c *call) noteBlocked(d, old *object.Draft) {
 // asked has the names of the objects for each verb: nil for all.
 type asked map[verbOn]map[string]bool
 
-type verbOn struct{ group, resource, verb string }
+// verbOn is a verb on a resource, or on a path.
+type verbOn struct {
+	path                  bool
+	group, resource, verb string
+}
 
 // add adds a verb: for some objects, or for all if names is nil.
 func (a asked) add(on verbOn, names map[string]bool) {
@@ -158,21 +203,33 @@ func (a asked) add(on verbOn, names map[string]bool) {
 
 // rules returns the rules: one for the verbs of a resource that are about the same objects.
 func (a asked) rules() []any {
-	type rule struct{ group, resource, names string }
+	type rule struct {
+		path                   bool
+		group, resource, names string
+	}
 	verbs := map[rule]map[string]bool{}
 	for on, names := range a {
-		r := rule{on.group, on.resource, strings.Join(slices.Sorted(maps.Keys(names)), " ")}
+		r := rule{on.path, on.group, on.resource, strings.Join(slices.Sorted(maps.Keys(names)), " ")}
 		if verbs[r] == nil {
 			verbs[r] = map[string]bool{}
 		}
 		verbs[r][on.verb] = true
 	}
 	order := slices.SortedFunc(maps.Keys(verbs), func(x, y rule) int {
+		switch {
+		case x.path && !y.path:
+			return 1 // after the resources
+		case y.path && !x.path:
+			return -1
+		}
 		return cmp.Or(cmp.Compare(x.group, y.group), cmp.Compare(x.resource, y.resource), cmp.Compare(x.names, y.names))
 	})
 	rules := []any{}
 	for _, r := range order {
 		is := jsontree.Object{"apiGroups": []any{r.group}, "resources": []any{r.resource}, "verbs": inOrder(verbs[r])}
+		if r.path {
+			is = jsontree.Object{"nonResourceURLs": []any{r.resource}, "verbs": inOrder(verbs[r])}
+		}
 		if r.names != "" {
 			names := []any{}
 			for name := range strings.FieldsSeq(r.names) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
@@ -216,4 +217,40 @@ func apply(t *testing.T, server *clienttest.Server, path, manifest string) {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
+}
+
+func TestARoleOfAccessesIsThatOfTheSameRequests(t *testing.T) {
+	server := clienttest.Start(t, clienttest.Options{})
+	ask := asking(t, server, "")
+	for _, path := range []string{"/api/v1/namespaces/a/pods/x", "/api/v1/namespaces/b/pods", "/api/v1/nodes/n", "/api/v1/namespaces/a/pods/x/status"} {
+		ask(http.MethodGet, path, "")
+	}
+	resource := func(name string) meta.GVR { return meta.GVR{Version: "v1", Resource: name} }
+	all := []client.Access{
+		{Verb: "get", Resource: resource("pods"), Key: meta.Key{Namespace: "a", Name: "x"}},
+		{Verb: "get", Resource: resource("pods"), Key: meta.Key{Namespace: "a", Name: "x"}, Subresource: "status"},
+		{Verb: "get", Resource: resource("nodes"), Key: meta.Key{Name: "n"}, LabelSelector: "a=b"},
+		{Verb: "list", Resource: resource("pods"), Key: meta.Key{Namespace: "b"}},
+		{Verb: "list", Resource: resource("pods"), Key: meta.Key{Namespace: "b"}},
+	}
+	for _, o := range []clienttest.RoleOptions{{}, {Namespaced: true}, {Names: []string{"pods"}}, {Namespaced: true, Names: []string{"nodes"}}} {
+		got, err := clienttest.RoleOf("r", all, o)
+		if want := server.Role("r", o); err != nil || string(got) != string(want) {
+			t.Errorf("%+v: got (%v)\n%s\nwant\n%s", o, err, got, want)
+		}
+	}
+	got, err := clienttest.RoleOf("r", []client.Access{{Verb: "get", Path: "/metrics"}, {Verb: "create", Resource: resource("pods"), Key: meta.Key{Name: "x"}}}, clienttest.RoleOptions{Names: []string{"pods"}})
+	want := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: r\nrules:\n- apiGroups: [\"\"]\n  resources: [pods]\n  verbs: [create]\n" +
+		"- nonResourceURLs: [/metrics]\n  verbs: [get]\n"
+	if err != nil || string(got) != want {
+		t.Errorf("got (%v)\n%s\nwant\n%s", err, got, want)
+	}
+	for text, wrong := range map[string]client.Access{
+		"access 1 of 2 has no Verb":                       {Resource: resource("pods")},
+		"access 1 of 2 has neither a Resource nor a Path": {Verb: "get"},
+	} {
+		if _, err := clienttest.RoleOf("r", []client.Access{all[0], wrong}, clienttest.RoleOptions{}); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%+v: got %v, want %q", wrong, err, text)
+		}
+	}
 }

@@ -58,6 +58,12 @@ func Run(ctx context.Context, c *client.Client, config Options, lead func(ctx co
 // String names the lease.
 func (e *Elector) String() string { return fmt.Sprintf("leader election by lease %q", e.key) }
 
+// Permissions returns what the election asks of the server; see the documentation of the package.
+func (e *Elector) Permissions() []client.Access {
+	all := e.leases.In(e.key.Namespace).One(e.key).Access("get", "update", "watch")
+	return append(all, e.leases.In(e.key.Namespace).Access("create")...)
+}
+
 // Run waits until this process holds the lease, and then calls lead once, in the goroutine of the caller. It renews the
 // lease while lead runs. When lead has returned, Run tries for at most Options.RenewDeadline to release the lease, and
 // returns:

@@ -40,6 +40,10 @@ func (r *Recorder) String() string {
 	return fmt.Sprintf("recorder %q", r.o.Controller)
 }
 
+// Permissions returns what the recorder asks of the server: to create and patch events.events.k8s.io, in all namespaces,
+// because a record is in the namespace of the object that it is about.
+func (r *Recorder) Permissions() []client.Access { return r.events.Access("create", "patch") }
+
 // Record makes a record, which Run sends. It never blocks and may be called at any time. A record that is dropped or
 // cut is counted in [Status] and reported to Options.OnError:
 //

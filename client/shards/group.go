@@ -97,6 +97,11 @@ func (g *Group) String() string {
 	return fmt.Sprintf("shards %q", meta.Key{Namespace: g.config.Namespace, Name: g.config.Name})
 }
 
+// Permissions returns what the group asks of the server; see the documentation of the package.
+func (g *Group) Permissions() []client.Access {
+	return g.leases.In(g.config.Namespace).Access("create", "get", "update", "list", "watch", "delete")
+}
+
 // Run joins the group, and calls work once, in the goroutine of the caller. Meanwhile it takes ranges and hands them
 // over. Informers and controllers that work runs with this Group follow.
 //

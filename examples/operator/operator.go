@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
@@ -39,6 +40,11 @@ func newOperator(c *client.Client, caches informer.Options, records *recorder.Re
 
 // newController returns a controller, whose keys are those of pages.
 func (o *operator) newController(options controller.Options) *controller.Controller[meta.Key] {
+	options.Permissions = slices.Concat(
+		o.pages.Access("get", "patch"), o.pages.Status().Access("get", "update"),
+		o.pages.Sub("finalizers").Access("update"), // a ConfigMap blocks the deletion of its page
+		o.configMaps.Access("get", "create", "update"),
+	)
 	return controller.New("pages", options,
 		controller.Finalize(o.pages, o.pageCache.Reader(), "example.com/unpublish", o.reconcile, o.delete, controller.FinalizeOptions{}),
 		controller.Watch(o.pageCache), controller.Owns(o.mapCache, Pages),
@@ -80,35 +86,42 @@ func (o *operator) reconcile(ctx context.Context, page *Page) (controller.Result
 	return controller.Result{}, errors.Join(failed, apierrors.Ignore(err, apierrors.NotFound))
 }
 
-// run works until ctx ends. Without share, one of the operators with the same namespace works at a time. With share,
-// each of them works on a part of the namespaces of the cluster. probes may be nil.
+// newGroup returns the parts of the program. Without share, one of the operators with the same namespace works at a time.
+// With share, each of them works on a part of the namespaces of the cluster, and the group must run in that of replicas.
+func newGroup(c *client.Client, namespace string, share bool, unpublish func(*Page) error) (g *informer.Group, replicas *shards.Group) {
+	caches, options := informer.Options{}, controller.Options{Workers: 4, Timeout: time.Minute, Grace: 5 * time.Second}
+	// A page and the ConfigMap that it owns have different uids, but the same namespace.
+	replicas = shards.New(c, shards.Options{Namespace: namespace, Name: "page-operator", By: meta.ShardByNamespace})
+	if share {
+		caches.Shards, options.Shards = replicas, replicas
+	}
+	records := recorder.New(c, recorder.Options{Controller: "example.com/pages"})
+	o := newOperator(c, caches, records, unpublish)
+	g = &informer.Group{
+		Services:    []informer.Runner{records},
+		Runners:     []informer.Runner{o.newController(options)},
+		StopTimeout: 20 * time.Second,
+	}
+	if !share {
+		g.Leader = leader.New(c, leader.Options{Namespace: namespace, Name: "page-operator"})
+	}
+	return g, replicas
+}
+
+// run works until ctx ends; see newGroup. probes may be nil.
 func run(ctx context.Context, cfg client.Config, namespace string, share bool, probes net.Listener, unpublish func(*Page) error) error {
 	c, err := client.New(cfg)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	caches, options := informer.Options{}, controller.Options{Workers: 4, Timeout: time.Minute, Grace: 5 * time.Second}
-	// A page and the ConfigMap that it owns have different uids, but the same namespace.
-	replicas := shards.New(c, shards.Options{Namespace: namespace, Name: "page-operator", By: meta.ShardByNamespace})
-	if share {
-		caches.Shards, options.Shards = replicas, replicas
-	}
-	records := recorder.New(c, recorder.Options{Controller: "example.com/pages"})
-	o := newOperator(c, caches, records, unpublish)
-
-	group := &informer.Group{
-		Services:    []informer.Runner{records},
-		Runners:     []informer.Runner{o.newController(options)},
-		StopTimeout: 20 * time.Second,
-	}
+	group, replicas := newGroup(c, namespace, share, unpublish)
 	if probes != nil {
 		group.Services = append(group.Services, serve(probes, group.Handler()))
 	}
 	if share {
 		return replicas.Run(ctx, group.Run)
 	}
-	group.Leader = leader.New(c, leader.Options{Namespace: namespace, Name: "page-operator"})
 	return group.Run(ctx)
 }
 

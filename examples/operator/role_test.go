@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The role of the operator is what two replicas of it ask for.
+// The role of the operator is what two replicas of it ask for, and what the operator says that it asks for.
 func TestTheRoleIsWhatTheOperatorAsksFor(t *testing.T) {
 	const user = "system:serviceaccount:default:page-operator"
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,12 @@ func TestTheRoleIsWhatTheOperatorAsksFor(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		role := server.Role("page-operator", clienttest.RoleOptions{User: user, Names: []string{"leases"}})
+		options := clienttest.RoleOptions{User: user, Names: []string{"leases"}}
+		role := server.Role("page-operator", options)
+		group, _ := newGroup(c, "default", false, nil)
+		if says, err := clienttest.RoleOf("page-operator", group.Permissions(), options); err != nil || string(says) != string(role) {
+			t.Errorf("the operator asks for\n%s\nand says (%v) that it asks for\n%s", role, err, says)
+		}
 		if *update {
 			if err := os.WriteFile("role.yaml", role, 0o644); err != nil {
 				t.Fatal(err)

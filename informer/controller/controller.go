@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/runners"
 	"github.com/bowline-go/bowline/workqueue"
@@ -95,6 +97,15 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 		c.set.feeds = append(c.set.feeds, newFeed(s))
 	}
 	return c
+}
+
+// Permissions returns Options.Permissions, and what Options.Shards asks for.
+func (c *Controller[K]) Permissions() []meta.Access {
+	all := slices.Clone(c.options.Permissions)
+	if p, ok := c.options.Shards.(interface{ Permissions() []meta.Access }); ok {
+		all = append(all, p.Permissions()...)
+	}
+	return all
 }
 
 // Runners returns the runners that the controller needs: the informers that its sources watch or read, each once.

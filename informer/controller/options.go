@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // Options configure a controller. The zero value means one worker, no time limits, and the queue's default backoff. The
@@ -76,6 +78,15 @@ type Options struct {
 	// The keys that [Chan], [Every] or a source of your own names are reconciled by the replica that has their range at
 	// that moment, if such a source runs there. Status.Elsewhere counts the keys that are left to other replicas.
 	Shards Shards
+
+	// Permissions are the requests of the reconcile function, such as those of client.Resource.Access:
+	//
+	//	Permissions: slices.Concat(pages.Access("get", "patch"), pages.Status().Access("get", "update")),
+	//
+	// informer.Group.Permissions adds what the controller's informers ask for. They allow nothing, and no request is
+	// compared with them: a test compares them with what the server was asked for, and with the Role of the program; see
+	// clienttest.RoleOf.
+	Permissions []meta.Access
 
 	// AllowFights lets the reconciles repeat the same write as fast as another writer undoes it. By default such a
 	// fight is reported, by a [*FightError], and its key is slowed down.

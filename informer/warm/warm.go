@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 )
@@ -29,6 +30,15 @@ type Files struct {
 
 // New returns the files of a folder. It does no I/O. The Run of an informer that uses them reports invalid options.
 func New(o Options) *Files { return &Files{o: o, disk: system{}, used: make(map[string]bool)} }
+
+// Permissions returns what the files need of the server: to read the namespace kube-system, whose uid names the cluster,
+// without Options.Cluster.
+func (f *Files) Permissions() []client.Access {
+	if f.o.Cluster != "" {
+		return nil
+	}
+	return []client.Access{{Verb: "get", Resource: meta.GVR{Version: "v1", Resource: "namespaces"}, Key: meta.Key{Name: "kube-system"}}}
+}
 
 // Open implements [informer.Warm].
 func (f *Files) Open(c informer.Collection) (informer.Kept, error) {

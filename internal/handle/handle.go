@@ -22,6 +22,8 @@ type Source struct {
 	StreamingLists *Feature
 	// ClusterWide says that the objects are in no namespace. It is false if that is unknown.
 	ClusterWide bool
+	// Bound has the only namespace and the only name of the objects, each empty if there may be several.
+	Bound meta.Key
 	// Filtered says that the source leaves out objects, so an object may disappear from it and still exist.
 	Filtered bool
 	// Encoding is the form in which lists and watches come; nil if there is only JSON.
