@@ -39,7 +39,7 @@ func (g *Group) count() {
 	for _, f := range g.followers {
 		have = have.Intersect(f.have)
 	}
-	g.table.have = have
+	g.replica.have = have
 	g.poke()
 }
 

@@ -37,13 +37,9 @@ type Group struct {
 
 	mu        sync.Mutex // guards the rest
 	running   bool
-	joined    bool // the lease is held
-	told      share
-	edited    bool        // somebody else has changed our annotation
+	joined    bool        // the lease is held
 	lively    *time.Timer // ends the watch that is open, and that has brought news, if there are no more; nil if there is none
-	table     table
-	lapsed    meta.Ranges // accepted ranges that may have left the lease since the list that is under way was asked for
-	view      *view
+	replica   replica
 	holds     [meta.RangeCount]*hold
 	begins    uint64        // how often work on a range has begun
 	begun     chan struct{} // closed, and replaced, when that changes
@@ -67,15 +63,11 @@ type Group struct {
 // of its own.
 func New(c *client.Client, config Options) *Group {
 	config = config.withDefaults()
-	key := config.lease()
 	g := &Group{
 		c: c, config: config, invalid: config.validate(), clock: election.NewClock(), log: report.New(config.Logger),
 		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), expected: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
 	}
-	g.table = table{
-		lease: config.LeaseDuration, settling: config.RetryPeriod / 4, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges(),
-	}
-	g.view = newView(key.Name, config.LeaseDuration, config.By)
+	g.replica = newReplica(config)
 	own := config.election()
 	own.OnError = g.electionFailed
 	if g.elector = leader.New(c, own); c == nil {
@@ -85,9 +77,6 @@ func New(c *client.Client, config Options) *Group {
 	g.leases = client.For(c, leases)
 	return g
 }
-
-// leases are read by a struct with what a group needs of them. Package leader writes them.
-var leases = client.Type[*lease]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"}
 
 // By returns what decides which range an object is in.
 func (g *Group) By() meta.ShardBy { return g.config.By }
@@ -185,9 +174,10 @@ func (g *Group) begin(work func(context.Context) error) error {
 		return fmt.Errorf("%v: it is running already", g)
 	}
 	g.running = true
-	g.table.leaving, g.table.joining, g.table.worked, g.table.orphans = false, true, meta.Ranges{}, [meta.RangeCount]time.Duration{}
+	have := g.replica.have
+	g.replica = newReplica(g.config)
+	g.replica.have = have
 	g.handed, g.unready, g.blocked = make(chan struct{}), 0, nil
-	g.view = newView(g.view.self, g.config.LeaseDuration, g.config.By)
 	return nil
 }
 
@@ -256,50 +246,31 @@ func (g *Group) share(held context.Context) error {
 	}
 }
 
-// advance makes a plan, and carries out what needs no request.
+// advance has the replica make a plan, and carries out what needs no list.
 func (g *Group) advance(held context.Context) plan {
 	now := g.clock.Mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before := g.table.works
-	g.settle(now)
-	p := g.table.plan(g.view, now)
-	for n := range p.giveUp.All() {
-		g.table.works, g.table.drains = g.table.works.Without(n), g.table.drains.With(n)
-		g.holds[n].until = now + g.config.Drain
-	}
-	if left := g.settle(now); left > 0 && (p.next == 0 || left < p.next) {
-		p.next = left
+	before := g.replica.works
+	p := g.replica.advance(now)
+	for n := range p.ended.All() {
+		g.holds[n].end(errHandedOver)
+		g.holds[n] = nil
 	}
 	g.unowned = p.unowned
 	g.want(p.wanted)
-	if wait := g.block(p, now); wait > 0 && (p.next == 0 || wait < p.next) {
-		p.next = wait
-	}
-	if g.table.leaving && p.handed {
+	p.soon(g.block(p, now))
+	if g.replica.leaving && p.handed {
 		g.noteHanded()
 	}
-	g.write()
+	if p.write {
+		select {
+		case g.due <- struct{}{}:
+		default: // it has been asked for, and has not begun
+		}
+	}
 	g.noteChange(held, before, nil)
 	return p
-}
-
-// settle ends the work on ranges that are given up, when it has returned or its time is over. It returns the time until
-// that of the next one is over; 0 if there is none. The caller holds mu.
-func (g *Group) settle(now time.Duration) (next time.Duration) {
-	for n := range g.table.drains.All() {
-		h := g.holds[n]
-		if left := h.until - now; h.users > 0 && left > 0 {
-			if next == 0 || left < next {
-				next = left
-			}
-			continue
-		}
-		h.end(errHandedOver)
-		g.holds[n] = nil
-		g.table.drains, g.table.bids = g.table.drains.Without(n), g.table.bids.Without(n)
-	}
-	return next
 }
 
 // want tells the followers of the ranges to prepare for. The caller holds mu.
@@ -312,48 +283,18 @@ func (g *Group) want(wanted meta.Ranges) {
 	g.rewanted = make(chan struct{})
 }
 
-// write has the lease written if it does not show what it should. The caller holds mu.
-func (g *Group) write() {
-	says := g.says()
-	if g.told == says && !g.edited {
-		return
-	}
-	g.edited, g.told = false, says
-	select {
-	case g.due <- struct{}{}:
-	default: // it has been asked for, and has not begun
-	}
-}
-
-// says returns what the lease is to show. The caller holds mu.
-func (g *Group) says() share {
-	t := &g.table
-	return share{ranges: t.bids, worked: t.worked, weight: g.config.Weight, by: g.config.By, leaving: t.leaving, joining: t.joining}
-}
-
 // annotations returns those of the lease. Package leader calls it before each write.
 func (g *Group) annotations() map[string]string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := g.says()
-	g.told = s
-	// From now on nobody knows whether the lease has what this write leaves out.
-	g.lapsed = g.lapsed.Union(g.table.accepted.Minus(s.ranges))
-	g.table.accepted = g.table.accepted.Intersect(s.ranges)
-	g.table.reach.keep(g.table.accepted)
-	return map[string]string{shareAnnotation: s.text(g.view.self)}
+	return map[string]string{shareAnnotation: g.replica.writes().text(g.replica.view.self)}
 }
 
 // stored notes the annotations that the lease certainly has, and its version.
 func (g *Group) stored(version string, annotations map[string]string) {
-	s, err := parseShare(annotations[shareAnnotation], g.view.self)
+	s, err := parseShare(annotations[shareAnnotation], g.config.lease().Name)
 	g.mu.Lock()
-	g.edited = err != nil
-	g.view.own = version
-	t := &g.table
-	t.accepted = s.ranges.Intersect(t.bids)
-	t.reach.keep(t.accepted)
-	if t.reach.stored(version, t.accepted, g.view.head) {
+	if g.replica.stored(leaseState{version: version, share: s, broken: err}) {
 		g.expect()
 	}
 	g.mu.Unlock()
@@ -372,12 +313,14 @@ func (g *Group) poke() {
 // confirm asks the server who has the ranges that the lease shows, and begins the work on those that nobody else has.
 func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retry.Backoff) {
 	g.mu.Lock()
-	g.lapsed = meta.Ranges{}
-	ranges = ranges.Intersect(g.table.accepted)
+	q := g.replica.asks(ranges)
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(held, g.config.RenewDeadline/2)
 	defer cancel()
 	list, err := g.list(ctx)
+	if err == nil && !g.beginWork(held, q, listOf(list)) {
+		err = errRestored
+	}
 	if err != nil {
 		if held.Err() == nil {
 			g.listFailed(err)
@@ -388,19 +331,22 @@ func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retr
 	}
 	failures.Reset()
 	g.listWorks()
+}
+
+// beginWork begins the work on the ranges that the answer to q allows. It returns false if the server has been restored
+// from a backup.
+func (g *Group) beginWork(held context.Context, q question, list leaseList) bool {
 	now := g.clock.Mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.view.listed(list.Items, now)
-	before := g.table.works
-	p := g.table.plan(g.view, now)
-	// A range may have left the lease, and come back, since the list was asked for.
-	for n := range ranges.Intersect(p.confirm).Minus(g.lapsed).All() {
+	before := g.replica.works
+	begun, ok := g.replica.answered(q, list, now)
+	for n := range begun.All() {
 		g.begins++
 		g.holds[n] = newHold(held, g.begins)
-		g.table.works, g.table.worked = g.table.works.With(n), g.table.worked.With(n)
 	}
 	g.noteChange(held, before, nil)
+	return ok
 }
 
 // join is the beginning of a lease.
@@ -418,9 +364,6 @@ func (g *Group) loseAll(held context.Context) {
 	g.joined, g.unready, g.blocked = false, 0, nil
 	why := context.Cause(held)
 	g.drop(held, why, why)
-	if lost := (*leader.LostError)(nil); errors.As(why, &lost) { // others may work on all of them before the lease shows that
-		g.table.worked = meta.Ranges{}
-	}
 	g.noteHanded()
 }
 
@@ -428,7 +371,7 @@ func (g *Group) loseAll(held context.Context) {
 func (g *Group) giveBack(ctx context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.table.leaving = true
+	g.replica.leaves()
 	g.drop(ctx, errOver, nil)
 	g.poke()
 }
@@ -436,15 +379,15 @@ func (g *Group) giveBack(ctx context.Context) {
 // drop ends the work on all ranges, for the reason why. lost is that reason if the replica has not given them up, and
 // otherwise nil. The caller holds mu.
 func (g *Group) drop(ctx context.Context, why, lost error) {
-	before := g.table.works
+	before := g.replica.works
 	for n, h := range g.holds {
 		if h != nil {
 			h.end(why)
 			g.holds[n] = nil
 		}
 	}
-	t := &g.table
-	t.bids, t.accepted, t.works, t.drains, t.reach = meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, reach{}
+	_, isLost := errors.AsType[*leader.LostError](why)
+	g.replica.drop(isLost)
 	g.noteChange(ctx, before, lost)
 }
 
@@ -452,7 +395,7 @@ func (g *Group) drop(ctx context.Context, why, lost error) {
 // closed.
 func (g *Group) handOver(returned <-chan struct{}) {
 	g.mu.Lock()
-	g.table.leaving = true
+	g.replica.leaves()
 	if !g.joined {
 		g.noteHanded()
 	}
@@ -470,7 +413,7 @@ func (g *Group) handOver(returned <-chan struct{}) {
 
 // noteHanded notes that a replica that leaves has nothing left to hand over. The caller holds mu.
 func (g *Group) noteHanded() {
-	if !g.table.leaving {
+	if !g.replica.leaving {
 		return
 	}
 	select {

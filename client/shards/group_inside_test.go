@@ -22,29 +22,29 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := New(c, Options{Namespace: "default", Name: "web", Identity: "a"})
-	g.table.bids = of(1, 2)
+	g.replica.bids = of(1, 2)
 	stored := g.annotations()
-	if g.table.accepted != (meta.Ranges{}) {
-		t.Errorf("a write that is on its way is said to be accepted: %v", g.table.accepted)
+	if g.replica.accepted != (meta.Ranges{}) {
+		t.Errorf("a write that is on its way is said to be accepted: %v", g.replica.accepted)
 	}
 	g.stored("5", stored)
-	if g.table.accepted != of(1, 2) || g.view.own != "5" {
-		t.Errorf("%v has been accepted, want 1 and 2; the lease is known to have had version %q", g.table.accepted, g.view.own)
+	if g.replica.accepted != of(1, 2) || g.replica.view.own != "5" {
+		t.Errorf("%v has been accepted, want 1 and 2; the lease is known to have had version %q", g.replica.accepted, g.replica.view.own)
 	}
-	g.table.reach.came("5")
-	g.table.bids = of(1)
+	g.replica.reach.came("5")
+	g.replica.bids = of(1)
 	_ = g.annotations() // which is lost
-	g.table.bids = of(1, 2)
-	if g.table.accepted != of(1) || g.lapsed != of(2) || g.table.reach.ranges != of(1) {
-		t.Errorf("after a write without it %v is accepted, %v has lapsed, and the news have come to %v", g.table.accepted, g.lapsed, g.table.reach.ranges)
+	g.replica.bids = of(1, 2)
+	if g.replica.accepted != of(1) || g.replica.lapsed != of(2) || g.replica.reach.ranges != of(1) {
+		t.Errorf("after a write without it %v is accepted, %v has lapsed, and the news have come to %v", g.replica.accepted, g.replica.lapsed, g.replica.reach.ranges)
 	}
 	g.stored("5", stored)
-	if g.table.accepted != of(1, 2) || g.lapsed != of(2) {
-		t.Errorf("after a read %v is accepted, and %v has lapsed", g.table.accepted, g.lapsed)
+	if g.replica.accepted != of(1, 2) || g.replica.lapsed != of(2) {
+		t.Errorf("after a read %v is accepted, and %v has lapsed", g.replica.accepted, g.replica.lapsed)
 	}
 	g.stored("7", map[string]string{shareAnnotation: "somebody's"})
-	if g.table.accepted != (meta.Ranges{}) || !g.edited {
-		t.Errorf("of a lease that somebody has edited %v is accepted", g.table.accepted)
+	if g.replica.accepted != (meta.Ranges{}) || !g.replica.edited {
+		t.Errorf("of a lease that somebody has edited %v is accepted", g.replica.accepted)
 	}
 }
 
@@ -58,11 +58,11 @@ func TestALostLeaseClearsTheWorkedRanges(t *testing.T) {
 		"given back": {context.Canceled, of(1)},
 	} {
 		g := New(nil, Options{Namespace: "default", Name: "web", Identity: "a"})
-		g.table.worked = of(1)
+		g.replica.worked = of(1)
 		held, end := context.WithCancelCause(t.Context())
 		end(test.why)
-		if g.loseAll(held); g.table.worked != test.want {
-			t.Errorf("%s: it is said to have worked on %v, want %v", what, g.table.worked, test.want)
+		if g.loseAll(held); g.replica.worked != test.want {
+			t.Errorf("%s: it is said to have worked on %v, want %v", what, g.replica.worked, test.want)
 		}
 	}
 }
@@ -75,17 +75,17 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 		want     meta.Ranges
 	}{
 		"nothing":         {accepted: of(1, 2), want: of(1, 2)},
-		"an answer comes": {accepted: of(1), during: func(_ *testing.T, g *Group) { g.stored(g.view.head, g.annotations()) }, want: of(1)},
+		"an answer comes": {accepted: of(1), during: func(_ *testing.T, g *Group) { g.stored(g.replica.view.head, g.annotations()) }, want: of(1)},
 		"a bid goes": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
-			g.table.bids = of(1)
+			g.replica.bids = of(1)
 			g.annotations() // and there is no answer yet
-			g.table.bids = of(1, 2)
+			g.replica.bids = of(1, 2)
 		}, want: of(1)},
 		"a bid goes and comes back": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
-			g.table.bids = of(1)
-			g.stored(g.view.head, g.annotations())
-			g.table.bids = of(1, 2)
-			g.stored(g.view.head, g.annotations())
+			g.replica.bids = of(1)
+			g.stored(g.replica.view.head, g.annotations())
+			g.replica.bids = of(1, 2)
+			g.stored(g.replica.view.head, g.annotations())
 		}, want: of(1)},
 		"somebody bids": {accepted: of(1, 2), during: func(t *testing.T, g *Group) {
 			other := leaseOf("web-a", "", "2026-01-01T00:00:00.000000Z", share{ranges: of(2), weight: 1, by: meta.ShardByUID})
@@ -104,9 +104,9 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 				}
 				defer c.Close()
 				g := New(c, Options{Namespace: "default", Name: "web", Identity: "me"})
-				g.view.listed(nil, 0)
-				g.table.bids, g.table.accepted, g.lapsed = of(1, 2), test.accepted, of(1, 2) // what has lapsed before does not count
-				g.table.reach.ranges, g.view.head = test.accepted, server.ResourceVersion()
+				g.replica.view.seesList(nil, 0)
+				g.replica.bids, g.replica.accepted, g.replica.lapsed = of(1, 2), test.accepted, of(1, 2) // what has lapsed before does not count
+				g.replica.reach.ranges, g.replica.view.head = test.accepted, server.ResourceVersion()
 				server.Intercept(func(r *http.Request) http.HandlerFunc {
 					if test.during != nil && clienttest.RequestOf(r).Verb == "list" {
 						test.during(t, g)
@@ -114,8 +114,8 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 					return nil
 				})
 				g.confirm(logr.NewContext(t.Context(), logr.Discard()), of(1, 2), g.newBackoff())
-				if g.table.works != test.want || g.table.worked != test.want {
-					t.Errorf("work has begun on %v, and %v is said to be worked on, want %v", g.table.works, g.table.worked, test.want)
+				if g.replica.works != test.want || g.replica.worked != test.want {
+					t.Errorf("work has begun on %v, and %v is said to be worked on, want %v", g.replica.works, g.replica.worked, test.want)
 				}
 			})
 		})
@@ -132,13 +132,13 @@ func TestNothingIsBidForOnceAllIsGivenBack(t *testing.T) {
 	if err := g.begin(func(context.Context) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	g.view.listed(nil, 0)
-	if g.advance(t.Context()); g.table.bids != meta.AllRanges() {
-		t.Errorf("the bids are %v", g.table.bids)
+	g.replica.view.seesList(nil, 0)
+	if g.advance(t.Context()); g.replica.bids != meta.AllRanges() {
+		t.Errorf("the bids are %v", g.replica.bids)
 	}
 	g.giveBack(t.Context())
-	if g.advance(t.Context()); g.table.bids != (meta.Ranges{}) {
-		t.Errorf("when all is given back, the bids are %v", g.table.bids)
+	if g.advance(t.Context()); g.replica.bids != (meta.Ranges{}) {
+		t.Errorf("when all is given back, the bids are %v", g.replica.bids)
 	}
 }
 
@@ -157,11 +157,11 @@ func TestASecondRunLeavesRangesToTheFirstForALease(t *testing.T) {
 		if err := g.begin(func(context.Context) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		g.view.listed([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, now)
+		g.replica.view.seesList([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, now)
 		g.advance(t.Context())
 		for n := range meta.RangeCount {
-			if mine := g.table.ours[n] > g.view.members["web-a"].scores[n]; g.table.bids.Has(n) != mine {
-				t.Errorf("at %v the bids have range %d: %v, and it is to have it: %v", at, n, g.table.bids.Has(n), mine)
+			if mine := g.replica.ours[n] > g.replica.view.members["web-a"].scores[n]; g.replica.bids.Has(n) != mine {
+				t.Errorf("at %v the bids have range %d: %v, and it is to have it: %v", at, n, g.replica.bids.Has(n), mine)
 				break
 			}
 		}

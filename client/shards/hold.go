@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
@@ -24,10 +23,6 @@ type hold struct {
 	ctx    context.Context // ends with the lease, and with the hold
 	cancel context.CancelCauseFunc
 	ended  atomic.Pointer[error]
-
-	// Group.mu guards the rest.
-	users int           // how many are at work
-	until time.Duration // when what is under way ends, once the range is given up
 }
 
 // newHold returns the work on a range during a lease.
@@ -71,17 +66,20 @@ func Check(ctx context.Context) error {
 // this replica does not have the range. Controllers with Options.Shards call it for each reconcile.
 func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool) {
 	g.mu.Lock()
-	if !g.table.works.Has(n) {
+	if !g.replica.works.Has(n) {
 		g.mu.Unlock()
 		return nil, nil, false
 	}
 	h := g.holds[n]
-	h.users++
+	g.replica.users[n]++
 	g.mu.Unlock()
 	left := sync.OnceFunc(func() {
 		g.mu.Lock()
-		h.users--
-		last := h.users == 0 && g.table.drains.Has(n)
+		last := false
+		if g.holds[n] == h {
+			g.replica.users[n]--
+			last = g.replica.users[n] == 0 && g.replica.drains.Has(n)
+		}
 		g.mu.Unlock()
 		if last {
 			g.poke()
@@ -106,7 +104,7 @@ func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leav
 func (g *Group) Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for n := range g.table.works.All() {
+	for n := range g.replica.works.All() {
 		if g.holds[n].number > since {
 			ranges = ranges.With(n)
 		}

@@ -17,10 +17,13 @@ type plan struct {
 	handed  bool          // a replica that leaves need not wait any longer: nobody has to take anything from it
 	unowned meta.Ranges   // what nobody works on or waits for, as far as is known
 	foreign *member       // another replica that shares by something else; nil if there is none
+	ended   meta.Ranges   // what the work has ended on: another replica may have them
+	write   bool          // the lease is to be written now
 }
 
 // table is what a replica has, and wants to have. Its caller holds Group.mu.
 type table struct {
+	count    int           // how many ranges there are: meta.RangeCount, but in some tests
 	lease    time.Duration // LeaseDuration
 	settling time.Duration // how long a range that nobody has is left to a replica that joins
 	ours     *scores
@@ -82,7 +85,7 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 	c := v.company(now)
 	p.foreign = c.foreign
 	p.handed = p.handed || len(c.takers) == 0
-	for n := range meta.RangeCount {
+	for n := range t.count {
 		rivals, better := t.rivals(c.live, n, now)
 		turn := t.turn(&p, n, c.takers, rivals > 0 || c.others, now)
 		if t.bids.Has(n) || turn {

@@ -27,8 +27,8 @@ func TestMoreReplicasThanRanges(t *testing.T) {
 	none := 0
 	for _, self := range leases {
 		v := newView(self.Name, 15*second, meta.ShardByUID)
-		v.listed(leases, second)
-		own := table{lease: 15 * second, ours: newScores(self.Name, 1), have: meta.AllRanges()}
+		v.seesList(leases, second)
+		own := table{count: meta.RangeCount, lease: 15 * second, ours: newScores(self.Name, 1), have: meta.AllRanges()}
 		p := own.plan(v, second)
 		if own.bids != p.wanted || all.Intersect(own.bids).Len() > 0 {
 			t.Errorf("%s bids for %v of %v, and others have %v", self.Name, own.bids, p.wanted, all)
@@ -61,9 +61,9 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 		"nobody's, in a new group":  {share: share{weight: 1, by: meta.ShardByUID}, want: true},
 	} {
 		v := newTestView()
-		v.listed([]*lease{leaseOf("web-a", "1", "t0", test.share)}, 0)
-		v.saw(leaseOf("web-a", "2", "t1", test.share), test.at)
-		own := table{lease: 15 * second, ours: first, have: meta.AllRanges()}
+		v.seesList([]*lease{leaseOf("web-a", "1", "t0", test.share)}, 0)
+		v.sees(leaseOf("web-a", "2", "t1", test.share), test.at)
+		own := table{count: meta.RangeCount, lease: 15 * second, ours: first, have: meta.AllRanges()}
 		p := own.plan(v, test.at)
 		if got := own.bids.Has(n); got != test.want {
 			t.Errorf("%s: bids is %v", what, got)
@@ -79,9 +79,9 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 	// It looks again when that lease has passed since it has come, and not when the other one would run out.
 	v := newTestView()
 	rest := share{ranges: meta.AllRanges().Without(n), weight: 1, by: meta.ShardByUID}
-	v.listed([]*lease{leaseOf("web-a", "1", "t0", rest)}, 0)
-	v.saw(leaseOf("web-a", "2", "t1", rest), 10*second)
-	own := table{lease: 15 * second, ours: first, have: meta.AllRanges()}
+	v.seesList([]*lease{leaseOf("web-a", "1", "t0", rest)}, 0)
+	v.sees(leaseOf("web-a", "2", "t1", rest), 10*second)
+	own := table{count: meta.RangeCount, lease: 15 * second, ours: first, have: meta.AllRanges()}
 	if p := own.plan(v, 10*second); own.bids.Has(n) || p.next != 5*second {
 		t.Errorf("10 s after it has come, bids is %v, and the next plan is to come in %v", own.bids.Has(n), p.next)
 	}
@@ -90,11 +90,11 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 // Before the leases have been listed, nothing is known, so nothing is taken, however long ago the clock began.
 func TestAReplicaThatHasNotListedTheLeasesTakesNothing(t *testing.T) {
 	v := newTestView()
-	own := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges()}
+	own := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges()}
 	if p := own.plan(v, time.Hour); p != (plan{handed: true}) || own.bids != (meta.Ranges{}) {
 		t.Errorf("before a list the plan is %+v, and the bids are %v", p, own.bids)
 	}
-	v.listed(nil, time.Hour)
+	v.seesList(nil, time.Hour)
 	if own.plan(v, time.Hour); own.bids != meta.AllRanges() {
 		t.Errorf("after a list, which shows nobody, the bids are %v", own.bids)
 	}
@@ -105,13 +105,13 @@ func TestARangeIsLeftToTheFirstForALeaseSinceItIsNobodys(t *testing.T) {
 	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
 	n := firstFor(theirs, ours)
 	v := newTestView()
-	v.listed(nil, 0)
-	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges()}
+	v.seesList(nil, 0)
+	own := table{count: meta.RangeCount, lease: 15 * second, ours: ours, have: meta.AllRanges()}
 	at, version := time.Duration(0), 0
 	is := func(when string, now time.Duration, theirs meta.Ranges, wanted bool, next time.Duration) {
 		t.Helper()
 		at, version = now, version+1
-		v.saw(leaseOf("web-a", fmt.Sprint(version), fmt.Sprint("t", version), share{ranges: theirs, weight: 1, by: meta.ShardByUID}), at)
+		v.sees(leaseOf("web-a", fmt.Sprint(version), fmt.Sprint("t", version), share{ranges: theirs, weight: 1, by: meta.ShardByUID}), at)
 		p := own.plan(v, at)
 		if p.wanted.Has(n) != wanted || own.bids.Has(n) != wanted || p.next != next {
 			t.Errorf("%s: wanted is %v, bids %v, and the next plan is to come in %v", when, p.wanted.Has(n), own.bids.Has(n), p.next)
@@ -130,7 +130,7 @@ func TestARangeIsLeftToTheFirstForALeaseSinceItIsNobodys(t *testing.T) {
 func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 	known := func() *view {
 		v := newTestView()
-		v.listed(nil, 0)
+		v.seesList(nil, 0)
 		return v
 	}
 	ours := newScores("web-me", 1)
@@ -146,6 +146,7 @@ func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 		},
 	} {
 		own := test.table
+		own.count = meta.RangeCount
 		own.lease, own.ours = 15*second, ours
 		if p := own.plan(known(), second); own.bids != test.bids || p.confirm != test.confirm {
 			t.Errorf("%s: the bids are %v, and %v is to be begun", what, own.bids, p.confirm)
@@ -159,14 +160,14 @@ func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, worked: worked, weight: 1, by: meta.ShardByUID})
 	}
 	v := newTestView()
-	v.listed([]*lease{a("5", of(n), of(n))}, 0)
-	own := table{lease: 15 * second, ours: ours, have: of(n)}
+	v.seesList([]*lease{a("5", of(n), of(n))}, 0)
+	own := table{count: meta.RangeCount, lease: 15 * second, ours: ours, have: of(n)}
 	if own.plan(v, second); own.bids != of(n) {
 		t.Errorf("the bids are %v, want what the other works on", own.bids)
 	}
 	own.reach.ranges = own.bids
-	v.saw(a("6", of(n), of()), 9*second)
-	v.saw(a("7", of(), of()), 10*second)
+	v.sees(a("6", of(n), of()), 9*second)
+	v.sees(a("7", of(), of()), 10*second)
 	if p := own.plan(v, 10*second); own.bids != of(n) || p.confirm != of() || p.next != 5*second {
 		t.Errorf("the bids are %v, %v is to be begun, and the next plan is to come in %v", own.bids, p.confirm, p.next)
 	}
@@ -180,12 +181,12 @@ func TestARangeStaysWantedWhileTheReplicaWorksOnIt(t *testing.T) {
 	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
 	n := firstFor(theirs, ours)
 	v := newTestView()
-	v.listed([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, 0)
-	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges(), bids: of(n), reach: reach{ranges: of(n)}, works: of(n)}
+	v.seesList([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, 0)
+	own := table{count: meta.RangeCount, lease: 15 * second, ours: ours, have: meta.AllRanges(), bids: of(n), reach: reach{ranges: of(n)}, works: of(n)}
 	if p := own.plan(v, second); !p.wanted.Has(n) || p.giveUp != of() || !own.bids.Has(n) {
 		t.Errorf("it prepares for %v, gives up %v, and bids for %v", p.wanted, p.giveUp, own.bids)
 	}
-	v.saw(leaseOf("web-a", "2", "t1", share{ranges: of(n), weight: 1, by: meta.ShardByUID}), 2*second)
+	v.sees(leaseOf("web-a", "2", "t1", share{ranges: of(n), weight: 1, by: meta.ShardByUID}), 2*second)
 	if p := own.plan(v, 2*second); !p.wanted.Has(n) || p.giveUp != of(n) {
 		t.Errorf("when the other one is ready, it prepares for %v, and gives up %v", p.wanted, p.giveUp)
 	}
@@ -217,10 +218,11 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 		"the other has worked on what it has given up": {lease: "web-z", shows: waits, worked: works, bids: mine, wantBids: mine},
 	} {
 		v := newTestView()
-		v.listed(nil, 0)
+		v.seesList(nil, 0)
 		shows := share{ranges: test.shows, worked: test.worked, weight: 1, by: meta.ShardByNamespace}
-		v.saw(leaseOf(test.lease, "1", "t0", shows), second)
+		v.sees(leaseOf(test.lease, "1", "t0", shows), second)
 		own := table{
+			count: meta.RangeCount,
 			lease: 15 * second, ours: newScores("web-me", 1), have: mine, bids: test.bids, reach: reach{ranges: test.bids}, works: test.works,
 		}
 		p := own.plan(v, second)
@@ -232,7 +234,7 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 		}
 		ended := leaseOf(test.lease, "2", "t1", share{weight: 1, by: meta.ShardByNamespace})
 		ended.Spec.HolderIdentity = ""
-		v.saw(ended, second)
+		v.sees(ended, second)
 		if p = own.plan(v, second); own.bids.Intersect(mine) != mine || p.foreign != nil {
 			t.Errorf("%s: when the other has ended, it bids for %v, and says that %v is foreign", what, own.bids, p.foreign)
 		}
@@ -251,8 +253,8 @@ func TestLeasesWithAnotherByReleaseNoRanges(t *testing.T) {
 		"waited for, and then in theirs": {{ranges: of(1), weight: 1, by: meta.ShardByUID}, {worked: of(1), weight: 1, by: meta.ShardByNamespace}},
 	} {
 		v := newTestView()
-		v.listed([]*lease{leaseOf("web-a", "1", "t0", states[0])}, 0)
-		v.saw(leaseOf("web-a", "2", "t1", states[1]), second)
+		v.seesList([]*lease{leaseOf("web-a", "1", "t0", states[0])}, 0)
+		v.sees(leaseOf("web-a", "2", "t1", states[1]), second)
 		v.expire(20 * second)
 		if v.released != (meta.Ranges{}) {
 			t.Errorf("%s: %v are said to be free", what, v.released)
@@ -266,11 +268,11 @@ func TestAReplicaTakesNothingThatItCouldNotBegin(t *testing.T) {
 	n := firstFor(ours, newScores("web-a", 1), newScores("web-b", 1))
 	works := share{ranges: of(n), worked: of(n), weight: 1, by: meta.ShardByUID}
 	v := newTestView()
-	v.listed([]*lease{leaseOf("web-a", "1", "t0", works), leaseOf("web-b", "2", "t0", works)}, 0) // one of them has crashed
-	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges()}
+	v.seesList([]*lease{leaseOf("web-a", "1", "t0", works), leaseOf("web-b", "2", "t0", works)}, 0) // one of them has crashed
+	own := table{count: meta.RangeCount, lease: 15 * second, ours: ours, have: meta.AllRanges()}
 	for at, want := range []bool{14: false, 15: true} {
 		now := time.Duration(at) * second
-		v.saw(leaseOf("web-a", fmt.Sprint(at+10), fmt.Sprint("t", at+1), works), now)
+		v.sees(leaseOf("web-a", fmt.Sprint(at+10), fmt.Sprint("t", at+1), works), now)
 		if p := own.plan(v, now); own.bids.Has(n) != want || !p.wanted.Has(n) {
 			t.Errorf("after %v: it bids %v, and prepares %v", now, own.bids.Has(n), p.wanted.Has(n))
 		}
@@ -295,12 +297,12 @@ func TestARangeIsNotLeftToAReplicaThatJoins(t *testing.T) {
 	} {
 		test.shows.weight, test.shows.by = 1, meta.ShardByUID
 		v := newTestView()
-		v.listed(nil, second)
-		v.saw(leaseOf("web-a", "1", "t0", test.shows), second)
-		own := table{lease: 15 * second, settling: 500 * time.Millisecond, ours: ours, have: meta.AllRanges()}
+		v.seesList(nil, second)
+		v.sees(leaseOf("web-a", "1", "t0", test.shows), second)
+		own := table{count: meta.RangeCount, lease: 15 * second, settling: 500 * time.Millisecond, ours: ours, have: meta.AllRanges()}
 		own.plan(v, second)
 		if test.shows.ranges == (meta.Ranges{}) && test.at >= 15*second {
-			v.saw(leaseOf("web-a", "2", "t1", test.shows), 15*second)
+			v.sees(leaseOf("web-a", "2", "t1", test.shows), 15*second)
 			own.plan(v, 15*second)
 		}
 		p := own.plan(v, second+test.at)
@@ -314,7 +316,7 @@ func TestARangeIsNotLeftToAReplicaThatJoins(t *testing.T) {
 func TestAReplicaSaysThatItJoins(t *testing.T) {
 	shows := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}
 	v := newTestView()
-	own := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), joining: true}
+	own := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), joining: true}
 	is := func(when string, now time.Duration, want bool) {
 		t.Helper()
 		if own.plan(v, now); own.joining != want {
@@ -322,10 +324,10 @@ func TestAReplicaSaysThatItJoins(t *testing.T) {
 		}
 	}
 	is("before a list", second, true)
-	v.listed([]*lease{leaseOf("web-a", "1", "t0", shows)}, second)
+	v.seesList([]*lease{leaseOf("web-a", "1", "t0", shows)}, second)
 	is("when others work", 15*second, true)
 	is("a lease later", 16*second, false)
 	v = newTestView()
-	v.listed(nil, 0)
+	v.seesList(nil, 0)
 	is("in a new group", 0, false)
 }

@@ -61,7 +61,7 @@ func (g *Group) listWorks() {
 // block notes why the work is not shared as it should be, by a plan at the moment now. It returns the time until it has
 // to be asked again; 0 if that is not known. The caller holds mu.
 func (g *Group) block(p plan, now time.Duration) (next time.Duration) {
-	missing := p.wanted.Minus(g.table.have).Len()
+	missing := p.wanted.Minus(g.replica.have).Len()
 	if g.blocked = nil; p.foreign != nil {
 		g.blocked = fmt.Errorf("replica %q shares by %s, and this one by %s: one works on nothing while the other works; all replicas of a group must have one By, so change it together with Name",
 			p.foreign.identity, p.foreign.share.by, g.config.By)
@@ -130,7 +130,7 @@ type change struct {
 // noteChange notes that the ranges that are worked on may have changed from what they were before; lost is why all of
 // them were lost at once, or nil. The caller holds mu.
 func (g *Group) noteChange(ctx context.Context, before meta.Ranges, lost error) {
-	now := g.table.works
+	now := g.replica.works
 	if now == before {
 		return
 	}

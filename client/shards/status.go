@@ -70,7 +70,7 @@ func (g *Group) Status() Status {
 	now, election := g.clock.Mono(), g.elector.Status()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	t := &g.table
+	t := &g.replica
 	s := Status{
 		Group: meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}, Lease: g.config.lease(), Identity: g.config.Identity,
 		Running: g.running, Joined: g.joined && election.Leading, Left: election.Left, Leaving: t.leaving && g.running,
@@ -78,9 +78,9 @@ func (g *Group) Status() Status {
 		Unready: g.notReady(), Blocked: g.blocked, Unowned: g.unowned, Err: g.err, LeaseErr: election.Err,
 	}
 	if g.joined {
-		s.Members = append(s.Members, Member{Identity: g.config.Identity, Lease: g.view.self, Weight: g.config.Weight, Ranges: t.bids, Self: true, Leaving: t.leaving})
+		s.Members = append(s.Members, Member{Identity: g.config.Identity, Lease: g.replica.view.self, Weight: g.config.Weight, Ranges: t.bids, Self: true, Leaving: t.leaving})
 	}
-	for _, m := range g.view.members {
+	for _, m := range g.replica.view.members {
 		if m.hasEnded() {
 			continue
 		}

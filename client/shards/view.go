@@ -6,18 +6,6 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// lease is the part of a Lease that a group uses. Its times are compared for equality only.
-type lease struct {
-	meta.ObjectMeta `json:"metadata"`
-	Spec            struct {
-		HolderIdentity       string `json:"holderIdentity,omitempty"`
-		LeaseDurationSeconds int64  `json:"leaseDurationSeconds,omitempty"`
-		AcquireTime          string `json:"acquireTime,omitempty"`
-		RenewTime            string `json:"renewTime,omitempty"`
-		LeaseTransitions     int64  `json:"leaseTransitions,omitempty"`
-	} `json:"spec"`
-}
-
 // member is another replica, as its lease shows it.
 type member struct {
 	name     string
@@ -79,30 +67,31 @@ type view struct {
 	fresh    bool          // at since the group was new: no lease showed a bid
 	released meta.Ranges   // those that another replica has worked on since, and has given up
 	latest   string        // the version of the last list
-	own      string        // the version of our own lease that the server has had last, as far as is certain
+	score    func(lease string, weight int) *scores
+	own      string // the version of our own lease that the server has had last, as far as is certain
 }
 
 func newView(self string, lasts time.Duration, by meta.ShardBy) *view {
-	return &view{self: self, lasts: lasts, by: by, members: make(map[string]*member)}
+	return &view{self: self, lasts: lasts, by: by, members: make(map[string]*member), score: newScores}
 }
 
 // isForeign reports whether the ranges of a replica are ranges of something else than ours.
 func (v *view) isForeign(m *member) bool { return m.share.by != "" && m.share.by != v.by }
 
 // saw notes a lease as the server had it, at the moment now after that. Older news than what is known change nothing.
-func (v *view) saw(l *lease, now time.Duration) {
-	if l.Name == v.self {
+func (v *view) saw(l leaseState, now time.Duration) {
+	if l.name == v.self {
 		return
 	}
-	m := v.members[l.Name]
+	m := v.members[l.name]
 	switch {
-	case m != nil && m.gone && m.version == l.ResourceVersion:
+	case m != nil && m.gone && m.version == l.version:
 		// A list has told that it is gone.
-	case m == nil || m.uid == l.UID:
-		v.note(l.Name, l, now)
-	case isOlder(l.ResourceVersion, m.version):
+	case m == nil || m.uid == l.uid:
+		v.note(l.name, l, now)
+	case isOlder(l.version, m.version):
 		// News of a lease that has been deleted, which a list has told already.
-		if place := former(l.Name, l.UID); v.members[place] != nil {
+		if place := former(l.name, l.uid); v.members[place] != nil {
 			v.note(place, l, now)
 			v.members[place].gone = true
 		}
@@ -111,8 +100,8 @@ func (v *view) saw(l *lease, now time.Duration) {
 			m.miss(now)
 			v.members[m.former()] = m
 		}
-		delete(v.members, l.Name)
-		v.note(l.Name, l, now)
+		delete(v.members, l.name)
+		v.note(l.name, l, now)
 	}
 }
 
@@ -127,22 +116,18 @@ func isOlder(a, b string) bool {
 }
 
 // note notes a lease in its place among the members.
-func (v *view) note(place string, l *lease, now time.Duration) {
+func (v *view) note(place string, l leaseState, now time.Duration) {
 	m := v.members[place]
-	if m != nil && (isOlder(l.ResourceVersion, m.version) || l.ResourceVersion == m.version && !m.gone) {
+	if m != nil && (isOlder(l.version, m.version) || l.version == m.version && !m.gone) {
 		return
 	}
 	next := &member{
-		name: l.Name, identity: l.Spec.HolderIdentity, uid: l.UID, version: l.ResourceVersion, record: recordOf(l), seen: now, lasts: v.lasts,
-		free: l.Spec.HolderIdentity == "",
-	}
-	if l.Spec.LeaseDurationSeconds > 0 {
-		next.lasts = max(time.Duration(l.Spec.LeaseDurationSeconds)*time.Second, v.lasts)
+		name: l.name, identity: l.record.holder, uid: l.uid, version: l.version, record: l.record, seen: now,
+		lasts: max(l.lasts, v.lasts), free: l.record.holder == "", share: l.share, broken: l.broken,
 	}
 	if next.free && m != nil {
 		next.identity = m.identity
 	}
-	next.share, next.broken = parseShare(l.Annotations[shareAnnotation], l.Name)
 	if next.broken != nil {
 		// The share that is known is the last one only if the replica has not written since.
 		next.share, next.unsure, next.noticed = share{weight: 1}, true, now
@@ -156,7 +141,7 @@ func (v *view) note(place string, l *lease, now time.Duration) {
 	if m != nil && m.share.weight == next.share.weight {
 		next.scores = m.scores
 	} else {
-		next.scores = newScores(next.name, next.share.weight)
+		next.scores = v.score(next.name, next.share.weight)
 	}
 	if m != nil {
 		if m.isLive(now) && !v.isForeign(m) && !v.isForeign(next) { // a bid that is taken away shows nothing: its replica may have waited for somebody
@@ -179,13 +164,13 @@ func (m *member) miss(now time.Duration) {
 
 // deleted notes that a lease has been deleted, and was as l is at last. Its replica may not know that yet, so its
 // ranges count until the lease would have run out.
-func (v *view) deleted(l *lease, now time.Duration) {
-	if l.Name == v.self {
+func (v *view) deleted(l leaseState, now time.Duration) {
+	if l.name == v.self {
 		return
 	}
-	place := l.Name
-	if m := v.members[place]; m != nil && m.uid != l.UID {
-		if place = former(l.Name, l.UID); v.members[place] == nil {
+	place := l.name
+	if m := v.members[place]; m != nil && m.uid != l.uid {
+		if place = former(l.name, l.uid); v.members[place] == nil {
 			return // it has run out
 		}
 	}
@@ -197,21 +182,11 @@ func (v *view) deleted(l *lease, now time.Duration) {
 	}
 }
 
-// record is what a replica changes with every write of its lease.
-type record struct {
-	holder, acquired, renewed string
-	transitions               int64
-}
-
-func recordOf(l *lease) record {
-	return record{l.Spec.HolderIdentity, l.Spec.AcquireTime, l.Spec.RenewTime, l.Spec.LeaseTransitions}
-}
-
 // listed notes a complete list of the leases of the group, which the server had at some moment before now.
-func (v *view) listed(leases []*lease, now time.Duration) {
+func (v *view) listed(leases []leaseState, now time.Duration) {
 	names := make(map[string]bool, len(leases))
 	for _, l := range leases {
-		names[l.Name] = true
+		names[l.name] = true
 		v.saw(l, now)
 	}
 	for name := range v.members {
@@ -260,18 +235,26 @@ func (v *view) restored(now time.Duration) {
 	}
 }
 
-// contradicts reports whether a list shows a lease in an earlier state than is known, although the list is not older
-// than that state. Its own version may not tell that the server has been restored: others may have written as much
-// since.
-func (v *view) contradicts(list meta.List[*lease]) bool {
-	for _, l := range list.Items {
+// known are the latest versions that this replica knew when it asked for the leases.
+type known struct{ head, latest, own string }
+
+func (v *view) known() known { return known{v.head, v.latest, v.own} }
+
+// isEarlier reports whether a list shows an earlier state than this replica knew when it asked for it: etcd has been
+// restored from a backup. The version of the list may not tell that, because others may have written as much since. So a
+// list that is not older than a lease, but shows it in an earlier state, tells it too.
+func (v *view) isEarlier(list leaseList, k known) bool {
+	if isOlder(list.version, k.head) || isOlder(list.version, k.latest) || isOlder(list.version, k.own) {
+		return true
+	}
+	for _, l := range list.leases {
 		known := ""
-		if m := v.members[l.Name]; m != nil && m.uid == l.UID {
+		if m := v.members[l.name]; m != nil && m.uid == l.uid {
 			known = m.version
-		} else if l.Name == v.self {
+		} else if l.name == v.self {
 			known = v.own
 		}
-		if isOlder(l.ResourceVersion, known) && !isOlder(list.ResourceVersion, known) {
+		if isOlder(l.version, known) && !isOlder(list.version, known) {
 			return true
 		}
 	}

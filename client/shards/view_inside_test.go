@@ -26,6 +26,13 @@ func of(n ...int) (r meta.Ranges) {
 	return r
 }
 
+// sees, seesDeletion and seesList give a view what package client reads.
+func (v *view) sees(l *lease, now time.Duration)         { v.saw(stateOf(l), now) }
+func (v *view) seesDeletion(l *lease, now time.Duration) { v.deleted(stateOf(l), now) }
+func (v *view) seesList(leases []*lease, now time.Duration) {
+	v.listed(listOf(meta.List[*lease]{Items: leases}).leases, now)
+}
+
 func newTestView() *view { return newView("web-me", 15*second, meta.ShardByUID) }
 
 func (v *view) wantHolds(t *testing.T, what string, now time.Duration, want meta.Ranges) {
@@ -42,27 +49,27 @@ func (v *view) wantHolds(t *testing.T, what string, now time.Duration, want meta
 
 func TestAViewBelievesALeaseForItsTime(t *testing.T) {
 	v := newTestView()
-	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), worked: of(1), weight: 1, by: meta.ShardByUID}), 10*second)
+	v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), worked: of(1), weight: 1, by: meta.ShardByUID}), 10*second)
 	v.wantHolds(t, "at first", 24*second, of(1, 2))
 	v.wantHolds(t, "when it has run out", 25*second, meta.Ranges{})
 	if v.released != of() {
 		t.Errorf("a lease that showed work on range 1 has run out, so another replica may have taken it, and %v are said to be free", v.released)
 	}
-	v.saw(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 30*second)
-	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1, by: meta.ShardByUID}), 40*second) // news that are old
+	v.sees(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 30*second)
+	v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1, by: meta.ShardByUID}), 40*second) // news that are old
 	v.wantHolds(t, "renewed", 44*second, of(1))
 	v.wantHolds(t, "old news prolong nothing", 45*second, meta.Ranges{})
-	v.saw(leaseOf("web-me", "7", "t1", share{ranges: of(3), weight: 1, by: meta.ShardByUID}), 50*second)
+	v.sees(leaseOf("web-me", "7", "t1", share{ranges: of(3), weight: 1, by: meta.ShardByUID}), 50*second)
 	v.wantHolds(t, "our own lease", 51*second, meta.Ranges{})
 }
 
 func TestAnnotationsByOthersProlongNothing(t *testing.T) {
 	v := newTestView()
 	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
-	v.saw(l, 0)
+	v.sees(l, 0)
 	again := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 	again.Annotations["note"] = "somebody was here"
-	v.saw(again, 14*second)
+	v.sees(again, 14*second)
 	v.wantHolds(t, "in its time", 14*second, of(1))
 	v.wantHolds(t, "when it has run out", 15*second, meta.Ranges{})
 }
@@ -70,13 +77,13 @@ func TestAnnotationsByOthersProlongNothing(t *testing.T) {
 func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 	v := newTestView()
 	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
-	v.saw(l, 0)
-	v.deleted(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), second)
+	v.sees(l, 0)
+	v.seesDeletion(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), second)
 	v.wantHolds(t, "deleted", 14*second, of(1))
 	anew := leaseOf("web-a", "9", "t9", share{ranges: of(2), weight: 1, by: meta.ShardByUID}) // the replica, or another one with its name
 	anew.UID = "another"
-	v.saw(anew, 14*second)
-	v.saw(l, 14*second) // news that are old
+	v.sees(anew, 14*second)
+	v.sees(l, 14*second) // news that are old
 	v.wantHolds(t, "made again", 14*second, of(1, 2))
 	v.wantHolds(t, "when the first had run out", 15*second, of(2))
 	if m := v.members["web-a"]; !m.takesPart(15 * second) {
@@ -84,8 +91,8 @@ func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 	}
 
 	v = newTestView()
-	v.deleted(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0) // and nobody knew of it
-	v.deleted(leaseOf("web-me", "7", "t0", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 0)
+	v.seesDeletion(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0) // and nobody knew of it
+	v.seesDeletion(leaseOf("web-me", "7", "t0", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 0)
 	v.wantHolds(t, "deleted before it was seen", 14*second, of(1))
 	v.wantHolds(t, "when that has run out", 15*second, meta.Ranges{})
 	if len(v.members) != 0 {
@@ -94,11 +101,11 @@ func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 
 	// Late news of the deletion of a lease that has run out, when there is another one of its name.
 	v = newTestView()
-	v.saw(l, 0)
-	v.saw(anew, 14*second)
+	v.sees(l, 0)
+	v.sees(anew, 14*second)
 	v.wantHolds(t, "made again, and the first has run out", 29*second, meta.Ranges{})
-	v.saw(renewed(anew, "10", "t10"), 29*second)
-	v.deleted(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 30*second)
+	v.sees(renewed(anew, "10", "t10"), 29*second)
+	v.seesDeletion(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 30*second)
 	v.wantHolds(t, "late news", 30*second, of(2))
 }
 
@@ -115,7 +122,7 @@ func TestALeaseCountsForTheLongerOfTwoDurations(t *testing.T) {
 		v := newTestView()
 		l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 		l.Spec.LeaseDurationSeconds = says
-		v.saw(l, 0)
+		v.sees(l, 0)
 		what := fmt.Sprintf("a lease of %d s", says)
 		v.wantHolds(t, what, lasts-1, of(1))
 		v.wantHolds(t, what, lasts, meta.Ranges{})
@@ -126,7 +133,7 @@ func TestALeaseCountsForTheLongerOfTwoDurations(t *testing.T) {
 func TestScoresFollowTheWeightOfALease(t *testing.T) {
 	v := newTestView()
 	for i, weight := range []int{1, 3, 3, 1} {
-		v.saw(leaseOf("web-a", fmt.Sprint(i), fmt.Sprint("t", i), share{weight: weight, by: meta.ShardByUID}), time.Duration(i)*second)
+		v.sees(leaseOf("web-a", fmt.Sprint(i), fmt.Sprint("t", i), share{weight: weight, by: meta.ShardByUID}), time.Duration(i)*second)
 		if *v.members["web-a"].scores != *newScores("web-a", weight) {
 			t.Errorf("after lease %d the scores are not those of weight %d", i, weight)
 		}
@@ -137,7 +144,7 @@ func TestScoresFollowTheWeightOfALease(t *testing.T) {
 func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	before := func() *view {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
 		return v
 	}
 	edited := func(version, renewed string) *lease {
@@ -148,14 +155,14 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	anew := leaseOf("web-a", "9", "t9", share{ranges: of(3), weight: 1, by: meta.ShardByUID})
 	anew.UID = "another"
 	for what, lose := range map[string]func(v *view){
-		"not in a list":              func(v *view) { v.listed(nil, 10*second) },
-		"not in two lists":           func(v *view) { v.listed(nil, 10*second); v.listed(nil, 12*second) },
-		"another one by the watch":   func(v *view) { v.saw(anew, 10*second) },
-		"another one in a list":      func(v *view) { v.listed([]*lease{anew}, 10*second) },
-		"edited after a renewal":     func(v *view) { v.saw(edited("8", "t1"), 10*second) },
-		"edited twice after that":    func(v *view) { v.saw(edited("8", "t1"), 10*second); v.saw(edited("9", "t1"), 12*second) },
-		"edited and then deleted":    func(v *view) { v.saw(edited("8", "t1"), 10*second); v.deleted(edited("9", "t1"), 12*second) },
-		"edited, then not in a list": func(v *view) { v.saw(edited("8", "t0"), 5*second); v.listed(nil, 10*second) },
+		"not in a list":              func(v *view) { v.seesList(nil, 10*second) },
+		"not in two lists":           func(v *view) { v.seesList(nil, 10*second); v.seesList(nil, 12*second) },
+		"another one by the watch":   func(v *view) { v.sees(anew, 10*second) },
+		"another one in a list":      func(v *view) { v.seesList([]*lease{anew}, 10*second) },
+		"edited after a renewal":     func(v *view) { v.sees(edited("8", "t1"), 10*second) },
+		"edited twice after that":    func(v *view) { v.sees(edited("8", "t1"), 10*second); v.sees(edited("9", "t1"), 12*second) },
+		"edited and then deleted":    func(v *view) { v.sees(edited("8", "t1"), 10*second); v.seesDeletion(edited("9", "t1"), 12*second) },
+		"edited, then not in a list": func(v *view) { v.sees(edited("8", "t0"), 5*second); v.seesList(nil, 10*second) },
 	} {
 		v := before()
 		lose(v)
@@ -174,8 +181,8 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 
 	// The plan takes that into account: nothing is begun that such a replica may have.
 	v := before()
-	v.listed(nil, second)
-	table := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), bids: of(2, 3), reach: reach{ranges: of(2, 3)}}
+	v.seesList(nil, second)
+	table := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), bids: of(2, 3), reach: reach{ranges: of(2, 3)}}
 	if p := table.plan(v, 2*second); p.confirm != (meta.Ranges{}) {
 		t.Errorf("%v are begun while a replica may have them", p.confirm)
 	}
@@ -185,52 +192,52 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 
 	// One that had nothing when it was seen last, and that somebody has made look as if its replica had ended, may have all of it too.
 	v = newTestView()
-	v.saw(leaseOf("web-a", "5", "t0", share{weight: 1, by: meta.ShardByUID}), 0)
+	v.sees(leaseOf("web-a", "5", "t0", share{weight: 1, by: meta.ShardByUID}), 0)
 	l := edited("8", "t1")
 	l.Spec.HolderIdentity = ""
-	v.saw(l, 10*second)
+	v.sees(l, 10*second)
 	v.wantHolds(t, "edited to look ended", 24*second, meta.AllRanges())
-	v.deleted(l, 12*second)
+	v.seesDeletion(l, 12*second)
 	v.wantHolds(t, "edited to look ended, and deleted", 24*second, meta.AllRanges())
 
 	// A watch that tells how it was at last, later than a list, settles it.
 	v = before()
-	v.listed(nil, 10*second)
-	v.deleted(leaseOf("web-a", "8", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 11*second)
+	v.seesList(nil, 10*second)
+	v.seesDeletion(leaseOf("web-a", "8", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 11*second)
 	v.wantHolds(t, "once it is known", 12*second, of(2))
 	v = before()
-	v.listed(nil, 10*second)
-	v.deleted(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 11*second) // nothing was written since
+	v.seesList(nil, 10*second)
+	v.seesDeletion(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 11*second) // nothing was written since
 	v.wantHolds(t, "once it is known to have been as it was", 12*second, of(1))
 	v.wantHolds(t, "once it is known to have been as it was, later", 15*second, of())
 	v = before()
-	v.listed([]*lease{anew}, 10*second)
-	v.saw(leaseOf("web-a", "7", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 11*second)
+	v.seesList([]*lease{anew}, 10*second)
+	v.sees(leaseOf("web-a", "7", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 11*second)
 	v.wantHolds(t, "once it is known, and made again", 12*second, of(2, 3))
 	if m := v.members["web-a uid-web-a"]; m.takesPart(12 * second) {
 		t.Error("a lease that was deleted is one of a replica")
 	}
 	gone := leaseOf("web-a", "8", "t2", share{weight: 1, by: meta.ShardByUID})
 	gone.Spec.HolderIdentity = ""
-	v.deleted(gone, 12*second)
+	v.seesDeletion(gone, 12*second)
 	v.wantHolds(t, "once it is known to have ended", 12*second, of(3))
 	if m := v.members["web-a"]; !m.takesPart(13*second) || len(v.members) != 1 {
 		t.Errorf("the lease that was made again is not one of a replica, or %d leases are known", len(v.members))
 	}
-	v.deleted(gone, 13*second)
+	v.seesDeletion(gone, 13*second)
 	v.wantHolds(t, "news that are old", 13*second, of(3))
 }
 
 func TestAReleasedLeaseIsForgotten(t *testing.T) {
 	for what, forget := range map[string]func(*view, *lease){
-		"deleted":       func(v *view, l *lease) { v.deleted(l, second) },
-		"not in a list": func(v *view, _ *lease) { v.listed(nil, second) },
+		"deleted":       func(v *view, l *lease) { v.seesDeletion(l, second) },
+		"not in a list": func(v *view, _ *lease) { v.seesList(nil, second) },
 	} {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
 		l := leaseOf("web-a", "6", "t1", share{worked: of(1), weight: 1, by: meta.ShardByUID})
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = "", 1
-		v.saw(l, second)
+		v.sees(l, second)
 		v.wantHolds(t, "given back", second, meta.Ranges{})
 		if v.members["web-a"].takesPart(second) || !v.released.Has(1) {
 			t.Error("a replica that has ended takes part, or its ranges are not known to be free")
@@ -248,14 +255,14 @@ func TestALeaseThatWasMadeToLookEndedKeepsItsRangesWhenItIsDeleted(t *testing.T)
 		do   func(v *view, l *lease)
 		want meta.Ranges
 	}{
-		"deleted":       {func(v *view, l *lease) { v.deleted(l, 2*second) }, of(1)},
-		"not in a list": {func(v *view, _ *lease) { v.listed(nil, 2*second) }, meta.AllRanges()},
+		"deleted":       {func(v *view, l *lease) { v.seesDeletion(l, 2*second) }, of(1)},
+		"not in a list": {func(v *view, _ *lease) { v.seesList(nil, 2*second) }, meta.AllRanges()},
 	} {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0)
 		edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 		edited.Spec.HolderIdentity = ""
-		v.saw(edited, second)
+		v.sees(edited, second)
 		forget.do(v, edited)
 		v.wantHolds(t, what, 14*second, forget.want)
 	}
@@ -272,10 +279,10 @@ func TestAnEditedLeaseKeepsItsRanges(t *testing.T) {
 		"nonsense": func(l *lease) { l.Annotations[shareAnnotation] = "v1" },
 	} {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0)
 		edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 		edit(edited)
-		v.saw(edited, second)
+		v.sees(edited, second)
 		v.wantHolds(t, what, 14*second, of(1))
 		if v.released.Has(1) {
 			t.Errorf("%s: the range is said to be free", what)
@@ -287,7 +294,7 @@ func TestAnEditedLeaseKeepsItsRanges(t *testing.T) {
 	v := newTestView()
 	edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 	delete(edited.Annotations, shareAnnotation)
-	v.saw(edited, 0)
+	v.sees(edited, 0)
 	v.wantHolds(t, "a lease that was never seen otherwise", 14*second, meta.AllRanges())
 	v.wantHolds(t, "when it has run out", 15*second, meta.Ranges{})
 }
@@ -311,7 +318,7 @@ func TestAReplicaThatJoinsTakesOnlyKnownRangesUntilALeaseHasRunOut(t *testing.T)
 		if test.broken {
 			l.Annotations = nil
 		}
-		v.listed([]*lease{l}, 0)
+		v.seesList([]*lease{l}, 0)
 		if got := v.isKnown(7, test.at); got != test.want {
 			t.Errorf("%s: isKnown is %v", what, got)
 		}
@@ -337,8 +344,8 @@ func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 		"a bid that is left, and a range that stays": {a("5", of(1, 2), of(2)), a("6", of(2), of(2)), of()},
 	} {
 		v := newTestView()
-		v.listed([]*lease{test.before}, 0)
-		v.saw(test.after, second)
+		v.seesList([]*lease{test.before}, 0)
+		v.sees(test.after, second)
 		if v.released != test.released {
 			t.Errorf("%s: %v are known to be free, want %v", what, v.released, test.released)
 		}
@@ -346,13 +353,13 @@ func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 
 	// A bid that runs out shows as little as one that is taken away.
 	v := newTestView()
-	v.listed([]*lease{a("5", of(1, 2), of(2))}, 0)
+	v.seesList([]*lease{a("5", of(1, 2), of(2))}, 0)
 	v.expire(15 * second)
 	if v.released != of() {
 		t.Errorf("a lease has run out, and %v are said to be free", v.released)
 	}
 	// When its replica comes back, it tells that it has worked on range 1 before. Somebody else may have had that since.
-	v.saw(a("6", of(), of(1, 2)), 16*second)
+	v.sees(a("6", of(), of(1, 2)), 16*second)
 	if v.released != of() {
 		t.Errorf("a replica has come back, and %v are said to be free", v.released)
 	}
@@ -360,9 +367,9 @@ func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 
 // A lease tells which of its ranges its replica has worked on.
 func TestWorkedBelongsToTheLastBid(t *testing.T) {
-	t0 := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), worked: of(3, 4)}
+	t0 := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), worked: of(3, 4)}
 	v := newTestView()
-	v.listed(nil, 0)
+	v.seesList(nil, 0)
 	t0.plan(v, second)
 	if !t0.bids.Has(3) || t0.worked != (meta.Ranges{}) {
 		t.Errorf("the bids are %v, and %v are said to be worked on since", t0.bids, t0.worked)
@@ -456,10 +463,10 @@ func TestScores(t *testing.T) {
 func TestOldNewsOfALeaseThatIsGoneChangeNothing(t *testing.T) {
 	v := newTestView()
 	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
-	v.saw(l, 0) // by a list; the watch is behind
-	v.listed(nil, 10*second)
+	v.sees(l, 0) // by a list; the watch is behind
+	v.seesList(nil, 10*second)
 	v.wantHolds(t, "not in a list", 12*second, meta.AllRanges())
-	v.saw(l, 12*second) // the watch brings what the first list has told
+	v.sees(l, 12*second) // the watch brings what the first list has told
 	v.wantHolds(t, "after old news", 13*second, meta.AllRanges())
 	if v.members["web-a"].takesPart(13 * second) {
 		t.Error("a replica whose lease is gone is to have ranges")
@@ -476,15 +483,15 @@ func TestALeaseThatWasGivenBackHoldsNothingWhenItIsMadeAgain(t *testing.T) {
 	deleted.ResourceVersion = "7"
 	for what, then := range map[string]func(v *view){
 		"a list comes when the watch has told more than it": func(v *view) {
-			v.deleted(&deleted, second)
-			v.listed([]*lease{free}, second)
-			v.saw(anew, 2*second)
+			v.seesDeletion(&deleted, second)
+			v.seesList([]*lease{free}, second)
+			v.sees(anew, 2*second)
 		},
-		"a list tells more than the watch": func(v *view) { v.listed([]*lease{anew}, 2*second) },
+		"a list tells more than the watch": func(v *view) { v.seesList([]*lease{anew}, 2*second) },
 	} {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
-		v.saw(free, second)
+		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		v.sees(free, second)
 		then(v)
 		v.wantHolds(t, what, 3*second, of(2))
 	}
@@ -513,10 +520,10 @@ func TestAListThatContradictsWhatIsKnown(t *testing.T) {
 		"our own, earlier":          {list: list("30", leaseOf("web-me", "21", "t", share{weight: 1, by: meta.ShardByUID})), want: true},
 	} {
 		v := newTestView()
-		v.listed([]*lease{a("20")}, 0)
+		v.seesList([]*lease{a("20")}, 0)
 		v.own = "22"
-		if got := v.contradicts(test.list); got != test.want {
-			t.Errorf("%s: contradicts is %v", what, got)
+		if got := v.isEarlier(listOf(test.list), known{}); got != test.want {
+			t.Errorf("%s: isEarlier is %v", what, got)
 		}
 	}
 }
@@ -526,12 +533,12 @@ func TestARestoredServer(t *testing.T) {
 	v := newTestView()
 	ended := leaseOf("web-b", "21", "t", share{weight: 1, by: meta.ShardByUID})
 	ended.Spec.HolderIdentity = ""
-	v.listed([]*lease{leaseOf("web-a", "20", "t5", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), ended}, 0)
+	v.seesList([]*lease{leaseOf("web-a", "20", "t5", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), ended}, 0)
 	v.restored(5 * second)
 	before := leaseOf("web-a", "10", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID})
-	v.listed([]*lease{before}, 5*second)
+	v.seesList([]*lease{before}, 5*second)
 	v.wantHolds(t, "soon", 19*second, meta.AllRanges())
-	v.saw(leaseOf("web-a", "11", "t2", share{ranges: of(3), weight: 1, by: meta.ShardByUID}), 19*second)
+	v.sees(leaseOf("web-a", "11", "t2", share{ranges: of(3), weight: 1, by: meta.ShardByUID}), 19*second)
 	v.wantHolds(t, "after a lease", 20*second, of(3))
 	if len(v.members) != 1 {
 		t.Errorf("%d leases are known", len(v.members))
@@ -541,7 +548,7 @@ func TestARestoredServer(t *testing.T) {
 // News that begin anew with a list say nothing of what was given up before, and nothing is known for a lease from then on.
 func TestNewsThatBeginAnew(t *testing.T) {
 	v := newTestView()
-	v.listed(nil, 0)
+	v.seesList(nil, 0)
 	v.restart("5", 0)
 	if !v.knowsAll(0) || v.head != "5" {
 		t.Errorf("after the first list: all is known: %v; the news have come to %q", v.knowsAll(0), v.head)

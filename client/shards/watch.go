@@ -13,34 +13,18 @@ import (
 
 var errRestored = errors.New("the server has an earlier state than before: it has been restored from a backup")
 
-// list asks for all leases of the group, as the server has them now. If that is an earlier state than before, it
-// returns them with errRestored.
+// list asks for all leases of the group, as the server has them now.
 func (g *Group) list(ctx context.Context) (meta.List[*lease], error) {
-	g.mu.Lock()
-	known := []string{g.view.head, g.view.latest, g.view.own}
-	g.mu.Unlock()
-	list, err := g.leases.List(ctx, client.ListOptions{Namespace: g.config.Namespace, LabelSelector: GroupLabel + "=" + g.config.Name, PageSize: -1})
-	if err != nil {
-		return list, err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	isLower := func(known string) bool { return isOlder(list.ResourceVersion, known) }
-	if slices.ContainsFunc(known, isLower) || g.view.contradicts(list) {
-		return list, errRestored
-	}
-	g.view.latest = list.ResourceVersion
-	return list, nil
+	return g.leases.List(ctx, client.ListOptions{Namespace: g.config.Namespace, LabelSelector: GroupLabel + "=" + g.config.Name, PageSize: -1})
 }
 
 // watch follows the leases of the group until ctx ends. It goes on from the last version that it has come to, so that
 // the view also learns of leases that are made and deleted while nothing can be read.
 func (g *Group) watch(ctx context.Context) {
 	failures := g.newBackoff()
-	var course course
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := g.watchOnce(ctx, &course)
+		err := g.watchOnce(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -83,58 +67,40 @@ func (g *Group) expect() {
 	}
 }
 
-// course is how the watches of a Run have gone.
-type course struct {
-	broken bool // the server or this program cannot go on from the version that the news have come to
-	barren int  // how many watches in a row have brought nothing
-}
-
-// enoughBarren is how many watches in a row may bring nothing, although the leases can be listed, before the news begin
-// anew with a list.
-const enoughBarren = 2
-
 var errSilent = errors.New("no news of any lease has come, although replicas renew theirs")
 
 // watchOnce lists the leases, and watches them until the server ends the watch, which is no error.
-func (g *Group) watchOnce(outer context.Context, course *course) error {
+func (g *Group) watchOnce(outer context.Context) error {
 	ctx, cancel := context.WithCancelCause(outer)
 	defer cancel(nil)
 	// Each replica renews its lease once in RetryPeriod, this one too. A watch without news is dead.
 	patience := 2*g.config.RetryPeriod + g.config.RenewDeadline/4
 	silence := time.AfterFunc(patience, func() { cancel(errSilent) })
 	defer silence.Stop()
+	g.mu.Lock()
+	known := g.replica.view.known()
+	g.mu.Unlock()
 	list, err := g.list(ctx)
-	restored := errors.Is(err, errRestored)
-	switch {
-	case restored:
-		g.listFailed(err)
-	case err != nil:
+	if err != nil {
 		return g.silent(outer, ctx, err)
 	}
-	from, old := g.learn(list, restored, course)
-	g.poke()
-	g.listWorks()
-	for _, l := range list.Items {
-		if old[l.Name] {
-			g.delete(ctx, l)
-		}
-	}
+	from := g.learn(ctx, list, known)
 	silence.Reset(patience)
-	course.barren++
 	o := client.WatchOptions{
 		Namespace: g.config.Namespace, LabelSelector: GroupLabel + "=" + g.config.Name, ResourceVersion: from, Bookmarks: true,
 	}
 	err = g.leases.WatchEach(ctx, o, nil, func(event client.Event[*lease]) error {
 		if event.Err != nil {
-			course.broken = true
+			g.mu.Lock()
+			g.replica.course.broken = true
+			g.mu.Unlock()
 			return event.Err
 		}
-		course.barren = 0
 		now := g.clock.Mono()
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.heard(event, now)
-		if g.lively = silence; len(g.table.reach.waits) > 0 {
+		if g.lively = silence; len(g.replica.reach.waits) > 0 {
 			silence.Reset(g.config.RetryPeriod)
 		} else {
 			silence.Reset(patience)
@@ -143,34 +109,35 @@ func (g *Group) watchOnce(outer context.Context, course *course) error {
 	})
 	g.mu.Lock()
 	g.lively = nil
-	g.mu.Unlock()
 	switch {
 	case errors.Is(err, apierrors.Expired):
-		course.broken = true
+		g.replica.course.broken = true
 	case errors.Is(err, apierrors.Forbidden):
-		course.barren = enoughBarren
+		g.replica.course.barren = enoughBarren
 	}
+	g.mu.Unlock()
 	return g.silent(outer, ctx, err)
 }
 
-// learn notes the list before a watch. It returns the version that the watch is to begin after, and the names of the
-// leases that this replica is to delete.
-func (g *Group) learn(list meta.List[*lease], restored bool, course *course) (from string, old map[string]bool) {
-	now := g.clock.Mono()
+// learn notes the list before a watch, and deletes leases of replicas that ended long ago. known was known when the list
+// was asked for. It returns the version that the watch is to begin after.
+func (g *Group) learn(ctx context.Context, list meta.List[*lease], known known) (from string) {
+	leases, now := listOf(list), g.clock.Mono()
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	v, r := g.view, &g.table.reach
+	from, restored := g.replica.learns(leases, known, now)
+	old := g.replica.over(now)
+	g.mu.Unlock()
 	if restored {
-		v.restored(now)
-		v.latest = list.ResourceVersion
+		g.listFailed(errRestored)
 	}
-	v.listed(list.Items, now)
-	if v.head == "" || course.broken || restored || course.barren >= enoughBarren && len(r.waits) > 0 {
-		v.restart(list.ResourceVersion, now)
-		r.came(list.ResourceVersion)
-		course.broken = false
+	g.poke()
+	g.listWorks()
+	for _, l := range list.Items {
+		if slices.Contains(old, l.Name) {
+			g.delete(ctx, l)
+		}
 	}
-	return v.head, g.over(now)
+	return from
 }
 
 // silent returns errSilent for a watch that has been ended because it brought no news, and else err. Later requests use
@@ -188,37 +155,11 @@ func (g *Group) silent(outer, ctx context.Context, err error) error {
 
 // heard notes an event of the watch at the moment now. The caller holds mu.
 func (g *Group) heard(event client.Event[*lease], now time.Duration) {
-	switch {
-	case event.Type == client.Bookmark:
-	case event.Object.Name == g.view.self:
-		if _, err := parseShare(event.Object.Annotations[shareAnnotation], g.view.self); err != nil && event.Type != client.Deleted {
-			g.edited = true // the others do not know any more what this replica has
-		}
-	case event.Type == client.Deleted:
-		g.view.deleted(event.Object, now)
-	default:
-		g.view.saw(event.Object, now)
+	var l leaseState
+	if event.Type != client.Bookmark {
+		l = stateOf(event.Object)
 	}
-	g.view.came(event.Identity.ResourceVersion)
-	if g.table.reach.came(g.view.head) || event.Type != client.Bookmark {
+	if g.replica.hears(l, event.Type == client.Deleted, event.Identity.ResourceVersion, now) {
 		g.poke()
 	}
-}
-
-// keptFor is how many lease durations the lease of a replica stays that has ended without deleting it.
-const keptFor = 20
-
-// over returns the names of the leases that this replica is to delete, because theirs ended long ago. One replica does
-// it for all. The caller holds mu.
-func (g *Group) over(now time.Duration) map[string]bool {
-	old := make(map[string]bool)
-	for _, m := range g.view.members {
-		switch {
-		case m.takesPart(now) && m.name < g.view.self:
-			return nil
-		case now >= m.seen+keptFor*m.lasts:
-			old[m.name] = true
-		}
-	}
-	return old
 }
