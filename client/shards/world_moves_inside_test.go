@@ -1,0 +1,645 @@
+package shards
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// move is one thing that can happen.
+type move struct {
+	kind   kind
+	player int
+	n      int // which range, or which of several
+}
+
+type kind uint8
+
+const (
+	tick kind = iota
+	begin
+	claim
+	renew
+	arrive
+	reply
+	losePut
+	loseReply
+	ghost
+	plans
+	expire
+	pause
+	resume
+	serveConfirm
+	replyConfirm
+	loseConfirm
+	askRelist
+	serveRelist
+	replyRelist
+	loseRelist
+	deliver
+	finish
+	prepare
+	unready
+	leave
+	stop
+	free
+	keep
+	crash
+	cut
+	compact
+	remove
+	edit
+	backUp
+	restore
+)
+
+var kinds = [...]string{
+	tick: "a tick passes", begin: "the process of %s begins", claim: "%s claims its lease", renew: "%s writes its lease",
+	arrive: "the write of %s reaches the server", reply: "%s gets the answer to its write", losePut: "a write of %s is lost",
+	loseReply: "the answer to the write of %s is lost", ghost: "an earlier write of %s reaches the server", plans: "%s makes a plan",
+	expire: "%s notices that its lease has run out", pause: "%s is stopped", resume: "%s goes on",
+	serveConfirm: "the server answers the list with which %s confirms its ranges",
+	replyConfirm: "%s gets that list", loseConfirm: "that list of %s fails", askRelist: "%s lists the leases before a watch",
+	serveRelist: "the server answers that list of %s", replyRelist: "%s gets the list before a watch, and watches",
+	loseRelist: "the list of %s before a watch fails", deliver: "the watch of %s brings an event", finish: "the work of %s on a range returns",
+	prepare: "%s is prepared for its ranges", unready: "%s is not prepared any more", leave: "%s is to leave", stop: "the work of %s has returned",
+	free: "%s gives its lease back", keep: "%s does not give its lease back", crash: "%s crashes", cut: "the watch of %s ends",
+	compact: "the server forgets its history", remove: "somebody deletes the lease of %s", edit: "somebody edits the lease of %s",
+	backUp: "somebody backs the server up", restore: "somebody restores the backup",
+}
+
+func (m move) String() string {
+	text := kinds[m.kind]
+	if m.kind == claim || m.kind == renew || m.kind == free {
+		text += [...]string{"", ", and the write is lost", ", and the answer is lost"}[m.n]
+	}
+	if m.kind == tick || m.kind == compact || m.kind == backUp || m.kind == restore {
+		return text
+	}
+	return fmt.Sprintf(text, playerName(m.player))
+}
+
+// isFault reports whether a move is no part of a group without faults.
+func (m move) isFault() bool {
+	switch m.kind {
+	case losePut, loseReply, ghost, pause, loseConfirm, loseRelist, unready, leave, stop, keep, crash, cut, compact, remove, edit, backUp, restore:
+		return true
+	}
+	return false
+}
+
+// moves appends all that can happen in w to all.
+func (w *world) moves(all []move) []move {
+	if w.mayTick() {
+		all = append(all, move{kind: tick})
+	}
+	for i := range w.players {
+		p := &w.players[i]
+		add := func(ok bool, k kind) {
+			if ok {
+				all = append(all, move{kind: k, player: i})
+			}
+		}
+		alive, has := p.phase != down, w.leases[i].name != ""
+		add(alive && p.paused, resume)
+		add(p.put.stage == sent && w.hasRoom(), arrive)
+		add(len(p.ghosts) > 0 && w.hasRoom(), ghost)
+		add(alive && w.left.crash > 0, crash)
+		add(has && w.left.remove > 0 && w.hasRoom(), remove)
+		add(has && w.left.edit > 0 && w.leases[i].broken == nil && w.hasRoom(), edit)
+		if p.paused {
+			continue
+		}
+		add(p.phase == leading && w.left.pause > 0, pause)
+		add(!alive && (p.life == 0 || w.left.restart > 0), begin)
+		write := func(ok bool, k kind) {
+			add(ok && p.put.stage == idle && w.hasRoom(), k)
+			if ok && p.put.stage == idle && w.hasRoom() && !w.slow && w.left.lost > 0 && len(p.tries) < 2 {
+				all = append(all, move{k, i, lost}, move{k, i, unanswered})
+			}
+		}
+		write(p.phase == seeking && w.mayClaim(p), claim)
+		write(p.phase == leading && (p.due || w.now > p.sentLast()), renew)
+		add(alive && p.put.stage >= answered, reply)
+		add(alive && p.put.stage == sent && w.left.lost > 0 && len(p.tries) < 2, losePut)
+		add(alive && p.put.stage >= answered && w.left.lost > 0 && len(p.tries) < 2, loseReply)
+		add(p.phase == leading && p.poked, plans)
+		add(p.phase == leading && !w.holds(p), expire)
+		add(p.confirm.stage == sent && !w.isExcluded(i), serveConfirm)
+		add(p.confirm.stage == answered, replyConfirm)
+		add((p.confirm.stage == sent || p.confirm.stage == answered) && w.left.lost > 0, loseConfirm)
+		add(alive && !p.watches && p.relist.stage == idle, askRelist)
+		add(p.relist.stage == sent && !w.isExcluded(i), serveRelist)
+		add(p.relist.stage == answered, replyRelist)
+		add(p.relist.stage != idle && w.left.lost > 0, loseRelist)
+		add(alive && p.watches && w.next(p) != nil && !w.isUnsettled(i), deliver)
+		for n := range w.ranges {
+			if p.phase == leading && p.r.drains.Has(n) && p.r.users[n] > 0 {
+				all = append(all, move{finish, i, n})
+			}
+		}
+		add(w.prepares && p.phase == leading && p.wanted != p.r.have, prepare)
+		add(w.prepares && p.phase == leading && w.left.unready > 0 && p.r.have != meta.Ranges{}, unready)
+		add(p.phase == leading && w.left.leave > 0 && !p.r.leaving, leave)
+		add(p.phase == leading && p.r.leaving, stop)
+		write(p.phase == releasing, free)
+		add(p.phase == releasing && p.put.stage == idle, keep)
+		add(p.watches && w.left.cut > 0, cut)
+	}
+	if w.left.compact > 0 && w.since < w.version {
+		all = append(all, move{kind: compact})
+	}
+	if w.left.restore > 0 {
+		if w.backup == nil && w.version > 0 {
+			all = append(all, move{kind: backUp})
+		} else if w.backup != nil && w.backup.version < w.version {
+			all = append(all, move{kind: restore})
+		}
+	}
+	return all
+}
+
+// mayTick reports whether time may pass: no replica loses its lease for want of a renewal, unless that fault is left.
+func (w *world) mayTick() bool {
+	if w.left.expire > 0 {
+		return true
+	}
+	for i := range w.players {
+		if p := &w.players[i]; p.phase == leading && !p.paused && w.now+time.Second >= p.term+w.deadline && w.holds(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasRoom reports whether the server can change a lease now. If a watch is far behind, changes wait, so that the number
+// of worlds is finite.
+func (w *world) hasRoom() bool {
+	w.trim()
+	return len(w.events) < w.rules.events
+}
+
+// sentLast returns when p sent its last write.
+func (p *player) sentLast() time.Duration {
+	last := p.term
+	for _, t := range p.tries {
+		last = max(last, t.sent)
+	}
+	return last
+}
+
+// mayClaim reports whether p may take its lease, as package leader decides: it is free, or nobody else has it.
+func (w *world) mayClaim(p *player) bool {
+	l := w.leases[w.index(p)]
+	if l.name == "" || l.record.holder == "" || int(l.record.transitions) == p.life {
+		return true
+	}
+	return p.foreign != l.record.renewed || w.now >= p.since+w.rules.lease // the first look notes it
+}
+
+func (w *world) index(p *player) int {
+	for i := range w.players {
+		if p == &w.players[i] {
+			return i
+		}
+	}
+	panic("no player")
+}
+
+// isExcluded reports whether one of the two cases that DESIGN.md says remain would begin if the server answered a list
+// of player i now.
+func (w *world) isExcluded(i int) bool {
+	if w.residual {
+		return false
+	}
+	if w.isUnsettled(i) {
+		return true
+	}
+	if w.players[i].r.view.complete {
+		return false
+	}
+	for _, l := range w.leases {
+		if l.broken != nil || l.share.ranges != (meta.Ranges{}) {
+			return false
+		}
+	}
+	for j := range w.players { // its lease with bids has been deleted, so nothing shows these
+		if p := &w.players[j]; j != i && w.holds(p) && p.r.bids != (meta.Ranges{}) && w.leases[j].uid != p.uid {
+			return true
+		}
+	}
+	return false
+}
+
+// isUnsettled reports whether a replica other than i has a lease that the server has in an earlier state, after a backup
+// was restored, and has not tried to renew it since.
+func (w *world) isUnsettled(i int) bool {
+	for j := range w.players {
+		if p := &w.players[j]; j != i && p.unsettled && w.holds(p) && !w.residual {
+			return true
+		}
+	}
+	return false
+}
+
+// do lets m happen.
+func (w *world) do(m move) {
+	p := &w.players[m.player]
+	r := &p.r
+	switch m.kind {
+	case tick:
+		w.now += time.Second
+		for i := range w.players {
+			q := &w.players[i]
+			if q.confirm.stage == refused && !q.paused {
+				q.confirm = read{}
+			}
+			switch {
+			case q.phase != leading || q.paused:
+			case w.now == q.term+w.deadline:
+				w.left.expire--
+				w.lose(q)
+			case w.now > q.term+w.deadline:
+				w.lose(q)
+			default:
+				w.poke(q)
+			}
+		}
+	case begin:
+		if p.life > 0 {
+			w.left.restart--
+		}
+		*p = player{phase: seeking, life: p.life + 1, ghosts: p.ghosts, r: w.fresh(m.player)}
+	case claim:
+		w.claim(p, m.player)
+		w.settle(p, m.player, m.n)
+	case renew:
+		w.send(p, m.player, false)
+		w.settle(p, m.player, m.n)
+	case arrive:
+		w.arrives(p)
+	case reply:
+		w.reply(p, m.player)
+	case losePut, loseReply:
+		w.left.lost--
+		w.giveUp(p, m.kind == losePut)
+	case ghost:
+		_, _ = w.accept(p.ghosts[0])
+		p.ghosts = p.ghosts[1:]
+	case plans:
+		w.plan(p)
+	case expire:
+		w.lose(p)
+	case pause:
+		w.left.pause--
+		p.paused = true
+	case resume:
+		p.paused = false
+		w.poke(p)
+	case serveConfirm:
+		p.confirm.stage, p.confirm.list = answered, w.listed()
+	case replyConfirm:
+		q := p.confirm
+		p.confirm = read{}
+		begun, ok := r.answered(q.q, q.list, w.now)
+		if !ok {
+			p.confirm.stage = refused // it is asked for again after a while
+		}
+		for n := range begun.All() {
+			r.users[n] = 1
+		}
+		w.poke(p)
+	case loseConfirm:
+		w.left.lost--
+		p.confirm = read{stage: refused}
+	case askRelist:
+		p.relist = read{stage: sent, q: question{known: r.view.known()}}
+		if !w.slow && !w.isExcluded(m.player) {
+			p.relist.list = w.listed()
+			w.learn(p)
+		}
+	case serveRelist:
+		p.relist.stage, p.relist.list = answered, w.listed()
+	case replyRelist:
+		w.learn(p)
+	case loseRelist:
+		w.left.lost--
+		p.relist = read{}
+	case deliver:
+		e := w.next(p)
+		if r.hears(e.lease, e.deleted, w.text(e.version), w.now) {
+			w.poke(p)
+		}
+		if r.edited {
+			w.poke(p)
+		}
+	case finish:
+		r.users[m.n] = 0
+		w.poke(p)
+	case prepare:
+		r.have = p.wanted
+		w.poke(p)
+	case unready:
+		w.left.unready--
+		r.have = meta.Ranges{}
+		w.poke(p)
+	case leave:
+		w.left.leave--
+		r.leaves()
+		w.poke(p)
+	case stop:
+		r.leaves()
+		r.drop(false)
+		p.ending = true
+		w.endTerm(p)
+	case free:
+		w.free(p, m.player)
+		w.settle(p, m.player, m.n)
+	case keep:
+		w.released(p)
+	case crash:
+		w.left.crash--
+		if p.put.stage == sent {
+			p.ghosts = append(p.ghosts[:0:0], p.put)
+		}
+		p.phase = down
+	case cut:
+		w.left.cut--
+		p.watches = false
+	case compact:
+		w.left.compact--
+		w.compact()
+	case remove:
+		w.left.remove--
+		w.remove(m.player)
+	case edit:
+		w.left.edit--
+		l := w.leases[m.player]
+		l.broken, l.share = errEdited, share{}
+		w.store(l)
+	case backUp:
+		w.backup = &snapshot{w.version, slices.Clone(w.leases)}
+	case restore:
+		w.restore()
+	}
+}
+
+// learn has p learn the list before a watch, and watch.
+func (w *world) learn(p *player) {
+	from, _ := p.r.learns(p.relist.list, p.relist.q.known, w.now)
+	p.relist, p.watches = read{}, true
+	if versionOf(from) < w.since {
+		p.watches, p.r.course.broken = false, true
+	}
+	w.poke(p)
+}
+
+// poke has p make another plan, at once or later.
+func (w *world) poke(p *player) {
+	if p.phase != leading {
+		return
+	}
+	p.poked = true
+	if !w.lazy {
+		w.plan(p)
+	}
+}
+
+// plan has p make a plan, and carries it out as Group does.
+func (w *world) plan(p *player) {
+	p.poked = false
+	plan := p.r.advance(w.now)
+	p.due = p.due || plan.write
+	p.wanted = plan.wanted
+	if plan.confirm != (meta.Ranges{}) && p.confirm.stage == idle {
+		p.confirm = read{stage: sent, q: p.r.asks(plan.confirm)}
+		if !w.slow && !w.isExcluded(w.index(p)) {
+			p.confirm.stage, p.confirm.list = answered, w.listed()
+		}
+	}
+}
+
+// accept is the server that gets a write. It returns what it answers.
+func (w *world) accept(q put) (stage, leaseState) {
+	if now := w.leases[index(q.lease.name)]; now.version != q.base || now.uid != q.lease.uid && q.base != "" {
+		return refused, leaseState{}
+	}
+	l := q.lease
+	if q.base == "" {
+		w.uids++
+		l.uid = w.text(w.uids)
+	}
+	return answered, w.store(l)
+}
+
+// send sends a write of the lease that p knows, with what its replica says.
+func (w *world) send(p *player, i int, frees bool) {
+	w.writes++
+	l := leaseState{name: leaseNames[i], uid: p.lock.uid, share: p.r.writes()}
+	l.record = record{holder: w.text(i + 1), renewed: w.text(w.writes), transitions: int64(p.life)}
+	if frees {
+		l.record.holder = ""
+	}
+	p.put = put{stage: sent, base: p.lock.version, lease: l, sent: w.now, frees: frees}
+	p.due = false
+}
+
+// arrives is when the server gets the write of p.
+func (w *world) arrives(p *player) {
+	p.put.stage, p.put.lease = w.accept(p.put)
+	p.unsettled = false
+}
+
+// The fates of a write that takes no time.
+const (
+	fine = iota
+	lost
+	unanswered
+)
+
+// settle has the write of p, if there is one, come to its end at once, unless requests take time.
+func (w *world) settle(p *player, i, fate int) {
+	if w.slow || p.put.stage != sent {
+		return
+	}
+	switch fate {
+	case fine:
+		w.arrives(p)
+		w.reply(p, i)
+	case lost:
+		w.left.lost--
+		w.giveUp(p, true)
+	case unanswered:
+		w.left.lost--
+		w.arrives(p)
+		w.giveUp(p, false)
+	}
+}
+
+// take notes a state of the lease that the server has answered with. It reports whether it is the last that this
+// process has certainly written.
+func (w *world) take(p *player, l leaseState) bool {
+	before := p.lock.version
+	p.lock = l
+	if i := slices.IndexFunc(p.tries, func(t try) bool { return l.name != "" && t.renewed == l.record.renewed }); i >= 0 {
+		p.held, p.uid = l.record.renewed, l.uid
+		p.extend(w, p.tries[i].sent)
+		p.tries = nil
+	} else if l.version != before {
+		p.tries = nil
+	}
+	mine := l.name != "" && p.held != "" && l.record.renewed == p.held && l.uid == p.uid
+	if mine {
+		p.r.stored(l)
+	}
+	return mine
+}
+
+// extend notes that a claim has been accepted, unless the term is over.
+func (p *player) extend(w *world, sent time.Duration) {
+	if p.phase == seeking || w.holds(p) {
+		p.term = sent
+	}
+}
+
+// claim has p, which has no lease, read it and claim it.
+func (w *world) claim(p *player, i int) {
+	l := w.leases[i]
+	if l.name != "" && l.record.holder != "" && int(l.record.transitions) != p.life && p.foreign != l.record.renewed {
+		p.foreign, p.since = l.record.renewed, w.now
+		return
+	}
+	p.foreign = ""
+	if w.take(p, l) && l.record.holder != "" && w.lead(p) {
+		return
+	}
+	w.send(p, i, false)
+}
+
+// lead begins a term, if the claim was answered soon.
+func (w *world) lead(p *player) bool {
+	if 2*(w.now-p.term) >= w.deadline {
+		return false
+	}
+	p.phase = leading
+	w.poke(p)
+	return true
+}
+
+// reply has p get the answer to its write.
+func (w *world) reply(p *player, i int) {
+	q := p.put
+	p.put = put{}
+	if q.stage == answered {
+		p.tries = append(p.tries, try{q.lease.record.renewed, q.sent})
+		w.take(p, q.lease)
+		switch p.phase {
+		case seeking:
+			w.lead(p)
+		case releasing:
+			if p.ending && w.leases[i].version == q.lease.version {
+				w.remove(i)
+			}
+			w.released(p)
+		case leading:
+			w.poke(p)
+		}
+		return
+	}
+	switch p.phase {
+	case leading: // it reads its lease
+		switch before := p.held; {
+		case !w.take(p, w.leases[i]) || p.lock.record.holder == "":
+			w.lose(p)
+		case p.held == before: // somebody else has changed it
+			p.due = true
+			w.poke(p)
+		default:
+			w.poke(p)
+		}
+	case releasing:
+		if !w.take(p, w.leases[i]) {
+			w.released(p)
+		}
+	}
+}
+
+// giveUp has p wait no longer for the answer to its write.
+func (w *world) giveUp(p *player, unarrived bool) {
+	q := p.put
+	p.put = put{}
+	if q.stage == refused {
+		return
+	}
+	p.tries = append(p.tries, try{q.lease.record.renewed, q.sent})
+	if unarrived && w.left.late > 0 && len(p.ghosts) == 0 {
+		w.left.late--
+		p.ghosts = append(p.ghosts[:0:0], q)
+	}
+	if p.phase == leading {
+		p.due = true // it is tried again
+	}
+}
+
+// lose ends the term of p.
+func (w *world) lose(p *player) {
+	p.r.drop(true)
+	w.endTerm(p)
+}
+
+// endTerm has p give its lease back. A write that is under way is cancelled, which the server may not notice.
+func (w *world) endTerm(p *player) {
+	p.phase, p.confirm, p.poked, p.unsettled = releasing, read{}, false, false
+	if p.put.stage != idle {
+		w.giveUp(p, p.put.stage == sent)
+	}
+	p.due = false
+}
+
+// free has p give its lease back.
+func (w *world) free(p *player, i int) {
+	if len(p.tries) > 0 {
+		w.take(p, w.leases[i])
+	}
+	if p.held == "" || p.lock.name == "" || p.lock.record.renewed != p.held {
+		w.released(p)
+		return
+	}
+	w.send(p, i, true)
+}
+
+// released is the end of Run of package leader.
+func (w *world) released(p *player) {
+	p.phase, p.term, p.foreign, p.held, p.uid, p.tries, p.lock = seeking, 0, "", "", "", nil, leaseState{}
+	if p.ending {
+		p.phase = down
+	}
+}
+
+// compact has the server forget its history: watches that are behind end.
+func (w *world) compact() {
+	w.events, w.since = nil, w.version
+	for i := range w.players {
+		if p := &w.players[i]; p.watches && versionOf(p.r.view.head) < w.since {
+			p.watches, p.r.course.broken = false, true
+		}
+	}
+}
+
+// restore has the server go back to its backup. All watches end.
+func (w *world) restore() {
+	w.left.restore--
+	w.restored = true
+	w.version, w.leases, w.events, w.since = w.backup.version, slices.Clone(w.backup.leases), nil, w.backup.version
+	w.backup = nil
+	for i := range w.players {
+		p := &w.players[i]
+		p.watches = false
+		p.unsettled = w.holds(p) && w.leases[i].version != p.lock.version
+		if p.put.stage == sent { // by an API server that has been started anew
+			w.giveUp(p, false)
+		}
+	}
+}
