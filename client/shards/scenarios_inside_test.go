@@ -56,6 +56,7 @@ func scenarios() []scenario {
 		{name: "three replicas", players: 3, begun: []int{1, 0}},
 		{name: "three replicas, of which one crashes", players: 3, begun: []int{0, 1, 2}, left: budget{crash: 1}},
 		{name: "three replicas, and a lease is deleted", players: 3, begun: both, left: budget{remove: 1}},
+		{name: "who joins, and a lease is deleted", players: 3, ranges: 2, begun: []int{1, 2}, left: budget{remove: 1}},
 		{name: "another Options.By", players: 2, begun: one, rules: rules{mixed: true}},
 		{name: "another Options.By, and one leaves", players: 2, begun: both, left: budget{leave: 1}, rules: rules{mixed: true}},
 	}

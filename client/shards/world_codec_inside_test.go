@@ -17,7 +17,10 @@ type coder struct {
 	at    int    // up to there
 	buf   []byte // is written
 
-	versions []int // in order; a version is written as its place
+	// versions are in order. A version is written as its place among them; after anchor, which is that of the server or of
+	// its backup, as that of anchor and the distance from it, because a restored server comes to the same versions again.
+	versions []int
+	anchor   int
 	counting bool  // the versions are collected, and nothing is written
 	uids     []string
 	records  []string
@@ -29,7 +32,10 @@ var errEdited = errors.New("edited")
 func (c *coder) encode(w *world) []byte {
 	w.tidy()
 	c.versions, c.uids, c.records, c.buf = append(c.versions[:0], 0), c.uids[:0], c.records[:0], c.buf[:0]
-	c.reads, c.counting = false, true
+	c.reads, c.counting, c.anchor = false, true, w.version
+	if w.backup != nil {
+		c.anchor = w.backup.version
+	}
 	c.world(w)
 	slices.Sort(c.versions)
 	c.versions = slices.Compact(c.versions)
@@ -121,8 +127,8 @@ func (c *coder) number(v *int) {
 		return
 	}
 	if !c.reads {
-		place, _ := slices.BinarySearch(c.versions, *v)
-		b := byte(place)
+		place, _ := slices.BinarySearch(c.versions, min(*v, c.anchor))
+		b := byte(place + max(*v-c.anchor, 0))
 		c.byte(&b)
 		return
 	}
@@ -320,7 +326,7 @@ func (c *coder) share(w *world, name string, s *share) {
 		s.weight = 1
 		if s.by = meta.ShardByUID; unset {
 			s.by = ""
-		} else if w.mixed && index(name) == len(w.players)-1 {
+		} else if w.mixed && index(name) == len(w.leases)-1 {
 			s.by = meta.ShardByNamespace
 		}
 	}
@@ -342,8 +348,8 @@ func (c *coder) replica(w *world, p *player) {
 		c.ranges(&s.ranges, w.ranges)
 	})
 	c.share(w, r.view.self, &r.told)
-	if c.reads {
-		r.told.by = r.view.by
+	if c.reads && r.told.by == "" { // nothing has been written
+		r.told = share{}
 	}
 	for n := range w.ranges {
 		c.int(&r.users[n])
@@ -436,9 +442,15 @@ func (c *coder) member(w *world, m *member) {
 	}
 }
 
+// mostForgotten is how many changes a server may forget when a backup is restored.
+const mostForgotten = 6
+
 // tidy forgets what cannot matter any more.
 func (w *world) tidy() {
 	w.trim()
+	if w.backup != nil && w.version > w.backup.version+mostForgotten {
+		w.backup, w.left.restore = nil, 0
+	}
 	restores := w.left.restore > 0 || w.restored
 	for i := range w.players {
 		p := &w.players[i]

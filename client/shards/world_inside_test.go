@@ -182,7 +182,7 @@ func (w *world) fresh(i int) replica {
 
 func (w *world) freshen(r *replica, i int) {
 	by := meta.ShardByUID
-	if w.mixed && i == len(w.players)-1 {
+	if w.mixed && i == len(w.leases)-1 {
 		by = meta.ShardByNamespace
 	}
 	old := r.view

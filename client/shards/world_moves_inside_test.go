@@ -104,7 +104,7 @@ func (w *world) moves(all []move) []move {
 		}
 		alive, has := p.phase != down, w.leases[i].name != ""
 		add(alive && p.paused, resume)
-		add(p.put.stage == sent && w.hasRoom(), arrive)
+		add(p.put.stage == sent && (w.hasRoom() || p.unsettled), arrive)
 		add(len(p.ghosts) > 0 && w.hasRoom(), ghost)
 		add(alive && w.left.crash > 0, crash)
 		add(has && w.left.remove > 0 && w.hasRoom(), remove)
@@ -115,13 +115,14 @@ func (w *world) moves(all []move) []move {
 		add(p.phase == leading && w.left.pause > 0, pause)
 		add(!alive && (p.life == 0 || w.left.restart > 0), begin)
 		write := func(ok bool, k kind) {
-			add(ok && p.put.stage == idle && w.hasRoom(), k)
-			if ok && p.put.stage == idle && w.hasRoom() && !w.slow && w.left.lost > 0 && len(p.tries) < 2 {
+			ok = ok && p.put.stage == idle && (w.hasRoom() || p.unsettled)
+			add(ok, k)
+			if ok && !w.slow && w.left.lost > 0 && len(p.tries) < 2 {
 				all = append(all, move{k, i, lost}, move{k, i, unanswered})
 			}
 		}
 		write(p.phase == seeking && w.mayClaim(p), claim)
-		write(p.phase == leading && (p.due || w.now > p.sentLast()), renew)
+		write(w.holds(p) && (p.due || w.now > p.sentLast()), renew)
 		add(alive && p.put.stage >= answered, reply)
 		add(alive && p.put.stage == sent && w.left.lost > 0 && len(p.tries) < 2, losePut)
 		add(alive && p.put.stage >= answered && w.left.lost > 0 && len(p.tries) < 2, loseReply)
@@ -178,7 +179,27 @@ func (w *world) mayTick() bool {
 // of worlds is finite.
 func (w *world) hasRoom() bool {
 	w.trim()
+	for len(w.events) >= w.rules.events && w.merge() {
+	}
 	return len(w.events) < w.rules.events
+}
+
+// merge drops the event of a renewal that another one of the same lease follows. It reports whether there is one.
+func (w *world) merge() bool {
+	for i, e := range w.events {
+		for _, later := range w.events[i+1:] {
+			if later.lease.name != e.lease.name {
+				continue
+			}
+			if !e.deleted && !later.deleted && later.lease.uid == e.lease.uid && later.lease.share == e.lease.share &&
+				later.lease.broken == e.lease.broken && (later.lease.record.holder == "") == (e.lease.record.holder == "") {
+				w.events = slices.Delete(w.events, i, i+1)
+				return true
+			}
+			break
+		}
+	}
+	return false
 }
 
 // sentLast returns when p sent its last write.
