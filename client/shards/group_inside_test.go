@@ -2,10 +2,14 @@ package shards
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-logr/logr/funcr"
 
 	"github.com/go-logr/logr"
 
@@ -170,4 +174,61 @@ func TestASecondRunLeavesRangesToTheFirstForALease(t *testing.T) {
 	}
 	run(time.Second)
 	run(time.Hour)
+}
+
+// A server that asks for a wait gets it: a write that is stored meanwhile does not cut it short. Any other wait ends then, because the
+// server is there.
+func TestAWaitThatTheServerAsksForIsNotCutShort(t *testing.T) {
+	for asked, want := range map[bool]time.Duration{true: 10 * time.Second, false: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			g := New(nil, Options{Namespace: "default", Name: "web", Identity: "a"})
+			g.expect()
+			began := time.Now()
+			g.rest(t.Context(), 10*time.Second, asked)
+			if waited := time.Since(began); waited != want {
+				t.Errorf("asked %t: it has waited %v, want %v", asked, waited, want)
+			}
+		})
+	}
+}
+
+// The log names a lease that stays although its replica has ended, and why. It says nothing of one that is gone, or that its replica
+// holds again.
+func TestALeaseThatCannotBeDeletedIsNamed(t *testing.T) {
+	reasons := map[int]string{
+		http.StatusForbidden: "Forbidden", http.StatusInternalServerError: "InternalError", http.StatusNotFound: "NotFound", http.StatusConflict: "Conflict",
+	}
+	for status, want := range map[int]bool{http.StatusForbidden: true, http.StatusInternalServerError: true, http.StatusNotFound: false, http.StatusConflict: false} {
+		synctest.Test(t, func(t *testing.T) {
+			server := clienttest.Start(t, clienttest.Options{})
+			server.Intercept(func(r *http.Request) http.HandlerFunc {
+				if clienttest.RequestOf(r).Verb != "delete" {
+					return nil
+				}
+				return func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(status)
+					fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d,"message":"no"}`, reasons[status], status)
+				}
+			})
+			c, err := client.New(server.Config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			var lines []string
+			g := New(c, Options{
+				Namespace: "default", Name: "web", Identity: "a",
+				Logger: funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{Verbosity: 1}),
+			})
+			g.log.Start(t.Context())
+			defer g.log.Stop()
+			l := leaseOf("web-b", "5", "t0", share{weight: 1, by: meta.ShardByUID})
+			l.Namespace = "default"
+			g.delete(t.Context(), l)
+			if got := strings.Contains(strings.Join(lines, "\n"), `"lease"="web-b"`); got != want {
+				t.Errorf("after %d the log names the lease: %t, want %t: %q", status, got, want, lines)
+			}
+		})
+	}
 }

@@ -21,7 +21,7 @@ type coder struct {
 	// its backup, as that of anchor and the distance from it, because a restored server comes to the same versions again.
 	versions []int
 	anchor   int
-	counting bool  // the versions are collected, and nothing is written
+	counting bool // the versions are collected, and nothing is written
 	uids     []string
 	records  []string
 }
