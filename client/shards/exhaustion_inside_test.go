@@ -155,7 +155,7 @@ func (w *world) heal() (ticks int, err error) {
 		for i := range w.players {
 			p := &w.players[i]
 			stays = stays || p.phase != down && !p.ending && !p.r.leaving
-			all = all.Union(w.works(p))
+			all = all.Union(w.owns(p))
 		}
 		if !stays || all.Len() == w.ranges {
 			return ticks, nil
@@ -166,7 +166,7 @@ func (w *world) heal() (ticks int, err error) {
 }
 
 var (
-	most  = flag.Int("worlds", 8000, "how many worlds the exhaustive check visits in each scenario")
+	most  = flag.Int("worlds", 3000, "how many worlds the exhaustive check visits in each scenario")
 	which = flag.String("scenario", "", "the only scenario of the exhaustive check")
 )
 

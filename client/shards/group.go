@@ -30,7 +30,7 @@ type Group struct {
 
 	due     chan struct{} // has an element if the lease is to be written at once
 	changed chan struct{} // has an element if there may be another plan
-	// expected has an element if a write of ours has been stored that the news of the leases have to come to.
+	// expected has an element if a write of ours has been stored that the watch has not brought yet.
 	expected chan struct{}
 
 	saying sync.Mutex // held while changes are said
@@ -38,7 +38,7 @@ type Group struct {
 	mu        sync.Mutex // guards the rest
 	running   bool
 	joined    bool        // the lease is held
-	lively    *time.Timer // ends the watch that is open, and that has brought news, if there are no more; nil if there is none
+	lively    *time.Timer // ends the open watch if it brings nothing more; nil if no watch has brought anything yet
 	replica   replica
 	holds     [meta.RangeCount]*hold
 	begins    uint64        // how often work on a range has begun
@@ -47,8 +47,8 @@ type Group struct {
 	wanted    meta.Ranges
 	unowned   meta.Ranges
 	rewanted  chan struct{} // closed, and replaced, when wanted changes
-	since     time.Time     // when the ranges that are worked on changed last
-	lost      time.Time     // when all ranges were lost last, without having been given up
+	since     time.Time     // when the owned ranges changed last
+	lost      time.Time     // when all ranges were last lost at once
 	lostErr   error         // why
 	changes   []change      // that have not been said
 	handed    chan struct{} // closed when a replica that leaves has nothing left that others would take
@@ -251,7 +251,7 @@ func (g *Group) advance(held context.Context) plan {
 	now := g.clock.Mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before := g.replica.works
+	before := g.replica.owns
 	p := g.replica.advance(now)
 	for n := range p.ended.All() {
 		g.holds[n].end(errHandedOver)
@@ -339,7 +339,7 @@ func (g *Group) beginWork(held context.Context, q question, list leaseList) bool
 	now := g.clock.Mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before := g.replica.works
+	before := g.replica.owns
 	begun, ok := g.replica.answered(q, list, now)
 	for n := range begun.All() {
 		g.begins++
@@ -379,7 +379,7 @@ func (g *Group) giveBack(ctx context.Context) {
 // drop ends the work on all ranges, for the reason why. lost is that reason if the replica has not given them up, and
 // otherwise nil. The caller holds mu.
 func (g *Group) drop(ctx context.Context, why, lost error) {
-	before := g.replica.works
+	before := g.replica.owns
 	for n, h := range g.holds {
 		if h != nil {
 			h.end(why)

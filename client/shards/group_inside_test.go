@@ -26,7 +26,7 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := New(c, Options{Namespace: "default", Name: "web", Identity: "a"})
-	g.replica.bids = of(1, 2)
+	g.replica.claims = of(1, 2)
 	stored := g.annotations()
 	if g.replica.accepted != (meta.Ranges{}) {
 		t.Errorf("a write that is on its way is said to be accepted: %v", g.replica.accepted)
@@ -35,12 +35,12 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 	if g.replica.accepted != of(1, 2) || g.replica.view.own != "5" {
 		t.Errorf("%v has been accepted, want 1 and 2; the lease is known to have had version %q", g.replica.accepted, g.replica.view.own)
 	}
-	g.replica.reach.came("5")
-	g.replica.bids = of(1)
+	g.replica.observed.came("5")
+	g.replica.claims = of(1)
 	_ = g.annotations() // which is lost
-	g.replica.bids = of(1, 2)
-	if g.replica.accepted != of(1) || g.replica.lapsed != of(2) || g.replica.reach.ranges != of(1) {
-		t.Errorf("after a write without it %v is accepted, %v has lapsed, and the news have come to %v", g.replica.accepted, g.replica.lapsed, g.replica.reach.ranges)
+	g.replica.claims = of(1, 2)
+	if g.replica.accepted != of(1) || g.replica.lapsed != of(2) || g.replica.observed.ranges != of(1) {
+		t.Errorf("after a write without it %v is accepted, %v has lapsed, and the news have come to %v", g.replica.accepted, g.replica.lapsed, g.replica.observed.ranges)
 	}
 	g.stored("5", stored)
 	if g.replica.accepted != of(1, 2) || g.replica.lapsed != of(2) {
@@ -62,16 +62,16 @@ func TestALostLeaseClearsTheWorkedRanges(t *testing.T) {
 		"given back": {context.Canceled, of(1)},
 	} {
 		g := New(nil, Options{Namespace: "default", Name: "web", Identity: "a"})
-		g.replica.worked = of(1)
+		g.replica.owned = of(1)
 		held, end := context.WithCancelCause(t.Context())
 		end(test.why)
-		if g.loseAll(held); g.replica.worked != test.want {
-			t.Errorf("%s: it is said to have worked on %v, want %v", what, g.replica.worked, test.want)
+		if g.loseAll(held); g.replica.owned != test.want {
+			t.Errorf("%s: it is said to have worked on %v, want %v", what, g.replica.owned, test.want)
 		}
 	}
 }
 
-// Work begins on what was accepted from before the leases were asked for until their list has come, if that shows nobody else's bid.
+// Work begins on what was accepted from before the leases were asked for until their list has come, if that shows nobody else's claim.
 func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 	for what, test := range map[string]struct {
 		accepted meta.Ranges                  // when the leases are asked for
@@ -80,18 +80,18 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 	}{
 		"nothing":         {accepted: of(1, 2), want: of(1, 2)},
 		"an answer comes": {accepted: of(1), during: func(_ *testing.T, g *Group) { g.stored(g.replica.view.head, g.annotations()) }, want: of(1)},
-		"a bid goes": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
-			g.replica.bids = of(1)
+		"a claim goes": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
+			g.replica.claims = of(1)
 			g.annotations() // and there is no answer yet
-			g.replica.bids = of(1, 2)
+			g.replica.claims = of(1, 2)
 		}, want: of(1)},
-		"a bid goes and comes back": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
-			g.replica.bids = of(1)
+		"a claim goes and comes back": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
+			g.replica.claims = of(1)
 			g.stored(g.replica.view.head, g.annotations())
-			g.replica.bids = of(1, 2)
+			g.replica.claims = of(1, 2)
 			g.stored(g.replica.view.head, g.annotations())
 		}, want: of(1)},
-		"somebody bids": {accepted: of(1, 2), during: func(t *testing.T, g *Group) {
+		"somebody claims": {accepted: of(1, 2), during: func(t *testing.T, g *Group) {
 			other := leaseOf("web-a", "", "2026-01-01T00:00:00.000000Z", share{ranges: of(2), weight: 1, by: meta.ShardByUID})
 			other.Namespace, other.UID, other.Labels = "default", "", map[string]string{GroupLabel: "web"}
 			if _, err := g.leases.Create(t.Context(), other); err != nil {
@@ -109,8 +109,8 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 				defer c.Close()
 				g := New(c, Options{Namespace: "default", Name: "web", Identity: "me"})
 				g.replica.view.seesList(nil, 0)
-				g.replica.bids, g.replica.accepted, g.replica.lapsed = of(1, 2), test.accepted, of(1, 2) // what has lapsed before does not count
-				g.replica.reach.ranges, g.replica.view.head = test.accepted, server.ResourceVersion()
+				g.replica.claims, g.replica.accepted, g.replica.lapsed = of(1, 2), test.accepted, of(1, 2) // what has lapsed before does not count
+				g.replica.observed.ranges, g.replica.view.head = test.accepted, server.ResourceVersion()
 				server.Intercept(func(r *http.Request) http.HandlerFunc {
 					if test.during != nil && clienttest.RequestOf(r).Verb == "list" {
 						test.during(t, g)
@@ -118,15 +118,15 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 					return nil
 				})
 				g.confirm(logr.NewContext(t.Context(), logr.Discard()), of(1, 2), g.newBackoff())
-				if g.replica.works != test.want || g.replica.worked != test.want {
-					t.Errorf("work has begun on %v, and %v is said to be worked on, want %v", g.replica.works, g.replica.worked, test.want)
+				if g.replica.owns != test.want || g.replica.owned != test.want {
+					t.Errorf("work has begun on %v, and %v is said to be worked on, want %v", g.replica.owns, g.replica.owned, test.want)
 				}
 			})
 		})
 	}
 }
 
-// After the end of Run's work nothing is bid for, although the lease is still there for a moment.
+// After the end of Run's work nothing is claim for, although the lease is still there for a moment.
 func TestNothingIsBidForOnceAllIsGivenBack(t *testing.T) {
 	c, err := client.New(client.Config{Server: "http://127.0.0.1"})
 	if err != nil {
@@ -137,12 +137,12 @@ func TestNothingIsBidForOnceAllIsGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.replica.view.seesList(nil, 0)
-	if g.advance(t.Context()); g.replica.bids != meta.AllRanges() {
-		t.Errorf("the bids are %v", g.replica.bids)
+	if g.advance(t.Context()); g.replica.claims != meta.AllRanges() {
+		t.Errorf("the claims are %v", g.replica.claims)
 	}
 	g.giveBack(t.Context())
-	if g.advance(t.Context()); g.replica.bids != (meta.Ranges{}) {
-		t.Errorf("when all is given back, the bids are %v", g.replica.bids)
+	if g.advance(t.Context()); g.replica.claims != (meta.Ranges{}) {
+		t.Errorf("when all is given back, the claims are %v", g.replica.claims)
 	}
 }
 
@@ -164,8 +164,8 @@ func TestASecondRunLeavesRangesToTheFirstForALease(t *testing.T) {
 		g.replica.view.seesList([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, now)
 		g.advance(t.Context())
 		for n := range meta.RangeCount {
-			if mine := g.replica.ours[n] > g.replica.view.members["web-a"].scores[n]; g.replica.bids.Has(n) != mine {
-				t.Errorf("at %v the bids have range %d: %v, and it is to have it: %v", at, n, g.replica.bids.Has(n), mine)
+			if mine := g.replica.ours[n] > g.replica.view.members["web-a"].scores[n]; g.replica.claims.Has(n) != mine {
+				t.Errorf("at %v the claims have range %d: %v, and it is to have it: %v", at, n, g.replica.claims.Has(n), mine)
 				break
 			}
 		}

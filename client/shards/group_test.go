@@ -640,7 +640,7 @@ func TestTheLogSaysThatTheLeaseWorksAgain(t *testing.T) {
 	})
 }
 
-// Two replicas begin at once, and b sees the bids of a before it bids. So b cannot know that nobody has the rest. Then a takes that, and
+// Two replicas begin at once, and b sees the claims of a before it claims. So b cannot know that nobody has the rest. Then a takes that, and
 // hands it over to b.
 func TestAGroupThatBeginsLeavesNothingToNobody(t *testing.T) {
 	play(t, func(w *world) {

@@ -66,7 +66,7 @@ func Check(ctx context.Context) error {
 // this replica does not have the range. Controllers with Options.Shards call it for each reconcile.
 func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool) {
 	g.mu.Lock()
-	if !g.replica.works.Has(n) {
+	if !g.replica.owns.Has(n) {
 		g.mu.Unlock()
 		return nil, nil, false
 	}
@@ -78,7 +78,7 @@ func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leav
 		last := false
 		if g.holds[n] == h {
 			g.replica.users[n]--
-			last = g.replica.users[n] == 0 && g.replica.drains.Has(n)
+			last = g.replica.users[n] == 0 && g.replica.draining.Has(n)
 		}
 		g.mu.Unlock()
 		if last {
@@ -104,7 +104,7 @@ func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leav
 func (g *Group) Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for n := range g.replica.works.All() {
+	for n := range g.replica.owns.All() {
 		if g.holds[n].number > since {
 			ranges = ranges.With(n)
 		}

@@ -11,13 +11,13 @@ import (
 // which tests use.
 type plan struct {
 	wanted  meta.Ranges   // what to prepare for, and to keep prepared for
-	giveUp  meta.Ranges   // of those worked on, what others are to have, and are ready for
-	confirm meta.Ranges   // what can be worked on if a list, which is asked for from now on, shows it in nobody's hands
-	next    time.Duration // until there may be another plan, if nothing else happens; 0 if that will not be
-	handed  bool          // a replica that leaves need not wait any longer: nobody has to take anything from it
-	unowned meta.Ranges   // what nobody works on or waits for, as far as is known
-	foreign *member       // another replica that shares by something else; nil if there is none
-	ended   meta.Ranges   // what the work has ended on: another replica may have them
+	giveUp  meta.Ranges   // owned ranges that another replica claims, and should own instead
+	confirm meta.Ranges   // claims that this replica will own if a list that it asks for now shows no other claim
+	next    time.Duration // after that the plan may change although nothing has happened; 0 if it will not
+	handed  bool          // a replica that leaves need not wait: no range is left that another one would take
+	unowned meta.Ranges   // what nobody claims, as far as this replica knows
+	foreign *member       // another replica that has another Options.By; nil if there is none
+	ended   meta.Ranges   // ranges that were given up, and on which the work has ended now
 	write   bool          // the lease is to be written now
 }
 
@@ -25,33 +25,33 @@ type plan struct {
 type table struct {
 	count    int           // how many ranges there are: meta.RangeCount, but in some tests
 	lease    time.Duration // LeaseDuration
-	settling time.Duration // how long a range that nobody has is left to a replica that joins
+	settling time.Duration // how long this replica leaves a free range to one that joins
 	ours     *scores
 
-	// bids are the ranges that the lease is to show: those that are worked on, and those that this replica is ready
-	// for. The server certainly has those of accepted: every write since has had them.
-	bids, accepted meta.Ranges
-	reach          reach       // of these
-	works          meta.Ranges // ranges that reconciles may begin for
-	worked         meta.Ranges // ranges that were in works since this replica last bid for them
-	drains         meta.Ranges // ranges that reconciles are still under way for
-	have           meta.Ranges // ranges that everything is prepared for
-	leaving        bool
-	joining        bool // it is not known yet who has what; see view.knowsAll
+	// claims are the ranges that the lease should show: those that this replica owns, and those that it is ready for and
+	// waits for. The server has had those of accepted in every state of the lease since they were added.
+	claims, accepted meta.Ranges
+	observed         observed    // which of these the watch has brought
+	owns             meta.Ranges // ranges that work may begin on
+	owned            meta.Ranges // claims that this replica has owned; see share.owned
+	draining         meta.Ranges // ranges that were given up, and on which work is still under way
+	have             meta.Ranges // ranges that all followers are prepared for
+	leaving          bool
+	joining          bool // it does not know yet who owns what; see view.knowsAll
 
-	orphans [meta.RangeCount]time.Duration // since when nobody has had the range; 0 if somebody has
+	orphans [meta.RangeCount]time.Duration // since when nobody has claimed the range; 0 if somebody does
 }
 
 // company is who else may work, at one moment.
 type company struct {
-	live    []*member // replicas that share as this one does
-	takers  []*member // those of them that are to have a share
+	live    []*member // replicas with the same Options.By
+	takers  []*member // those of them that take ranges
 	foreign *member   // see plan.foreign
-	others  bool      // whether foreign ones may work
+	others  bool      // whether foreign ones may own ranges
 	first   bool      // whether they may do so before this one
 }
 
-// company returns who else may work.
+// company returns who else may own ranges.
 func (v *view) company(now time.Duration) (c company) {
 	for _, m := range v.members {
 		switch {
@@ -72,10 +72,10 @@ func (v *view) company(now time.Duration) (c company) {
 	return c
 }
 
-// plan decides what to do, by what is known at the moment now. It changes bids, and joining.
+// plan decides what to do, by what is known at the moment now. It changes claims, and joining.
 func (t *table) plan(v *view, now time.Duration) (p plan) {
 	p.next = v.expire(now)
-	p.handed = t.works.Union(t.drains) == (meta.Ranges{})
+	p.handed = t.owns.Union(t.draining) == (meta.Ranges{})
 	if !v.complete {
 		return p
 	}
@@ -88,28 +88,28 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 	for n := range t.count {
 		rivals, better := t.rivals(c.live, n, now)
 		turn := t.turn(&p, n, c.takers, rivals > 0 || c.others, now)
-		if t.bids.Has(n) || turn {
+		if t.claims.Has(n) || turn {
 			p.wanted = p.wanted.With(n)
 		}
 		switch {
-		case t.works.Has(n):
+		case t.owns.Has(n):
 			if better {
 				p.giveUp = p.giveUp.With(n)
 			}
-		case t.drains.Has(n): // its bid goes when its work has ended
-		case t.bids.Has(n):
+		case t.draining.Has(n): // its claim goes when its work has ended
+		case t.claims.Has(n):
 			switch {
 			case better || c.first || t.leaving || !t.have.Has(n):
-				t.bids = t.bids.Without(n)
-			case rivals > 0 || c.others || !t.reach.ranges.Has(n) || !v.isKnown(n, now):
+				t.claims = t.claims.Without(n)
+			case rivals > 0 || c.others || !t.observed.ranges.Has(n) || !v.isKnown(n, now):
 			default:
 				p.confirm = p.confirm.With(n)
 			}
 		case !turn || !t.have.Has(n) || better || c.others:
-		case rivals > 1: // the one who works would give the range up, and this one could not begin for the bid of the other
-		case !v.isKnown(n, now) && !isWorkedOn(c.live, n): // a bid would only keep others from the range
+		case rivals > 1: // one of them may own the range; it would give it up, and the claim of the other would keep this one from it
+		case !v.isKnown(n, now) && !isOwned(c.live, n): // a claim would only keep others from the range
 		default:
-			t.bids, t.worked = t.bids.With(n), t.worked.Without(n)
+			t.claims, t.owned = t.claims.With(n), t.owned.Without(n)
 		}
 	}
 	return p
@@ -122,10 +122,9 @@ func (p *plan) soon(d time.Duration) {
 	}
 }
 
-// turn reports whether it is this replica's turn to take range n. rival says whether another one has it in its hands,
-// or waits for it.
+// turn reports whether it is this replica's turn to claim range n. rival says whether another one claims it.
 func (t *table) turn(p *plan, n int, takers []*member, rival bool, now time.Duration) bool {
-	mine := t.bids.Has(n)
+	mine := t.claims.Has(n)
 	switch {
 	case rival || mine:
 		t.orphans[n] = 0
@@ -135,8 +134,8 @@ func (t *table) turn(p *plan, n int, takers []*member, rival bool, now time.Dura
 	if !mine && !rival {
 		p.unowned = p.unowned.With(n)
 	}
-	// If who is to have a range does not take it, the next one does. One that joins cannot take it before somebody
-	// works on it.
+	// If the replica with the highest score does not claim the range, the next one does. One that joins cannot take it
+	// before another one has owned it.
 	rank, joiner := t.rank(takers, n)
 	patience := time.Duration(rank) * t.lease
 	if joiner {
@@ -151,8 +150,7 @@ func (t *table) turn(p *plan, n int, takers []*member, rival bool, now time.Dura
 	return turn && !t.leaving
 }
 
-// rivals returns how many other replicas have range n in their hands or wait for it, and whether one of these is to
-// have it rather than this one.
+// rivals returns how many other replicas claim range n, and whether one of these should own it rather than this one.
 func (t *table) rivals(live []*member, n int, now time.Duration) (rivals int, better bool) {
 	for _, m := range live {
 		if !m.unsure && !m.share.ranges.Has(n) {
@@ -166,24 +164,23 @@ func (t *table) rivals(live []*member, n int, now time.Duration) (rivals int, be
 	return rivals, better
 }
 
-// precedes reports whether a replica that shares by something else may work before the one with the lease self does: it
-// works already, or both wait, and its name is the lower one.
+// precedes reports whether a replica with another Options.By comes before the one with the lease self: it owns ranges, or
+// both wait, and its name is the lower one.
 func (m *member) precedes(self string, now time.Duration) bool {
 	holds := m.holds(now)
-	return m.unsure || holds.Intersect(m.share.worked) != (meta.Ranges{}) || holds != (meta.Ranges{}) && m.name < self
+	return m.unsure || holds.Intersect(m.share.owned) != (meta.Ranges{}) || holds != (meta.Ranges{}) && m.name < self
 }
 
-// isWorkedOn reports whether a lease says that its replica works on range n, so that it is known who had it when that
-// one gives it up.
-func isWorkedOn(live []*member, n int) bool {
-	return slices.ContainsFunc(live, func(m *member) bool { return m.share.ranges.Has(n) && m.share.worked.Has(n) })
+// isOwned reports whether a lease says that its replica owns range n. When that one gives it up, the range is free.
+func isOwned(live []*member, n int) bool {
+	return slices.ContainsFunc(live, func(m *member) bool { return m.share.ranges.Has(n) && m.share.owned.Has(n) })
 }
 
-// yields reports whether m is to have range n rather than this replica.
+// yields reports whether m should own range n rather than this replica.
 func (t *table) yields(m *member, n int) bool { return m.scores[n] > t.ours[n] }
 
-// rank returns how many others are to have range n rather than this replica, and whether there are such that join yet,
-// which it does not count.
+// rank returns how many others should own range n rather than this replica. It does not count those that are joining, and
+// reports whether there are any.
 func (t *table) rank(takers []*member, n int) (rank int, joiner bool) {
 	for _, m := range takers {
 		switch {

@@ -30,10 +30,10 @@ func TestMoreReplicasThanRanges(t *testing.T) {
 		v.seesList(leases, second)
 		own := table{count: meta.RangeCount, lease: 15 * second, ours: newScores(self.Name, 1), have: meta.AllRanges()}
 		p := own.plan(v, second)
-		if own.bids != p.wanted || all.Intersect(own.bids).Len() > 0 {
-			t.Errorf("%s bids for %v of %v, and others have %v", self.Name, own.bids, p.wanted, all)
+		if own.claims != p.wanted || all.Intersect(own.claims).Len() > 0 {
+			t.Errorf("%s claims for %v of %v, and others have %v", self.Name, own.claims, p.wanted, all)
 		}
-		if all = all.Union(own.bids); own.bids.Len() == 0 {
+		if all = all.Union(own.claims); own.claims.Len() == 0 {
 			none++
 		}
 	}
@@ -42,7 +42,7 @@ func TestMoreReplicasThanRanges(t *testing.T) {
 	}
 }
 
-// A replica that joins cannot begin with a range that another one has only waited for, until a lease has passed. Its bid would make that
+// A replica that joins cannot begin with a range that another one has only waited for, until a lease has passed. Its claim would make that
 // other one take its own away, and then nobody would have the range.
 func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 	first, last := newScores("web-me", 1), newScores("web-a", 1)
@@ -53,9 +53,9 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 		want  bool
 	}{
 		"waited for":                {share: share{ranges: of(n), weight: 1, by: meta.ShardByUID}},
-		"worked on":                 {share: share{ranges: of(n), worked: of(n), weight: 1, by: meta.ShardByUID}, want: true},
+		"worked on":                 {share: share{ranges: of(n), owned: of(n), weight: 1, by: meta.ShardByUID}, want: true},
 		"waited for, after a lease": {share: share{ranges: of(n), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
-		"worked on before":          {share: share{ranges: of(n + 1), worked: of(n), weight: 1, by: meta.ShardByUID}},
+		"worked on before":          {share: share{ranges: of(n + 1), owned: of(n), weight: 1, by: meta.ShardByUID}},
 		"nobody's":                  {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}},
 		"nobody's, after a lease":   {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
 		"nobody's, in a new group":  {share: share{weight: 1, by: meta.ShardByUID}, want: true},
@@ -65,8 +65,8 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 		v.sees(leaseOf("web-a", "2", "t1", test.share), test.at)
 		own := table{count: meta.RangeCount, lease: 15 * second, ours: first, have: meta.AllRanges()}
 		p := own.plan(v, test.at)
-		if got := own.bids.Has(n); got != test.want {
-			t.Errorf("%s: bids is %v", what, got)
+		if got := own.claims.Has(n); got != test.want {
+			t.Errorf("%s: claims is %v", what, got)
 		}
 		if !p.wanted.Has(n) {
 			t.Errorf("%s: the replica does not prepare for its range", what)
@@ -82,8 +82,8 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 	v.seesList([]*lease{leaseOf("web-a", "1", "t0", rest)}, 0)
 	v.sees(leaseOf("web-a", "2", "t1", rest), 10*second)
 	own := table{count: meta.RangeCount, lease: 15 * second, ours: first, have: meta.AllRanges()}
-	if p := own.plan(v, 10*second); own.bids.Has(n) || p.next != 5*second {
-		t.Errorf("10 s after it has come, bids is %v, and the next plan is to come in %v", own.bids.Has(n), p.next)
+	if p := own.plan(v, 10*second); own.claims.Has(n) || p.next != 5*second {
+		t.Errorf("10 s after it has come, claims is %v, and the next plan is to come in %v", own.claims.Has(n), p.next)
 	}
 }
 
@@ -91,12 +91,12 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 func TestAReplicaThatHasNotListedTheLeasesTakesNothing(t *testing.T) {
 	v := newTestView()
 	own := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges()}
-	if p := own.plan(v, time.Hour); p != (plan{handed: true}) || own.bids != (meta.Ranges{}) {
-		t.Errorf("before a list the plan is %+v, and the bids are %v", p, own.bids)
+	if p := own.plan(v, time.Hour); p != (plan{handed: true}) || own.claims != (meta.Ranges{}) {
+		t.Errorf("before a list the plan is %+v, and the claims are %v", p, own.claims)
 	}
 	v.seesList(nil, time.Hour)
-	if own.plan(v, time.Hour); own.bids != meta.AllRanges() {
-		t.Errorf("after a list, which shows nobody, the bids are %v", own.bids)
+	if own.plan(v, time.Hour); own.claims != meta.AllRanges() {
+		t.Errorf("after a list, which shows nobody, the claims are %v", own.claims)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestARangeIsLeftToTheFirstForALeaseSinceItIsNobodys(t *testing.T) {
 		at, version = now, version+1
 		v.sees(leaseOf("web-a", fmt.Sprint(version), fmt.Sprint("t", version), share{ranges: theirs, weight: 1, by: meta.ShardByUID}), at)
 		p := own.plan(v, at)
-		if p.wanted.Has(n) != wanted || own.bids.Has(n) != wanted || p.next != next {
-			t.Errorf("%s: wanted is %v, bids %v, and the next plan is to come in %v", when, p.wanted.Has(n), own.bids.Has(n), p.next)
+		if p.wanted.Has(n) != wanted || own.claims.Has(n) != wanted || p.next != next {
+			t.Errorf("%s: wanted is %v, claims %v, and the next plan is to come in %v", when, p.wanted.Has(n), own.claims.Has(n), p.next)
 		}
 	}
 	all := meta.AllRanges()
@@ -126,7 +126,7 @@ func TestARangeIsLeftToTheFirstForALeaseSinceItIsNobodys(t *testing.T) {
 	is("it has not taken it for a lease", 91*second, all.Without(n), true, 15*second)
 }
 
-// A replica bids only for ranges that it could begin to work on, if no other replica stands in its way.
+// A replica claims only for ranges that it could begin to work on, if no other replica stands in its way.
 func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 	known := func() *view {
 		v := newTestView()
@@ -135,41 +135,41 @@ func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 	}
 	ours := newScores("web-me", 1)
 	for what, test := range map[string]struct {
-		table         table
-		bids, confirm meta.Ranges
+		table           table
+		claims, confirm meta.Ranges
 	}{
-		"it waits for an answer": {table: table{bids: of(1), reach: reach{ranges: of(1)}, have: of(1)}, bids: of(1), confirm: of(1)},
-		"it waits for the news":  {table: table{bids: of(1), accepted: of(1), have: of(1)}, bids: of(1)},
-		"it leaves":              {table: table{bids: of(1), reach: reach{ranges: of(1)}, have: of(1), leaving: true}},
+		"it waits for an answer": {table: table{claims: of(1), observed: observed{ranges: of(1)}, have: of(1)}, claims: of(1), confirm: of(1)},
+		"it waits for the news":  {table: table{claims: of(1), accepted: of(1), have: of(1)}, claims: of(1)},
+		"it leaves":              {table: table{claims: of(1), observed: observed{ranges: of(1)}, have: of(1), leaving: true}},
 		"it is not prepared any more": {
-			table: table{bids: of(1, 2), reach: reach{ranges: of(1, 2)}, have: of(2)}, bids: of(2), confirm: of(2),
+			table: table{claims: of(1, 2), observed: observed{ranges: of(1, 2)}, have: of(2)}, claims: of(2), confirm: of(2),
 		},
 	} {
 		own := test.table
 		own.count = meta.RangeCount
 		own.lease, own.ours = 15*second, ours
-		if p := own.plan(known(), second); own.bids != test.bids || p.confirm != test.confirm {
-			t.Errorf("%s: the bids are %v, and %v is to be begun", what, own.bids, p.confirm)
+		if p := own.plan(known(), second); own.claims != test.claims || p.confirm != test.confirm {
+			t.Errorf("%s: the claims are %v, and %v is to be begun", what, own.claims, p.confirm)
 		}
 	}
 
-	// Another replica was seen to work on the range, and bids for it again without having been seen to give it up. When it takes that bid
+	// Another replica was seen to work on the range, and claims for it again without having been seen to give it up. When it takes that claim
 	// away, it is not known who had the range meanwhile.
 	n := firstFor(ours, newScores("web-a", 1))
-	a := func(version string, ranges, worked meta.Ranges) *lease {
-		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, worked: worked, weight: 1, by: meta.ShardByUID})
+	a := func(version string, ranges, owned meta.Ranges) *lease {
+		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, owned: owned, weight: 1, by: meta.ShardByUID})
 	}
 	v := newTestView()
 	v.seesList([]*lease{a("5", of(n), of(n))}, 0)
 	own := table{count: meta.RangeCount, lease: 15 * second, ours: ours, have: of(n)}
-	if own.plan(v, second); own.bids != of(n) {
-		t.Errorf("the bids are %v, want what the other works on", own.bids)
+	if own.plan(v, second); own.claims != of(n) {
+		t.Errorf("the claims are %v, want what the other works on", own.claims)
 	}
-	own.reach.ranges = own.bids
+	own.observed.ranges = own.claims
 	v.sees(a("6", of(n), of()), 9*second)
 	v.sees(a("7", of(), of()), 10*second)
-	if p := own.plan(v, 10*second); own.bids != of(n) || p.confirm != of() || p.next != 5*second {
-		t.Errorf("the bids are %v, %v is to be begun, and the next plan is to come in %v", own.bids, p.confirm, p.next)
+	if p := own.plan(v, 10*second); own.claims != of(n) || p.confirm != of() || p.next != 5*second {
+		t.Errorf("the claims are %v, %v is to be begun, and the next plan is to come in %v", own.claims, p.confirm, p.next)
 	}
 	if p := own.plan(v, 15*second); p.confirm != of(n) {
 		t.Errorf("a lease after the replica has come, %v is to be begun", p.confirm)
@@ -182,15 +182,15 @@ func TestARangeStaysWantedWhileTheReplicaWorksOnIt(t *testing.T) {
 	n := firstFor(theirs, ours)
 	v := newTestView()
 	v.seesList([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, 0)
-	own := table{count: meta.RangeCount, lease: 15 * second, ours: ours, have: meta.AllRanges(), bids: of(n), reach: reach{ranges: of(n)}, works: of(n)}
-	if p := own.plan(v, second); !p.wanted.Has(n) || p.giveUp != of() || !own.bids.Has(n) {
-		t.Errorf("it prepares for %v, gives up %v, and bids for %v", p.wanted, p.giveUp, own.bids)
+	own := table{count: meta.RangeCount, lease: 15 * second, ours: ours, have: meta.AllRanges(), claims: of(n), observed: observed{ranges: of(n)}, owns: of(n)}
+	if p := own.plan(v, second); !p.wanted.Has(n) || p.giveUp != of() || !own.claims.Has(n) {
+		t.Errorf("it prepares for %v, gives up %v, and claims for %v", p.wanted, p.giveUp, own.claims)
 	}
 	v.sees(leaseOf("web-a", "2", "t1", share{ranges: of(n), weight: 1, by: meta.ShardByUID}), 2*second)
 	if p := own.plan(v, 2*second); !p.wanted.Has(n) || p.giveUp != of(n) {
 		t.Errorf("when the other one is ready, it prepares for %v, and gives up %v", p.wanted, p.giveUp)
 	}
-	own.works, own.drains = of(), of(n)
+	own.owns, own.draining = of(), of(n)
 	if p := own.plan(v, 3*second); !p.wanted.Has(n) {
 		t.Errorf("while work is under way, it prepares for %v", p.wanted)
 	}
@@ -201,33 +201,33 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 	waits, works := of(7), of(9)
 	mine := of(1, 2)
 	for what, test := range map[string]struct {
-		lease         string
-		shows, worked meta.Ranges
-		bids, works   meta.Ranges // of this replica at first
-		wantBids      meta.Ranges // of mine, afterwards
-		wantConfirm   meta.Ranges
+		lease        string
+		shows, owned meta.Ranges
+		claims, owns meta.Ranges // of this replica at first
+		wantBids     meta.Ranges // of mine, afterwards
+		wantConfirm  meta.Ranges
 	}{
 		"nothing is shown, so it begins":               {lease: "web-a", wantBids: mine},
-		"nothing is shown, so it works":                {lease: "web-a", bids: mine, wantBids: mine, wantConfirm: mine},
+		"nothing is shown, so it works":                {lease: "web-a", claims: mine, wantBids: mine, wantConfirm: mine},
 		"the other waits, so it does not begin":        {lease: "web-z", shows: waits},
-		"both wait, and the other is first by name":    {lease: "web-a", shows: waits, bids: mine},
-		"both wait, and this one is first by name":     {lease: "web-z", shows: waits, bids: mine, wantBids: mine},
-		"the other works, so this one does not wait":   {lease: "web-z", shows: works, worked: works, bids: mine},
-		"this one works, and the other waits":          {lease: "web-a", shows: waits, bids: mine, works: mine, wantBids: mine},
-		"this one works on a range, and wants another": {lease: "web-a", shows: waits, bids: mine, works: of(1), wantBids: of(1)},
-		"the other has worked on what it has given up": {lease: "web-z", shows: waits, worked: works, bids: mine, wantBids: mine},
+		"both wait, and the other is first by name":    {lease: "web-a", shows: waits, claims: mine},
+		"both wait, and this one is first by name":     {lease: "web-z", shows: waits, claims: mine, wantBids: mine},
+		"the other works, so this one does not wait":   {lease: "web-z", shows: works, owned: works, claims: mine},
+		"this one works, and the other waits":          {lease: "web-a", shows: waits, claims: mine, owns: mine, wantBids: mine},
+		"this one works on a range, and wants another": {lease: "web-a", shows: waits, claims: mine, owns: of(1), wantBids: of(1)},
+		"the other has worked on what it has given up": {lease: "web-z", shows: waits, owned: works, claims: mine, wantBids: mine},
 	} {
 		v := newTestView()
 		v.seesList(nil, 0)
-		shows := share{ranges: test.shows, worked: test.worked, weight: 1, by: meta.ShardByNamespace}
+		shows := share{ranges: test.shows, owned: test.owned, weight: 1, by: meta.ShardByNamespace}
 		v.sees(leaseOf(test.lease, "1", "t0", shows), second)
 		own := table{
 			count: meta.RangeCount,
-			lease: 15 * second, ours: newScores("web-me", 1), have: mine, bids: test.bids, reach: reach{ranges: test.bids}, works: test.works,
+			lease: 15 * second, ours: newScores("web-me", 1), have: mine, claims: test.claims, observed: observed{ranges: test.claims}, owns: test.owns,
 		}
 		p := own.plan(v, second)
-		if own.bids != test.wantBids || p.confirm != test.wantConfirm || p.giveUp != (meta.Ranges{}) {
-			t.Errorf("%s: it bids for %v, begins %v, and gives up %v", what, own.bids, p.confirm, p.giveUp)
+		if own.claims != test.wantBids || p.confirm != test.wantConfirm || p.giveUp != (meta.Ranges{}) {
+			t.Errorf("%s: it claims for %v, begins %v, and gives up %v", what, own.claims, p.confirm, p.giveUp)
 		}
 		if p.foreign == nil || p.foreign.name != test.lease || p.wanted != meta.AllRanges() {
 			t.Errorf("%s: it says that %v is foreign, and prepares for %v", what, p.foreign, p.wanted)
@@ -235,22 +235,22 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 		ended := leaseOf(test.lease, "2", "t1", share{weight: 1, by: meta.ShardByNamespace})
 		ended.Spec.HolderIdentity = ""
 		v.sees(ended, second)
-		if p = own.plan(v, second); own.bids.Intersect(mine) != mine || p.foreign != nil {
-			t.Errorf("%s: when the other has ended, it bids for %v, and says that %v is foreign", what, own.bids, p.foreign)
+		if p = own.plan(v, second); own.claims.Intersect(mine) != mine || p.foreign != nil {
+			t.Errorf("%s: when the other has ended, it claims for %v, and says that %v is foreign", what, own.claims, p.foreign)
 		}
 	}
 }
 
 // The lease of a replica with another Options.By does not tell who worked on the ranges of this one.
 func TestLeasesWithAnotherByReleaseNoRanges(t *testing.T) {
-	foreign := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByNamespace}
-	ours := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}
+	foreign := share{ranges: of(1), owned: of(1), weight: 1, by: meta.ShardByNamespace}
+	ours := share{ranges: of(1), owned: of(1), weight: 1, by: meta.ShardByUID}
 	for what, states := range map[string][2]share{
 		"given up":                       {foreign, {weight: 1, by: meta.ShardByNamespace}},
 		"ours before":                    {ours, {weight: 1, by: meta.ShardByNamespace}},
 		"ours afterwards":                {foreign, {weight: 1, by: meta.ShardByUID}},
 		"run out, and never given up":    {foreign, foreign},
-		"waited for, and then in theirs": {{ranges: of(1), weight: 1, by: meta.ShardByUID}, {worked: of(1), weight: 1, by: meta.ShardByNamespace}},
+		"waited for, and then in theirs": {{ranges: of(1), weight: 1, by: meta.ShardByUID}, {owned: of(1), weight: 1, by: meta.ShardByNamespace}},
 	} {
 		v := newTestView()
 		v.seesList([]*lease{leaseOf("web-a", "1", "t0", states[0])}, 0)
@@ -266,15 +266,15 @@ func TestLeasesWithAnotherByReleaseNoRanges(t *testing.T) {
 func TestAReplicaTakesNothingThatItCouldNotBegin(t *testing.T) {
 	ours := newScores("web-me", 1)
 	n := firstFor(ours, newScores("web-a", 1), newScores("web-b", 1))
-	works := share{ranges: of(n), worked: of(n), weight: 1, by: meta.ShardByUID}
+	works := share{ranges: of(n), owned: of(n), weight: 1, by: meta.ShardByUID}
 	v := newTestView()
 	v.seesList([]*lease{leaseOf("web-a", "1", "t0", works), leaseOf("web-b", "2", "t0", works)}, 0) // one of them has crashed
 	own := table{count: meta.RangeCount, lease: 15 * second, ours: ours, have: meta.AllRanges()}
 	for at, want := range []bool{14: false, 15: true} {
 		now := time.Duration(at) * second
 		v.sees(leaseOf("web-a", fmt.Sprint(at+10), fmt.Sprint("t", at+1), works), now)
-		if p := own.plan(v, now); own.bids.Has(n) != want || !p.wanted.Has(n) {
-			t.Errorf("after %v: it bids %v, and prepares %v", now, own.bids.Has(n), p.wanted.Has(n))
+		if p := own.plan(v, now); own.claims.Has(n) != want || !p.wanted.Has(n) {
+			t.Errorf("after %v: it claims %v, and prepares %v", now, own.claims.Has(n), p.wanted.Has(n))
 		}
 	}
 }
@@ -291,7 +291,7 @@ func TestARangeIsNotLeftToAReplicaThatJoins(t *testing.T) {
 	}{
 		"one that joins":             {shows: share{joining: true}, at: 499 * time.Millisecond, next: time.Millisecond},
 		"after a while":              {shows: share{joining: true}, at: 500 * time.Millisecond, want: true, next: 14500 * time.Millisecond},
-		"one that joins and works":   {shows: share{joining: true, ranges: of(n), worked: of(n)}, at: second, next: 14 * second},
+		"one that joins and works":   {shows: share{joining: true, ranges: of(n), owned: of(n)}, at: second, next: 14 * second},
 		"one that has been there":    {at: 14 * second, next: second},
 		"after a lease, as if alone": {at: 15 * second, want: true},
 	} {
@@ -306,15 +306,15 @@ func TestARangeIsNotLeftToAReplicaThatJoins(t *testing.T) {
 			own.plan(v, 15*second)
 		}
 		p := own.plan(v, second+test.at)
-		if own.bids.Has(n) != test.want || p.wanted.Has(n) != test.want || test.next > 0 && p.next != test.next {
-			t.Errorf("%s: it bids for the range: %v, prepares for it: %v, and the next plan is in %v", what, own.bids.Has(n), p.wanted.Has(n), p.next)
+		if own.claims.Has(n) != test.want || p.wanted.Has(n) != test.want || test.next > 0 && p.next != test.next {
+			t.Errorf("%s: it claims for the range: %v, prepares for it: %v, and the next plan is in %v", what, own.claims.Has(n), p.wanted.Has(n), p.next)
 		}
 	}
 }
 
 // A replica that joins says so until it knows what all others have.
 func TestAReplicaSaysThatItJoins(t *testing.T) {
-	shows := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}
+	shows := share{ranges: of(1), owned: of(1), weight: 1, by: meta.ShardByUID}
 	v := newTestView()
 	own := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), joining: true}
 	is := func(when string, now time.Duration, want bool) {

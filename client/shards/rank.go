@@ -6,7 +6,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// scores says how much a replica is to have each range: of all replicas, the one with the highest score is to have it
+// scores are those of a replica for each range: of all replicas, the one with the highest score should own it
 // (weighted rendezvous hashing). They depend on the replica alone, so when one comes or goes no range moves between two
 // others.
 type scores [meta.RangeCount]float64

@@ -23,17 +23,17 @@ type replica struct {
 	course course
 
 	users [meta.RangeCount]int           // how many are at work
-	until [meta.RangeCount]time.Duration // when the work on a range in drains ends, if it has not by itself
+	until [meta.RangeCount]time.Duration // when the work on a range of draining ends, if it has not returned
 }
 
 // course is how the watches of a Run have gone.
 type course struct {
-	broken bool // the server or this program cannot go on from the version that the news have come to
+	broken bool // the watch cannot go on from the version that it has come to
 	barren int  // how many watches in a row have brought nothing
 }
 
-// enoughBarren is how many watches in a row may bring nothing, although the leases can be listed, before the news begin
-// anew with a list.
+// enoughBarren is how many watches in a row may bring nothing, although the leases can be listed, before a list takes the
+// place of what they should have brought.
 const enoughBarren = 2
 
 // newReplica returns a replica that has joined no group yet, of the Options with their defaults.
@@ -53,7 +53,7 @@ func (r *replica) advance(now time.Duration) plan {
 	ended, _ := r.settle(now)
 	p := r.plan(r.view, now)
 	for n := range p.giveUp.All() {
-		r.works, r.drains = r.works.Without(n), r.drains.With(n)
+		r.owns, r.draining = r.owns.Without(n), r.draining.With(n)
 		r.until[n] = now + r.drain
 	}
 	more, next := r.settle(now)
@@ -68,7 +68,7 @@ func (r *replica) advance(now time.Duration) plan {
 // settle returns the ranges that were given up, and on which the work has returned or its time is over, and the time
 // until that of the next one is over; 0 if there is none.
 func (r *replica) settle(now time.Duration) (ended meta.Ranges, next time.Duration) {
-	for n := range r.drains.All() {
+	for n := range r.draining.All() {
 		if left := r.until[n] - now; r.users[n] > 0 && left > 0 {
 			if next == 0 || left < next {
 				next = left
@@ -77,17 +77,17 @@ func (r *replica) settle(now time.Duration) (ended meta.Ranges, next time.Durati
 		}
 		ended = ended.With(n)
 	}
-	r.drains, r.bids = r.drains.Minus(ended), r.bids.Minus(ended)
+	r.draining, r.claims = r.draining.Minus(ended), r.claims.Minus(ended)
 	return ended, next
 }
 
 // says returns what the lease is to show.
 func (r *replica) says() share {
-	return share{ranges: r.bids, worked: r.worked, weight: r.weight, by: r.view.by, leaving: r.leaving, joining: r.joining}
+	return share{ranges: r.claims, owned: r.owned, weight: r.weight, by: r.view.by, leaving: r.leaving, joining: r.joining}
 }
 
 // writes returns what a write of the lease that is about to be sent shows. From now on nobody knows whether the lease
-// has what this write leaves out.
+// still has what this write leaves out.
 func (r *replica) writes() share {
 	r.told = r.says()
 	r.accept(r.accepted.Intersect(r.told.ranges))
@@ -98,14 +98,14 @@ func (r *replica) writes() share {
 func (r *replica) accept(accepted meta.Ranges) {
 	r.lapsed = r.lapsed.Union(r.accepted.Minus(accepted))
 	r.accepted = accepted
-	r.reach.keep(accepted)
+	r.observed.keep(accepted)
 }
 
-// stored notes what the lease certainly says. It reports whether the news of the leases have to come to that version.
+// stored notes what the lease certainly says. It reports whether the watch has yet to bring that version.
 func (r *replica) stored(l leaseState) bool {
 	r.edited, r.view.own = l.broken != nil, l.version
-	r.accept(l.share.ranges.Intersect(r.bids))
-	return r.reach.stored(l.version, r.accepted, r.view.head)
+	r.accept(l.share.ranges.Intersect(r.claims))
+	return r.observed.stored(l.version, r.accepted, r.view.head)
 }
 
 // question is a request for the leases that is under way, to begin the work on ranges.
@@ -131,7 +131,7 @@ func (r *replica) answered(q question, list leaseList, now time.Duration) (begun
 	p := r.plan(r.view, now)
 	// A range may have left the lease, and come back, since the list was asked for.
 	begun = q.ranges.Intersect(p.confirm).Minus(r.lapsed)
-	r.works, r.worked = r.works.Union(begun), r.worked.Union(begun)
+	r.owns, r.owned = r.owns.Union(begun), r.owned.Union(begun)
 	for n := range begun.All() {
 		r.users[n] = 0
 	}
@@ -147,9 +147,9 @@ func (r *replica) learns(list leaseList, k known, now time.Duration) (from strin
 	}
 	v.latest = list.version
 	v.listed(list.leases, now)
-	if v.head == "" || r.course.broken || restored || r.course.barren >= enoughBarren && len(r.reach.waits) > 0 {
+	if v.head == "" || r.course.broken || restored || r.course.barren >= enoughBarren && len(r.observed.waits) > 0 {
 		v.restart(list.version, now)
-		r.reach.came(list.version)
+		r.observed.came(list.version)
 		r.course.broken = false
 	}
 	r.course.barren++
@@ -172,18 +172,18 @@ func (r *replica) hears(l leaseState, deleted bool, version string, now time.Dur
 	}
 	r.course.barren = 0
 	r.view.came(version)
-	return r.reach.came(r.view.head) || l.name != ""
+	return r.observed.came(r.view.head) || l.name != ""
 }
 
 // leaves notes that this replica is about to end.
 func (r *replica) leaves() { r.leaving = true }
 
-// drop ends the work on all ranges, and takes all bids away. lost says that the replica has lost its lease, so others
+// drop ends the work on all ranges, and takes all claims away. lost says that the replica has lost its lease, so others
 // may work on the ranges before the lease shows that.
 func (r *replica) drop(lost bool) {
-	r.bids, r.accepted, r.works, r.drains, r.reach = meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, reach{}
+	r.claims, r.accepted, r.owns, r.draining, r.observed = meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, observed{}
 	if lost {
-		r.worked = meta.Ranges{}
+		r.owned = meta.Ranges{}
 	}
 }
 

@@ -127,10 +127,10 @@ type change struct {
 	info ChangedInfo
 }
 
-// noteChange notes that the ranges that are worked on may have changed from what they were before; lost is why all of
+// noteChange notes that the owned ranges may have changed from what they were before; lost is why all of
 // them were lost at once, or nil. The caller holds mu.
 func (g *Group) noteChange(ctx context.Context, before meta.Ranges, lost error) {
-	now := g.replica.works
+	now := g.replica.owns
 	if now == before {
 		return
 	}

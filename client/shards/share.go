@@ -13,27 +13,27 @@ const shareAnnotation = "shards.bowline-go.github.io/share"
 
 // share is what a replica says of itself in its lease.
 type share struct {
-	// ranges are those that it works on, and those that it is ready for and waits for.
+	// ranges are its claims: those that it owns, and those that it is ready for and waits for.
 	ranges meta.Ranges
-	// worked are the ranges that it has begun to work on since it last bid for them. Those that are not in ranges any
-	// more it has worked on until it took its bid away.
-	worked meta.Ranges
+	// owned are the ranges that it has owned since it last claimed them. Of these it owned those that are no longer in
+	// ranges until it took the claim away.
+	owned  meta.Ranges
 	weight int
 	by     meta.ShardBy // what its ranges are ranges of
 	// leaving says that it is about to end, and keeps its ranges only until others take them.
 	leaving bool
-	// joining says that it does not know yet who has what, so it takes no ranges but those of others that work.
+	// joining says that it does not know yet who owns what, so it takes only ranges that others own now.
 	joining bool
 }
 
-const shareForm = "v1 ranges=%s worked=%s weight=%d by=%s leaving=%t joining=%t"
+const shareForm = "v1 ranges=%s owned=%s weight=%d by=%s leaving=%t joining=%t"
 
 // text returns the share as an annotation of the lease with that name. It ends with a sum, so that an edit by hand is
 // noticed.
 func (s share) text(lease string) string {
 	ranges, _ := s.ranges.MarshalText() // never fails
-	worked, _ := s.worked.MarshalText()
-	text := fmt.Sprintf(shareForm, ranges, worked, s.weight, s.by, s.leaving, s.joining)
+	owned, _ := s.owned.MarshalText()
+	text := fmt.Sprintf(shareForm, ranges, owned, s.weight, s.by, s.leaving, s.joining)
 	return text + " sum=" + sum(text, lease)
 }
 
@@ -44,16 +44,16 @@ func parseShare(text, lease string) (share, error) {
 		return share{}, fmt.Errorf("annotation %s is not as the replica has written it: %q", shareAnnotation, text)
 	}
 	var (
-		s              share
-		ranges, worked string
+		s             share
+		ranges, owned string
 	)
-	if _, err := fmt.Sscanf(body, shareForm, &ranges, &worked, &s.weight, &s.by, &s.leaving, &s.joining); err != nil {
+	if _, err := fmt.Sscanf(body, shareForm, &ranges, &owned, &s.weight, &s.by, &s.leaving, &s.joining); err != nil {
 		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
 	}
 	if err := s.ranges.UnmarshalText([]byte(ranges)); err != nil {
 		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
 	}
-	if err := s.worked.UnmarshalText([]byte(worked)); err != nil {
+	if err := s.owned.UnmarshalText([]byte(owned)); err != nil {
 		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
 	}
 	if s.weight < 1 || s.weight > maxWeight {

@@ -31,8 +31,8 @@ type Status struct {
 	// are zero if that has not happened since New.
 	Lost    time.Time
 	LostErr error
-	// Waits are ranges that this replica is ready for, and that others have not given up yet. Prepares are those that
-	// it is to have, and is not ready for.
+	// Waits are ranges that this replica claims, and that others have not given up yet. Prepares are those that it should
+	// own, and is not ready for.
 	Waits    meta.Ranges
 	Prepares meta.Ranges
 	// Unready are the names of the informers and controllers that are not ready for ranges of Prepares.
@@ -74,11 +74,11 @@ func (g *Group) Status() Status {
 	s := Status{
 		Group: meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}, Lease: g.config.lease(), Identity: g.config.Identity,
 		Running: g.running, Joined: g.joined && election.Leading, Left: election.Left, Leaving: t.leaving && g.running,
-		Ranges: t.works, Since: g.since, Lost: g.lost, LostErr: g.lostErr, Waits: t.bids.Minus(t.works).Minus(t.drains), Prepares: g.wanted.Minus(t.have),
+		Ranges: t.owns, Since: g.since, Lost: g.lost, LostErr: g.lostErr, Waits: t.claims.Minus(t.owns).Minus(t.draining), Prepares: g.wanted.Minus(t.have),
 		Unready: g.notReady(), Blocked: g.blocked, Unowned: g.unowned, Err: g.err, LeaseErr: election.Err,
 	}
 	if g.joined {
-		s.Members = append(s.Members, Member{Identity: g.config.Identity, Lease: g.replica.view.self, Weight: g.config.Weight, Ranges: t.bids, Self: true, Leaving: t.leaving})
+		s.Members = append(s.Members, Member{Identity: g.config.Identity, Lease: g.replica.view.self, Weight: g.config.Weight, Ranges: t.claims, Self: true, Leaving: t.leaving})
 	}
 	for _, m := range g.replica.view.members {
 		if m.hasEnded() {
@@ -133,7 +133,7 @@ func (s Status) String() string {
 		fmt.Fprintf(&b, ", prepares for %d (%s)", n, strings.Join(s.Unready, ", "))
 	}
 	if n := s.Unowned.Len(); n > 0 {
-		fmt.Fprintf(&b, ", %d are nobody's", n)
+		fmt.Fprintf(&b, ", %d unowned", n)
 	}
 	if len(s.Members) > 0 {
 		parts := make([]string, len(s.Members))

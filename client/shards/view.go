@@ -50,7 +50,7 @@ func (m *member) holds(now time.Duration) meta.Ranges {
 // hasEnded reports whether the replica has given everything back.
 func (m *member) hasEnded() bool { return m.free && !m.unsure && m.share.ranges == (meta.Ranges{}) }
 
-// takesPart reports whether the replica is to have a share.
+// takesPart reports whether the replica takes ranges.
 func (m *member) takesPart(now time.Duration) bool {
 	return m.isLive(now) && !m.gone && !m.free && m.broken == nil && !m.share.leaving
 }
@@ -62,10 +62,10 @@ type view struct {
 	by       meta.ShardBy  // of this replica
 	members  map[string]*member
 	complete bool          // the leases have been listed
-	since    time.Duration // from when on all news have come
+	since    time.Duration // from when on the watch has brought all changes
 	head     string        // the version up to which they have; "" before the first list
-	fresh    bool          // at since the group was new: no lease showed a bid
-	released meta.Ranges   // those that another replica has worked on since, and has given up
+	fresh    bool          // at since the group was new: no lease showed a claim
+	released meta.Ranges   // those that another replica has owned and given up since
 	latest   string        // the version of the last list
 	score    func(lease string, weight int) *scores
 	own      string // the version of our own lease that the server has had last, as far as is certain
@@ -78,7 +78,7 @@ func newView(self string, lasts time.Duration, by meta.ShardBy) *view {
 // isForeign reports whether the ranges of a replica are ranges of something else than ours.
 func (v *view) isForeign(m *member) bool { return m.share.by != "" && m.share.by != v.by }
 
-// saw notes a lease as the server had it, at the moment now after that. Older news than what is known change nothing.
+// saw notes a lease as the server had it, at the moment now after that. An older state than the known one changes nothing.
 func (v *view) saw(l leaseState, now time.Duration) {
 	if l.name == v.self {
 		return
@@ -144,8 +144,8 @@ func (v *view) note(place string, l leaseState, now time.Duration) {
 		next.scores = v.score(next.name, next.share.weight)
 	}
 	if m != nil {
-		if m.isLive(now) && !v.isForeign(m) && !v.isForeign(next) { // a bid that is taken away shows nothing: its replica may have waited for somebody
-			v.released = v.released.Union(m.share.ranges.Intersect(next.share.worked).Minus(next.holds(now)))
+		if m.isLive(now) && !v.isForeign(m) && !v.isForeign(next) { // a claim alone that is taken away shows nothing: its replica may have waited for somebody
+			v.released = v.released.Union(m.share.ranges.Intersect(next.share.owned).Minus(next.holds(now)))
 		}
 		if m.record == next.record { // somebody else has changed it
 			next.seen = m.seen
@@ -210,8 +210,8 @@ func (v *view) listed(leases []leaseState, now time.Duration) {
 	}
 }
 
-// restart notes that the news go on from a list of that version, which has been noted at the moment now. This replica
-// does not know what has happened between the news before and that list.
+// restart notes that the watch goes on from a list of that version, which has been noted at the moment now. This replica
+// does not know what happened between the changes that it has seen and that list.
 func (v *view) restart(version string, now time.Duration) {
 	if v.head != "" {
 		v.since, v.fresh, v.released = now, false, meta.Ranges{}
@@ -220,7 +220,7 @@ func (v *view) restart(version string, now time.Duration) {
 }
 
 // restored notes that the server has gone back to an earlier state, as after etcd was restored from a backup: lower
-// versions than before are news from now on. Another replica may not know yet that its lease is not as it has written
+// versions than before are later ones from now on. Another replica may not know yet that its lease is not as it has written
 // it, and may have everything.
 func (v *view) restored(now time.Duration) {
 	v.own = ""
@@ -261,7 +261,7 @@ func (v *view) isEarlier(list leaseList, k known) bool {
 	return false
 }
 
-// came notes that all news up to that version have come.
+// came notes that the watch has brought all changes up to that version.
 func (v *view) came(version string) {
 	if version != "" && !isOlder(version, v.head) {
 		v.head = version
@@ -287,7 +287,7 @@ func (v *view) expire(now time.Duration) (next time.Duration) {
 
 // isKnown reports whether it is certain that nobody works on a range that no lease shows. A lease that somebody has
 // deleted by hand does not show what its replica works on until that learns of it. So a replica that joins a group in
-// which others work takes only what one of these has worked on meanwhile, until a lease would have run out.
+// which others own ranges takes only what one of these has owned meanwhile, until a lease would have run out.
 func (v *view) isKnown(n int, now time.Duration) bool {
 	return v.released.Has(n) || v.knowsAll(now)
 }

@@ -49,7 +49,7 @@ func (v *view) wantHolds(t *testing.T, what string, now time.Duration, want meta
 
 func TestAViewBelievesALeaseForItsTime(t *testing.T) {
 	v := newTestView()
-	v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), worked: of(1), weight: 1, by: meta.ShardByUID}), 10*second)
+	v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), owned: of(1), weight: 1, by: meta.ShardByUID}), 10*second)
 	v.wantHolds(t, "at first", 24*second, of(1, 2))
 	v.wantHolds(t, "when it has run out", 25*second, meta.Ranges{})
 	if v.released != of() {
@@ -144,7 +144,7 @@ func TestScoresFollowTheWeightOfALease(t *testing.T) {
 func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	before := func() *view {
 		v := newTestView()
-		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), owned: of(1), weight: 1, by: meta.ShardByUID}), 0)
 		return v
 	}
 	edited := func(version, renewed string) *lease {
@@ -182,7 +182,7 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	// The plan takes that into account: nothing is begun that such a replica may have.
 	v := before()
 	v.seesList(nil, second)
-	table := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), bids: of(2, 3), reach: reach{ranges: of(2, 3)}}
+	table := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), claims: of(2, 3), observed: observed{ranges: of(2, 3)}}
 	if p := table.plan(v, 2*second); p.confirm != (meta.Ranges{}) {
 		t.Errorf("%v are begun while a replica may have them", p.confirm)
 	}
@@ -207,7 +207,7 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	v.wantHolds(t, "once it is known", 12*second, of(2))
 	v = before()
 	v.seesList(nil, 10*second)
-	v.seesDeletion(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 11*second) // nothing was written since
+	v.seesDeletion(leaseOf("web-a", "5", "t0", share{ranges: of(1), owned: of(1), weight: 1, by: meta.ShardByUID}), 11*second) // nothing was written since
 	v.wantHolds(t, "once it is known to have been as it was", 12*second, of(1))
 	v.wantHolds(t, "once it is known to have been as it was, later", 15*second, of())
 	v = before()
@@ -234,8 +234,8 @@ func TestAReleasedLeaseIsForgotten(t *testing.T) {
 		"not in a list": func(v *view, _ *lease) { v.seesList(nil, second) },
 	} {
 		v := newTestView()
-		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
-		l := leaseOf("web-a", "6", "t1", share{worked: of(1), weight: 1, by: meta.ShardByUID})
+		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), owned: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		l := leaseOf("web-a", "6", "t1", share{owned: of(1), weight: 1, by: meta.ShardByUID})
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = "", 1
 		v.sees(l, second)
 		v.wantHolds(t, "given back", second, meta.Ranges{})
@@ -310,7 +310,7 @@ func TestAReplicaThatJoinsTakesOnlyKnownRangesUntilALeaseHasRunOut(t *testing.T)
 		"a group that works":                   {share: share{ranges: of(1), weight: 1, by: meta.ShardByUID}},
 		"a group that works, after a lease":    {share: share{ranges: of(1), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
 		"a group that works, shortly before":   {share: share{ranges: of(1), weight: 1, by: meta.ShardByUID}, at: 14 * second},
-		"a group whose replica has just ended": {share: share{worked: of(1), weight: 1, by: meta.ShardByUID}, want: true},
+		"a group whose replica has just ended": {share: share{owned: of(1), weight: 1, by: meta.ShardByUID}, want: true},
 		"a lease that somebody has edited":     {broken: true},
 	} {
 		v := newTestView()
@@ -328,20 +328,20 @@ func TestAReplicaThatJoinsTakesOnlyKnownRangesUntilALeaseHasRunOut(t *testing.T)
 // A new replica may take a range that another replica has worked on and gives up. It may not take a range that another replica has only
 // waited for: a third replica, whose lease somebody deleted before the new one came, may still work on it.
 func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
-	a := func(version string, ranges, worked meta.Ranges) *lease {
-		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, worked: worked, weight: 1, by: meta.ShardByUID})
+	a := func(version string, ranges, owned meta.Ranges) *lease {
+		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, owned: owned, weight: 1, by: meta.ShardByUID})
 	}
 	for what, test := range map[string]struct {
 		before, after *lease
 		released      meta.Ranges
 	}{
-		"work that was seen":                         {a("5", of(1), of(1)), a("6", of(), of(1)), of(1)},
-		"work that the last write tells of":          {a("5", of(1), of()), a("6", of(), of(1)), of(1)},
-		"work that was lost":                         {a("5", of(1), of(1)), a("6", of(), of()), of()},
-		"a bid":                                      {a("5", of(1), of()), a("6", of(), of()), of()},
-		"work before the new replica came":           {a("5", of(), of(1)), a("6", of(), of(1)), of()},
-		"work that goes on":                          {a("5", of(1), of(1)), a("6", of(1), of(1)), of()},
-		"a bid that is left, and a range that stays": {a("5", of(1, 2), of(2)), a("6", of(2), of(2)), of()},
+		"work that was seen":                           {a("5", of(1), of(1)), a("6", of(), of(1)), of(1)},
+		"work that the last write tells of":            {a("5", of(1), of()), a("6", of(), of(1)), of(1)},
+		"work that was lost":                           {a("5", of(1), of(1)), a("6", of(), of()), of()},
+		"a claim":                                      {a("5", of(1), of()), a("6", of(), of()), of()},
+		"work before the new replica came":             {a("5", of(), of(1)), a("6", of(), of(1)), of()},
+		"work that goes on":                            {a("5", of(1), of(1)), a("6", of(1), of(1)), of()},
+		"a claim that is left, and a range that stays": {a("5", of(1, 2), of(2)), a("6", of(2), of(2)), of()},
 	} {
 		v := newTestView()
 		v.seesList([]*lease{test.before}, 0)
@@ -351,7 +351,7 @@ func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 		}
 	}
 
-	// A bid that runs out shows as little as one that is taken away.
+	// A claim that runs out shows as little as one that is taken away.
 	v := newTestView()
 	v.seesList([]*lease{a("5", of(1, 2), of(2))}, 0)
 	v.expire(15 * second)
@@ -367,12 +367,12 @@ func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 
 // A lease tells which of its ranges its replica has worked on.
 func TestWorkedBelongsToTheLastBid(t *testing.T) {
-	t0 := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), worked: of(3, 4)}
+	t0 := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), owned: of(3, 4)}
 	v := newTestView()
 	v.seesList(nil, 0)
 	t0.plan(v, second)
-	if !t0.bids.Has(3) || t0.worked != (meta.Ranges{}) {
-		t.Errorf("the bids are %v, and %v are said to be worked on since", t0.bids, t0.worked)
+	if !t0.claims.Has(3) || t0.owned != (meta.Ranges{}) {
+		t.Errorf("the claims are %v, and %v are said to be worked on since", t0.claims, t0.owned)
 	}
 }
 
@@ -382,7 +382,7 @@ func TestSharesAsText(t *testing.T) {
 		{weight: 1, by: meta.ShardByUID},
 		{ranges: meta.AllRanges(), weight: maxWeight, by: meta.ShardByNamespace, leaving: true},
 		{weight: 1, by: meta.ShardByUID, joining: true},
-		{ranges: of(0, 255), worked: of(7, 255), weight: 7, by: meta.ShardByUID},
+		{ranges: of(0, 255), owned: of(7, 255), weight: 7, by: meta.ShardByUID},
 	} {
 		text := s.text("web-a")
 		if got, err := parseShare(text, "web-a"); err != nil || got != s {
@@ -400,10 +400,10 @@ func TestSharesAsText(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		"", "v1", "v1 ranges=00 worked=" + zeros + " weight=1" + rest, "v1 ranges=" + zeros + " worked=00 weight=1" + rest,
-		"v1 ranges=" + zeros + " worked=" + zeros + " weight=0" + rest, "v1 ranges=" + zeros + " worked=" + zeros + " weight=1001" + rest,
+		"", "v1", "v1 ranges=00 owned=" + zeros + " weight=1" + rest, "v1 ranges=" + zeros + " owned=00 weight=1" + rest,
+		"v1 ranges=" + zeros + " owned=" + zeros + " weight=0" + rest, "v1 ranges=" + zeros + " owned=" + zeros + " weight=1001" + rest,
 		"v1 ranges=" + zeros + " weight=1" + rest,
-		"v1 ranges=" + zeros + " worked=" + zeros + " weight=1 by=metadata.name leaving=true joining=false",
+		"v1 ranges=" + zeros + " owned=" + zeros + " weight=1 by=metadata.name leaving=true joining=false",
 	} {
 		if got, err := parseShare(body+" sum="+sum(body, "web-a"), "web-a"); err == nil {
 			t.Errorf("%q is taken for %+v", body, got)
@@ -477,7 +477,7 @@ func TestOldNewsOfALeaseThatIsGoneChangeNothing(t *testing.T) {
 func TestALeaseThatWasGivenBackHoldsNothingWhenItIsMadeAgain(t *testing.T) {
 	anew := leaseOf("web-a", "9", "t9", share{ranges: of(2), weight: 1, by: meta.ShardByUID})
 	anew.UID = "another"
-	free := leaseOf("web-a", "6", "t1", share{worked: of(1), weight: 1, by: meta.ShardByUID})
+	free := leaseOf("web-a", "6", "t1", share{owned: of(1), weight: 1, by: meta.ShardByUID})
 	free.Spec.HolderIdentity = ""
 	deleted := *free
 	deleted.ResourceVersion = "7"
@@ -490,7 +490,7 @@ func TestALeaseThatWasGivenBackHoldsNothingWhenItIsMadeAgain(t *testing.T) {
 		"a list tells more than the watch": func(v *view) { v.seesList([]*lease{anew}, 2*second) },
 	} {
 		v := newTestView()
-		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), owned: of(1), weight: 1, by: meta.ShardByUID}), 0)
 		v.sees(free, second)
 		then(v)
 		v.wantHolds(t, what, 3*second, of(2))
@@ -566,9 +566,9 @@ func TestNewsThatBeginAnew(t *testing.T) {
 	}
 }
 
-// Bids are reached one write after the other, and a bid that lapses is forgotten.
+// Claims are reached one write after the other, and a claim that lapses is forgotten.
 func TestReach(t *testing.T) {
-	var r reach
+	var r observed
 	if !r.stored("5", of(1), "4") || r.ranges != of() {
 		t.Errorf("%v are reached before their news", r.ranges)
 	}

@@ -40,8 +40,8 @@ func (g *Group) watch(ctx context.Context) {
 	}
 }
 
-// rest waits before the next watch. It stops waiting when a write is stored that the news have to come to, because the
-// server is there then, unless the server has asked for the wait.
+// rest waits before the next watch. It stops waiting when a write is stored that the watch has yet to bring, because
+// the server is there then, unless the server has asked for the wait.
 func (g *Group) rest(ctx context.Context, d time.Duration, asked bool) {
 	stored := g.expected
 	if asked {
@@ -56,7 +56,7 @@ func (g *Group) rest(ctx context.Context, d time.Duration, asked bool) {
 	}
 }
 
-// expect notes that the news have to come to a write of ours that was stored just now. The caller holds mu.
+// expect notes that the watch has yet to bring a write of ours that was stored just now. The caller holds mu.
 func (g *Group) expect() {
 	if g.lively != nil {
 		g.lively.Reset(g.config.RetryPeriod)
@@ -67,13 +67,13 @@ func (g *Group) expect() {
 	}
 }
 
-var errSilent = errors.New("no news of any lease has come, although replicas renew theirs")
+var errSilent = errors.New("the watch of the leases has brought nothing, although replicas renew theirs")
 
 // watchOnce lists the leases, and watches them until the server ends the watch, which is no error.
 func (g *Group) watchOnce(outer context.Context) error {
 	ctx, cancel := context.WithCancelCause(outer)
 	defer cancel(nil)
-	// Each replica renews its lease once in RetryPeriod, this one too. A watch without news is dead.
+	// Each replica renews its lease once in RetryPeriod, this one too. A watch that brings nothing is dead.
 	patience := 2*g.config.RetryPeriod + g.config.RenewDeadline/4
 	silence := time.AfterFunc(patience, func() { cancel(errSilent) })
 	defer silence.Stop()
@@ -100,7 +100,7 @@ func (g *Group) watchOnce(outer context.Context) error {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.heard(event, now)
-		if g.lively = silence; len(g.replica.reach.waits) > 0 {
+		if g.lively = silence; len(g.replica.observed.waits) > 0 {
 			silence.Reset(g.config.RetryPeriod)
 		} else {
 			silence.Reset(patience)
@@ -140,7 +140,7 @@ func (g *Group) learn(ctx context.Context, list meta.List[*lease], known known) 
 	return from
 }
 
-// silent returns errSilent for a watch that has been ended because it brought no news, and else err. Later requests use
+// silent returns errSilent for a watch that was ended because it brought nothing, and else err. Later requests use
 // other connections then: the one that was silent may be dead.
 func (g *Group) silent(outer, ctx context.Context, err error) error {
 	switch {

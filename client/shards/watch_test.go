@@ -58,7 +58,7 @@ func TestALeaseThatNobodyHasSeen(t *testing.T) {
 				w.pass(20 * time.Second)
 				w.whole(a, c)
 				prepares := a.Follow("the cache")
-				prepares.Have(a.Status().Ranges) // so that a does not bid for ranges of c before b does
+				prepares.Have(a.Status().Ranges) // so that a does not claim for ranges of c before b does
 				w.breaks(map[*replica]string{a: "list watch"})
 				c.m.Freeze()
 				b := w.replica("b", nil).run()

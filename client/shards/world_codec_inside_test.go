@@ -319,7 +319,7 @@ func (c *coder) heldBy(w *world, name string, r *record) {
 
 func (c *coder) share(w *world, name string, s *share) {
 	c.ranges(&s.ranges, w.ranges)
-	c.ranges(&s.worked, w.ranges)
+	c.ranges(&s.owned, w.ranges)
 	unset := s.by == ""
 	c.flags(&s.leaving, &s.joining, &unset)
 	if c.reads {
@@ -334,7 +334,7 @@ func (c *coder) share(w *world, name string, s *share) {
 
 func (c *coder) replica(w *world, p *player) {
 	r := &p.r
-	for _, ranges := range []*meta.Ranges{&r.bids, &r.accepted, &r.works, &r.worked, &r.drains, &r.have, &r.lapsed} {
+	for _, ranges := range []*meta.Ranges{&r.claims, &r.accepted, &r.owns, &r.owned, &r.draining, &r.have, &r.lapsed} {
 		c.ranges(ranges, w.ranges)
 	}
 	if c.reads && !w.prepares {
@@ -342,8 +342,8 @@ func (c *coder) replica(w *world, p *player) {
 	}
 	c.flags(&r.leaving, &r.joining, &r.edited, &r.course.broken)
 	c.int(&r.course.barren)
-	c.ranges(&r.reach.ranges, w.ranges)
-	list(c, &r.reach.waits, func(s *write) {
+	c.ranges(&r.observed.ranges, w.ranges)
+	list(c, &r.observed.waits, func(s *write) {
 		c.version(w, &s.version)
 		c.ranges(&s.ranges, w.ranges)
 	})
@@ -353,7 +353,7 @@ func (c *coder) replica(w *world, p *player) {
 	}
 	for n := range w.ranges {
 		c.int(&r.users[n])
-		if r.drains.Has(n) {
+		if r.draining.Has(n) {
 			c.int1(&r.until[n], w.now)
 		}
 		orphan := r.orphans[n] != 0

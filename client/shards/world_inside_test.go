@@ -228,12 +228,12 @@ func index(name string) int { return int(name[2] - 'a') }
 func (w *world) holds(p *player) bool { return p.phase == leading && w.now < p.term+w.deadline }
 
 // works returns the ranges that a player may be at work on.
-func (w *world) works(p *player) (all meta.Ranges) {
+func (w *world) owns(p *player) (all meta.Ranges) {
 	if !w.holds(p) {
 		return all
 	}
-	all = p.r.works
-	for n := range p.r.drains.All() {
+	all = p.r.owns
+	for n := range p.r.draining.All() {
 		if p.r.users[n] > 0 {
 			all = all.With(n)
 		}
@@ -245,7 +245,7 @@ func (w *world) works(p *player) (all meta.Ranges) {
 func (w *world) overlap() error {
 	for i := range w.players {
 		for j := range i {
-			if both := w.works(&w.players[i]).Intersect(w.works(&w.players[j])); both != (meta.Ranges{}) {
+			if both := w.owns(&w.players[i]).Intersect(w.owns(&w.players[j])); both != (meta.Ranges{}) {
 				return fmt.Errorf("replicas %s and %s both work on %v", playerName(j), playerName(i), both)
 			}
 		}

@@ -137,7 +137,7 @@ func (w *world) moves(all []move) []move {
 		add(p.relist.stage != idle && w.left.lost > 0, loseRelist)
 		add(alive && p.watches && w.next(p) != nil && !w.isUnsettled(i), deliver)
 		for n := range w.ranges {
-			if p.phase == leading && p.r.drains.Has(n) && p.r.users[n] > 0 {
+			if p.phase == leading && p.r.draining.Has(n) && p.r.users[n] > 0 {
 				all = append(all, move{finish, i, n})
 			}
 		}
@@ -246,8 +246,8 @@ func (w *world) isExcluded(i int) bool {
 			return false
 		}
 	}
-	for j := range w.players { // its lease with bids has been deleted, so nothing shows these
-		if p := &w.players[j]; j != i && w.holds(p) && p.r.bids != (meta.Ranges{}) && w.leases[j].uid != p.uid {
+	for j := range w.players { // its lease with claims has been deleted, so nothing shows these
+		if p := &w.players[j]; j != i && w.holds(p) && p.r.claims != (meta.Ranges{}) && w.leases[j].uid != p.uid {
 			return true
 		}
 	}

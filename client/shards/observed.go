@@ -2,11 +2,11 @@ package shards
 
 import "github.com/bowline-go/bowline/client/meta"
 
-// reach is which of the accepted bids the news of the leases have come to without a gap. Work begins on no others:
-// somebody may have made a lease with a bid before ours, and somebody may have deleted it by hand, so that no list
-// shows it.
-type reach struct {
-	ranges meta.Ranges // that the news have come to
+// observed says which of the accepted claims the watch has brought, without a gap before them. This replica will own no
+// others: somebody may have made a lease with a claim before ours, and somebody may have deleted it by hand, so that no
+// list shows it.
+type observed struct {
+	ranges meta.Ranges // that the watch has brought
 	waits  []write     // with the others, as the server has stored them one after the other
 }
 
@@ -16,9 +16,9 @@ type write struct {
 	ranges  meta.Ranges // that were accepted with it, and not before
 }
 
-// stored notes that the server has accepted a write with these bids, and that the news have come to the version head.
-// It reports whether they have to go on to that write.
-func (r *reach) stored(version string, accepted meta.Ranges, head string) bool {
+// stored notes that the server has accepted a write with these claims, and that the watch has come to the version head. It
+// reports whether the watch has yet to bring that write.
+func (r *observed) stored(version string, accepted meta.Ranges, head string) bool {
 	added := accepted.Minus(r.ranges)
 	for _, w := range r.waits {
 		added = added.Minus(w.ranges)
@@ -31,8 +31,8 @@ func (r *reach) stored(version string, accepted meta.Ranges, head string) bool {
 	return len(r.waits) > 0
 }
 
-// keep forgets bids that are not accepted any more.
-func (r *reach) keep(accepted meta.Ranges) {
+// keep forgets claims that are not accepted any more.
+func (r *observed) keep(accepted meta.Ranges) {
 	r.ranges = r.ranges.Intersect(accepted)
 	kept := r.waits[:0]
 	for _, w := range r.waits {
@@ -43,9 +43,8 @@ func (r *reach) keep(accepted meta.Ranges) {
 	r.waits = kept
 }
 
-// came notes that the news have come to the version head. It reports whether that is as far as another one of our
-// writes.
-func (r *reach) came(head string) bool {
+// came notes that the watch has come to the version head. It reports whether it has brought another one of our writes.
+func (r *observed) came(head string) bool {
 	n := 0
 	for n < len(r.waits) && (r.waits[n].version == head || isOlder(r.waits[n].version, head)) {
 		r.ranges = r.ranges.Union(r.waits[n].ranges)
