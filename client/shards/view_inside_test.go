@@ -228,6 +228,25 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	v.wantHolds(t, "news that are old", 13*second, of(3))
 }
 
+// A living replica that was last seen without ranges may have taken some since, unseen. If its lease goes away unseen, it may own all.
+func TestALivingReplicaWithoutRangesIsNotForgotten(t *testing.T) {
+	living := leaseOf("web-a", "5", "t0", share{weight: 1, by: meta.ShardByUID})
+	anew := leaseOf("web-a", "9", "t9", share{weight: 1, by: meta.ShardByUID})
+	anew.UID = "another"
+	for what, goes := range map[string]func(v *view){
+		"not in a list":           func(v *view) { v.seesList(nil, 10*second) },
+		"made again":              func(v *view) { v.sees(anew, 10*second) },
+		"restored from a backup":  func(v *view) { v.restored(10 * second) },
+		"restored, and in a list": func(v *view) { v.restored(10 * second); v.seesList([]*lease{living}, 10*second) },
+	} {
+		v := newTestView()
+		v.sees(living, 0)
+		goes(v)
+		v.wantHolds(t, what, 24*second, meta.AllRanges())
+		v.wantHolds(t, what+", when it has run out", 25*second, of())
+	}
+}
+
 func TestAReleasedLeaseIsForgotten(t *testing.T) {
 	for what, forget := range map[string]func(*view, *lease){
 		"deleted":       func(v *view, l *lease) { v.seesDeletion(l, second) },

@@ -200,7 +200,7 @@ func (c *coder) world(w *world) {
 		w.uids, w.writes = 100, 100
 	}
 	b := &w.left
-	for _, n := range []*int{&b.lost, &b.late, &b.expire, &b.pause, &b.cut, &b.compact, &b.crash, &b.restart, &b.leave, &b.remove, &b.edit, &b.restore, &b.unready} {
+	for _, n := range []*int{&b.lost, &b.late, &b.expire, &b.pause, &b.deaf, &b.hold, &b.cut, &b.compact, &b.crash, &b.restart, &b.leave, &b.remove, &b.edit, &b.restore, &b.unready} {
 		c.int(n)
 	}
 }
@@ -235,7 +235,7 @@ func (c *coder) player(w *world, p *player) {
 	c.put(w, &p.put)
 	c.read(w, &p.confirm)
 	c.read(w, &p.relist)
-	c.flags(&p.watches, &p.due, &p.poked, &p.ending, &p.unsettled, &p.paused)
+	c.flags(&p.watches, &p.due, &p.poked, &p.ending, &p.unsettled, &p.paused, &p.slowList, &p.deaf)
 	c.ranges(&p.wanted, w.ranges)
 	c.record(w, &p.foreign)
 	c.ago(&p.since, w.now, w.rules.lease)

@@ -39,6 +39,7 @@ type rules struct {
 	prepares bool // whether replicas have something to prepare for ranges
 	lazy     bool // whether time may pass between an input and the plan that follows
 	slow     bool // whether requests take time to get to the server
+	prompt   bool // whether all that is due happens in one order, but for what is held up
 	events   int  // how far a watch may be behind
 	residual bool // whether the two cases may happen that DESIGN.md says remain
 	lease    time.Duration
@@ -52,6 +53,8 @@ type budget struct {
 	lost    int // requests that do not arrive, or whose answers do not
 	expire  int // leases that run out, because they are not renewed in time
 	pause   int // processes that are stopped for a while
+	deaf    int // watches that bring nothing for a while
+	hold    int // lists that take long
 	late    int // of the requests that do not arrive in time, how many arrive later
 	cut     int // ends of watches
 	compact int // ends of the history that the server keeps
@@ -137,6 +140,8 @@ type player struct {
 	watches   bool
 	due       bool // the lease is to be written at once
 	poked     bool // there may be another plan
+	slowList  bool // its list is held up
+	deaf      bool // its watch is held up
 	paused    bool
 	unsettled bool // a backup has been restored since it wrote its lease
 	ending    bool // the process ends when it has given its lease back

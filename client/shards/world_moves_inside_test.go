@@ -34,6 +34,10 @@ const (
 	serveConfirm
 	replyConfirm
 	loseConfirm
+	holdUp
+	letGo
+	lag
+	goOn
 	askRelist
 	serveRelist
 	replyRelist
@@ -61,6 +65,7 @@ var kinds = [...]string{
 	loseReply: "the answer to the write of %s is lost", ghost: "an earlier write of %s reaches the server", plans: "%s makes a plan",
 	expire: "%s notices that its lease has run out", pause: "%s is stopped", resume: "%s goes on",
 	serveConfirm: "the server answers the list with which %s confirms its ranges",
+	holdUp:       "lists take long to get to %s", letGo: "lists take no time to get to %s any more", lag: "the watch of %s brings nothing", goOn: "the watch of %s goes on",
 	replyConfirm: "%s gets that list", loseConfirm: "that list of %s fails", askRelist: "%s lists the leases before a watch",
 	serveRelist: "the server answers that list of %s", replyRelist: "%s gets the list before a watch, and watches",
 	loseRelist: "the list of %s before a watch fails", deliver: "the watch of %s brings an event", finish: "the work of %s on a range returns",
@@ -84,14 +89,41 @@ func (m move) String() string {
 // isFault reports whether a move is no part of a group without faults.
 func (m move) isFault() bool {
 	switch m.kind {
-	case losePut, loseReply, ghost, pause, loseConfirm, loseRelist, unready, leave, stop, keep, crash, cut, compact, remove, edit, backUp, restore:
+	case losePut, loseReply, ghost, pause, loseConfirm, loseRelist, holdUp, lag, unready, leave, stop, keep, crash, cut, compact, remove, edit, backUp, restore:
 		return true
 	}
 	return false
 }
 
-// moves appends all that can happen in w to all.
+// moves appends what can happen in w to all. In a prompt world all that is due happens first, in one order, but for what is
+// held up: so a search gets further from the beginning.
 func (w *world) moves(all []move) []move {
+	from := len(all)
+	all = w.possible(all)
+	if !w.prompt {
+		return all
+	}
+	due := slices.IndexFunc(all[from:], func(m move) bool { return !m.isChoice() && m.kind != tick })
+	if due < 0 {
+		due = slices.IndexFunc(all[from:], func(m move) bool { return m.kind == tick })
+	}
+	rests := due < 0 || all[from+due].kind == tick
+	kept := all[:from]
+	for i, m := range all[from:] {
+		if i == due || m.isChoice() && (rests || m.kind == crash || m.kind == remove || m.n != fine) {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// isChoice reports whether a move is not due when it is possible.
+func (m move) isChoice() bool {
+	return m.isFault() || m.n != fine && (m.kind == claim || m.kind == renew || m.kind == free) || m.kind == begin || m.kind == resume || m.kind == goOn || m.kind == letGo
+}
+
+// possible appends all that can happen in w to all.
+func (w *world) possible(all []move) []move {
 	if w.mayTick() {
 		all = append(all, move{kind: tick})
 	}
@@ -129,13 +161,17 @@ func (w *world) moves(all []move) []move {
 		add(p.phase == leading && p.poked, plans)
 		add(p.phase == leading && !w.holds(p), expire)
 		add(p.confirm.stage == sent && !w.isExcluded(i), serveConfirm)
-		add(p.confirm.stage == answered, replyConfirm)
+		add(p.confirm.stage == answered && !p.slowList, replyConfirm)
+		add(p.phase == leading && !p.slowList && w.left.hold > 0, holdUp)
+		add(p.slowList, letGo)
+		add(p.watches && !p.deaf && w.left.deaf > 0, lag)
+		add(p.deaf, goOn)
 		add((p.confirm.stage == sent || p.confirm.stage == answered) && w.left.lost > 0, loseConfirm)
 		add(alive && !p.watches && p.relist.stage == idle, askRelist)
 		add(p.relist.stage == sent && !w.isExcluded(i), serveRelist)
 		add(p.relist.stage == answered, replyRelist)
 		add(p.relist.stage != idle && w.left.lost > 0, loseRelist)
-		add(alive && p.watches && w.next(p) != nil && !w.isUnsettled(i), deliver)
+		add(alive && p.watches && !p.deaf && w.next(p) != nil && !w.isUnsettled(i), deliver)
 		for n := range w.ranges {
 			if p.phase == leading && p.r.draining.Has(n) && p.r.users[n] > 0 {
 				all = append(all, move{finish, i, n})
@@ -334,7 +370,17 @@ func (w *world) do(m move) {
 		w.poke(p)
 	case loseConfirm:
 		w.left.lost--
-		p.confirm = read{stage: refused}
+		p.confirm, p.slowList = read{stage: refused}, false
+	case holdUp:
+		w.left.hold--
+		p.slowList = true
+	case letGo:
+		p.slowList = false
+	case lag:
+		w.left.deaf--
+		p.deaf = true
+	case goOn:
+		p.deaf = false
 	case askRelist:
 		p.relist = read{stage: sent, q: question{known: r.view.known()}}
 		if !w.slow && !w.isExcluded(m.player) {
@@ -612,7 +658,7 @@ func (w *world) lose(p *player) {
 
 // endTerm has p give its lease back. A write that is under way is cancelled, which the server may not notice.
 func (w *world) endTerm(p *player) {
-	p.phase, p.confirm, p.poked, p.unsettled = releasing, read{}, false, false
+	p.phase, p.confirm, p.poked, p.unsettled, p.slowList = releasing, read{}, false, false, false
 	if p.put.stage != idle {
 		w.giveUp(p, p.put.stage == sent)
 	}
