@@ -23,7 +23,7 @@ func TestAPutOfADeletedLeaseCreatesItWithoutItsUIDOnly(t *testing.T) {
 	r := client.For(c, leases)
 	deleted := create(t, r, ns, `{"metadata":{"name":"gone"},"spec":{"holderIdentity":"a"}}`)
 	key := meta.Key{Namespace: ns, Name: "gone"}
-	if err := r.Delete(t.Context(), key); err != nil {
+	if err := r.Delete(t.Context(), key, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Update(t.Context(), deleted); !errors.Is(err, apierrors.Conflict) {
@@ -53,7 +53,7 @@ func (d *deleter) RoundTrip(r *http.Request) (*http.Response, error) {
 	_, rest, _ := strings.Cut(r.URL.Path, "/namespaces/")
 	namespace, _, _ := strings.Cut(rest, "/")
 	key := meta.Key{Namespace: namespace, Name: name}
-	if err := d.outside.Delete(r.Context(), key); err != nil {
+	if err := d.outside.Delete(r.Context(), key, client.DeleteOptions{}); err != nil {
 		return nil, err
 	}
 	answer, err := d.RoundTripper.RoundTrip(r)
