@@ -263,7 +263,7 @@ func (w *world) store(l leaseState) leaseState {
 	w.version++
 	l.version = w.text(w.version)
 	w.leases[index(l.name)] = l
-	w.events = append(w.events, event{lease: l, version: w.version})
+	w.add(event{lease: l, version: w.version})
 	return l
 }
 
@@ -273,7 +273,13 @@ func (w *world) remove(i int) {
 	l := w.leases[i]
 	l.version = w.text(w.version)
 	w.leases[i] = leaseState{}
-	w.events = append(w.events, event{lease: l, deleted: true, version: w.version})
+	w.add(event{lease: l, deleted: true, version: w.version})
+}
+
+func (w *world) add(e event) {
+	w.events = append(w.events, e)
+	for w.trim(); len(w.events) >= w.rules.events && w.merge(); {
+	}
 }
 
 // trim forgets the events that every watch has brought.

@@ -215,8 +215,6 @@ func (w *world) mayTick() bool {
 // of worlds is finite.
 func (w *world) hasRoom() bool {
 	w.trim()
-	for len(w.events) >= w.rules.events && w.merge() {
-	}
 	return len(w.events) < w.rules.events
 }
 
