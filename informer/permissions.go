@@ -18,8 +18,8 @@ type permitted interface{ Permissions() []client.Access }
 //
 //	Permissions() []client.Access
 //
-// Informers, electors, recorders and the groups of package shards have it, and controllers, which return
-// controller.Options.Permissions. The result lacks what parts without the method ask for, the reviews of the client's own
+// Informers, electors, recorders, webhook servers and the groups of package shards have it, and controllers, which
+// return controller.Options.Permissions. The result lacks what parts without the method ask for, the reviews of the client's own
 // permissions, which every user may send, and what the caches of clusters that package clusters has added ask for.
 //
 // clienttest.RoleOf writes the result as a Role, so a test can compare it with that of the program. A program can ask

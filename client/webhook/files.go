@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/regular"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/retry"
@@ -98,16 +99,5 @@ func (f *files) Ready() error {
 	if f.err != nil {
 		return f.err
 	}
-	return valid(f.is, time.Now())
-}
-
-// valid returns why a certificate is not valid now, or nil.
-func valid(c *tls.Certificate, now time.Time) error {
-	switch {
-	case now.Before(c.Leaf.NotBefore):
-		return fmt.Errorf("the certificate is not valid before %s", c.Leaf.NotBefore.UTC().Format(time.RFC3339))
-	case now.After(c.Leaf.NotAfter):
-		return fmt.Errorf("the certificate has expired at %s", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
-	}
-	return nil
+	return conn.Validity(f.is.Leaf, time.Now())
 }

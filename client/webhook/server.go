@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/internal/report"
 )
 
@@ -191,6 +192,15 @@ func (s *Server) Ready() error {
 	}
 	if s.MustBeCalled && calls == 0 {
 		return errors.New("webhook: the API server has not called yet")
+	}
+	return nil
+}
+
+// Permissions returns what Certificates asks of an API server, if it says so, as an Issuer of package
+// client/webhook/certificates does. The webhooks themselves ask for nothing.
+func (s *Server) Permissions() []client.Access {
+	if p, ok := s.Certificates.(interface{ Permissions() []client.Access }); ok {
+		return p.Permissions()
 	}
 	return nil
 }

@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/bowline-go/bowline v0.1.0
-	k8s.io/api v0.36.3
-	k8s.io/apimachinery v0.36.3
+	k8s.io/api v0.36.0
+	k8s.io/apimachinery v0.36.0
 	sigs.k8s.io/randfill v1.0.0
 )
 

@@ -25,7 +25,9 @@ func TestTheConfigMapOfADeletedPageIsCollected(t *testing.T) {
 		defer c.Close()
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- run(ctx, server.Config(), "default", false, nil, func(*Page) error { return nil }) }()
+		go func() {
+			ended <- run(ctx, server.Config(), "default", false, nil, nil, func(*Page) error { return nil })
+		}()
 
 		pages, configMaps, key := client.For(c, Pages), client.For(c, ConfigMaps), meta.Key{Namespace: "default", Name: "home"}
 		if _, err := pages.Create(t.Context(), &Page{ObjectMeta: key.ObjectMeta()}); err != nil {

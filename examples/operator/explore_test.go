@@ -17,7 +17,7 @@ func TestTheOperatorSurvivesDisturbances(t *testing.T) {
 		Server:   clienttest.Options{CRDs: []string{"pages.yaml"}},
 		Replicas: 2,
 		Program: func(ctx context.Context, cfg client.Config) error {
-			return run(ctx, cfg, "default", false, nil, func(*Page) error { return nil })
+			return run(ctx, cfg, "default", false, nil, nil, func(*Page) error { return nil })
 		},
 		History: func(h *explore.History) {
 			page := &Page{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "home"}}
@@ -71,7 +71,7 @@ func runAndTrace(ctx context.Context, cfg client.Config) error {
 		return err
 	}
 	defer c.Close()
-	return run(ctx, cfg, "default", true, nil, func(p *Page) error {
+	return run(ctx, cfg, "default", true, nil, nil, func(p *Page) error {
 		trace := &ConfigMap{ObjectMeta: meta.Key{Namespace: p.Namespace, Name: "removed"}.ObjectMeta()}
 		_, err := client.For(c, ConfigMaps).Create(ctx, trace)
 		return apierrors.Ignore(err, apierrors.AlreadyExists)

@@ -19,18 +19,22 @@ func main() {
 	namespace := flag.String("namespace", "default", "the namespace of the lease")
 	share := flag.Bool("replicas", false, "share the namespaces with other replicas, instead of waiting until this one leads")
 	address := flag.String("probes", "", "the address for /livez and /readyz; empty means none")
+	hook := flag.String("webhook", "", "the address at which the API server asks whether pages are valid; empty means none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	loaded, err := kubeconfig.Load(kubeconfig.Options{})
-	var probes net.Listener
+	var probes, calls net.Listener
 	if err == nil && *address != "" {
 		if probes, err = net.Listen("tcp", *address); err == nil {
 			log.Printf("probes at http://%s", probes.Addr())
 		}
 	}
+	if err == nil && *hook != "" {
+		calls, err = net.Listen("tcp", *hook)
+	}
 	if err == nil {
-		err = run(ctx, loaded.Config, *namespace, *share, probes, func(p *Page) error {
+		err = run(ctx, loaded.Config, *namespace, *share, probes, calls, func(p *Page) error {
 			log.Printf("%s is not published any more", p.Key())
 			return nil
 		})

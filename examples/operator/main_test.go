@@ -40,7 +40,7 @@ func TestTheOperatorKeepsAConfigMapForEachPage(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- run(ctx, server.Config(), "default", false, nil, func(p *Page) error {
+			ended <- run(ctx, server.Config(), "default", false, nil, nil, func(p *Page) error {
 				cleaned <- p.Spec.Text
 				if fails.Load() {
 					return errors.New("not yet")

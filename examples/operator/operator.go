@@ -108,8 +108,8 @@ func newGroup(c *client.Client, namespace string, share bool, unpublish func(*Pa
 	return g, replicas
 }
 
-// run works until ctx ends; see newGroup. probes may be nil.
-func run(ctx context.Context, cfg client.Config, namespace string, share bool, probes net.Listener, unpublish func(*Page) error) error {
+// run works until ctx ends; see newGroup. probes, and calls of the webhook, may be nil.
+func run(ctx context.Context, cfg client.Config, namespace string, share bool, probes, calls net.Listener, unpublish func(*Page) error) error {
 	c, err := client.New(cfg)
 	if err != nil {
 		return err
@@ -118,6 +118,9 @@ func run(ctx context.Context, cfg client.Config, namespace string, share bool, p
 	group, replicas := newGroup(c, namespace, share, unpublish)
 	if probes != nil {
 		group.Services = append(group.Services, serve(probes, group.Handler()))
+	}
+	if calls != nil {
+		group.Services = append(group.Services, newWebhook(c, namespace, calls))
 	}
 	if share {
 		return replicas.Run(ctx, group.Run)

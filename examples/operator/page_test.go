@@ -21,7 +21,9 @@ func TestAPageIsPublished(t *testing.T) {
 		defer c.Close()
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- run(ctx, server.Config(), "default", false, nil, func(*Page) error { return nil }) }()
+		go func() {
+			ended <- run(ctx, server.Config(), "default", false, nil, nil, func(*Page) error { return nil })
+		}()
 
 		page := &Page{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "home"}}
 		page.Spec.Text = "hello"

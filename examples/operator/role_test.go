@@ -27,7 +27,7 @@ func TestTheRoleIsWhatTheOperatorAsksFor(t *testing.T) {
 		for range 2 {
 			cfg := server.Config()
 			cfg.Impersonate = &client.Subject{User: user}
-			go func() { ended <- run(ctx, cfg, "default", false, nil, func(*Page) error { return nil }) }()
+			go func() { ended <- run(ctx, cfg, "default", false, nil, nil, func(*Page) error { return nil }) }()
 		}
 		pages, configMaps, key := client.For(c, Pages), client.For(c, ConfigMaps), meta.Key{Namespace: "default", Name: "home"}
 		if _, err := pages.Create(t.Context(), &Page{ObjectMeta: key.ObjectMeta()}); err != nil {

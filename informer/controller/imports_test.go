@@ -107,9 +107,9 @@ var imports = map[string][]string{
 	"client/crd":                     {"client", "client/meta", "errors", "internal/gotype"},
 
 	"client/webhook": {
-		"client", "client/meta", "errors", "internal/codec", "internal/patch/carry", "internal/regular", "internal/report", "internal/retry", "patch",
+		"client", "client/meta", "errors", "internal/codec", "internal/conn", "internal/patch/carry", "internal/regular", "internal/report", "internal/retry", "patch",
 	},
-	"client/webhook/certificates": {"client", "client/meta", "errors", "internal/report", "internal/retry", "patch"},
+	"client/webhook/certificates": {"client", "client/meta", "errors", "internal/conn", "internal/report", "internal/retry", "patch"},
 
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "client/remote", "internal/copyscript", "internal/wsmux"},
 	"client/clienttest/controllers": {
@@ -351,8 +351,8 @@ func TestTheTableOfFloorsIsTheGraph(t *testing.T) {
 	}
 }
 
-// The type of client.Config.Logger is the only one of the API that is not of the module.
-func TestExamplesImportOnlyTheModuleItsLoggerAndTheStandardLibrary(t *testing.T) {
+// The types of client.Config.Logger and Limiter are the only ones of the API that are not of the module.
+func TestExamplesImportOnlyTheModuleTheTypesOfItsOptionsAndTheStandardLibrary(t *testing.T) {
 	standard := make(map[string]bool)
 	examples := goList(t, "", "./examples/...")
 	for _, p := range goList(t, "", "-deps", "./examples/...") {
@@ -363,7 +363,7 @@ func TestExamplesImportOnlyTheModuleItsLoggerAndTheStandardLibrary(t *testing.T)
 	}
 	for _, p := range examples {
 		for _, i := range p.Imports {
-			if !standard[i] && !strings.HasPrefix(i, module+"/") && i != "github.com/go-logr/logr" {
+			if !standard[i] && !strings.HasPrefix(i, module+"/") && i != "github.com/go-logr/logr" && i != "golang.org/x/time/rate" {
 				t.Errorf("example %s imports %s", p.ImportPath, i)
 			}
 			if strings.HasPrefix(i, module+"/internal/") {

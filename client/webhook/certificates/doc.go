@@ -73,5 +73,7 @@
 // get and patch of validatingwebhookconfigurations and mutatingwebhookconfigurations of admissionregistration.k8s.io
 // and of customresourcedefinitions of apiextensions.k8s.io, each with their names.
 //
+// [Issuer.Permissions] returns these, and informer.Group.Permissions has them.
+//
 // A program that can read the Secret can answer in the place of the webhooks.
 package certificates

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/retry"
 )
@@ -68,6 +69,16 @@ func New(c *client.Client, o Options) *Issuer {
 	}
 	i.at = make([]trust, len(i.targets))
 	return i
+}
+
+// Permissions returns what the Issuer asks of the server; see the documentation of the package.
+func (i *Issuer) Permissions() []client.Access {
+	in := i.secrets.In(i.o.Secret.Namespace)
+	all := append(in.Access("create"), in.One(i.o.Secret).Access("get", "update")...)
+	for _, t := range i.targets {
+		all = append(all, t.access...)
+	}
+	return all
 }
 
 // Run keeps the Secret, the configurations and the certificate current until ctx ends, and returns nil then. It looks
@@ -147,7 +158,7 @@ func (i *Issuer) Ready() error {
 	case i.served == nil:
 		return i.none()
 	}
-	errs := []error{i.served.validity(time.Now())}
+	errs := []error{conn.Validity(i.served.cert, time.Now())}
 	for n := range i.at {
 		errs = append(errs, i.distrust(n))
 	}

@@ -12,13 +12,13 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"math/big"
 	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 // The certificates: authorities, which sign themselves, and the certificates that they sign for servers.
@@ -128,7 +128,7 @@ func (p *pair) left(now time.Time) time.Duration { return p.after.Sub(now) }
 
 // isValid reports whether the certificate is valid now. A nil pair is not.
 func (p *pair) isValid(now time.Time) bool {
-	return p != nil && !now.Before(p.notBefore) && !now.After(p.after)
+	return p != nil && conn.Validity(p.cert, now) == nil
 }
 
 // signed reports whether authority has signed the certificate.
@@ -193,14 +193,3 @@ func has(all []*x509.Certificate, c *x509.Certificate) bool {
 
 // isOver reports whether an authority has expired by the clocks of all replicas.
 func isOver(c *x509.Certificate, now time.Time) bool { return now.After(c.NotAfter.Add(skew)) }
-
-// validity returns why a certificate is not valid now, or nil.
-func (p *pair) validity(now time.Time) error {
-	switch {
-	case now.Before(p.notBefore):
-		return fmt.Errorf("the certificate is not valid before %s", p.notBefore.UTC().Format(time.RFC3339))
-	case now.After(p.after):
-		return fmt.Errorf("the certificate has expired at %s", p.after.UTC().Format(time.RFC3339))
-	}
-	return nil
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/webhook"
 	"github.com/bowline-go/bowline/client/webhook/certificates"
 )
 
@@ -29,9 +30,10 @@ func TestThePermissionsAreThoseInTheDocumentation(t *testing.T) {
 		}
 		w.overwrite(nil)
 		w.look(a)
-		got := w.server.Role("hooks", clienttest.RoleOptions{User: "hooks", Namespaced: true, Names: []string{
+		o := clienttest.RoleOptions{User: "hooks", Namespaced: true, Names: []string{
 			"secrets", "validatingwebhookconfigurations", "mutatingwebhookconfigurations", "customresourcedefinitions",
-		}})
+		}}
+		got := w.server.Role("hooks", o)
 		const want = `apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
@@ -66,6 +68,12 @@ rules:
 `
 		if string(got) != want {
 			t.Errorf("the role is\n%s", got)
+		}
+		if says, err := clienttest.RoleOf("hooks", (&webhook.Server{Certificates: a}).Permissions(), o); err != nil || string(says) != want {
+			t.Errorf("the server says that it needs this role (%v):\n%s", err, says)
+		}
+		if says := (&webhook.Server{CertFile: "tls.crt", KeyFile: "tls.key"}).Permissions(); len(says) > 0 {
+			t.Errorf("a server with files says that it needs %v", says)
 		}
 	})
 }

@@ -94,7 +94,8 @@ func definitions() client.Type[*definition] {
 
 // target is one of those objects. One goroutine uses it.
 type target struct {
-	what string // its kind and name, for people
+	what   string          // its kind and name, for people
+	access []client.Access // what it asks of the server
 	// version returns the present version of the object, and read its version and webhooks. A definition may be large,
 	// so it is read only if its version has changed.
 	version func(ctx context.Context) (string, error)
@@ -112,7 +113,7 @@ func newTarget[T interface {
 	r, key := client.For(c, of), meta.Key{Name: name}
 	metadata := client.Metadata(r)
 	return &target{
-		what: of.Kind + " " + strconv.Quote(name),
+		what: of.Kind + " " + strconv.Quote(name), access: r.One(key).Access("get", "patch"),
 		version: func(ctx context.Context) (string, error) {
 			obj, err := metadata.Get(ctx, key)
 			if err != nil {

@@ -72,7 +72,7 @@ func TestTheGuideHasWholeFiles(t *testing.T) {
 		}
 		typed[block[1]] += block[2]
 	}
-	for _, name := range []string{"account.yaml", "definition_test.go", "deployment.yaml", "main.go", "operator.go", "page.go", "page_test.go", "role.yaml"} {
+	for _, name := range []string{"account.yaml", "definition_test.go", "deployment.yaml", "main.go", "operator.go", "page.go", "page_test.go", "role.yaml", "webhook.go"} {
 		want, err := os.ReadFile(filepath.Join(root, "examples", "operator", name))
 		if err != nil {
 			t.Fatal(err)

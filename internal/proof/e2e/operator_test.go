@@ -233,7 +233,7 @@ func (r *replica) awaitEnd() {
 // The manifests that GUIDE.md has.
 func TestTheServerTakesTheManifestsOfTheOperator(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"pages.yaml", "role.yaml", "account.yaml", "deployment.yaml"} {
+	for _, name := range []string{"pages.yaml", "role.yaml", "account.yaml", "deployment.yaml", "webhook.yaml", "webhookrole.yaml"} {
 		file := filepath.Join("..", "..", "..", "examples", "operator", name)
 		if _, err := plane.Kubectl(t.Context(), "apply", "--dry-run=server", "-f", file); err != nil {
 			t.Error(err)

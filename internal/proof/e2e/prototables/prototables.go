@@ -168,34 +168,51 @@ func goField(t reflect.Type, f field) (reflect.StructField, error) {
 // write gives a table its text.
 func (m *maker) write(pkg string, t *Table) error {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(m.types)) {
-		msg := m.messages[name]
-		if msg.pkg != pkg {
+	for _, name := range m.names() {
+		if name[:strings.LastIndexByte(name, '.')] != pkg {
 			continue
 		}
-		typ := m.types[name]
-		isKind, err := m.isKind(name, typ)
+		head, lines, err := m.lines(name, t)
+		if err == nil {
+			lines, err = addFormer(name, lines)
+		}
 		if err != nil {
 			return err
 		}
-		b.WriteString(msg.name)
-		if isKind {
-			b.WriteByte('!')
-		}
-		b.WriteByte('\n')
-		slices.SortFunc(msg.fields, func(a, b field) int { return cmp.Compare(a.number, b.number) })
-		for _, f := range msg.fields {
-			line, err := m.line(msg, typ, f, t)
-			if err != nil {
-				return fmt.Errorf("%s.%s: %w", name, f.name, err)
-			}
-			b.WriteString(line)
-		}
+		b.WriteString(head + "\n" + strings.Join(lines, ""))
 	}
 	t.Text = b.String()
 	slices.Sort(t.Uses)
 	t.Uses = slices.Compact(t.Uses)
 	return nil
+}
+
+// lines returns the first line of a message, and one for each field. A former message has no fields but those.
+func (m *maker) lines(name string, t *Table) (head string, lines []string, err error) {
+	head = name[strings.LastIndexByte(name, '.')+1:]
+	typ := m.types[name]
+	if typ == nil {
+		return head, nil, nil
+	}
+	msg := m.messages[name]
+	isKind, err := m.isKind(name, typ)
+	if err != nil {
+		return "", nil, err
+	}
+	if isKind {
+		head += "!"
+	}
+	slices.SortFunc(msg.fields, func(a, b field) int { return cmp.Compare(a.number, b.number) })
+	for _, f := range msg.fields {
+		line, err := m.line(msg, typ, f, t)
+		if err != nil {
+			return "", nil, fmt.Errorf("%s.%s: %w", name, f.name, err)
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return head, lines, nil
 }
 
 // isKind reports whether a message is a kind, whose JSON has the members kind and apiVersion beside its fields.
