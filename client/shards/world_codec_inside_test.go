@@ -236,6 +236,7 @@ func (c *coder) player(w *world, p *player) {
 	c.read(w, &p.confirm)
 	c.read(w, &p.relist)
 	c.flags(&p.watches, &p.due, &p.poked, &p.ending, &p.unsettled, &p.paused, &p.slowList, &p.deaf)
+	c.bool(&p.unfit)
 	c.ranges(&p.wanted, w.ranges)
 	c.record(w, &p.foreign)
 	c.ago(&p.since, w.now, w.rules.lease)

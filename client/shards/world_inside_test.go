@@ -141,6 +141,7 @@ type player struct {
 	due       bool // the lease is to be written at once
 	poked     bool // there may be another plan
 	slowList  bool // its list is held up
+	unfit     bool // what it has to prepare cannot be prepared
 	deaf      bool // its watch is held up
 	paused    bool
 	unsettled bool // a backup has been restored since it wrote its lease

@@ -46,6 +46,7 @@ const (
 	finish
 	prepare
 	unready
+	heal
 	leave
 	stop
 	free
@@ -69,7 +70,7 @@ var kinds = [...]string{
 	replyConfirm: "%s gets that list", loseConfirm: "that list of %s fails", askRelist: "%s lists the leases before a watch",
 	serveRelist: "the server answers that list of %s", replyRelist: "%s gets the list before a watch, and watches",
 	loseRelist: "the list of %s before a watch fails", deliver: "the watch of %s brings an event", finish: "the work of %s on a range returns",
-	prepare: "%s is prepared for its ranges", unready: "%s is not prepared any more", leave: "%s is to leave", stop: "the work of %s has returned",
+	prepare: "%s is prepared for its ranges", unready: "%s is not prepared any more", heal: "%s can be prepared again", leave: "%s is to leave", stop: "the work of %s has returned",
 	free: "%s gives its lease back", keep: "%s does not give its lease back", crash: "%s crashes", cut: "the watch of %s ends",
 	compact: "the server forgets its history", remove: "somebody deletes the lease of %s", edit: "somebody edits the lease of %s",
 	backUp: "somebody backs the server up", restore: "somebody restores the backup",
@@ -77,6 +78,9 @@ var kinds = [...]string{
 
 func (m move) String() string {
 	text := kinds[m.kind]
+	if m.kind == begin && m.n == slowly {
+		text += ", and its lists take long"
+	}
 	if m.kind == claim || m.kind == renew || m.kind == free {
 		text += [...]string{"", ", and the write is lost", ", and the answer is lost"}[m.n]
 	}
@@ -119,7 +123,7 @@ func (w *world) moves(all []move) []move {
 
 // isChoice reports whether a move is not due when it is possible.
 func (m move) isChoice() bool {
-	return m.isFault() || m.n != fine && (m.kind == claim || m.kind == renew || m.kind == free) || m.kind == begin || m.kind == resume || m.kind == goOn || m.kind == letGo
+	return m.isFault() || m.n != fine && (m.kind == claim || m.kind == renew || m.kind == free) || m.kind == begin || m.kind == resume || m.kind == goOn || m.kind == heal || m.kind == letGo
 }
 
 // possible appends all that can happen in w to all.
@@ -145,7 +149,11 @@ func (w *world) possible(all []move) []move {
 			continue
 		}
 		add(p.phase == leading && w.left.pause > 0, pause)
-		add(!alive && (p.life == 0 || w.left.restart > 0), begin)
+		mayBegin := !alive && (p.life == 0 || w.left.restart > 0)
+		add(mayBegin, begin)
+		if mayBegin && w.left.hold > 0 {
+			all = append(all, move{begin, i, slowly})
+		}
 		write := func(ok bool, k kind) {
 			ok = ok && p.put.stage == idle && (w.hasRoom() || p.unsettled)
 			add(ok, k)
@@ -162,7 +170,7 @@ func (w *world) possible(all []move) []move {
 		add(p.phase == leading && !w.holds(p), expire)
 		add(p.confirm.stage == sent && !w.isExcluded(i), serveConfirm)
 		add(p.confirm.stage == answered && !p.slowList, replyConfirm)
-		add(p.phase == leading && !p.slowList && w.left.hold > 0, holdUp)
+		add(alive && !p.slowList && w.left.hold > 0, holdUp)
 		add(p.slowList, letGo)
 		add(p.watches && !p.deaf && w.left.deaf > 0, lag)
 		add(p.deaf, goOn)
@@ -177,8 +185,9 @@ func (w *world) possible(all []move) []move {
 				all = append(all, move{finish, i, n})
 			}
 		}
-		add(w.prepares && p.phase == leading && p.wanted != p.r.have, prepare)
+		add(w.prepares && p.phase == leading && p.wanted != p.r.have && !p.unfit, prepare)
 		add(w.prepares && p.phase == leading && w.left.unready > 0 && p.r.have != meta.Ranges{}, unready)
+		add(p.unfit, heal)
 		add(p.phase == leading && w.left.leave > 0 && !p.r.leaving, leave)
 		add(p.phase == leading && p.r.leaving, stop)
 		write(p.phase == releasing, free)
@@ -326,7 +335,10 @@ func (w *world) do(m move) {
 		if p.life > 0 {
 			w.left.restart--
 		}
-		*p = player{phase: seeking, life: p.life + 1, ghosts: p.ghosts, r: w.fresh(m.player)}
+		*p = player{phase: seeking, life: p.life + 1, ghosts: p.ghosts, r: w.fresh(m.player), slowList: m.n == slowly}
+		if m.n == slowly {
+			w.left.hold--
+		}
 	case claim:
 		w.claim(p, m.player)
 		w.settle(p, m.player, m.n)
@@ -368,7 +380,7 @@ func (w *world) do(m move) {
 		w.poke(p)
 	case loseConfirm:
 		w.left.lost--
-		p.confirm, p.slowList = read{stage: refused}, false
+		p.confirm = read{stage: refused}
 	case holdUp:
 		w.left.hold--
 		p.slowList = true
@@ -406,8 +418,11 @@ func (w *world) do(m move) {
 	case prepare:
 		r.have = p.wanted
 		w.poke(p)
+	case heal:
+		p.unfit = false
 	case unready:
 		w.left.unready--
+		p.unfit = true
 		r.have = meta.Ranges{}
 		w.poke(p)
 	case leave:
@@ -523,6 +538,9 @@ const (
 	lost
 	unanswered
 )
+
+// slowly is how a process may begin: its lists take long.
+const slowly = 1
 
 // settle has the write of p, if there is one, come to its end at once, unless requests take time.
 func (w *world) settle(p *player, i, fate int) {
@@ -656,7 +674,7 @@ func (w *world) lose(p *player) {
 
 // endTerm has p give its lease back. A write that is under way is cancelled, which the server may not notice.
 func (w *world) endTerm(p *player) {
-	p.phase, p.confirm, p.poked, p.unsettled, p.slowList = releasing, read{}, false, false, false
+	p.phase, p.confirm, p.poked, p.unsettled = releasing, read{}, false, false
 	if p.put.stage != idle {
 		w.giveUp(p, p.put.stage == sent)
 	}
