@@ -70,7 +70,12 @@ func applyWords(s *Schema, words []word) error {
 			return err
 		}
 	}
-	if err := s.consistent(); err != nil {
+	for _, r := range s.Rules { // whose message may come after the rule
+		if err := checkRule(r, "the tag"); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(s.consistent(), s.checkFieldPaths("the tag")); err != nil {
 		return err
 	}
 	if last == nil {
@@ -203,6 +208,13 @@ func (s *Schema) setRule(w word) error {
 		return fmt.Errorf("the word %s of the tag must come after the word rule that it is about", w)
 	}
 	r := &s.Rules[len(s.Rules)-1]
+	if w.name == "optionalOldSelf" {
+		if r.OptionalOldSelf != nil {
+			return fmt.Errorf("the tag has the word %s twice for one rule", w)
+		}
+		r.OptionalOldSelf = new(true)
+		return nil
+	}
 	member := map[string]*string{
 		"message": &r.Message, "messageExpression": &r.MessageExpression, "reason": &r.Reason, "fieldPath": &r.FieldPath,
 	}[w.name]
@@ -210,7 +222,7 @@ func (s *Schema) setRule(w word) error {
 		return fmt.Errorf("the tag has the word %s twice for one rule", w)
 	}
 	*member = w.value
-	return checkRule(*r, "the tag")
+	return nil
 }
 
 // ruleReasons are the reasons that a rule may have.
@@ -223,12 +235,10 @@ func checkRule(r Rule, what string) error {
 		return fmt.Errorf("%s has a rule without a text", what)
 	case r.Reason != "" && !slices.Contains(ruleReasons[:], r.Reason):
 		return fmt.Errorf("%s has a rule with the reason %q, which must be one of %q", what, r.Reason, ruleReasons)
-	case r.Message != strings.TrimSpace(r.Message), strings.Contains(r.Message, "\n"):
+	case r.Message != strings.TrimSpace(r.Message), strings.ContainsAny(r.Message, "\r\n"):
 		return fmt.Errorf("%s has a rule with the message %q, which must be one line without white space around it", what, r.Message)
-	case strings.Contains(r.Rule, "\n") && r.Message == "":
+	case strings.ContainsAny(r.Rule, "\r\n") && r.Message == "":
 		return fmt.Errorf("%s has a rule of several lines, which needs a message", what)
-	case r.FieldPath != "" && !strings.HasPrefix(r.FieldPath, ".") && !strings.HasPrefix(r.FieldPath, "["):
-		return fmt.Errorf("%s has a rule with the fieldPath %q, which must start with a dot or bracket, such as .min", what, r.FieldPath)
 	}
 	return nil
 }

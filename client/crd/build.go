@@ -35,10 +35,15 @@ func (p place) in(field, member string) place {
 func (p place) elements() place { return place{p.fields + "[]", p.members + "[]"} }
 
 // schemaOf returns the schema of the objects of a type.
-func schemaOf(t reflect.Type, descriptions map[string]string) (*Schema, error) {
-	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct || encodesItself(t) {
+func schemaOf(t reflect.Type, o Options) (*Schema, error) {
+	switch {
+	case t == nil || t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct || known(t.Elem()) != nil:
 		return nil, fmt.Errorf("%v has no fields that tell its schema: the type must be a pointer to a struct without JSON methods", t)
+	case encodesItself(t) && !o.PreserveUnknown:
+		return nil, fmt.Errorf("%v has no fields that tell its schema: the type must be a pointer to a struct without JSON methods, "+
+			"or the option PreserveUnknown must say that the methods keep what no field has", t)
 	}
+	descriptions := o.Descriptions
 	if err := gotype.Unnamed(t); err != nil {
 		return nil, err
 	}
@@ -47,6 +52,7 @@ func schemaOf(t reflect.Type, descriptions map[string]string) (*Schema, error) {
 	}
 	b := &builder{root: t.Elem(), descriptions: descriptions, described: map[string]bool{}}
 	s := b.object(t.Elem(), place{})
+	s.PreserveUnknownFields = o.PreserveUnknown
 	b.describe(s, place{})
 	for path := range descriptions {
 		if !b.described[path] {
@@ -70,6 +76,21 @@ func (b *builder) describe(s *Schema, at place) {
 	b.described[at.members] = true
 	if text := b.descriptions[at.members]; text != "" {
 		s.Description = text
+	}
+}
+
+// describeBelow describes what is within a schema that no field says.
+func (b *builder) describeBelow(s *Schema, at place) {
+	for _, name := range s.members() {
+		inner := at.in(name, name)
+		b.describe(s.Properties[name], inner)
+		b.describeBelow(s.Properties[name], inner)
+	}
+	for _, element := range []*Schema{s.Items, s.values()} {
+		if element != nil {
+			b.describe(element, at.elements())
+			b.describeBelow(element, at.elements())
+		}
 	}
 }
 
@@ -230,6 +251,7 @@ func (b *builder) shape(t reflect.Type, own, inner []word, at place) *Schema {
 				b.wrong(at, "%w", noElements(inner))
 				return nil
 			}
+			b.describeBelow(s, at)
 			return s
 		}
 		if t.Kind() != reflect.Pointer {
@@ -264,8 +286,9 @@ func (b *builder) single(t reflect.Type, own []word, at place) *Schema {
 	case t.Kind() == reflect.Interface:
 		b.wrong(at, "the interface %v has no schema: use a type, a json.RawMessage, or the word preserveUnknown for any value", t)
 		return nil
-	case encodesItself(t):
-		b.wrong(at, "%v encodes itself, so its schema is unknown: say it with the word type, as in %s:\"type=string\"", t, tagKey)
+	case encodesItself(t) && !(preserved && t.Kind() == reflect.Struct):
+		b.wrong(at, "%v encodes itself, so its schema is unknown: say it with the word type, as in %s:\"type=string\", "+
+			"or with the word preserveUnknown if its methods keep the members that no field has", t, tagKey)
 		return nil
 	case t.Kind() != reflect.Struct:
 		if s := scalar(t); s != nil {

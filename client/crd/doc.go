@@ -65,24 +65,28 @@
 //	minimum=, maximum=, exclusiveMinimum=, exclusiveMaximum=, multipleOf=
 //	minLength=, maxLength=, pattern=, format=
 //	minItems=, maxItems=, minProperties=, maxProperties=
-//	rule=CEL                                 a rule; message=, messageExpression=, reason= and fieldPath= come after it
+//	rule=CEL                                 a rule; message=, messageExpression=, reason=, fieldPath= and
+//	                                         optionalOldSelf come after it
 //	listType=atomic, set or map              with listMapKeys=name,port for map
 //	mapType=atomic or granular
-//	preserveUnknown                          members without a schema are kept
+//	preserveUnknown                          members without a schema are kept; also for a struct whose JSON methods
+//	                                         keep members without a field
 //	embedded                                 a whole object, with apiVersion, kind and metadata
 //	type=                                    in place of what the Go type says: string, integer, number, boolean,
 //	                                         intOrString, any, or object with preserveUnknown
 //
 // A word with items. before it is about the elements of a list, or the values of a map: items.maxLength=63.
 //
-// Comments are not part of a program, so [Options].Descriptions has the texts for kubectl explain.
+// Comments are not part of a program, so [Options].Descriptions has the texts for kubectl explain. The command
+// client/typegen -crd writes them from the comments, and client/typegen -definitions writes a type with its tags and
+// options from a definition.
 //
 // # Guarantees and limits
 //
 // Of is deterministic, and each mistake is an error that names the Go field and what is allowed. The schemas are
-// structural. Of checks defaults and enums by the schema, but neither rules in CEL, which the server or
-// client/clienttest/cel compiles, nor what a server limits as a whole: the size of a definition, and the cost of its
-// rules. A definition has at most 20,000 schemas.
+// structural. Of checks defaults and enums by the schema, but neither by its formats, nor rules in CEL, which the
+// server or client/clienttest/cel compiles, nor what a server limits as a whole: the size of a definition, and the cost of
+// its rules. A definition has at most 20,000 schemas.
 //
 // [Install] does not drop a version, and does not narrow a schema while there are objects, unless
 // [InstallOptions] say so. It does not convert stored objects.

@@ -28,8 +28,12 @@ type Options struct {
 	SelectableFields []string
 	// Rules are rules about the object as a whole. A field has its rules in its tag.
 	Rules []Rule
+	// PreserveUnknown makes the server keep members of the object that the type has no field for. Without it, a type with
+	// JSON methods of its own is an error.
+	PreserveUnknown bool
 	// Descriptions are texts for kubectl explain, by the paths of members, such as "spec.hosts" for a list and
-	// "spec.hosts[].name" for a member of its elements. "" is the object. A path without a member is an error.
+	// "spec.hosts[].name" for a member of its elements. "" is the object. A path without a member is an error. The
+	// command client/typegen -crd writes them from the comments of the type.
 	Descriptions map[string]string
 	// Deprecated makes the server warn the clients of the version. An empty DeprecationWarning is the server's text.
 	Deprecated         bool
@@ -75,7 +79,7 @@ func Of[T meta.Object](t client.Type[T], o Options) (*Definition, error) {
 		at := *o.Conversion
 		d.Spec.Conversion = &Conversion{Strategy: "Webhook", Webhook: &ConversionWebhook{Client: at, Versions: []string{"v1"}}}
 	}
-	first, err := versionOf(t, o)
+	first, err := VersionOf(reflect.TypeFor[T](), t.Version, o)
 	errs := []error{checkNames(d), checkConversion(o.Conversion), err}
 	d.Spec.Versions = []Version{first}
 	for _, other := range o.Others {
@@ -108,7 +112,7 @@ type OtherVersion struct {
 
 // Other returns a further version for Options.Others. [Of] returns its mistakes.
 func Other[T meta.Object](t client.Type[T], o Options) OtherVersion {
-	v, err := versionOf(t, o)
+	v, err := VersionOf(reflect.TypeFor[T](), t.Version, o)
 	if name := setForAll(o); name != "" {
 		err = errors.Join(err, fmt.Errorf("crd.Options of version %s: %s is about all versions, set it in the options of Of", t.Version, name))
 	}
@@ -154,13 +158,15 @@ func store(d *Definition, name string) error {
 	return nil
 }
 
-// versionOf returns the version of a type.
-func versionOf[T meta.Object](t client.Type[T], o Options) (Version, error) {
-	v := Version{Name: t.Version, Served: !o.Unserved, Deprecated: o.Deprecated}
+// VersionOf returns a version of a resource whose objects have a Go type, for tools that do not have the type as a type
+// parameter. Its field Storage is false, and it does not read the options that are about all versions. The errors are
+// those of [Of].
+func VersionOf(t reflect.Type, name string, o Options) (Version, error) {
+	v := Version{Name: name, Served: !o.Unserved, Deprecated: o.Deprecated}
 	if !label.MatchString(v.Name) {
 		return v, fmt.Errorf("client.Type: Version must have %s, got %q", labelRule, v.Name)
 	}
-	schema, err := schemaOf(reflect.TypeFor[T](), o.Descriptions)
+	schema, err := schemaOf(t, o)
 	if err != nil {
 		return v, err
 	}
@@ -173,7 +179,7 @@ func versionOf[T meta.Object](t client.Type[T], o Options) (Version, error) {
 	for i, r := range o.Rules {
 		errs = append(errs, checkRule(r, fmt.Sprintf("crd.Options: Rules[%d]", i)))
 	}
-	errs = append(errs, v.scale(o.Scale), v.columns(o.Columns), v.selectable(o.SelectableFields), v.deprecate(o))
+	errs = append(errs, schema.checkFieldPaths("crd.Options"), v.scale(o.Scale), v.columns(o.Columns), v.selectable(o.SelectableFields), v.deprecate(o))
 	return v, errors.Join(errs...)
 }
 

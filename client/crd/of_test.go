@@ -287,6 +287,18 @@ func TestMistakesNameTheFieldAndWhatIsAllowed(t *testing.T) {
 		"an unknown reason": {of[struct {
 			A string `json:"a" crd:"rule=true; reason=Bad"`
 		}](crd.Options{}), `which must be one of ["FieldValueInvalid"`},
+		"a path that is no member": {of[struct {
+			A keyed `json:"a" crd:"rule=true; fieldPath=.b"`
+		}](crd.Options{}), `the tag has a rule with the fieldPath ".b", and there is no member "b"; allowed are ["name" "port"]`},
+		"a path without a dot": {of[struct {
+			A keyed `json:"a" crd:"rule=true; fieldPath=b"`
+		}](crd.Options{}), `the tag has a rule with the fieldPath "b", which must have the form .name or ['name']`},
+		"a rule that is twice about a value that is absent": {of[struct {
+			A int `json:"a" crd:"rule=true; optionalOldSelf; optionalOldSelf"`
+		}](crd.Options{}), `the tag has the word optionalOldSelf twice for one rule`},
+		"a default without a kind": {of[struct {
+			A *meta.Unstructured `json:"a,omitempty" crd:"default={\"apiVersion\":\"v1\"}"`
+		}](crd.Options{}), `the word default of the tag: at kind: the member is required in a whole object`},
 		"recursion": {
 			of[recursive](crd.Options{}),
 			`field Spec.Next of crd_test.object[...]: crd_test.recursive contains itself, and a structural schema has no recursion`,
@@ -352,25 +364,28 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 
 		`Columns[0]: JSONPath is ".spec.nope", which is no path of a member; members are ["spec"]`: {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.nope"}}},
 
-		`Columns[0]: Type must be one of`:                                                {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.text", Type: "text"}}},
-		`Scale.SpecReplicas must be a path that starts with .spec., got "spec.replicas"`: {Scale: &crd.Scale{SpecReplicas: "spec.replicas", StatusReplicas: ".spec.replicas"}},
-		`Scale.SpecReplicas is ".spec.text", which must be a member of type integer`:     {Scale: &crd.Scale{SpecReplicas: ".spec.text", StatusReplicas: ".status.replicas"}},
-		`SelectableFields[0] is ".spec.list", which must be the path of a string`:        {SelectableFields: []string{".spec.list"}},
-		`SelectableFields[1] is ".spec.text", which is there already`:                    {SelectableFields: []string{".spec.text", ".spec.text"}},
-		`Descriptions has "spec.nope", which is no path of a member`:                     {Descriptions: map[string]string{"spec.nope": "x"}},
-		`Rules[0] has a rule without a text`:                                             {Rules: []crd.Rule{{}}},
-		`DeprecationWarning is set, and Deprecated is false`:                             {DeprecationWarning: "old"},
-		`ShortNames[0] must have 1 to 63 lower-case letters`:                             {ShortNames: []string{"T"}},
-		`Categories[0] must have`:                                                        {Categories: []string{""}},
-		`Singular must have`:                                                             {Singular: "a thing"},
-		`Storage is "v2", which must be one of the versions ["v1"]`:                      {Storage: "v2"},
-		`Others has the version v1 twice, or it is that of Of's type`:                    {Others: []crd.OtherVersion{crd.Other(things, crd.Options{})}},
-		`Others has Thing things.example.org (Namespaced), which must have the group`:    {Others: []crd.OtherVersion{crd.Other(elsewhere, crd.Options{})}},
-		`crd.Options of version v1alpha1: ShortNames is about all versions`:              {Others: []crd.OtherVersion{crd.Other(older, crd.Options{ShortNames: []string{"t"}})}},
-		`an element of Others is zero; make it with crd.Other`:                           {Others: make([]crd.OtherVersion, 1)},
-		`Conversion must have a URL or a Service, and not both`:                          {Conversion: &crd.WebhookClient{}},
-		`Conversion.URL must be an https URL`:                                            {Conversion: &crd.WebhookClient{URL: "http://a"}},
-		`Conversion.Service must have a Namespace and a Name`:                            {Conversion: &crd.WebhookClient{Service: &crd.WebhookService{}}},
+		`Columns[0]: Type must be one of`:                                                       {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.text", Type: "text"}}},
+		`Columns[0]: Format must be one of ["byte" "date"`:                                      {Columns: []crd.Column{{Name: "A", JSONPath: ".spec.text", Format: "name"}}},
+		`Scale.SpecReplicas must be a path that starts with .spec., got "spec.replicas"`:        {Scale: &crd.Scale{SpecReplicas: "spec.replicas", StatusReplicas: ".spec.replicas"}},
+		`Scale.SpecReplicas is ".spec.text", which must be a member of type integer`:            {Scale: &crd.Scale{SpecReplicas: ".spec.text", StatusReplicas: ".status.replicas"}},
+		`SelectableFields[0] is ".spec.list", which must be the path of a string`:               {SelectableFields: []string{".spec.list"}},
+		`SelectableFields[1] is ".spec.text", which is there already`:                           {SelectableFields: []string{".spec.text", ".spec.text"}},
+		`Descriptions has "spec.nope", which is no path of a member`:                            {Descriptions: map[string]string{"spec.nope": "x"}},
+		`crd.Options has a rule with the fieldPath ".spec.nope", and there is no member "nope"`: {Rules: []crd.Rule{{Rule: "true", FieldPath: ".spec.nope"}}},
+
+		`Rules[0] has a rule without a text`:                                          {Rules: []crd.Rule{{}}},
+		`DeprecationWarning is set, and Deprecated is false`:                          {DeprecationWarning: "old"},
+		`ShortNames[0] must have 1 to 63 lower-case letters`:                          {ShortNames: []string{"T"}},
+		`Categories[0] must have`:                                                     {Categories: []string{""}},
+		`Singular must have`:                                                          {Singular: "a thing"},
+		`Storage is "v2", which must be one of the versions ["v1"]`:                   {Storage: "v2"},
+		`Others has the version v1 twice, or it is that of Of's type`:                 {Others: []crd.OtherVersion{crd.Other(things, crd.Options{})}},
+		`Others has Thing things.example.org (Namespaced), which must have the group`: {Others: []crd.OtherVersion{crd.Other(elsewhere, crd.Options{})}},
+		`crd.Options of version v1alpha1: ShortNames is about all versions`:           {Others: []crd.OtherVersion{crd.Other(older, crd.Options{ShortNames: []string{"t"}})}},
+		`an element of Others is zero; make it with crd.Other`:                        {Others: make([]crd.OtherVersion, 1)},
+		`Conversion must have a URL or a Service, and not both`:                       {Conversion: &crd.WebhookClient{}},
+		`Conversion.URL must be an https URL`:                                         {Conversion: &crd.WebhookClient{URL: "http://a"}},
+		`Conversion.Service must have a Namespace and a Name`:                         {Conversion: &crd.WebhookClient{Service: &crd.WebhookService{}}},
 	} {
 		_, err := crd.Of(things, o)
 		wantError(t, err, want)
@@ -387,4 +402,44 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 	}
 	_, err := crd.Of(client.Type[*meta.Raw]{Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things"}, crd.Options{})
 	wantError(t, err, "has no fields that tell its schema: the type must be a pointer to a struct without JSON methods")
+}
+
+// open is an object whose methods keep the members that it has no field for.
+type open struct {
+	meta.ObjectMeta `json:"metadata"`
+	Spec            openSpec                   `json:"spec" crd:"preserveUnknown"`
+	Unknown         map[string]json.RawMessage `json:"-"`
+}
+
+type openSpec struct {
+	Known   string                     `json:"known,omitempty"`
+	Unknown map[string]json.RawMessage `json:"-"`
+}
+
+func (o open) MarshalJSON() ([]byte, error)         { return json.Marshal(o.Unknown) }
+func (o *open) UnmarshalJSON(b []byte) error        { return json.Unmarshal(b, &o.Unknown) }
+func (o openSpec) MarshalJSON() ([]byte, error)     { return json.Marshal(o.Unknown) }
+func (o *openSpec) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &o.Unknown) }
+
+// Only the type itself knows whether its methods keep what has no field.
+func TestATypeThatKeepsUnknownMembersHasTheSchemaOfItsFields(t *testing.T) {
+	things := client.Type[*open]{Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things"}
+	d, err := crd.Of(things, crd.Options{PreserveUnknown: true, Descriptions: map[string]string{"spec.known": "a text"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := d.Spec.Versions[0].Schema.OpenAPIV3Schema
+	spec := root.Properties["spec"]
+	if !root.PreserveUnknownFields || !spec.PreserveUnknownFields || spec.Properties["known"].Description != "a text" {
+		t.Errorf("the schema is %+v, and that of spec %+v", root, spec)
+	}
+	_, err = crd.Of(things, crd.Options{})
+	wantError(t, err, "or the option PreserveUnknown must say that the methods keep what no field has")
+	wantError(t, of[struct {
+		A openSpec `json:"a"`
+	}](crd.Options{}), "or with the word preserveUnknown if its methods keep the members that no field has")
+	_, err = crd.VersionOf(nil, "v1", crd.Options{})
+	wantError(t, err, "<nil> has no fields that tell its schema")
+	_, err = crd.Of(client.Type[*meta.Raw]{Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things"}, crd.Options{PreserveUnknown: true})
+	wantError(t, err, "*meta.Raw has no fields that tell its schema")
 }

@@ -45,7 +45,10 @@ func (v *Version) lookup(path string) *Schema {
 	return text()
 }
 
-var columnTypes = [...]string{"boolean", "date", "integer", "number", "string"}
+var (
+	columnTypes   = [...]string{"boolean", "date", "integer", "number", "string"}
+	columnFormats = [...]string{"byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
+)
 
 // columns sets the columns.
 func (v *Version) columns(columns []Column) error {
@@ -60,6 +63,8 @@ func (v *Version) columns(columns []Column) error {
 			return fmt.Errorf("%s: JSONPath must start with a dot, as in .spec.replicas, got %q", what, c.JSONPath)
 		case c.Type != "" && !slices.Contains(columnTypes[:], c.Type):
 			return fmt.Errorf("%s: Type must be one of %q, got %q", what, columnTypes, c.Type)
+		case c.Format != "" && !slices.Contains(columnFormats[:], c.Format):
+			return fmt.Errorf("%s: Format must be one of %q, got %q", what, columnFormats, c.Format)
 		}
 		var is *Schema
 		if simplePath.MatchString(c.JSONPath) {
@@ -136,6 +141,32 @@ func (v *Version) selectable(paths []string) error {
 			return fmt.Errorf("%s is %q, which is there already", what, path)
 		}
 		v.SelectableFields = append(v.SelectableFields, SelectableField{JSONPath: path})
+	}
+	return nil
+}
+
+// ruleStep is a step of the fieldPath of a rule: .name or ['name'].
+var ruleStep = regexp.MustCompile(`^(?:\.([^.\[\]']+)|\['([^'\\]+)'\])`)
+
+// checkFieldPaths returns an error unless the fieldPath of each rule leads to a member of s.
+func (s *Schema) checkFieldPaths(what string) error {
+	for _, r := range s.Rules {
+		at := s
+		for rest := r.FieldPath; rest != ""; {
+			step := ruleStep.FindStringSubmatch(rest)
+			if step == nil {
+				return fmt.Errorf("%s has a rule with the fieldPath %q, which must have the form .name or ['name'], such as .spec.min", what, r.FieldPath)
+			}
+			name := step[1] + step[2]
+			next := at.Properties[name]
+			if next == nil && len(at.Properties) == 0 {
+				next = at.values()
+			}
+			if next == nil {
+				return fmt.Errorf("%s has a rule with the fieldPath %q, and there is no member %q; allowed are %q", what, r.FieldPath, name, at.members())
+			}
+			at, rest = next, rest[len(step[0]):]
+		}
 	}
 	return nil
 }

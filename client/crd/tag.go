@@ -36,7 +36,7 @@ const (
 // words has the kind of each word.
 func kindOf(name string) (wordKind, bool) {
 	switch name {
-	case "required", "optional", "nullable", "preserveUnknown", "embedded":
+	case "required", "optional", "nullable", "preserveUnknown", "embedded", "optionalOldSelf":
 		return flagWord, true
 	case "type", "format", "pattern", "listType", "mapType", "rule", "message", "messageExpression", "reason", "fieldPath":
 		return textWord, true
@@ -54,8 +54,8 @@ func kindOf(name string) (wordKind, bool) {
 
 // wordNames are the words, for errors.
 const wordNames = "required, optional, nullable, default, enum, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, " +
-	"maxLength, minItems, maxItems, minProperties, maxProperties, pattern, format, rule, message, messageExpression, reason, fieldPath, listType, " +
-	"listMapKeys, mapType, preserveUnknown, embedded and type, each with items. in front for the elements of a list or map"
+	"maxLength, minItems, maxItems, minProperties, maxProperties, pattern, format, rule, message, messageExpression, reason, fieldPath, optionalOldSelf, " +
+	"listType, listMapKeys, mapType, preserveUnknown, embedded and type, each with items. in front for the elements of a list or map"
 
 // wordsOf returns the words of a field's tag.
 func wordsOf(tag reflect.StructTag) ([]word, error) {
@@ -87,7 +87,7 @@ func parseWords(text string) (words []word, err error) {
 
 // ofRule reports whether a word is part of a rule, of which a tag may have several.
 func ofRule(name string) bool {
-	return slices.Contains([]string{"rule", "message", "messageExpression", "reason", "fieldPath"}, name)
+	return slices.Contains([]string{"rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"}, name)
 }
 
 // splitWords splits at single semicolons.

@@ -32,7 +32,7 @@ func (s *Schema) consistent() error {
 		of       string
 	}{{s.MinLength, s.MaxLength, "Length"}, {s.MinItems, s.MaxItems, "Items"}, {s.MinProperties, s.MaxProperties, "Properties"}} {
 		if f.min != nil && f.max != nil && *f.min > *f.max {
-			return fmt.Errorf("min%s is %d, above max%s, which is %d", f.of, *f.min, f.of, *f.max)
+			return fmt.Errorf("min%s is %d, above max%s, which is %d, in the tag or the type", f.of, *f.min, f.of, *f.max)
 		}
 	}
 	return nil
@@ -192,7 +192,15 @@ func (s *Schema) checkMembers(v map[string]any, at string) error {
 			return fmt.Errorf("at %s: the member is required", strings.TrimPrefix(at+"."+name, "."))
 		}
 	}
+	for _, name := range []string{"apiVersion", "kind"} {
+		if text, _ := v[name].(string); s.EmbeddedResource && text == "" {
+			return fmt.Errorf("at %s: the member is required in a whole object", strings.TrimPrefix(at+"."+name, "."))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if s.EmbeddedResource && (name == "apiVersion" || name == "kind" || name == "metadata") {
+			continue
+		}
 		in := strings.TrimPrefix(at+"."+name, ".")
 		of := s.Properties[name]
 		if of == nil {

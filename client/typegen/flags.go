@@ -25,6 +25,9 @@ type settings struct {
 	imports     []assignment // the prefix of components, and a package
 	types       []assignment // the path of a field, and a type with its package
 	functions   bool
+	definitions bool
+	crd         bool
+	structs     []string // of which -crd reads the comments
 	output      string
 	packageName string
 	kubeconfig  string
@@ -44,6 +47,9 @@ const usage = `typegen writes Go types for kinds: a struct and a client.Type for
 	typegen -o pods.go -kinds pods -fields spec.nodeName one kind of the server of the kubeconfig, with some fields
 	typegen -o types.go -groups gateway.networking.k8s.io all kinds of a group of that server
 	kubectl get crd sites.example.com -o json | typegen -o sites.go -
+	typegen -definitions -o sites.go sites.yaml          with the tags that make the definitions again
+
+	typegen -crd -o descriptions.go Site                 the comments of a Go type, for the definition of its resource
 
 A FILE has CustomResourceDefinitions (YAML or JSON, any number of documents) or is an
 OpenAPI v3 document of a server. Without a FILE it asks the server.
@@ -88,6 +94,8 @@ func parse(args []string, out io.Writer) (s settings, err error) {
 	flags.Func("import", "`PREFIX=PACKAGE`: schemas whose name in an OpenAPI document is the prefix, a dot and one word have their Go types in the package: io.k8s.api.core.v1=github.com/bowline-go/bowline/client/builtin/core. May be repeated", pairs(&s.imports, "PREFIX=PACKAGE"))
 	flags.Func("type", "`FIELD=PACKAGE.TYPE`: an object has a Go type that exists: spec.template=github.com/bowline-go/bowline/client/builtin/core.PodTemplateSpec. May be repeated", pairs(&s.types, "FIELD=PACKAGE.TYPE"))
 	flags.BoolVar(&s.functions, "functions", false, "write a function for each client.Type, which importers cannot change, in the place of a variable")
+	flags.BoolVar(&s.definitions, "definitions", false, "write the tags crd too, and a function for each definition of the files, with which package client/crd makes it again")
+	flags.BoolVar(&s.crd, "crd", false, "read the comments of the Go types whose names are the arguments, in the package of the folder of -o, and write functions with them for crd.Options")
 	flags.StringVar(&s.output, "o", "", "the `FILE` to write (default standard output)")
 	flags.StringVar(&s.packageName, "package", "", "the `NAME` of the package (default that of the folder of -o)")
 	flags.BoolVar(&s.check, "check", false, "write nothing, and fail if the file of -o differs")
@@ -96,9 +104,39 @@ func parse(args []string, out io.Writer) (s settings, err error) {
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
+	if s.crd {
+		s.structs = flags.Args()
+		flags.Visit(func(f *flag.Flag) {
+			if !slices.Contains([]string{"crd", "o", "check"}, f.Name) && err == nil {
+				err = fmt.Errorf("-%s must not be set beside -crd", f.Name)
+			}
+		})
+		return s, cmp.Or(err, s.completeStructs())
+	}
 	s.files = flags.Args()
 	err = s.complete()
 	return s, err
+}
+
+// completeStructs checks the settings of -crd.
+func (s *settings) completeStructs() error {
+	switch {
+	case len(s.structs) == 0:
+		return errors.New("-crd needs the names of Go types, such as Site")
+	case s.check && s.output == "":
+		return errors.New("-o must name the file that -check checks")
+	}
+	for i, name := range s.structs {
+		if !token.IsIdentifier(name) || slices.Index(s.structs, name) < i {
+			return fmt.Errorf("-crd needs names of Go types, each once, got %q", name)
+		}
+	}
+	words := []string{program, "-crd"}
+	if s.output != "" {
+		words = append(words, "-o", quoted(s.output))
+	}
+	s.command = strings.Join(append(words, s.structs...), " ")
+	return nil
 }
 
 // complete checks the settings and sets the default of the package.
@@ -116,6 +154,14 @@ func (s *settings) complete() error {
 		return errors.New("-fields needs one kind, and -kinds or -groups name several")
 	case len(s.fields) > 0 && len(s.types) > 0:
 		return errors.New("-type needs whole kinds, and must not be set beside -fields")
+	}
+	if s.definitions {
+		switch {
+		case len(s.files) == 0:
+			return errors.New("-definitions needs a FILE with the definitions")
+		case len(s.fields) > 0 || len(s.types) > 0 || len(s.imports) > 0 || len(s.versions) > 0:
+			return errors.New("-definitions needs whole kinds in all versions, and must not be set beside -fields, -type, -import or -versions")
+		}
 	}
 	for _, t := range s.types {
 		if !strings.Contains(path.Base(t.value), ".") {
@@ -154,6 +200,9 @@ func (s *settings) commandLine() string {
 	}
 	if s.functions {
 		words = append(words, "-functions")
+	}
+	if s.definitions {
+		words = append(words, "-definitions")
 	}
 	for _, file := range s.files {
 		words = append(words, quoted(file))

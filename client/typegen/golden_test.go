@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write the files that the tests compare")
 
 // severalVersions are the folders of which the types are those of all versions.
-var severalVersions = []string{"gateways", "machines"}
+var severalVersions = []string{"gateways", "machines", "words"}
 
 // definitions returns the folders of testdata with a definition.
 func definitions(t *testing.T) (folders []string) {
@@ -77,10 +77,12 @@ func must[V any](v V, err error) func(t *testing.T) V {
 // All that is written compiles, since other tests import it, and go vet has nothing to say about it.
 func TestVetHasNothingToSayAboutTheTypesInTestdata(t *testing.T) {
 	args := []string{"vet"}
-	for _, folder := range must(filepath.Glob("testdata/*/types.go"))(t) {
-		args = append(args, "./"+filepath.Dir(folder))
+	for _, pattern := range []string{"testdata/*/types.go", "testdata/*/defined/types.go"} {
+		for _, folder := range must(filepath.Glob(pattern))(t) {
+			args = append(args, "./"+filepath.Dir(folder))
+		}
 	}
-	if len(args) < 1+13 {
+	if len(args) < 1+2*13 {
 		t.Fatalf("there are too few: %q", args)
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {

@@ -5,8 +5,8 @@
 //	go run github.com/bowline-go/bowline/client/typegen -o pods.go -kinds pods -fields spec.nodeName,status.phase
 //
 // The first writes the whole kinds of the definitions in a file, the second a struct for a cache of the server that the
-// kubeconfig names. The whole kinds of Kubernetes itself are in client/builtin. In a go:generate line either runs again with the next go generate, and -check makes it fail if the
-// file would change.
+// kubeconfig names. The whole kinds of Kubernetes itself are in client/builtin. In a go:generate line either runs again
+// with the next go generate, and -check makes it fail if the file would change.
 //
 // # What it writes
 //
@@ -45,11 +45,27 @@
 //
 // With -functions the client.Type is the result of a function, for packages that others import.
 //
+// # There and back
+//
+// With -definitions the fields have the tags, and the file has a function, with which package client/crd makes the
+// definitions of the files again: SitesDefinition for Sites. This is for a program that owns a resource whose manifest
+// was there first; from then on its types are the source. The file has all versions of each kind. The command names
+// whatever client/crd has no word for, such as oneOf, and the comment of the function names it too. The types have a
+// struct of their own where client/meta has one with another schema.
+//
+// The other direction needs no command, except for the texts, because a program does not have its comments:
+//
+//	go run github.com/bowline-go/bowline/client/typegen -crd -o descriptions.go Site
+//
+// reads the package in the folder of -o, and writes the function SiteDescriptions. It returns the comments of the
+// struct Site and of all fields in it, also those of other packages, for the field Descriptions of crd.Options. The
+// comment of a field counts, or else that of its type.
+//
 // # Which kinds
 //
-// Typegen writes the kinds of -kinds. Without that flag it writes all kinds of the files; of a server it also writes all
-// kinds of -groups. It takes the most stable version of a kind that is served, by the rules of Kubernetes, or those of
-// -versions. If it takes several versions of a kind, the names of the types end in the version. Types of one package
+// Typegen writes the kinds of -kinds. Without that flag it writes all kinds of the files; of a server it also writes
+// all kinds of -groups. It takes the most stable version of a kind that is served, by the rules of Kubernetes, or those
+// of -versions. If it takes several versions of a kind, the names of the types end in the version. Types of one package
 // must not collide, so write files of several commands into several packages, or name all kinds in one command.
 //
 // # Guarantees
@@ -80,7 +96,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 
+	"github.com/bowline-go/bowline/client/typegen/internal/comments"
 	"github.com/bowline-go/bowline/client/typegen/internal/source"
 )
 
@@ -110,6 +128,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // generate writes or checks the file.
 func generate(ctx context.Context, s settings, stdin io.Reader, stdout, stderr io.Writer) error {
+	if s.crd {
+		text, err := descriptions(ctx, s, stderr)
+		if err != nil {
+			return err
+		}
+		return s.write(text, stdout)
+	}
 	kinds, err := read(ctx, s, stdin, stderr)
 	if err != nil {
 		return err
@@ -123,10 +148,33 @@ func generate(ctx context.Context, s settings, stdin io.Reader, stdout, stderr i
 		return err
 	}
 	o.Hints = hints
+	o.Note = func(line string) { fmt.Fprintln(stderr, "typegen:", line) }
 	text, err := source.Write(kinds, o)
 	if err != nil {
 		return err
 	}
+	return s.write(text, stdout)
+}
+
+// descriptions returns the source with the comments of Go types.
+func descriptions(ctx context.Context, s settings, stderr io.Writer) ([]byte, error) {
+	texts := make(map[string]map[string]string)
+	pkg := ""
+	for _, name := range s.structs {
+		all, of, notes, err := comments.Of(ctx, filepath.Dir(s.output), filepath.Base(s.output), name)
+		if err != nil {
+			return nil, err
+		}
+		for _, note := range notes {
+			fmt.Fprintf(stderr, "typegen: %s: %s\n", name, note)
+		}
+		texts[name], pkg = all, of
+	}
+	return comments.Write(s.command, pkg, s.structs, texts)
+}
+
+// write writes the text, or checks that the file has it.
+func (s *settings) write(text []byte, stdout io.Writer) error {
 	switch {
 	case s.check:
 		had, err := os.ReadFile(s.output)

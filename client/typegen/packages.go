@@ -18,7 +18,7 @@ import (
 
 // options returns what the settings say about the source, packages that they name included.
 func (s *settings) options(ctx context.Context) (source.Options, error) {
-	o := source.Options{Package: s.packageName, Command: s.command, Fields: s.fields, Functions: s.functions}
+	o := source.Options{Package: s.packageName, Command: s.command, Fields: s.fields, Functions: s.functions, Definitions: s.definitions}
 	known := make(map[string]source.Package)
 	read := func(path string) (source.Package, error) {
 		p, had := known[path]

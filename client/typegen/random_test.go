@@ -130,6 +130,9 @@ func (r *random) value(s *schema.Schema, p place) any {
 		if s.Additional != nil {
 			return r.mapOf(s, p)
 		}
+		if !s.PreserveUnknown && r.kind.Components == nil {
+			return tree{} // the server drops the members of others
+		}
 		return tree{r.word(): r.any(2)}
 	}
 	return r.any(3)
@@ -146,7 +149,9 @@ func withRef(s *schema.Schema, ref string) *schema.Schema {
 // members returns a random object of a schema with properties.
 func (r *random) members(s *schema.Schema, p place) any {
 	ref := s.Ref
-	s = r.resolved(s)
+	if s = r.resolved(s); s.Embedded {
+		s = s.Whole()
+	}
 	p.dense = p.dense || ref != "" || isKnownShape(s)
 	obj := tree{}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -194,7 +199,8 @@ func isKnownShape(s *schema.Schema) bool {
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(n string) bool { return s.Properties[n] == nil })
 	}
-	return has("matchLabels", "matchExpressions") || has("lastTransitionTime", "reason", "observedGeneration") || has("fieldPath", "uid", "resourceVersion")
+	return has("matchLabels", "matchExpressions") || has("lastTransitionTime", "reason", "observedGeneration") || has("fieldPath", "uid", "resourceVersion") ||
+		has("key", "operator", "values")
 }
 
 func (r *random) list(s *schema.Schema, p place) any {
@@ -274,6 +280,9 @@ func (r *random) number(s *schema.Schema, p place) any {
 	}
 	if s.Maximum != nil {
 		most = min(most, int64(*s.Maximum))
+	}
+	if low > most {
+		return *s.Maximum
 	}
 	n := []int64{low, most, 1, 0, -1, 7}[r.IntN(6)]
 	n = min(max(n, low), most)

@@ -196,6 +196,9 @@ func choose(all []schema.Kind, s settings) ([]schema.Kind, error) {
 		kinds = all
 	}
 	kinds = sorted(kinds)
+	if s.definitions {
+		return kinds, nil
+	}
 	if len(s.versions) == 0 {
 		kinds = best(kinds)
 	} else if !slices.Contains(s.versions, "all") {

@@ -23,11 +23,13 @@ import (
 	"github.com/bowline-go/bowline/client/typegen/testdata/functions"
 	"github.com/bowline-go/bowline/client/typegen/testdata/gateways"
 	"github.com/bowline-go/bowline/client/typegen/testdata/hostile"
+	"github.com/bowline-go/bowline/client/typegen/testdata/lost"
 	"github.com/bowline-go/bowline/client/typegen/testdata/machines"
 	"github.com/bowline-go/bowline/client/typegen/testdata/monitors"
 	"github.com/bowline-go/bowline/client/typegen/testdata/policies"
 	"github.com/bowline-go/bowline/client/typegen/testdata/scalers"
 	"github.com/bowline-go/bowline/client/typegen/testdata/traffic"
+	wordtypes "github.com/bowline-go/bowline/client/typegen/testdata/words"
 	"github.com/bowline-go/bowline/internal/codec"
 )
 
@@ -78,11 +80,13 @@ var definedTypes = map[string][]typed{
 	"functions":    {of(functions.Functions), of(functions.Sinks)},
 	"gateways":     {of(gateways.GatewaysV1), of(gateways.GatewaysV1beta1), of(gateways.GatewayClasses)},
 	"hostile":      {of(hostile.EvilsX)},
+	"lost":         {of(lost.Losts)},
 	"machines":     {of(machines.MachinesV1beta1), of(machines.MachinesV1beta2)},
 	"monitors":     {of(monitors.Monitors)},
 	"policies":     {of(policies.Policies)},
 	"scalers":      {of(scalers.Scalers)},
 	"traffic":      {of(traffic.Traffics)},
+	"words":        {of(wordtypes.WordsV1), of(wordtypes.WordsV2)},
 }
 
 // canonical returns JSON with sorted members and without white space.

@@ -20,8 +20,14 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-// Site is the custom resource as this program sees it. Other fields of a Site are not decoded, and not lost.
+// The comments of Site and its fields are what kubectl explain shows of the sites. The command writes them to
+// descriptions.go, since a program does not have its comments.
+//
+//go:generate go run github.com/bowline-go/bowline/client/typegen -crd -o descriptions.go Site
+
+// Site is a place on the web.
 type Site struct {
+	// Other fields of a Site are not decoded, and not lost.
 	Metadata `json:"metadata"`
 	Spec     SiteSpec   `json:"spec"`
 	Status   SiteStatus `json:"status,omitzero"`
@@ -35,12 +41,15 @@ type Metadata struct {
 
 // SiteSpec is the wanted state.
 type SiteSpec struct {
+	// Domain is the name of the site in the DNS.
 	Domain string `json:"domain"`
-	Pages  int    `json:"pages,omitempty"`
+	// Pages is how many pages the site has.
+	Pages int `json:"pages,omitempty"`
 }
 
 // SiteStatus is the present state.
 type SiteStatus struct {
+	// URL is where the site is published.
 	URL string `json:"url,omitempty"`
 }
 
@@ -49,7 +58,7 @@ var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site"
 
 func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
 	// The server learns of Sites from the type.
-	if err := crd.Install(ctx, c, crd.MustOf(Sites, crd.Options{})); err != nil {
+	if err := crd.Install(ctx, c, crd.MustOf(Sites, crd.Options{Descriptions: SiteDescriptions()})); err != nil {
 		return err
 	}
 	sites := client.For(c, Sites)

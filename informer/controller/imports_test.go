@@ -100,11 +100,13 @@ var imports = map[string][]string{
 	"client/clienttest/record": {"client", "client/clienttest", "client/discovery", "client/kubeconfig"},
 
 	// A program that writes types.
-	"client/typegen":                 {"client", "client/discovery", "client/kubeconfig", "client/meta", "client/typegen/internal/schema", "client/typegen/internal/source", "internal/apiversion"},
-	"client/typegen/internal/schema": {"client/meta", "internal/directive"},
-	"client/typegen/internal/source": {"client/meta", "client/protobuf/all", "client/typegen/internal/schema", "internal/protobuf"},
-	"client/builtin":                 {}, // only documentation; the packages below it are checked by checkKinds
-	"client/crd":                     {"client", "client/meta", "errors", "internal/gotype"},
+	"client/typegen":                   {"client", "client/discovery", "client/kubeconfig", "client/meta", "client/typegen/internal/comments", "client/typegen/internal/schema", "client/typegen/internal/source", "internal/apiversion"},
+	"client/typegen/internal/comments": {},
+	"client/typegen/internal/schema":   {"client/meta", "internal/directive"},
+	"client/typegen/internal/define":   {"client", "client/crd", "client/meta"},
+	"client/typegen/internal/source":   {"client/crd", "client/meta", "client/protobuf/all", "client/typegen/internal/define", "client/typegen/internal/schema", "internal/protobuf"},
+	"client/builtin":                   {}, // only documentation; the packages below it are checked by checkKinds
+	"client/crd":                       {"client", "client/meta", "errors", "internal/gotype"},
 
 	"client/webhook": {
 		"client", "client/meta", "errors", "internal/codec", "internal/conn", "internal/patch/carry", "internal/regular", "internal/report", "internal/retry", "patch",
@@ -392,6 +394,9 @@ func TestAProgramLinksOnlyTheExtrasThatItImports(t *testing.T) {
 	// A test that explores has the controllers of a cluster, which write records.
 	explores := module + "/client/clienttest/explore"
 	imported[explores] = append(imported[explores], module+"/client/recorder")
+	// The program that writes types asks package crd what it makes of them.
+	writes := module + "/client/typegen"
+	imported[writes] = append(imported[writes], module+"/client/crd")
 	extra := func(i string) bool {
 		return slices.ContainsFunc(extras, func(e string) bool { return i == e || strings.HasPrefix(i, e+"/") })
 	}

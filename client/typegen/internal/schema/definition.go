@@ -69,7 +69,7 @@ func readDefinition(m map[string]any) ([]Kind, error) {
 	}
 	k := Kind{
 		GVK:      meta.GVK{Group: spec.text("group", &err), Kind: names.text("kind", &err)},
-		Resource: names.text("plural", &err), ListKind: names.text("listKind", &err),
+		Resource: names.text("plural", &err), ListKind: names.text("listKind", &err), Manifest: &Manifest{m},
 	}
 	scope := spec.text("scope", &err)
 	if err != nil {
@@ -88,6 +88,7 @@ func readDefinition(m map[string]any) ([]Kind, error) {
 	var kinds []Kind
 	p := parser{left: MaxSchemas}
 	for i, v := range spec.list("versions", &err) {
+		k.Index = i
 		kind, err := p.version(k, fmt.Sprintf("%s[%d]", spec.path("versions"), i), v)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/bowline-go/bowline/client/meta"
+import (
+	"maps"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
 
 // Kind is a kind of objects in one version, with its resource.
 type Kind struct {
@@ -14,6 +18,20 @@ type Kind struct {
 	Schema *Schema
 	// Components are the schemas that references name, those of one OpenAPI document.
 	Components map[string]*Schema
+	// Manifest is the CustomResourceDefinition of the kind, and Index the place of the version in it. Manifest is nil if
+	// the kind is not of a definition.
+	Manifest *Manifest
+	Index    int
+}
+
+// Manifest is a CustomResourceDefinition as a file has it, and as [Trees] returns it.
+type Manifest struct{ Tree map[string]any }
+
+// Versions returns the versions of the definition.
+func (m *Manifest) Versions() []any {
+	spec, _ := m.Tree["spec"].(map[string]any)
+	versions, _ := spec["versions"].([]any)
+	return versions
 }
 
 // Schema is what a schema says about one value. All Schemas that it leads to are without nil elements. It is shared,
@@ -57,6 +75,21 @@ type Schema struct {
 	Rules  []string // the CEL rules, or their messages
 
 	kinds []meta.GVK
+}
+
+// Whole returns the schema of an embedded resource with the members that the server keeps in each: apiVersion, kind and
+// metadata. The first two are never missing.
+func (s *Schema) Whole() *Schema {
+	whole := *s
+	whole.Properties, whole.Required = make(map[string]*Schema), make(map[string]bool)
+	for name, typ := range map[string]string{"apiVersion": "string", "kind": "string", "metadata": "object"} {
+		whole.Properties[name], whole.Required[name] = &Schema{Type: typ}, typ == "string"
+	}
+	maps.Copy(whole.Properties, s.Properties)
+	for name := range s.Required {
+		whole.Required[name] = true
+	}
+	return &whole
 }
 
 // Group is a set of members of an object that belong together.

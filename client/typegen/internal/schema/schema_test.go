@@ -110,6 +110,10 @@ func TestOneFileMayHaveSeveralDocumentsOfBothForms(t *testing.T) {
 			GVK: meta.GVK{Group: "example.com", Version: "v1", Kind: "Page"}, Resource: "pages", Served: true,
 			Schema: &Schema{Type: "object", PreserveUnknown: true},
 		}
+		if kinds[1].Manifest.Tree["kind"] != "CustomResourceDefinition" {
+			t.Errorf("%s: the manifest is %v", file, kinds[1].Manifest)
+		}
+		kinds[1].Manifest = nil
 		if !reflect.DeepEqual(kinds[1], want) {
 			t.Errorf("%s: got %+v, want %+v", file, kinds[1], want)
 		}

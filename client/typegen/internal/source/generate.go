@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/crd"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/typegen/internal/schema"
 )
@@ -27,6 +28,11 @@ type Options struct {
 	Imports []Import
 	// Replacements are types of other packages for values of a kind.
 	Replacements []Replacement
+	// Definitions adds the tags with which package crd makes the definitions again, and a function for each. The kinds
+	// must be all versions of CustomResourceDefinitions. It excludes Fields, Imports and Replacements.
+	Definitions bool
+	// Note takes a line for each thing that does not come back. Nil means that the lines stand in the source alone.
+	Note func(line string)
 }
 
 // maxTypes bounds what is written.
@@ -43,6 +49,8 @@ type generator struct {
 	components map[string]made
 	now        schema.Kind // whose types are made
 	replaced   map[string]bool
+	wanted     map[*schema.Schema]*crd.Schema // of definitions
+	refused    map[*schema.Manifest][]string  // why package crd does not take words
 }
 
 // made is the type of a component, and the document of the component.
@@ -90,6 +98,12 @@ func Write(kinds []schema.Kind, o Options) ([]byte, error) {
 	if err := o.checkPackages(); err != nil {
 		return nil, err
 	}
+	if o.Definitions {
+		if g.wanted, err = wanted(kinds); err != nil {
+			return nil, err
+		}
+		g.refused = make(map[*schema.Manifest][]string)
+	}
 	if err := g.reserve(kinds); err != nil {
 		return nil, err
 	}
@@ -130,7 +144,7 @@ func (g *generator) reserve(kinds []schema.Kind) error {
 		g.kinds = append(g.kinds, &goKind{
 			typ:      g.names.take(typ, goName(group)+typ),
 			resource: meta.GVR{Group: k.GVK.Group, Version: k.GVK.Version, Resource: k.Resource},
-			kind:     k.GVK.Kind, listKind: k.ListKind, scope: k.Scope,
+			kind:     k.GVK.Kind, listKind: k.ListKind, scope: k.Scope, of: k,
 		})
 	}
 	for i, k := range g.kinds {
@@ -138,6 +152,7 @@ func (g *generator) reserve(kinds []schema.Kind) error {
 		if versions[kinds[i].GVK.Group+"/"+k.kind] > 1 {
 			plural += goName(k.resource.Version)
 		}
+		k.plural = pluralOf(kinds[i].GVK.Kind, k.resource.Resource)
 		k.name = g.names.take(plural, k.typ+"Resource")
 		k.doc = fmt.Sprintf("%s is the resource %s.", k.name, k.resource)
 		if g.options.Functions {
@@ -158,7 +173,7 @@ func (g *generator) kind(k *goKind, chosen selection) error {
 		s = g.lookup(s)
 	}
 	known := s != nil && slices.ContainsFunc(slices.Collect(maps.Keys(s.Properties)), func(name string) bool { return !isHead(name) })
-	if chosen == nil && !known && (s == nil || s.PreserveUnknown) {
+	if chosen == nil && !known && (s == nil || s.PreserveUnknown) && !g.options.Definitions {
 		k.pointsTo = "meta.Raw"
 		k.aliasDoc = fmt.Sprintf("%s is the kind %v, about which nothing is known. Read its fields with meta.Nested.", k.typ, g.now.GVK)
 		return nil

@@ -127,7 +127,7 @@ func (g *generator) checkReplaced() error {
 
 // checkPackages refuses two packages with one name.
 func (o *Options) checkPackages() error {
-	paths := map[string]string{"json": jsonPackage, "meta": metaPackage, "client": clientPackage}
+	paths := map[string]string{"json": jsonPackage, "meta": metaPackage, "client": clientPackage, "crd": crdPackage}
 	for _, p := range o.packages() {
 		if had := paths[p.Name]; had != "" && had != p.Path {
 			return fmt.Errorf("packages %s and %s must not have the same name, %s", had, p.Path, p.Name)

@@ -2,6 +2,7 @@ package source
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/bowline-go/bowline/client/typegen/internal/schema"
@@ -31,7 +32,7 @@ func leaf(s *schema.Schema) (goType, bool) {
 	case "string":
 		switch {
 		case s.Format == "byte":
-			return goType{expr: "[]byte", form: nilable}, true
+			return goType{expr: "[]byte", form: nilable, like: reflect.TypeFor[[]byte]()}, true
 		case s.Format == "date-time":
 			return ofMeta("Time", moment), true
 		case !isEnum(s):
@@ -47,7 +48,16 @@ func isEnum(s *schema.Schema) bool {
 	return len(s.Enum) > 0 && len(s.Enum) <= most && slices.ContainsFunc(s.Enum, func(v any) bool { return v != nil })
 }
 
-// shape returns the type of a value that client/meta has, if the schema has its members.
+// shape returns the type of a value that client/meta has, if the schema has its members. In a definition it must be the
+// same schema.
+func (g *generator) shape(s *schema.Schema, m member) (goType, bool) {
+	t, ok := shape(s, m)
+	if ok && g.options.Definitions && t.form == structure && t.expr != "meta.ObjectMeta" {
+		ok = g.exact(t, s) && !(m.unkeyed && t.expr == "meta.Condition")
+	}
+	return t, ok
+}
+
 func shape(s *schema.Schema, m member) (goType, bool) {
 	switch {
 	case m.embedded && m.name == "metadata" && !m.element:

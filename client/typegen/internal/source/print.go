@@ -24,6 +24,12 @@ func (g *generator) print() ([]byte, error) {
 	for _, k := range g.kinds {
 		packages[metaPackage] = packages[metaPackage] || k.pointsTo != "" || k.scope == meta.Cluster
 	}
+	if g.options.Definitions {
+		packages[crdPackage] = true
+		if err := g.definitions(&body); err != nil {
+			return nil, err
+		}
+	}
 	for _, t := range g.types {
 		switch t := t.(type) {
 		case *goEnum:
@@ -142,9 +148,21 @@ func (st *goStruct) print(b *strings.Builder) {
 
 // tags returns the tags of a field.
 func (f *goField) tags() string {
-	if f.member == "" {
+	tags := f.tagText()
+	switch {
+	case f.member == "":
 		return ""
+	case f.words != "":
+		tags += " crd:" + quoted(f.words)
 	}
+	if strings.ContainsRune(tags, '`') {
+		return " " + quoted(tags)
+	}
+	return " `" + tags + "`"
+}
+
+// tagText returns the tags without those for package crd.
+func (f *goField) tagText() string {
 	name := f.member
 	if f.option != "" {
 		name += "," + f.option
@@ -158,10 +176,7 @@ func (f *goField) tags() string {
 	if f.key != "" {
 		tags += " patchMergeKey:" + quoted(f.key)
 	}
-	if strings.ContainsRune(tags, '`') {
-		return " " + quoted(tags)
-	}
-	return " `" + tags + "`"
+	return tags
 }
 
 // printMethods writes the methods by which an open struct keeps members without a field.

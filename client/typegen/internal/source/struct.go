@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,6 +15,9 @@ import (
 func (g *generator) fields(st *goStruct, s *schema.Schema, at string, chosen selection) error {
 	root := slices.ContainsFunc(st.fields, func(f goField) bool { return f.name == "" && f.member == "metadata" })
 	left := maps.Clone(chosen)
+	if s.Embedded && chosen == nil {
+		s = s.Whole()
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		parts, is := chosen[name]
 		delete(left, name)
@@ -57,6 +61,11 @@ func (g *generator) field(st *goStruct, s *schema.Schema, name, at string, root 
 	f.name = st.taken.take(goName(name), goName(name)+"Field")
 	f.doc = fieldDoc(f.name, name, use, resolved)
 	merging(&f, use, resolved, st.component != "")
+	if g.options.Definitions {
+		if err := g.say(&f, use, s.Required[name], root, at); err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+	}
 	st.fields = append(st.fields, f)
 	return nil
 }
@@ -132,6 +141,7 @@ type member struct {
 	at       string
 	embedded bool // the parent is an embedded resource
 	element  bool // it is an element of the property
+	unkeyed  bool // it is an element of a list that is not a map
 }
 
 // what says what the value is.
@@ -161,7 +171,7 @@ func (g *generator) typeOf(s *schema.Schema, m member, chosen selection) (goType
 	}
 	t, ok := leaf(s)
 	if !ok {
-		t, ok = shape(s, m)
+		t, ok = g.shape(s, m)
 	}
 	switch {
 	case ok && chosen != nil:
@@ -174,6 +184,7 @@ func (g *generator) typeOf(s *schema.Schema, m member, chosen selection) (goType
 		}
 		return g.enum(s, m)
 	case s.Type == "array":
+		m.unkeyed = s.ListType == ""
 		return g.listOf(s.Items, "[]", m, chosen)
 	case len(s.Properties) > 0:
 		return g.structOf(s, g.typeName(m), "", m, chosen)
@@ -181,6 +192,8 @@ func (g *generator) typeOf(s *schema.Schema, m member, chosen selection) (goType
 		return g.listOf(s.Additional, "map[string]", m, chosen)
 	case chosen != nil:
 		return t, fmt.Errorf("%s: %w", m.at, errNoFields)
+	case g.options.Definitions && s.Type == "object":
+		return goType{expr: "struct{}", form: structure, like: reflect.TypeFor[struct{}]()}, nil
 	}
 	return raw(), nil
 }
@@ -227,7 +240,14 @@ func (g *generator) structOf(s *schema.Schema, name, ref string, m member, chose
 	if ref != "" && chosen == nil {
 		g.components[ref] = made{t, g.now.Components}
 	}
-	return t, g.fields(st, s, m.at, chosen)
+	err := g.fields(st, s, m.at, chosen)
+	if g.options.Definitions && err == nil {
+		t.like = st.like()
+		if st.open {
+			t.open = 1
+		}
+	}
+	return t, err
 }
 
 // listOf makes a list or a map of elements.
@@ -246,5 +266,12 @@ func (g *generator) listOf(s *schema.Schema, prefix string, m member, chosen sel
 	if (s.Nullable || g.lookup(s).Nullable) && t.form != nilable && t.form != moment {
 		prefix += "*"
 	}
-	return goType{expr: prefix + t.expr, form: nilable, element: t.of, packages: t.packages}, nil
+	list := goType{expr: prefix + t.expr, form: nilable, element: t.of, packages: t.packages}
+	if g.options.Definitions {
+		list.like = listLike(prefix, t.like)
+		if t.open > 0 {
+			list.open = t.open + 1
+		}
+	}
+	return list, nil
 }

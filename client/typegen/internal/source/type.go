@@ -1,6 +1,12 @@
 package source
 
-import "github.com/bowline-go/bowline/client/meta"
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/typegen/internal/schema"
+)
 
 // form says how a Go type shows that there is no value.
 type form int
@@ -23,22 +29,61 @@ type goType struct {
 	element *goStruct
 	// packages are those that expr names.
 	packages []string
+	// like is a type of which package crd makes the same schema. It is nil without Options.Definitions.
+	like reflect.Type
+	// open is how many lists and maps are around a struct that keeps members without a field, counted from 1; 0 if there
+	// is no such struct.
+	open int
 }
 
 // The packages that written source may import.
 const (
 	metaPackage   = "github.com/bowline-go/bowline/client/meta"
 	clientPackage = "github.com/bowline-go/bowline/client"
+	crdPackage    = "github.com/bowline-go/bowline/client/crd"
 	jsonPackage   = "encoding/json"
 )
 
-func plain(expr string) goType { return goType{expr: expr} }
+func plain(expr string) goType { return goType{expr: expr, like: likeOf(expr)} }
 func ofMeta(name string, f form) goType {
-	return goType{expr: "meta." + name, form: f, packages: []string{metaPackage}}
+	expr := "meta." + name
+	return goType{expr: expr, form: f, packages: []string{metaPackage}, like: likeOf(expr)}
 }
 
 func raw() goType {
-	return goType{expr: "json.RawMessage", form: nilable, packages: []string{jsonPackage}}
+	return goType{expr: "json.RawMessage", form: nilable, packages: []string{jsonPackage}, like: reflect.TypeFor[json.RawMessage]()}
+}
+
+// likeOf returns a type by its name. A name of a written type is that of a string, the only one that is written without
+// fields.
+func likeOf(expr string) reflect.Type {
+	switch expr {
+	case "bool":
+		return reflect.TypeFor[bool]()
+	case "int32":
+		return reflect.TypeFor[int32]()
+	case "int64":
+		return reflect.TypeFor[int64]()
+	case "float64":
+		return reflect.TypeFor[float64]()
+	case "meta.Time":
+		return reflect.TypeFor[meta.Time]()
+	case "meta.Quantity":
+		return reflect.TypeFor[meta.Quantity]()
+	case "meta.IntOrString":
+		return reflect.TypeFor[meta.IntOrString]()
+	case "meta.Condition":
+		return reflect.TypeFor[meta.Condition]()
+	case "meta.LabelSelector":
+		return reflect.TypeFor[meta.LabelSelector]()
+	case "meta.ObjectReference":
+		return reflect.TypeFor[meta.ObjectReference]()
+	case "meta.ObjectMeta":
+		return reflect.TypeFor[meta.ObjectMeta]()
+	case "meta.Unstructured":
+		return reflect.TypeFor[meta.Unstructured]()
+	}
+	return reflect.TypeFor[string]()
 }
 
 const machinery = "io.k8s.apimachinery.pkg."
@@ -97,6 +142,7 @@ type goField struct {
 	option   string // omitempty, omitzero or nothing
 	strategy string // the tag patchStrategy
 	key      string // the tag patchMergeKey
+	words    string // the tag crd
 	doc      string
 }
 
@@ -113,6 +159,7 @@ type goEnum struct {
 // goKind is the descriptor of a kind.
 type goKind struct {
 	name, typ string
+	plural    string // the name without the version
 	pointsTo  string // what typ is an alias of; empty if it is a struct
 	doc       string
 	aliasDoc  string
@@ -121,4 +168,5 @@ type goKind struct {
 	listKind  string
 	scope     meta.Scope
 	root      *goStruct
+	of        schema.Kind
 }

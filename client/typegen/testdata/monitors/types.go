@@ -344,8 +344,8 @@ type MonitorSpecStorageEmptyDir struct {
 
 // MonitorSpecStorageVolumeClaimTemplate is the value of Monitor.spec.storage.volumeClaimTemplate.
 type MonitorSpecStorageVolumeClaimTemplate struct {
-	APIVersion *string                                    `json:"apiVersion,omitempty"`
-	Kind       *string                                    `json:"kind,omitempty"`
+	APIVersion string                                     `json:"apiVersion"`
+	Kind       string                                     `json:"kind"`
 	Metadata   *meta.ObjectMeta                           `json:"metadata,omitempty"`
 	Spec       *MonitorSpecStorageVolumeClaimTemplateSpec `json:"spec,omitempty"`
 }

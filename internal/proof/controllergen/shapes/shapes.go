@@ -173,8 +173,8 @@ type RouteSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	Ports []Port `json:"ports" crd:"listType=map; listMapKeys=name,protocol; minItems=1; required"`
 	// +listType=atomic
-	// +kubebuilder:validation:XValidation:rule="self.all(r, r.weight >= 0)",message="weights are not negative",fieldPath=".weight",reason=FieldValueForbidden
-	Backends []Backend `json:"backends,omitempty" crd:"listType=atomic; rule=self.all(r, r.weight >= 0); message=weights are not negative; reason=FieldValueForbidden; fieldPath=.weight"`
+	// +kubebuilder:validation:items:XValidation:rule="self.weight >= 0",message="a weight is not negative",fieldPath=".weight",reason=FieldValueForbidden
+	Backends []Backend `json:"backends,omitempty" crd:"listType=atomic; items.rule=self.weight >= 0; items.message=a weight is not negative; items.reason=FieldValueForbidden; items.fieldPath=.weight"`
 }
 
 // Port is a port of a route.
