@@ -24,7 +24,7 @@ type search struct {
 	level   []visit
 	depth   int
 	steps   int
-	healed  [100]int
+	healed  [100]int // how many worlds need so many ticks until every range is owned
 }
 
 // visit is a world that has been reached.
@@ -124,14 +124,14 @@ func (w *world) settled(t *testing.T, players ...int) *world {
 	return w
 }
 
-// calm has all happen that is no fault and takes no time.
+// calm has all happen that is no fault and takes no time. What cannot be prepared stays so.
 func (w *world) calm() error {
 	var moves []move
 	for range 300 {
 		again := false
 		moves = w.moves(moves[:0])
 		for _, m := range moves {
-			if m.kind != tick && m.kind != begin && !m.isFault() {
+			if m.kind != tick && m.kind != begin && m.kind != heal && !m.isFault() {
 				w.do(m)
 				again = true
 				break
@@ -154,7 +154,7 @@ func (w *world) heal() (ticks int, err error) {
 		stays, all := false, meta.Ranges{}
 		for i := range w.players {
 			p := &w.players[i]
-			stays = stays || p.phase != down && !p.ending && !p.r.leaving
+			stays = stays || p.phase != down && !p.ending && !p.r.leaving && !p.unfit
 			all = all.Union(w.owns(p))
 		}
 		if !stays || all.Len() == w.ranges {
@@ -166,11 +166,16 @@ func (w *world) heal() (ticks int, err error) {
 }
 
 var (
-	most  = flag.Int("worlds", 3000, "how many worlds the exhaustive check visits in each scenario")
+	most  = flag.Int("worlds", 2000, "how many worlds the exhaustive check visits in each scenario")
 	which = flag.String("scenario", "", "the only scenario of the exhaustive check")
 )
 
-// All that can happen in a group of a few replicas is tried on the real decisions, the shortest stories first.
+// All that can happen in a group of a few replicas is tried on the real decisions, the shortest stories first. In each world that
+// is reached, no two replicas work on one range; and if no other fault follows, every range is owned again within two lease
+// durations and two ticks.
+//
+//	go test ./client/shards -run NothingThat -worlds 1000000 -v    further, with the number of worlds and moves
+//	go test ./client/shards -run NothingThat -scenario 'two begin' -worlds 1000000 -v
 func TestNothingThatCanHappenBreaksAGuarantee(t *testing.T) {
 	for _, scenario := range scenarios() {
 		if *which != "" && scenario.name != *which {
@@ -181,9 +186,10 @@ func TestNothingThatCanHappenBreaksAGuarantee(t *testing.T) {
 			began := time.Now()
 			story, all := s.run(scenario.world(t), *most)
 			if story != "" {
-				t.Fatalf("after %d worlds:\n%s", len(s.parents), story)
+				t.Fatalf("%d moves to a broken guarantee, among %d worlds:\n%s", strings.Count(story, "\n")-1, len(s.parents), story)
 			}
-			t.Logf("%d worlds and %d moves, all up to %d moves from the beginning, whole: %t, %v\n%v", len(s.parents), s.steps, s.depth, all, time.Since(began), s.healed[:20])
+			t.Logf("%d worlds and %d moves, all up to %d moves from the beginning, whole: %t, %v; worlds by the ticks in which they heal: %v",
+				len(s.parents), s.steps, s.depth, all, time.Since(began), s.healed[:s.rules.heals])
 		})
 	}
 }

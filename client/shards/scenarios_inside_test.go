@@ -17,7 +17,7 @@ type scenario struct {
 
 func (s scenario) world(t *testing.T) *world {
 	r := s.rules
-	r.ranges, r.lease, r.deadline, r.heals = max(s.ranges, 1), 3*time.Second, 2*time.Second, 20
+	r.ranges, r.lease, r.deadline, r.heals = max(s.ranges, 1), 3*time.Second, 2*time.Second, 8
 	if r.events == 0 {
 		r.events = 3
 	}
@@ -62,6 +62,8 @@ func scenarios() []scenario {
 		{name: "prompt, and replicas come and go", players: 2, begun: both, left: budget{deaf: 1, hold: 1, leave: 1, restart: 1, crash: 1}, rules: rules{prompt: true}},
 		{name: "prompt, and writes are lost", players: 2, begun: late, left: budget{deaf: 1, hold: 1, lost: 2, late: 1}, rules: rules{prompt: true}},
 		{name: "prompt, and a lease is deleted", players: 2, begun: late, left: budget{deaf: 2, remove: 1}, rules: rules{prompt: true}},
+		{name: "prompt, and a lease is deleted unseen", players: 2, begun: both, left: budget{deaf: 1, unready: 1, crash: 1, restart: 1, remove: 1}, rules: rules{prompt: true, prepares: true, events: 8}},
+		{name: "prompt, and a lease is deleted in a gap", players: 2, begun: both, left: budget{deaf: 1, unready: 1, crash: 1, restart: 1, remove: 1, compact: 1}, rules: rules{prompt: true, prepares: true, events: 8}},
 		{name: "prompt, and leases are deleted", players: 3, ranges: 2, begun: []int{1, 2}, left: budget{deaf: 1, pause: 1, remove: 1}, rules: rules{prompt: true}},
 		{name: "prompt, and the history ends", players: 3, begun: both, left: budget{deaf: 1, pause: 1, remove: 1, compact: 1, cut: 1}, rules: rules{prompt: true}},
 		{name: "prompt, and leases are edited", players: 2, begun: both, left: budget{deaf: 1, edit: 2, pause: 1, expire: 1}, rules: rules{prompt: true}},

@@ -186,7 +186,7 @@ func (w *world) possible(all []move) []move {
 			}
 		}
 		add(w.prepares && p.phase == leading && p.wanted != p.r.have && !p.unfit, prepare)
-		add(w.prepares && p.phase == leading && w.left.unready > 0 && p.r.have != meta.Ranges{}, unready)
+		add(w.prepares && p.phase == leading && w.left.unready > 0 && !p.unfit, unready)
 		add(p.unfit, heal)
 		add(p.phase == leading && w.left.leave > 0 && !p.r.leaving, leave)
 		add(p.phase == leading && p.r.leaving, stop)

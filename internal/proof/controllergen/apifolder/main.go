@@ -24,8 +24,8 @@ import (
 	webv1 "github.com/bowline-go/bowline/internal/proof/controllergen/apifolder/api/v1"
 )
 
-// Sites is the resource on the server.
-var Sites = client.Type[*webv1.Site]{Group: "web.example.com", Version: "v1", Kind: "Site", Resource: "sites"}
+// siteType is the resource on the server.
+var siteType = client.Type[*webv1.Site]{Group: "web.example.com", Version: "v1", Kind: "Site", Resource: "sites"}
 
 // run works until ctx ends.
 func run(ctx context.Context, cfg client.Config) error {
@@ -34,7 +34,7 @@ func run(ctx context.Context, cfg client.Config) error {
 		return err
 	}
 	defer c.Close()
-	sites := client.For(c, Sites)
+	sites := client.For(c, siteType)
 	inf := informer.New(sites, informer.Options{})
 	ctl := controller.New("sites", controller.Options{}, func(ctx context.Context, key meta.Key) (controller.Result, error) {
 		site, found := inf.Reader().Get(key)

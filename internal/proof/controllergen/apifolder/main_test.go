@@ -68,7 +68,7 @@ func TestAControllerHasTheTypesOfAnAPIFolder(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- run(ctx, server.Config()) }()
 
-		sites := client.For(c, Sites)
+		sites := client.For(c, siteType)
 		site := &webv1.Site{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "home"}}
 		site.Spec.Host = "home.example.com"
 		made, err := sites.Create(t.Context(), site)
