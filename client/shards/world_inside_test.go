@@ -87,7 +87,6 @@ const (
 	releasing              // it gives its lease back
 )
 
-
 // stage is how far a request has come.
 type stage uint8
 
