@@ -54,6 +54,9 @@ func (s *search) run(first *world, most int) (story string, all bool) {
 			w.rules = s.rules
 			c.decode(from.form, &w)
 			moves = w.moves(moves[:0])
+			if len(moves) == 0 {
+				return s.story(first, from.id, errors.New("nothing can happen any more, not even time pass")), false
+			}
 			if s.rules.heals > 0 {
 				ticks, err := w.heal()
 				s.healed[ticks]++
@@ -119,6 +122,13 @@ func (w *world) settled(t *testing.T, players ...int) *world {
 			w.do(move{kind: tick})
 		}
 		_ = w.calm()
+	}
+	var all meta.Ranges
+	for i := range w.players {
+		all = all.Union(w.owns(&w.players[i]))
+	}
+	if len(players) > 0 && all.Len() != w.ranges {
+		t.Fatalf("the players %v work on %v in the beginning, want %d ranges", players, all, w.ranges)
 	}
 	w.left = left
 	return w
