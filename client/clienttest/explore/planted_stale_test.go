@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
@@ -216,9 +217,12 @@ func sweepsByList(ctx context.Context, p *program, _ meta.Key, box *Box) error {
 	return sweepWith(ctx, p, box, client.ListOptions{})
 }
 
-// takesFreeNames records the child in the status, and makes it first if the status in the cache has none.
-func takesFreeNames(ctx context.Context, p *program, _ meta.Key, box *Box) error {
-	if box == nil || box.Status.Child != "" {
+// takesFreeNames records the child in the status, and makes it first if the status in the cache has none. Two watches may bring
+// the child before the status at one moment, so it waits for both: only a cache that is behind for longer shows the bug.
+func takesFreeNames(ctx context.Context, p *program, key meta.Key, _ *Box) error {
+	time.Sleep(time.Second)
+	box, found := p.box.Get(key)
+	if !found || box.Status.Child != "" {
 		return nil
 	}
 	taken := maps.Collect(func(yield func(string, bool) bool) {
