@@ -18,9 +18,9 @@
 //   - At most one replica works on a range at a time. When a range moves, the contexts of the work on it have ended
 //     before work begins elsewhere, and no request with these contexts is sent after that, even if the process was
 //     stopped in between (SIGSTOP, a long pause of the machine) and continues.
-//   - A range that a replica gives up voluntarily, because another one joins or it leaves itself, moves within a round
-//     trip: the new owner first fills its caches; then the old owner finishes the work under way and releases the
-//     range. If the new owner never gets ready, the old owner keeps the range.
+//   - A range that a replica gives up, because another one joins or it leaves itself, moves within a round trip: the
+//     new owner first fills its caches; then the old owner finishes the work under way and releases the range. If the
+//     new owner never gets ready, the old owner keeps the range.
 //   - The ranges of a crashed replica move after Options.LeaseDuration and the time that the new owners take to fill
 //     their caches. Every range has an owner again within that time, as long as the server answers and not all replicas
 //     are about to end. If the new owner of a range does not get ready, the next replica takes it LeaseDuration later.
@@ -33,28 +33,24 @@
 // # What a replica costs
 //
 // An informer with Options.Shards lists, watches and caches the ranges of its replica only, if the server selects them
-// (KEP-5866, alpha since Kubernetes 1.36, feature gate ShardedListAndWatch). Other servers send everything; then the
-// informer reads the identity of each object and decodes only the objects of its ranges. Memory is proportional to the
-// share of the replica in both cases, traffic only in the first.
+// (KEP-5866, alpha since Kubernetes 1.36, feature gate ShardedListAndWatch). Other servers send everything, and the
+// informer decodes only the objects of its ranges. Memory is proportional to the share of the replica in both cases,
+// traffic only in the first.
 //
-// Each replica writes its lease once in Options.RetryPeriod, and watches its own lease and those of the group. So with
-// the defaults 16 replicas make 8 writes and 136 events a second, and 64 replicas 32 writes and 2,080 events. A move
-// costs one write by each of the two replicas and a list of the leases, however many ranges move at once. Large groups
-// should use longer durations.
+// Each replica writes its lease once in Options.RetryPeriod, and watches those of the group: with the defaults, 16
+// replicas make 8 writes and 136 events a second, and 64 replicas 32 writes and 2,080 events, so large groups should use
+// longer durations. A move costs one write by each of the two replicas and a list of the leases.
 //
 // # By uid or by namespace
 //
-// Ranges by uid hold about the same number of objects each, whatever the names are. The number of ranges of a replica
-// is random: usually 70 to 100 with three replicas, and 22 to 43 with eight.
+// Ranges by uid hold about the same number of objects each; three replicas usually own 70 to 100 ranges each, and eight
+// 22 to 43. An object and its children are usually in different ranges, so a controller that watches children needs
+// ranges by namespace. An object that is made again has another uid: one replica may still reconcile the deletion of the
+// key while another reconciles the new object. So use a finalizer for cleanup after a deletion.
 //
-// An object and its children have different uids, so they are usually in different ranges: a controller that watches
-// children to find their owners needs ranges by namespace. An object that is deleted and created again has another uid:
-// one replica may still reconcile the deletion of the key while another reconciles the new object. So use a finalizer
-// for cleanup after a deletion.
-//
-// Ranges by namespace are as even as the namespaces are. All objects of a namespace are in one range, and so are all
-// objects without a namespace. Namespaces whose names differ only in the last two characters, such as team-01 to
-// team-99, usually share a range too, so one replica may have all the work; see meta.ShardByNamespace.
+// Ranges by namespace are as even as the namespaces are: all objects of a namespace are in one range, and so are all
+// without one. Names that differ only in the last two characters, such as team-01 to team-99, usually share a range too,
+// so one replica may have all the work; see meta.ShardByNamespace.
 //
 // # Faults
 //

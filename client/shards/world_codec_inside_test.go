@@ -355,7 +355,7 @@ func (c *coder) replica(w *world, p *player) {
 	for n := range w.ranges {
 		c.int(&r.users[n])
 		if r.draining.Has(n) {
-			c.int1(&r.until[n], w.now)
+			c.ahead(&r.until[n], w.now)
 		}
 		orphan := r.orphans[n] != 0
 		c.bool(&orphan)
@@ -366,8 +366,8 @@ func (c *coder) replica(w *world, p *player) {
 	c.view(w, r.view)
 }
 
-// int1 writes a moment after now.
-func (c *coder) int1(t *time.Duration, now time.Duration) {
+// ahead writes a moment after now.
+func (c *coder) ahead(t *time.Duration, now time.Duration) {
 	b := byte(max(*t-now, 0) / time.Second)
 	c.byte(&b)
 	if c.reads {
