@@ -181,7 +181,7 @@ func (c *coder) world(w *world) {
 	list(c, &w.leases, func(l *leaseState) { c.lease(w, l) })
 	list(c, &w.events, func(e *event) {
 		c.lease(w, &e.lease)
-		c.bool(&e.deleted)
+		c.flags(&e.deleted, &e.renewal)
 		c.number(&e.version)
 	})
 	has := w.backup != nil

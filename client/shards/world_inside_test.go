@@ -68,6 +68,7 @@ type budget struct {
 }
 
 type event struct {
+	renewal bool // it changes nothing but the record of the lease
 	lease   leaseState
 	deleted bool
 	version int
@@ -261,8 +262,10 @@ func (w *world) overlap() error {
 func (w *world) store(l leaseState) leaseState {
 	w.version++
 	l.version = w.text(w.version)
+	was := w.leases[index(l.name)]
+	renewal := was.uid == l.uid && was.share == l.share && was.broken == l.broken && (was.record.holder == "") == (l.record.holder == "")
 	w.leases[index(l.name)] = l
-	w.add(event{lease: l, version: w.version})
+	w.add(event{lease: l, version: w.version, renewal: renewal})
 	return l
 }
 

@@ -227,19 +227,19 @@ func (w *world) hasRoom() bool {
 	return len(w.events) < w.rules.events
 }
 
-// merge drops the event of a renewal that another one of the same lease follows. It reports whether there is one.
+// merge drops an event that a mere renewal of the same lease follows, unless something else than renewals is between them:
+// a watch has to bring changes in their order. It reports whether there is such an event.
 func (w *world) merge() bool {
 	for i, e := range w.events {
-		for _, later := range w.events[i+1:] {
-			if later.lease.name != e.lease.name {
-				continue
+		for j, later := range w.events[i+1:] {
+			if !later.renewal {
+				break
 			}
-			if !e.deleted && !later.deleted && later.lease.uid == e.lease.uid && later.lease.share == e.lease.share &&
-				later.lease.broken == e.lease.broken && (later.lease.record.holder == "") == (e.lease.record.holder == "") {
+			if later.lease.name == e.lease.name {
+				w.events[i+1+j].renewal = e.renewal
 				w.events = slices.Delete(w.events, i, i+1)
 				return true
 			}
-			break
 		}
 	}
 	return false

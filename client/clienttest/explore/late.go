@@ -48,10 +48,14 @@ func (l *life) silences(all ...traffic) (silences []silence) {
 	return silences
 }
 
-// arriveLate serves a request that was sent before the silence, even if nobody waits for its answer any more.
+// arriveLate serves a request that was sent before the silence. A write is served even if nobody waits for its answer any
+// more; a watch without a client ends, as on any server.
 func arriveLate(p *point, _ disturbance, rw http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	p.life.world.untilReleased(context.Background(), silence{p.life, requests, ""})
-	next(rw, r.WithContext(context.WithoutCancel(r.Context())))
+	if p.request.Verb != "watch" {
+		r = r.WithContext(context.WithoutCancel(r.Context()))
+	}
+	next(rw, r)
 }
 
 // cutReplica begins silences of the present life of a replica.
