@@ -61,7 +61,7 @@ func scenarios() []scenario {
 		{name: "prompt, and a list takes long", players: 2, begun: late, left: budget{deaf: 2, hold: 1, unready: 1}, rules: rules{prompt: true, prepares: true}},
 		{name: "prompt, and replicas come and go", players: 2, begun: both, left: budget{deaf: 1, hold: 1, leave: 1, restart: 1, crash: 1}, rules: rules{prompt: true}},
 		{name: "prompt, and writes are lost", players: 2, begun: late, left: budget{deaf: 1, hold: 1, lost: 2, late: 1}, rules: rules{prompt: true}},
-		{name: "prompt, and a lease is deleted", players: 2, begun: late, left: budget{deaf: 2, remove: 1}, rules: rules{prompt: true}},
+		{name: "prompt, and a lease is deleted", players: 2, begun: late, left: budget{deaf: 2, remove: 1}, rules: rules{prompt: true, events: 8}},
 		{name: "prompt, and a lease is deleted unseen", players: 2, begun: both, left: budget{deaf: 1, unready: 1, crash: 1, restart: 1, remove: 1}, rules: rules{prompt: true, prepares: true, events: 8}},
 		{name: "prompt, and a lease is deleted in a gap", players: 2, begun: both, left: budget{deaf: 1, unready: 1, crash: 1, restart: 1, remove: 1, compact: 1}, rules: rules{prompt: true, prepares: true, events: 8}},
 		{name: "prompt, and leases are deleted", players: 3, ranges: 2, begun: []int{1, 2}, left: budget{deaf: 1, pause: 1, remove: 1}, rules: rules{prompt: true}},
