@@ -134,7 +134,7 @@ func (w *world) settled(t *testing.T, players ...int) *world {
 	return w
 }
 
-// calm has all happen that is no fault and takes no time. What cannot be prepared stays so.
+// calm makes every move that is no fault and takes no time. A replica that cannot be prepared stays so.
 func (w *world) calm() error {
 	var moves []move
 	for range 300 {

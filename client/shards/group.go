@@ -312,8 +312,9 @@ func (g *Group) poke() {
 
 // confirm asks the server who has the ranges that the lease shows, and begins the work on those that nobody else has.
 func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retry.Backoff) {
+	now := g.clock.Mono()
 	g.mu.Lock()
-	q := g.replica.asks(ranges)
+	q := g.replica.asks(ranges, now)
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(held, g.config.RenewDeadline/2)
 	defer cancel()

@@ -112,22 +112,26 @@ func (r *replica) stored(l leaseState) bool {
 type question struct {
 	ranges meta.Ranges
 	known  known
+	asked  time.Duration
 }
 
 // asks notes that the leases are asked for now, to begin the work on these ranges.
-func (r *replica) asks(ranges meta.Ranges) question {
+func (r *replica) asks(ranges meta.Ranges, now time.Duration) question {
 	r.lapsed = meta.Ranges{}
-	return question{ranges: ranges.Intersect(r.accepted), known: r.view.known()}
+	return question{ranges: ranges.Intersect(r.accepted), known: r.view.known(), asked: now}
 }
 
-// answered notes the answer to q, and returns the ranges on which the work begins. It returns false if the server has
-// been restored from a backup; then the answer says nothing.
+// answered notes the answer to q, and returns the ranges on which the work begins: none if the answer has taken a
+// LeaseDuration. It returns false if the server has been restored from a backup; then the answer says nothing.
 func (r *replica) answered(q question, list leaseList, now time.Duration) (begun meta.Ranges, ok bool) {
 	if r.view.isEarlier(list, q.known) {
 		return meta.Ranges{}, false
 	}
 	r.view.latest = list.version
 	r.view.listed(list.leases, now)
+	if now >= q.asked+r.lease { // another replica may have renewed its lease since, and have seemed to lose it again
+		return meta.Ranges{}, true
+	}
 	p := r.plan(r.view, now)
 	// A range may have left the lease, and come back, since the list was asked for.
 	begun = q.ranges.Intersect(p.confirm).Minus(r.lapsed)

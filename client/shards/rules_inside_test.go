@@ -23,7 +23,7 @@ func rulesOfDecisions() []rule {
 	return []rule{
 		{"work begins only when no other replica claims the range", "plan.go", "case rivals > 0 || c.others || !t.observed", "case c.others || !t.observed", "the second one is to have the range"},
 		{"the watch has come to the claim", "plan.go", "rivals > 0 || c.others || !t.observed.ranges.Has(n) ||", "rivals > 0 || c.others ||", "two begin"},
-		{"a list says nothing about a claim that lapsed meanwhile", "replica.go", "q.ranges.Intersect(p.confirm).Minus(r.lapsed)", "q.ranges.Intersect(p.confirm)", "prompt, and a list takes long"},
+		{"a list counts for a lease duration", "replica.go", "	if now >= q.asked+r.lease {", "	if false {", "prompt, and both watches are held up"},
 		{"a lease that has gone unseen may have been renewed", "view.go", "m.gone, m.unsure, m.noticed = true, true, now", "m.gone = true", "prompt, and a lease is deleted"},
 		{"a deleted lease counts until it had run out", "view.go", "	if m := v.members[place]; m.hasEnded() {\n		delete(v.members, place)", "	if m := v.members[place]; true {\n		delete(v.members, place)", "one of two leases is deleted"},
 		{"a replica that starts in a group that works waits", "view.go", "			v.fresh = false\n", "			v.fresh = true\n", "who joins, and a lease is deleted"},

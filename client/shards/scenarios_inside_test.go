@@ -58,6 +58,7 @@ func scenarios() []scenario {
 		{name: "three replicas, and a lease is deleted", players: 3, begun: both, left: budget{remove: 1}},
 		{name: "who joins, and a lease is deleted", players: 3, ranges: 2, begun: []int{1, 2}, left: budget{remove: 1}},
 		{name: "prompt, and a watch is held up", players: 2, begun: late, left: budget{deaf: 2, hold: 1, pause: 1}, rules: rules{prompt: true}},
+		{name: "prompt, and both watches are held up", players: 2, begun: []int{1}, left: budget{deaf: 3, hold: 1}, rules: rules{prompt: true, events: 8}},
 		{name: "prompt, and a list takes long", players: 2, begun: late, left: budget{deaf: 2, hold: 1, unready: 1}, rules: rules{prompt: true, prepares: true}},
 		{name: "prompt, and replicas come and go", players: 2, begun: both, left: budget{deaf: 1, hold: 1, leave: 1, restart: 1, crash: 1}, rules: rules{prompt: true}},
 		{name: "prompt, and writes are lost", players: 2, begun: late, left: budget{deaf: 1, hold: 1, lost: 2, late: 1}, rules: rules{prompt: true}},

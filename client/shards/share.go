@@ -15,8 +15,8 @@ const shareAnnotation = "shards.bowline-go.github.io/share"
 type share struct {
 	// ranges are its claims: those that it owns, and those that it is ready for and waits for.
 	ranges meta.Ranges
-	// owned are the ranges that it has owned since it last claimed them. Of these it owned those that are no longer in
-	// ranges until it took the claim away.
+	// owned are the ranges that it has owned since it last claimed them. It owned each of them that is no longer in ranges
+	// until it took the claim away.
 	owned  meta.Ranges
 	weight int
 	by     meta.ShardBy // what its ranges are ranges of

@@ -262,6 +262,7 @@ func (c *coder) read(w *world, r *read) {
 		return
 	}
 	c.ranges(&r.q.ranges, w.ranges)
+	c.ago(&r.q.asked, w.now, w.rules.lease)
 	c.version(w, &r.q.known.head)
 	c.version(w, &r.q.known.latest)
 	c.version(w, &r.q.known.own)

@@ -11,7 +11,7 @@ import (
 )
 
 // world is a small group of replicas and its server, for a check of all that can happen. The decisions are those of the
-// real code: a replica for each process. What package leader does with the lease of a replica is modelled here: its
+// real code: a replica for each process. A model stands for what package leader does with the lease of a replica: its
 // claims, its term, and how it finds out which of its writes have taken effect.
 //
 // Time goes in ticks. All waits are multiples of a tick, and a tick may pass at any moment, so a process that is stopped

@@ -476,7 +476,7 @@ func (w *world) plan(p *player) {
 	p.due = p.due || plan.write
 	p.wanted = plan.wanted
 	if plan.confirm != (meta.Ranges{}) && p.confirm.stage == idle {
-		p.confirm = read{stage: sent, q: p.r.asks(plan.confirm)}
+		p.confirm = read{stage: sent, q: p.r.asks(plan.confirm, w.now)}
 		if !w.slow && !w.isExcluded(w.index(p)) {
 			p.confirm.stage, p.confirm.list = answered, w.listed()
 		}
