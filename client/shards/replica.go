@@ -128,7 +128,7 @@ func (r *replica) answered(q question, list leaseList, now time.Duration) (begun
 		return meta.Ranges{}, false
 	}
 	r.view.latest = list.version
-	r.view.listed(list.leases, now)
+	r.view.listed(list, now)
 	if now >= q.asked+r.lease { // another replica may have renewed its lease since, and have seemed to lose it again
 		return meta.Ranges{}, true
 	}
@@ -150,7 +150,7 @@ func (r *replica) learns(list leaseList, k known, now time.Duration) (from strin
 		v.restored(now)
 	}
 	v.latest = list.version
-	v.listed(list.leases, now)
+	v.listed(list, now)
 	if v.head == "" || r.course.broken || restored || r.course.barren >= enoughBarren && len(r.observed.waits) > 0 {
 		v.restart(list.version, now)
 		r.observed.came(list.version)

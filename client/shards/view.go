@@ -182,20 +182,20 @@ func (v *view) deleted(l leaseState, now time.Duration) {
 	}
 }
 
-// listed notes a complete list of the leases of the group, which the server had at some moment before now.
-func (v *view) listed(leases []leaseState, now time.Duration) {
-	names := make(map[string]bool, len(leases))
-	for _, l := range leases {
+// listed notes a complete list of the leases of the group, which the server had at some moment before now. A lease that it
+// does not have has been deleted, unless the watch has brought it since.
+func (v *view) listed(list leaseList, now time.Duration) {
+	names := make(map[string]bool, len(list.leases))
+	for _, l := range list.leases {
 		names[l.name] = true
 		v.saw(l, now)
 	}
-	for name := range v.members {
-		if names[name] {
-			continue
-		}
-		if m := v.members[name]; m.hasEnded() {
+	for name, m := range v.members {
+		switch {
+		case names[name] || isOlder(list.version, m.version):
+		case m.hasEnded():
 			delete(v.members, name)
-		} else {
+		default:
 			m.miss(now)
 		}
 	}

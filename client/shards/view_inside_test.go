@@ -30,7 +30,7 @@ func of(n ...int) (r meta.Ranges) {
 func (v *view) sees(l *lease, now time.Duration)         { v.saw(stateOf(l), now) }
 func (v *view) seesDeletion(l *lease, now time.Duration) { v.deleted(stateOf(l), now) }
 func (v *view) seesList(leases []*lease, now time.Duration) {
-	v.listed(listOf(meta.List[*lease]{Items: leases}).leases, now)
+	v.listed(listOf(meta.List[*lease]{Items: leases}), now)
 }
 
 func newTestView() *view { return newView("web-me", 15*second, meta.ShardByUID) }
@@ -490,6 +490,19 @@ func TestOldNewsOfALeaseThatIsGoneChangeNothing(t *testing.T) {
 	if v.members["web-a"].takesPart(13 * second) {
 		t.Error("a replica whose lease is gone is to have ranges")
 	}
+}
+
+// A list may come when the watch has already brought a lease that was made after it.
+func TestAListThatIsOlderThanALeaseSaysNothingOfIt(t *testing.T) {
+	v := newTestView()
+	v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0)
+	v.listed(leaseList{version: "4"}, second)
+	v.wantHolds(t, "an older list", second, of(1))
+	if !v.members["web-a"].takesPart(second) {
+		t.Error("a replica whose lease was made after the list takes no part")
+	}
+	v.listed(leaseList{version: "5"}, second)
+	v.wantHolds(t, "a list of that version", second, meta.AllRanges())
 }
 
 // A lease that was given back held nothing, whoever makes another one of its name, and whichever of a watch and a list tells that first.
