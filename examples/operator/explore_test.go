@@ -13,7 +13,13 @@ import (
 )
 
 func TestTheOperatorSurvivesDisturbances(t *testing.T) {
-	explore.Run(t, explore.Plan{
+	plan := leaderPlan()
+	plan.Budget = 3 * time.Second
+	explore.Run(t, plan)
+}
+
+func leaderPlan() explore.Plan {
+	return explore.Plan{
 		Server:   clienttest.Options{CRDs: []string{"pages.yaml"}},
 		Replicas: 2,
 		Program: func(ctx context.Context, cfg client.Config) error {
@@ -29,8 +35,7 @@ func TestTheOperatorSurvivesDisturbances(t *testing.T) {
 			h.Rest()
 			explore.Delete(h, Pages, page.Key())
 		},
-		Budget: 3 * time.Second,
-	})
+	}
 }
 
 // Both replicas work, each for some namespaces. The cleanup of a page leaves a trace, so that a page without a cleanup is a

@@ -3,6 +3,7 @@ package explore
 import (
 	"flag"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ func Run(t *testing.T, p Plan) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) { clienttest.Start(t, p.Server) }) // fails if the options are invalid
+	defer collectRarely()()
 	s := &search{t: t, plan: &p, limit: limitOf(&p), seed: *seed}
 	if *only != "" {
 		which, err := parseSchedule(*only)
@@ -48,6 +50,18 @@ func Run(t *testing.T, p Plan) {
 	smallest := s.shrink(s.failed)
 	failures, replays := s.replay(smallest.schedule)
 	t.Error(s.report(smallest, failures, replays))
+}
+
+// collectRarely has the garbage collector run more rarely, unless the user has set GOGC. A run makes much garbage and keeps
+// little, so a third of its processor time would go into collections. The function that it returns undoes that.
+func collectRarely() (undo func()) {
+	const usual, rare = 100, 400
+	before := debug.SetGCPercent(rare)
+	undo = func() { debug.SetGCPercent(before) }
+	if before != usual {
+		undo()
+	}
+	return undo
 }
 
 // limitOf returns how long the search takes.

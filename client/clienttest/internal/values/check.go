@@ -218,9 +218,7 @@ func (s *Schema) checkText(v, path string) (r result) {
 		return r
 	}
 	if !has(v) {
-		r.merge(result{problems: []problem{{
-			reason: "FieldValueTypeInvalid", path: path, value: v, why: fmt.Sprintf("%s must be of type %s: %q", in(path), s.Format, v),
-		}}})
+		r.add(problem{reason: "FieldValueTypeInvalid", path: path, value: v, why: fmt.Sprintf("%s must be of type %s: %q", in(path), s.Format, v)})
 	}
 	r.matched++
 	return r

@@ -80,7 +80,12 @@ func (r *result) add(p problem) {
 	r.problems = append(r.problems, p)
 }
 
+// merge adds what another schema has found. other must not be used any more.
 func (r *result) merge(other result) {
+	if len(r.problems) == 0 {
+		r.problems, r.seen, r.matched = other.problems, other.seen, r.matched+other.matched
+		return
+	}
 	for _, p := range other.problems {
 		r.add(p)
 	}
