@@ -46,7 +46,8 @@ type program struct {
 	maps   client.Resource[*ConfigMap]
 	box    cache.Reader[*Box]
 	child  cache.Reader[*ConfigMap]
-	memory map[meta.Key]int // of this life
+	memory map[meta.Key]int      // of this life
+	make   func(*Box) *ConfigMap // returns the child of a Box
 }
 
 // reconcile brings one Box into its state. box is nil if it has gone.
@@ -69,7 +70,7 @@ func (do reconcile) with(ctx context.Context, cfg client.Config, o informer.Opti
 		return err
 	}
 	defer c.Close()
-	p := &program{boxes: client.For(c, boxType()), maps: client.For(c, mapType()), memory: map[meta.Key]int{}}
+	p := &program{boxes: client.For(c, boxType()), maps: client.For(c, mapType()), memory: map[meta.Key]int{}, make: childOf}
 	boxes, children := informer.New(p.boxes, o), informer.New(p.maps, o)
 	p.box, p.child = boxes.Reader(), children.Reader()
 	return informer.Run(ctx, controller.New("boxes", controller.Options{}, func(ctx context.Context, key meta.Key) (controller.Result, error) {
@@ -93,7 +94,7 @@ func (p *program) ensure(ctx context.Context, box *Box) error {
 	child, found := p.child.Get(box.Key())
 	switch {
 	case !found:
-		_, err := p.maps.Create(ctx, childOf(box))
+		_, err := p.maps.Create(ctx, p.make(box))
 		return err
 	case child.Data["text"] != box.Spec.Text:
 		child = meta.Clone(child)
@@ -151,4 +152,12 @@ func right(ctx context.Context, p *program, key meta.Key, box *Box) error {
 		return err
 	}
 	return p.say(ctx, box, func(b *Box) { b.Status.Text = box.Spec.Text })
+}
+
+// rightOwner is right with a child that its Box owns. If a former leader makes the child too late, when the successor has
+// cleaned up, only the garbage collector can delete it.
+func rightOwner(ctx context.Context, p *program, key meta.Key, box *Box) error {
+	owner := *p
+	owner.make = ownChild
+	return right(ctx, &owner, key, box)
 }

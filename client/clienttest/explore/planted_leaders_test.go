@@ -31,7 +31,7 @@ func plantedLeaders() []planted {
 		},
 		{
 			name: "a goroutine writes after the program has returned", by: []kind{lateRequests},
-			run: confirmsLater, mendedRun: led(right),
+			run: confirmsLater, mendedRun: led(rightOwner),
 		},
 		{
 			name: "a follower takes for done what the leader only begins", by: []kind{crashBefore},
@@ -137,7 +137,7 @@ func outlives(choose func(run, lead context.Context) context.Context) func(conte
 				ctx := choose(run, lead)
 				later.Go(func() { confirmUntilDone(ctx, confirm, key) })
 			}
-			return right(lead, p, key, box)
+			return rightOwner(lead, p, key, box)
 		}
 		for run.Err() == nil {
 			_ = led(do)(run, cfg)
@@ -182,7 +182,7 @@ func confirmsLater(ctx context.Context, cfg client.Config) error {
 				_, _ = confirm.Patch(other, key, confirmation())
 			}()
 		}
-		return right(ctx, p, key, box)
+		return rightOwner(ctx, p, key, box)
 	})(ctx, cfg)
 }
 
@@ -212,7 +212,7 @@ func follows(tryAgain bool) func(context.Context, client.Config) error {
 		return reconcile(func(ctx context.Context, p *program, key meta.Key, box *Box) error {
 			switch {
 			case leads.Load():
-				return right(ctx, p, key, box)
+				return rightOwner(ctx, p, key, box)
 			case tryAgain:
 				return errors.New("this replica does not lead")
 			}
@@ -291,7 +291,7 @@ func elects(wait time.Duration) func(context.Context, client.Config) error {
 			}
 			ctx, cancel := context.WithDeadline(ctx, end)
 			defer cancel()
-			return right(ctx, p, key, box)
+			return rightOwner(ctx, p, key, box)
 		}).run(ctx, cfg)
 	}
 }
