@@ -30,8 +30,6 @@ func classify(err error) outcome {
 		return unended
 	case errors.Is(err, errUnmarked):
 		return refused
-	case errors.Is(err, errUnordered):
-		return unordered
 	case errors.Is(err, client.WrongKind), inStream && !answered, errors.Is(err, apierrors.StoreReadError):
 		// An event that the server cannot read from its store is as lost as one that does not decode here: a watch from
 		// the same version receives it again and again.

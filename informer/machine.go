@@ -42,7 +42,6 @@ import (
 //	unended: a streaming list without its end  -                         paged, at once; of a server that is known to
 //	                                                                       serve them: list, the third: paged, at once
 //	older: than what the cache is current to   list afresh               list afresh; a stale one: a consistent one
-//	unordered: a version without an order      -                         list all, if the list was to add ranges only
 //	unversioned: the list has no version, and  -                         poll
 //	  the server serves no watch
 //	unproven: a further Run, of which the      list                      -
@@ -75,9 +74,6 @@ import (
 // A further Run asks, and watches from the version that the cache is current to. When the watch has reached the version
 // of the answer, the cache is current for this Run. A first Run with kept objects (Options.Warm) is such a Run; the
 // objects enter the cache when it is current.
-//
-// A list that adds ranges (see portion) is followed by a watch from the version that was reached before the list. If
-// the list fails, it is tried again like any other, but after a 404 or a rollback the whole collection is listed.
 
 // State is what an informer is doing.
 type State int
@@ -116,9 +112,6 @@ const (
 	// Refused: the server closed the watch at once without an event, three times in a row, as some servers and proxies
 	// do instead of sending a 410.
 	Refused Cause = "Refused"
-	// Grown: ranges were added (Options.Shards). Only these are listed. All wanted ranges are listed where versions
-	// have no order, after a time without ranges, and at the beginning of a further Run.
-	Grown Cause = "Grown"
 	// Polled: the server lists and serves no watch; see Status.Polling.
 	Polled Cause = "Polled"
 	// Resumed: a further Run could not soon confirm, by its watch, that the cache of the previous Run is current, or a
@@ -147,7 +140,6 @@ const (
 	silent                      // a watch without the bookmarks that the server is known to send
 	unended                     // a streaming list that ended, or brought nothing more, before its end bookmark
 	older                       // a list or bookmark with a version before the cache's, not applied
-	unordered                   // a list that adds ranges, with a version that has no order
 	unversioned                 // a complete list without a version, of a server that serves no watch
 	unproven                    // a watch has not shown in time that the cache is current
 	due                         // a deaf watch stayed open until the next poll
@@ -191,8 +183,6 @@ type state struct {
 	mute    int    // watches in a row that brought nothing, not even bookmarks
 	relist  bool   // the last list was a relist, and no watch has lasted since: the next relist backs off
 	lacking string // why lists are not streaming, if this Run found out
-	grow    bool   // the list adds ranges to those that the cache covers; the watch then resumes from version
-	ahead   string // the version of such a list, until the watch has reached it
 
 	ask     bool // the server must be asked for its version before the next watch
 	asking  bool // it is being asked
@@ -288,9 +278,6 @@ const lasting = 2 * time.Minute
 func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) {
 	s.mode, s.lacking = mode, ""
 	switch {
-	case s.version != "" && s.grow:
-		s.cause = Grown
-		return begin(s, streams)
 	case s.version != "":
 		return resume(s)
 	case s.cause == "":

@@ -92,9 +92,6 @@ func afterStream(s state, in input) (state, effect) {
 		if s.mode == Auto {
 			reason = served
 		}
-		if s.ahead != "" { // the stream goes on from the wrong version, and with the added ranges only
-			return s, effect{action: watch, learned: has, why: reason}
-		}
 		return s, effect{action: follow, learned: has, why: reason}
 	case refused:
 		if s.mode == Streaming {
@@ -121,7 +118,7 @@ func afterStream(s state, in input) (state, effect) {
 		}
 		s.broken, s.doubt = 0, true
 		return begin(s, lacks)
-	case older, unordered, stopped:
+	case older, stopped:
 	default:
 		if s.mode == Streaming {
 			break
@@ -149,9 +146,6 @@ func listed(s state, in input) state {
 	case s.deaf && !in.changed:
 		to.polling, to.deaf = false, false
 	}
-	if s.grow {
-		to.version, to.ahead, to.relist = s.version, in.version, s.relist
-	}
 	return to
 }
 
@@ -171,15 +165,7 @@ func again(s state, in input) (state, effect) {
 			break
 		}
 		s = rolledBack(s)
-	case unordered:
-		p = gentle
-		s = s.everything(Grown)
-	case absent:
-		p = slow
-		if s.grow { // the ranges that stay may have changed while the resource was gone
-			s = s.everything(Absent)
-		}
-	case forbidden, refused:
+	case absent, forbidden, refused:
 		p = slow
 	default:
 	}
@@ -195,6 +181,6 @@ func rolledBack(s state) state {
 
 // everything makes the next list one of the whole collection.
 func (s state) everything(cause Cause) state {
-	s.cause, s.version, s.grow, s.ahead = cause, "", false, ""
+	s.cause, s.version = cause, ""
 	return s
 }

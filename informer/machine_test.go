@@ -813,69 +813,6 @@ func TestMachine(t *testing.T) {
 			state{phase: Listing, then: Listing, cause: Expired},
 			effect{action: list},
 		},
-		{
-			"a list of added ranges is followed by a watch from where it was",
-			state{phase: Listing, mode: Paged, version: "5", seen: "5", cause: Grown, grow: true},
-			input{outcome: done, version: "9"},
-			state{phase: Watching, mode: Paged, version: "5", seen: "9", ahead: "9"},
-			effect{action: watch},
-		},
-		{
-			"a streaming one too",
-			state{phase: Listing, way: streamed, version: "5", seen: "5", cause: Grown, grow: true, relist: true},
-			input{outcome: done, version: "9"},
-			state{phase: Watching, version: "5", seen: "9", ahead: "9", relist: true},
-			effect{action: watch, learned: has},
-		},
-		{
-			"one that fails is tried again, and the watch not forgotten",
-			state{phase: Listing, mode: Paged, version: "5", seen: "5", cause: Grown, grow: true},
-			input{outcome: expired},
-			state{phase: Waiting, then: Listing, mode: Paged, version: "5", seen: "5", cause: Grown, grow: true},
-			effect{action: wait, pace: backoff},
-		},
-		{
-			"one whose resource is gone leads to a list of everything",
-			state{phase: Listing, mode: Paged, version: "5", seen: "5", cause: Grown, grow: true},
-			input{outcome: absent},
-			state{phase: Waiting, then: Listing, mode: Paged, seen: "5", cause: Absent},
-			effect{action: wait, pace: slow},
-		},
-		{
-			"one of a version that has no order leads to a list of everything",
-			state{phase: Listing, mode: Paged, version: "5", seen: "5", cause: Grown, grow: true},
-			input{outcome: unordered},
-			state{phase: Waiting, then: Listing, mode: Paged, seen: "5", cause: Grown},
-			effect{action: wait, pace: gentle},
-		},
-		{
-			"one that is older than the cache shows that the server was rolled back",
-			state{phase: Listing, mode: Paged, version: "5", seen: "5", cause: Grown, grow: true},
-			input{outcome: older},
-			state{phase: Waiting, then: Listing, mode: Paged, cause: Reset, afresh: true},
-			effect{action: wait, pace: gentle},
-		},
-		{
-			"until the watch comes to that list, the cache is ahead of it",
-			state{phase: Watching, version: "5", seen: "9", ahead: "9"},
-			input{outcome: transient, delivered: true, version: "7", lived: long},
-			state{phase: Waiting, then: Watching, version: "7", seen: "9", ahead: "9", ask: true},
-			effect{action: wait, pace: gentle},
-		},
-		{
-			"and then it is not",
-			state{phase: Watching, version: "5", seen: "9", ahead: "9"},
-			input{outcome: transient, delivered: true, version: "9", lived: long},
-			state{phase: Waiting, then: Watching, version: "9", seen: "9", ask: true},
-			effect{action: wait, pace: gentle},
-		},
-		{
-			"a relist before that must not be older than the list of the added ranges",
-			state{phase: Watching, version: "5", seen: "9", ahead: "9"},
-			input{outcome: expired, lived: long},
-			state{phase: Waiting, then: Listing, seen: "9", cause: Expired},
-			effect{action: wait, pace: gentle},
-		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, todo := next(test.s, test.in)
@@ -936,13 +873,6 @@ func TestStart(t *testing.T) {
 			state{phase: Waiting, then: Listing, cause: Initial},
 			Paged, true,
 			state{phase: Listing, then: Listing, mode: Paged, cause: Initial},
-			effect{action: list},
-		},
-		{
-			"added ranges are listed before the watch resumes",
-			state{phase: Watching, version: "5", seen: "5", grow: true},
-			Paged, true,
-			state{phase: Listing, mode: Paged, version: "5", seen: "5", cause: Grown, grow: true},
 			effect{action: list},
 		},
 	} {

@@ -10,11 +10,10 @@ import (
 // question for the server's version that may come before a watch.
 
 // resume watches from the version that the cache is current to. If s.ask is set, the server is first asked for its
-// version. It is also asked while the watch is behind a list of added ranges: if the server was rolled back to a state
-// between the two, the informer would take the new changes for changes that the list already contains.
+// version.
 func resume(s state) (state, effect) {
 	s.phase = Watching
-	if s.asking = s.ask || (state{seen: s.ahead}).outdates(s.version); s.asking {
+	if s.asking = s.ask; s.asking {
 		return s, effect{action: ask}
 	}
 	return s, effect{action: watch}
@@ -62,11 +61,6 @@ func afterWatch(s state, in input) (state, effect) {
 	progress := s.precedes(in.version)
 	if in.version != "" {
 		s.version, s.seen = in.version, in.version
-		if (state{seen: s.ahead}).outdates(in.version) {
-			s.seen = s.ahead // the added ranges are current to this version
-		} else {
-			s.ahead = ""
-		}
 	}
 	if in.lived >= settled {
 		s.relist = false

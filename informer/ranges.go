@@ -32,6 +32,10 @@ type portion struct {
 	// floors are lists of added ranges that the watch has not reached yet. A range that was taken away and added again
 	// may be in several of them; the latest counts, because the others are below it.
 	floors []floor
+	// resume is the version from which the watch goes on when the added ranges have been listed; empty if no list of
+	// added ranges alone is due. It counts only for a list with the cause Grown: if that fails in such a way that
+	// everything is to be listed, the machine has another cause.
+	resume string
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
 	lied  bool   // it has been reported that the server sent an object of another range
@@ -80,6 +84,60 @@ func (p *portion) listed(grow bool, version string) {
 	}
 	p.has = p.want
 }
+
+// grows reports whether the list of a state is one of added ranges only.
+func (p *portion) grows(s state) bool { return p != nil && p.resume != "" && s.cause == Grown }
+
+// follows returns an error if it is not known whether a list of added ranges is later than what the watch has brought.
+// Then all wanted ranges are to be listed.
+func (p *portion) follows(version string) error {
+	if _, ok := meta.CompareVersions(version, p.resume); ok {
+		return nil
+	}
+	err := fmt.Errorf("server sent versions that have no order, so the added ranges alone cannot be listed: %q and %q", p.resume, version)
+	p.resume = ""
+	return err
+}
+
+// ahead returns the version of the latest list of added ranges that the watch has not reached; empty if there is none.
+func (p *portion) ahead() string {
+	if p == nil || len(p.floors) == 0 {
+		return ""
+	}
+	return p.floors[len(p.floors)-1].version
+}
+
+// after corrects the next step of the machine, which knows of no ranges: s and todo follow was after in.
+//
+//   - A list of added ranges is followed by a watch from the version that was reached before the list.
+//   - If the resource was gone during such a list, the ranges that stay may have changed meanwhile, so all are listed.
+//   - While the watch is behind such a list, the cache is current to the version of the list, and the server is asked
+//     for its version before each further watch: if it was rolled back to a state between the two, the informer would
+//     take new changes for changes that the list already contains.
+func (p *portion) after(was state, in input, s state, todo effect) (state, effect) {
+	switch {
+	case p.grows(was) && was.phase == Listing && in.outcome == done:
+		s.version, s.relist = p.resume, was.relist
+		p.resume = ""
+		todo.action = watch
+		return s, todo
+	case p.grows(was) && in.outcome == absent:
+		s.cause = Absent
+	}
+	ahead := state{seen: p.ahead()}
+	if was.phase == Watching && !was.asking && s.seen == in.version && ahead.outdates(in.version) {
+		s.seen = ahead.seen
+	}
+	if todo.action == watch && !was.asking && ahead.outdates(s.version) {
+		s.asking = true
+		return s, effect{action: ask}
+	}
+	return s, todo
+}
+
+// Grown means that ranges were added (Options.Shards). Only these are listed. All wanted ranges are listed where versions
+// have no order, after a time without ranges, and at the beginning of a further Run.
+const Grown Cause = "Grown"
 
 // reached notes that the watch has reached a version.
 func (p *portion) reached(version string) {
@@ -135,8 +193,6 @@ func (r *reflector[T]) overtaken(id meta.Identity) bool {
 	return found && bad.UID != id.UID && p.precedes(id.ResourceVersion, bad)
 }
 
-var errUnordered = errors.New("server sent versions that have no order, so the added ranges alone cannot be listed")
-
 // selected returns the source for the list or the watch of a state. If that is only a part of the whole source, it is
 // also returned as an excerpt; otherwise p is nil.
 func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
@@ -144,7 +200,7 @@ func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
 		return r.source, nil
 	}
 	p = &excerpt[T]{Source: r.source, portion: r.portion, by: r.portion.by, ranges: r.portion.want}
-	if s.grow {
+	if r.portion.grows(s) {
 		p.ranges = r.portion.missing()
 	}
 	return p, p
@@ -341,6 +397,26 @@ func (i *engine[T]) covered(s *scope[T]) {
 	i.follower.Have(has)
 }
 
+// next returns the state from which the reflector goes on after a change of the wanted ranges.
+func (p *portion) next(s state) state {
+	from := s.version
+	if p.grows(s) {
+		from = p.resume
+	}
+	p.resume = ""
+	_, ordered := meta.CompareVersions(from, from)
+	switch none := (meta.Ranges{}); {
+	case from == "": // a list of all wanted ranges is due
+	case p.has == none, p.missing() != none && !ordered:
+		s = state{cause: Grown, seen: s.seen}
+	case p.missing() != none:
+		s.cause, s.version, p.resume = Grown, "", from
+	default:
+		s.version = from
+	}
+	return s
+}
+
 // reshare applies a change of the wanted ranges, and returns a channel that is closed at the next one.
 func (f *following[T]) reshare() (changed <-chan struct{}) {
 	i := f.i
@@ -367,14 +443,7 @@ func (f *following[T]) reshare() (changed <-chan struct{}) {
 	if s.record.keepUndecodable(p.wants) {
 		i.log.Works(aboutObjects + s.namespace)
 	}
-	_, ordered := meta.CompareVersions(s.at.version, s.at.version)
-	switch {
-	case s.at.version == "": // a list of all wanted ranges is due
-	case p.has == none, p.missing() != none && !ordered:
-		s.at = state{cause: Grown, seen: s.at.seen}
-	default:
-		s.at.grow = p.missing() != none
-	}
+	s.at = p.next(s.at)
 	i.covered(s)
 	if p.nothing() {
 		s.writer.Confirm()

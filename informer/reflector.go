@@ -88,11 +88,12 @@ func (r *reflector[T]) run(ctx context.Context) error {
 }
 
 // begin returns the first effect of a Run.
-func (r *reflector[T]) begin() (todo effect) {
+func (r *reflector[T]) begin() effect {
 	r.backoff = retry.New(retry.Policy{Base: firstBackoff, Max: maxBackoff, Reset: healthy})
 	r.slow = retry.New(retry.Policy{Base: 2 * slowBackoff, Max: maxSlowBackoff, Reset: healthy})
 	r.worked = time.Now()
-	r.s, todo = start(r.s, r.o.Mode, r.o.AllowStale, r.streams())
+	s, todo := start(r.s, r.o.Mode, r.o.AllowStale, r.streams())
+	r.s, todo = r.portion.after(state{}, input{}, s, todo)
 	r.enter(todo)
 	return todo
 }
@@ -120,8 +121,8 @@ func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 func (r *reflector[T]) advance(in input) effect {
 	in.streams, in.away = r.streams(), time.Since(r.worked)
 	was := r.s
-	var todo effect
-	r.s, todo = next(r.s, in)
+	s, todo := next(r.s, in)
+	r.s, todo = r.portion.after(was, in, s, todo)
 	if todo.learned != unknown {
 		r.streaming.Set(todo.learned == has)
 	}

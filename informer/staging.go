@@ -3,7 +3,6 @@ package informer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -19,6 +18,7 @@ var errNoVersion = errors.New("server sent a list without a resource version")
 type staging[T meta.Object] struct {
 	r      *reflector[T]
 	s      state
+	grows  bool // the list is of added ranges only
 	relist *store.Relist[T]
 	bad    map[meta.Key]bool // listed, but do not decode
 	began  time.Time
@@ -31,8 +31,8 @@ func (r *reflector[T]) stage(s state) *staging[T] {
 		r.record.sendsBookmarks(false)
 		r.dog.mute() // a server that no longer sends bookmarks must not cause one list after another
 	}
-	g := &staging[T]{r: r, s: s, bad: make(map[meta.Key]bool), began: time.Now()}
-	if !s.grow {
+	g := &staging[T]{r: r, s: s, grows: r.portion.grows(s), bad: make(map[meta.Key]bool), began: time.Now()}
+	if !g.grows {
 		g.relist = r.writer.Relist()
 		return g
 	}
@@ -43,7 +43,7 @@ func (r *reflector[T]) stage(s state) *staging[T] {
 
 // lists reports whether an object is of the ranges that are listed.
 func (g *staging[T]) lists(id meta.Identity) bool {
-	return !g.s.grow || g.r.portion.missing().Has(g.r.portion.by.Range(id))
+	return !g.grows || g.r.portion.missing().Has(g.r.portion.by.Range(id))
 }
 
 // reuse returns the function that is called before an object is decoded; nil means that every object is decoded.
@@ -109,9 +109,9 @@ func (g *staging[T]) commit(version string) error {
 	case g.s.outdates(version):
 		return &rollbackError{was: g.s.seen, is: version}
 	}
-	if g.s.grow {
-		if _, ok := meta.CompareVersions(version, g.s.version); !ok {
-			return fmt.Errorf("%w: %q and %q", errUnordered, g.s.version, version)
+	if g.grows {
+		if err := g.r.portion.follows(version); err != nil {
+			return err
 		}
 	}
 	g.put(version)
@@ -122,14 +122,14 @@ func (g *staging[T]) commit(version string) error {
 // none.
 func (g *staging[T]) put(version string) {
 	reached := version
-	if g.s.grow {
-		reached = g.s.version // the ranges that stay are no more current than before
+	if g.grows {
+		reached = g.r.portion.resume // the ranges that stay are no more current than before
 	}
 	c := g.relist.Commit(reached)
 	g.changed = c.Added+c.Updated+c.Deleted > 0
 	g.r.took = time.Since(g.began)
 	g.r.decodes(g.r.record.keepUndecodable(func(id meta.Identity) bool { return g.bad[id.Key()] || !g.lists(id) }))
-	g.r.portion.listed(g.s.grow, version)
+	g.r.portion.listed(g.grows, version)
 	g.r.record.listed(g.s.cause)
 	g.r.warm = nil
 	g.ended(nil)

@@ -261,7 +261,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 		}
 		synced = true
 		w.excerpt.judge(r)
-		if s.grow {
+		if g.grows {
 			grown = version
 			return errGrown
 		}
@@ -271,7 +271,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 		return nil
 	})
 	switch {
-	case synced && s.grow:
+	case synced && g.grows:
 		return input{outcome: done, version: grown}
 	case synced:
 		return w.end(ctx, err)

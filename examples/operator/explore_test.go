@@ -13,13 +13,7 @@ import (
 )
 
 func TestTheOperatorSurvivesDisturbances(t *testing.T) {
-	plan := leaderPlan()
-	plan.Budget = 3 * time.Second
-	explore.Run(t, plan)
-}
-
-func leaderPlan() explore.Plan {
-	return explore.Plan{
+	explore.Run(t, explore.Plan{
 		Server:   clienttest.Options{CRDs: []string{"pages.yaml"}},
 		Replicas: 2,
 		Program: func(ctx context.Context, cfg client.Config) error {
@@ -35,7 +29,8 @@ func leaderPlan() explore.Plan {
 			h.Rest()
 			explore.Delete(h, Pages, page.Key())
 		},
-	}
+		Budget: 3 * time.Second,
+	})
 }
 
 // Both replicas work, each for some namespaces. The cleanup of a page leaves a trace, so that a page without a cleanup is a

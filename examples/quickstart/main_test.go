@@ -79,6 +79,7 @@ func playWith(t *testing.T, ctx context.Context, args ...string) (code int, stdo
 }
 
 func TestTheStormLeavesNothingWrong(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, encoding string
 		args           []string
