@@ -33,8 +33,8 @@ type portion struct {
 	// may be in several of them; the latest counts, because the others are below it.
 	floors []floor
 	// resume is the version from which the watch goes on when the added ranges have been listed; empty if no list of
-	// added ranges alone is due. It counts only for a list with the cause Grown: if that fails in such a way that
-	// everything is to be listed, the machine has another cause.
+	// added ranges alone is due. It counts only for a list with the cause Grown, which only next sets: after that list,
+	// and if it fails in such a way that everything is to be listed, the machine has another cause.
 	resume string
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
@@ -118,14 +118,13 @@ func (p *portion) after(was state, in input, s state, todo effect) (state, effec
 	switch {
 	case p.grows(was) && was.phase == Listing && in.outcome == done:
 		s.version, s.relist = p.resume, was.relist
-		p.resume = ""
 		todo.action = watch
 		return s, todo
 	case p.grows(was) && in.outcome == absent:
 		s.cause = Absent
 	}
 	ahead := state{seen: p.ahead()}
-	if was.phase == Watching && !was.asking && s.seen == in.version && ahead.outdates(in.version) {
+	if s.seen == in.version && ahead.outdates(in.version) {
 		s.seen = ahead.seen
 	}
 	if todo.action == watch && !was.asking && ahead.outdates(s.version) {

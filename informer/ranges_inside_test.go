@@ -102,6 +102,15 @@ func TestAddedRangesAreListedAndTheWatchResumes(t *testing.T) {
 			effect{action: wait, pace: gentle},
 		},
 		{
+			"a rollback before that leads to a list of everything, of whatever version",
+			[]floor{{version: "9"}},
+			state{phase: Watching, version: "5", seen: "9"},
+			input{outcome: older, delivered: true, version: "7", lived: long},
+			false,
+			state{phase: Waiting, then: Listing, cause: Reset, afresh: true},
+			effect{action: wait, pace: gentle},
+		},
+		{
 			"a relist before that must not be older than the list of the added ranges",
 			[]floor{{version: "9"}},
 			state{phase: Watching, version: "5", seen: "9"},

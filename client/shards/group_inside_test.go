@@ -39,12 +39,12 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 	g.replica.claims = of(1)
 	_ = g.annotations() // which is lost
 	g.replica.claims = of(1, 2)
-	if g.replica.accepted != of(1) || g.replica.lapsed != of(2) || g.replica.observed.ranges != of(1) {
-		t.Errorf("after a write without it %v is accepted, %v has lapsed, and the news have come to %v", g.replica.accepted, g.replica.lapsed, g.replica.observed.ranges)
+	if g.replica.accepted != of(1) || g.replica.observed.ranges != of(1) {
+		t.Errorf("after a write without it %v is accepted, and the watch has brought %v", g.replica.accepted, g.replica.observed.ranges)
 	}
-	g.stored("5", stored)
-	if g.replica.accepted != of(1, 2) || g.replica.lapsed != of(2) {
-		t.Errorf("after a read %v is accepted, and %v has lapsed", g.replica.accepted, g.replica.lapsed)
+	g.stored("6", stored)
+	if g.replica.accepted != of(1, 2) || g.replica.observed.ranges != of(1) {
+		t.Errorf("after a read %v is accepted, and the watch has brought %v", g.replica.accepted, g.replica.observed.ranges)
 	}
 	g.stored("7", map[string]string{shareAnnotation: "somebody's"})
 	if g.replica.accepted != (meta.Ranges{}) || !g.replica.edited {
@@ -89,8 +89,16 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 			g.replica.claims = of(1)
 			g.stored(g.replica.view.head, g.annotations())
 			g.replica.claims = of(1, 2)
-			g.stored(g.replica.view.head, g.annotations())
+			g.stored("1000", g.annotations()) // which the watch has not brought
 		}, want: of(1)},
+		"a claim goes and comes back, and the watch brings that": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
+			g.replica.claims = of(1)
+			g.stored(g.replica.view.head, g.annotations())
+			g.replica.claims = of(1, 2)
+			g.stored("1000", g.annotations())
+			g.replica.view.came("1001")
+			g.replica.observed.came("1001")
+		}, want: of(1, 2)},
 		"somebody claims": {accepted: of(1, 2), during: func(t *testing.T, g *Group) {
 			other := leaseOf("web-a", "", "2026-01-01T00:00:00.000000Z", share{ranges: of(2), weight: 1, by: meta.ShardByUID})
 			other.Namespace, other.UID, other.Labels = "default", "", map[string]string{GroupLabel: "web"}
@@ -109,7 +117,7 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 				defer c.Close()
 				g := New(c, Options{Namespace: "default", Name: "web", Identity: "me"})
 				g.replica.view.seesList(nil, 0)
-				g.replica.claims, g.replica.accepted, g.replica.lapsed = of(1, 2), test.accepted, of(1, 2) // what has lapsed before does not count
+				g.replica.claims, g.replica.accepted = of(1, 2), test.accepted
 				g.replica.observed.ranges, g.replica.view.head = test.accepted, server.ResourceVersion()
 				server.Intercept(func(r *http.Request) http.HandlerFunc {
 					if test.during != nil && clienttest.RequestOf(r).Verb == "list" {

@@ -17,9 +17,8 @@ type replica struct {
 	drain time.Duration // Options.Drain
 
 	weight int
-	told   share       // what the lease shows, or is to show with the next write
-	edited bool        // somebody else has changed our annotation
-	lapsed meta.Ranges // accepted ranges that may have left the lease since the list that is under way was asked for
+	told   share // what the lease shows, or is to show with the next write
+	edited bool  // somebody else has changed our annotation
 	course course
 
 	users [meta.RangeCount]int           // how many are at work
@@ -96,7 +95,6 @@ func (r *replica) writes() share {
 
 // accept notes which ranges the lease certainly has.
 func (r *replica) accept(accepted meta.Ranges) {
-	r.lapsed = r.lapsed.Union(r.accepted.Minus(accepted))
 	r.accepted = accepted
 	r.observed.keep(accepted)
 }
@@ -117,7 +115,6 @@ type question struct {
 
 // asks notes that the leases are asked for now, to begin the work on these ranges.
 func (r *replica) asks(ranges meta.Ranges, now time.Duration) question {
-	r.lapsed = meta.Ranges{}
 	return question{ranges: ranges.Intersect(r.accepted), known: r.view.known(), asked: now}
 }
 
@@ -132,9 +129,9 @@ func (r *replica) answered(q question, list leaseList, now time.Duration) (begun
 	if now >= q.asked+r.lease { // another replica may have renewed its lease since, and have seemed to lose it again
 		return meta.Ranges{}, true
 	}
-	p := r.plan(r.view, now)
-	// A range may have left the lease, and come back, since the list was asked for.
-	begun = q.ranges.Intersect(p.confirm).Minus(r.lapsed)
+	// A range may have left the lease, and come back, since the list was asked for. Then it is in the plan only if the
+	// watch has brought all that others claimed in between: see observed.
+	begun = q.ranges.Intersect(r.plan(r.view, now).confirm)
 	r.owns, r.owned = r.owns.Union(begun), r.owned.Union(begun)
 	for n := range begun.All() {
 		r.users[n] = 0

@@ -336,7 +336,7 @@ func (c *coder) share(w *world, name string, s *share) {
 
 func (c *coder) replica(w *world, p *player) {
 	r := &p.r
-	for _, ranges := range []*meta.Ranges{&r.claims, &r.accepted, &r.owns, &r.owned, &r.draining, &r.have, &r.lapsed} {
+	for _, ranges := range []*meta.Ranges{&r.claims, &r.accepted, &r.owns, &r.owned, &r.draining, &r.have} {
 		c.ranges(ranges, w.ranges)
 	}
 	if c.reads && !w.prepares {
