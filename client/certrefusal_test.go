@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -82,5 +83,64 @@ func TestARefusedCertificateThatShowsAsABrokenConnection(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Only a connection that breaks in its first write may be a refused certificate. After another failure, and without a certificate
+// in a file, the files are read at their time, and the request is not sent again.
+func TestAFailureThatIsNoRefusedCertificateIsReturned(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		ca   bool // the files have the authority alone
+		fail func(conn net.Conn) (net.Conn, error)
+		want error
+	}{
+		{"a refused connection", false, func(conn net.Conn) (net.Conn, error) {
+			_ = conn.Close()
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+		}, syscall.ECONNREFUSED},
+		{"a broken connection without a certificate", true, func(conn net.Conn) (net.Conn, error) {
+			return &hungUp{Conn: conn}, nil
+		}, syscall.EPIPE},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := clienttest.Start(t, clienttest.Options{TLS: true, Token: "secret"})
+				cfg := server.Config()
+				authority, dir := []byte(cfg.TLS.CAData), t.TempDir()
+				write := func(file string, text []byte) string {
+					if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
+						t.Error(err)
+					}
+					return filepath.Join(dir, file)
+				}
+				renew := func() {
+					if test.ca {
+						authority = slices.Concat(authority, authority)
+						cfg.TLS.CAData, cfg.TLS.CAFile = "", write("ca", authority)
+						return
+					}
+					cert, key := server.ClientCertificate("jane")
+					cfg.TLS.CertFile, cfg.TLS.KeyFile = write("cert", cert), write("key", key)
+				}
+				renew()
+				dial, dials := cfg.Dial, 0
+				cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+					conn, err := dial(ctx, network, address)
+					if dials++; dials == 1 && err == nil {
+						renew() // somebody else does that meanwhile
+						return test.fail(conn)
+					}
+					return conn, err
+				}
+				cfg.Retry.Attempts = 1
+				c := must[*client.Client](t)(client.New(cfg))
+				t.Cleanup(c.Close)
+				_, err := client.For(c, slims).List(t.Context(), client.ListOptions{Namespace: "default"})
+				if !errors.Is(err, test.want) || dials != 1 {
+					t.Errorf("got %v after %d dials, want %v after one", err, dials, test.want)
+				}
+			})
+		})
 	}
 }

@@ -210,6 +210,7 @@ func TestARefreshThatFailsLeavesTheOldCredential(t *testing.T) {
 		time.Sleep(time.Minute)
 		srv.all()
 		must[*Slim](t)(r.Get(ctx, web))
+		synctest.Wait() // for the fetch that the request began, and does not wait for
 		if got := srv.all(); got != "t1" {
 			t.Errorf("the server got %s", got)
 		}

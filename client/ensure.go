@@ -499,15 +499,13 @@ func (r resource) unneeded(w *wish, known any) (_ meta.Object, proved bool, err 
 	return obj, err == nil, nil
 }
 
-// manager returns the field manager of the handle's writes, or empty if the server may make up another one.
+// manager returns the field manager of the handle's writes. The server shortens a longer name of a User-Agent, so no field
+// has such a manager.
 func (r resource) manager() string {
 	if r.write.FieldManager != "" {
 		return r.write.FieldManager
 	}
 	name, _, _ := strings.Cut(r.c.userAgent, "/")
-	if len(name) > maxFieldManager {
-		return ""
-	}
 	return name
 }
 

@@ -522,3 +522,74 @@ func TestAFurtherRunIsSyncedOnceItIsCurrent(t *testing.T) {
 }
 
 func first[A, B any](a A, _ B) A { return a }
+
+// The next Run finds out whether the server serves watches, and must not say that it polls before it knows.
+func TestAFurtherRunDoesNotPollFromTheStart(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		r.unwatched(failure(403, "Forbidden", "no watch"))
+		i := r.informer(informer.Options{})
+		first := r.running(i)
+		r.within(time.Minute, "it polls", func() bool { return i.Status().Polling != nil })
+		first.stop()
+		r.leave()
+		second := r.running(i)
+		r.pass(time.Minute)
+		if s := i.Status(); s.Polling != nil || !s.PollingSince.IsZero() {
+			r.Errorf("the status is %v", s)
+		}
+		second.stop()
+	})
+}
+
+func TestTheStatusSaysWhyAnInformerThatPollsLists(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		r.unwatched(failure(405, "MethodNotAllowed", "no watch"))
+		i := r.informer(informer.Options{})
+		running := r.running(i)
+		r.pass(time.Minute)
+		if s := i.Status(); s.Mode != informer.Paged || !strings.HasPrefix(s.Why, "server does not serve watches: ") || !strings.Contains(s.Why, "405") {
+			r.Errorf("the status is %v, because %q", s, s.Why)
+		}
+		running.stop()
+	})
+}
+
+// Status.Polling is nil while an informer waits for a watch: here a list without changes has just shown that the silent
+// watches had missed nothing, and now they cannot be opened.
+func TestAnInformerThatWaitsForAWatchDoesNotPoll(t *testing.T) {
+	bubble(t, func(r *rig) {
+		var calm atomic.Bool // no list finds changes, and no watch can be opened
+		lists := 0
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			switch what := asks(q); {
+			case what == "list" && !calm.Load():
+				lists++
+				r.put("a", "n", fmt.Sprint(lists))
+			case what == "watch" && calm.Load():
+				return clienttest.Reset()
+			case what == "watch":
+				return unheard
+			}
+			return nil
+		})
+		i := r.informer(informer.Options{Mode: informer.Paged})
+		running := r.running(i)
+		r.within(2*time.Hour, "it polls", func() bool { return i.Status().Polling != nil })
+		calm.Store(true)
+		r.within(2*time.Minute, "it waits for a watch", func() bool { return i.Status().Polling == nil })
+		if s := i.Status(); !s.PollingSince.IsZero() || s.State != informer.Waiting {
+			r.Errorf("the status is %v", s)
+		}
+		running.stop()
+	})
+}
+
+// unheard is a watch without events, until its time is over.
+func unheard(w http.ResponseWriter, q *http.Request) {
+	asked, _ := time.ParseDuration(q.URL.Query().Get("timeoutSeconds") + "s")
+	ctx, cancel := context.WithTimeout(q.Context(), asked)
+	defer cancel()
+	frames(true)(w, q.WithContext(ctx))
+}

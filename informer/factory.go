@@ -189,11 +189,6 @@ func (c *common) leave(u user, l *life) {
 	delete(l.users, u)
 	switch {
 	case len(l.users) > 0 || l != c.life:
-	case l.cancel == nil: // it has not begun, and now never does
-		if n := slices.Index(c.s.starting, c); n >= 0 {
-			c.s.starting = slices.Delete(c.s.starting, n, n+1)
-			c.serving = false
-		}
 	case c.s.Grace <= 0:
 		c.finish(l)
 	default:
@@ -205,7 +200,8 @@ func (c *common) leave(u user, l *life) {
 	}
 }
 
-// finish ends a life that has no users; later users join the next life. The caller holds Factory.mu.
+// finish ends a life that has no users; later users join the next life. A life that has not begun needs no end, because
+// rise begins none without users. The caller holds Factory.mu.
 func (c *common) finish(l *life) {
 	if c.life == l && len(l.users) == 0 && l.cancel != nil {
 		c.life = newLife()

@@ -119,12 +119,5 @@ func (c *changed[T]) apply(id meta.Identity, decoded T) (obj T, keep bool, err e
 	return obj, keep, nil
 }
 
-// isNil reports whether there is no object.
-func isNil[T any](obj T) bool {
-	switch v := reflect.ValueOf(&obj).Elem(); v.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Interface, reflect.Slice:
-		return v.IsNil()
-	default:
-		return false
-	}
-}
+// isNil reports whether there is no object: whether obj is the zero value of T, which is a pointer or a map type.
+func isNil[T any](obj T) bool { return reflect.ValueOf(&obj).Elem().IsZero() }

@@ -363,3 +363,36 @@ func TestOneResourceHasInformersOfSeveralTypes(t *testing.T) {
 }
 
 func bothModes() []informer.Mode { return []informer.Mode{informer.Paged, informer.Streaming} }
+
+// objectless is a source whose deletions have the identity alone, as a source of the program's may have.
+type objectless struct{ informer.Source[*Thing] }
+
+func (s objectless) WatchEach(
+	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (*Thing, bool), fn func(client.Event[*Thing]) error,
+) error {
+	return s.Source.WatchEach(ctx, o, reuse, func(e client.Event[*Thing]) error {
+		if e.Type == client.Deleted {
+			e.Object = nil
+		}
+		return fn(e)
+	})
+}
+
+func TestTransformIsNotCalledWithoutAnObject(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a", "v", "1")
+		var c calls
+		i := r.from(informer.Transform[*Thing](objectless{r.things}, func(obj *Thing) *Thing {
+			if obj == nil {
+				t.Error("called with nil")
+				return &Thing{}
+			}
+			c.count(obj.Name)
+			return obj
+		}), informer.Options{}).started()
+		r.remove("a")
+		synctest.Wait()
+		c.are(r, map[string]int{"a": 1})
+		i.tells("add a", "delete a")
+	})
+}

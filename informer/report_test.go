@@ -415,3 +415,21 @@ func TestANamespaceThatIsLeftFailsNoMore(t *testing.T) {
 		i.stop()
 	})
 }
+
+// The first event of a watch shows that watches work, before the watch has been open for a second.
+func TestTheFirstEventOfAWatchEndsThePollingInTheLog(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.unwatched(failure(403, "Forbidden", "no watch"))
+		var got said
+		i := r.running(informer.New(r.things, informer.Options{Logger: got.logger()}))
+		r.pass(time.Minute)
+		r.heal()
+		r.within(time.Minute, "there is a watch", func() bool { return r.server.Watches() == 1 })
+		r.put("a")
+		r.pass(time.Minute)
+		i.stop()
+		if lines := got.with("works again"); len(lines) != 1 || !strings.Contains(lines[0], "configmaps.v1: watch works again, polling ends after ") {
+			r.Errorf("logged %q", got.lines)
+		}
+	})
+}

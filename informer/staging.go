@@ -36,8 +36,9 @@ func (r *reflector[T]) stage(s state) *staging[T] {
 		g.relist = r.writer.Relist()
 		return g
 	}
-	// An object in a range that stays leaves the cache only if the list has another object with the same name.
-	g.relist = r.writer.RelistOf(func(id meta.Identity) bool { return g.lists(id) || g.bad[id.Key()] })
+	// The cache has no object of an added range, and an object of a range that stays leaves it only if the list has another
+	// object with the same name, which does not decode.
+	g.relist = r.writer.RelistOf(func(id meta.Identity) bool { return g.bad[id.Key()] })
 	return g
 }
 

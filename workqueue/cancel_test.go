@@ -148,6 +148,12 @@ func TestMoveSetsTheTimeOfADelayedRun(t *testing.T) {
 			time.Sleep(3 * s)
 			q.Cancel("other")
 		}, 4 * s, true, 7 * s},
+		{"a key to which its rate would come sooner", func(_ *testing.T, q *queue) {
+			q.AddRateLimited("other")
+			q.AddRateLimited("key")
+			time.Sleep(3 * s)
+			q.Cancel("other")
+		}, 3000 * s, true, 3003 * s},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -21,9 +21,7 @@ func after(now, d time.Duration) time.Duration {
 // promote records the moment now, and makes every due key ready, in the order of their times. Every operation that
 // makes keys ready calls it first, so that keys that were due come before the keys that the operation adds.
 func (q *Queue[K]) promote(now time.Duration) {
-	if q.now < now {
-		q.now = now
-	}
+	q.now = max(q.now, now)
 	if len(q.delays) > 0 || q.throttled.first != 0 {
 		q.promoteDue()
 	}

@@ -18,9 +18,6 @@ func (h *heap[K]) push(e *entry[K]) {
 
 // fix moves e to where its order belongs.
 func (h *heap[K]) fix(e *entry[K]) {
-	if len(*h) == 1 {
-		return
-	}
 	i := e.index
 	if h.up(e); e.index == i {
 		h.down(e)

@@ -190,10 +190,8 @@ func (c *Credentials) hold(ctx context.Context, h *holder) {
 	if c.flight == nil {
 		c.start()
 	}
-	if f := c.flight; !f.left && !f.holders[h] {
-		f.holders[h] = true
-		f.notify(ctx, h)
-	}
+	c.flight.holders[h] = true
+	c.flight.notify(ctx, h)
 }
 
 // notify adds a client to those that are told of a failure. The caller holds Credentials.mu.

@@ -172,7 +172,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case ctx.Err() != nil || !certain && !readsOnly(r):
 		return resp, err
-	case next == used && !changed && gone != nil && certain:
+	case gone != nil && certain && !changed:
 		if resp != nil {
 			_ = resp.Body.Close()
 		}

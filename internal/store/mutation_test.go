@@ -75,6 +75,7 @@ func TestCheckMutations(t *testing.T) {
 		{`spec.free["x"]["y"]`, func(o *deep) { o.Spec.Free["x"].(map[string]any)["y"] = int64(2) }},
 		{`spec.ByCode[7]`, func(o *deep) { o.Spec.ByCode[7] = "" }},
 		{`spec.pair[0]`, func(o *deep) { o.Spec.Pair[0] = 2 }},
+		{`spec.When`, func(o *deep) { o.Spec.When = nil }},
 		{`spec.Next`, func(o *deep) { o.Spec.Next = nil }},
 		{`spec.Flag`, func(o *deep) { o.Spec.Flag = true }},
 		{`spec.Bytes[0]`, func(o *deep) { o.Spec.Bytes[0] = 'y' }},

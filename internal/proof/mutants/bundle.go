@@ -189,7 +189,8 @@ var (
 
 // blame takes out the mutants at the places of the compiler's errors, the innermost mutant at each place, and reports
 // whether there were any. The compiler may place an error at an expression around the mutant. Then blame takes out a
-// mutant in that expression whose text the error shows.
+// mutant in that expression whose text the error shows. If it shows none, because the compiler names an argument beside
+// a number that has become an int, as in max(0, d), blame takes out the numbers of the line.
 func (b *bundle) blame(output string, all map[string]changed) (found bool) {
 	out := func(id int) bool {
 		isNew := id < len(b.out) && !b.out[id]
@@ -214,6 +215,13 @@ func (b *bundle) blame(output string, all map[string]changed) (found bool) {
 				blamed = out(id)
 			}
 		}
+		start := offsetOf(c.text, line, 1)
+		end := start + len(firstLine(c.text[start:]))
+		for _, p := range c.places {
+			if !blamed && start <= p.start && p.start < end && strings.HasPrefix(b.mutants[p.id-1].prefix, "mutantNumber(") {
+				out(p.id)
+			}
+		}
 	}
 	return found
 }
@@ -224,4 +232,9 @@ func offsetOf(text string, line, column int) int {
 		offset += strings.IndexByte(text[offset:], '\n') + 1
 	}
 	return offset + column - 1
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }

@@ -133,6 +133,8 @@ func set(text string) string {
 type size int
 
 func (s size) half() size { return s / 2 }
+
+func (s size) least() size { return max(1, s) }
 `)
 	write("low/low_test.go", `package low
 
@@ -199,6 +201,7 @@ func TestPositive(t *testing.T) {
 		{"low/low.go Abs: n + i => n - i", survived, "", false},
 		{"low/low.go : 2 => (2+1)", killed, "TestPositive", true}, // a constant
 		{"low/low.go size.half: 2 => (2+1)", survived, "", true},  // 2 has the type of s
+		{"low/low.go size.least: 1 => (1+1)", survived, "", true}, // the compiler blames s
 		{"low/low.go set: text == \"\" => text != \"\"", survived, "", false},
 	} {
 		i := slices.IndexFunc(all, func(m mutant) bool { return m.String() == c.mutant })

@@ -13,15 +13,16 @@ type target struct {
 	part  int      // its share of the campaign's mutants, relative to the parts of the other packages
 }
 
-// targets returns the packages of the campaign: the cache, delivery, queues, recovery, leader election, records,
-// writes, connections into containers, credentials, patches, decoding, the division of work, and what joins Bowline to
-// other programs. A package may belong to a nested module.
+// targets returns the packages of the campaign: the cache, delivery, queues, recovery, caches in files, leader election,
+// records, discovery, writes, connections into containers, credentials, patches, decoding, the division of work, and
+// what joins Bowline to other programs. A package may belong to a nested module.
 func targets() []target {
 	return []target{
 		{dir: "internal/store", also: []string{"cache", "informer"}, part: 13},
 		{dir: "cache", also: []string{"informer"}, part: 1},
 		{dir: "workqueue", also: []string{"informer/controller"}, part: 8},
-		{dir: "informer", part: 15},
+		{dir: "informer", also: []string{"informer/warm"}, part: 15},
+		{dir: "informer/warm", part: 2},
 		{dir: "informer/controller", part: 7},
 		{dir: "internal/fights", also: []string{"informer/controller"}, part: 1},
 		{dir: "internal/fresh", also: []string{"informer/controller"}, part: 1},
@@ -31,6 +32,7 @@ func targets() []target {
 		{dir: "client/leader", part: 4},
 		{dir: "client/recorder", part: 2},
 		{dir: "client/shards", part: 3},
+		{dir: "client/discovery", part: 2},
 		{
 			dir: "client",
 			files: []string{
