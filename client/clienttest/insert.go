@@ -50,10 +50,23 @@ func (c *call) insert(tx store.Tx, d *object.Draft, o writeOptions) (*object.Rev
 	if err := c.checkLimits(tx, nil, d); err != nil {
 		return nil, err
 	}
+	if err := c.permitCreate(tx); err != nil {
+		return nil, err
+	}
 	if err := c.validate(tx, nil, d, o); err != nil {
 		return nil, err
 	}
 	return c.add(tx, d, o)
+}
+
+// permitCreate checks whether the user of an apply or an update may also create the object, which does not exist.
+func (c *call) permitCreate(tx store.Tx) error {
+	if c.internal || c.Verb == "create" {
+		return nil
+	}
+	access := Access{User: c.user, Request: c.Request}
+	access.Verb = "create"
+	return c.outside(tx, nil, func() error { return c.authorize(access) })
 }
 
 // add puts a new object into the store that its kind and admission allow.

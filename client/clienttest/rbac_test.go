@@ -195,3 +195,59 @@ func TestRBACAndAuthorizeExcludeEachOther(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// An apply or an update that creates the object needs the permission to create too, and the least role has it.
+func TestAnApplyThatCreatesNeedsThePermissionToCreate(t *testing.T) {
+	const roles = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: robot, namespace: web}
+rules:
+- {verbs: [patch], apiGroups: [""], resources: [configmaps]}
+- {verbs: [update], apiGroups: [coordination.k8s.io], resources: [leases]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: robot, namespace: web}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: robot}
+subjects: [{kind: ServiceAccount, name: robot, namespace: web}]
+`
+	server := clienttest.Start(t, clienttest.Options{RBAC: true, Objects: []string{write(t, "roles.yaml", roles)}})
+	cfg := server.Config()
+	admin, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	cfg.Impersonate = &client.Subject{User: robot}
+	c, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	configs := client.Type[*meta.Partial]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+	leases := client.Type[*meta.Partial]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"}
+	key, as := meta.Key{Namespace: "web", Name: "a"}, client.WriteOptions{FieldManager: "robot"}
+	apply := func() error {
+		_, err := client.For(c, configs).With(as).Apply(t.Context(), key, map[string]any{"data": map[string]any{"a": "b"}}, client.ApplyOptions{})
+		return err
+	}
+	refused := func(what, says string, err error) {
+		t.Helper()
+		if !errors.Is(err, apierrors.Forbidden) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s returns %v, want that the user %s", what, err, says)
+		}
+	}
+	refused("an apply that creates", `cannot create resource "configmaps"`, apply())
+	_, err = client.For(c, leases).Update(t.Context(), &meta.Partial{ObjectMeta: key.ObjectMeta()})
+	refused("an update that creates", `cannot create resource "leases"`, err)
+	if _, err := client.For(admin, configs).Create(t.Context(), &meta.Partial{ObjectMeta: key.ObjectMeta()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply(); err != nil {
+		t.Errorf("an apply to an object that exists returns %v", err)
+	}
+	role := string(server.Role("robot", clienttest.RoleOptions{User: robot}))
+	if !strings.Contains(role, "verbs: [create, patch]") || !strings.Contains(role, "verbs: [create, update]") {
+		t.Errorf("the least role is\n%s", role)
+	}
+}

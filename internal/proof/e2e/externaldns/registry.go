@@ -1,0 +1,92 @@
+package externaldns
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Provider has records. Apply does all of the changes or none.
+type Provider interface {
+	Records(ctx context.Context) ([]*Endpoint, error)
+	Apply(ctx context.Context, c Changes) error
+}
+
+// registry keeps the owner of each record in a TXT record beside it, whose name has the type before that of the record:
+// a-web.example.com for the A record of web.example.com.
+type registry struct {
+	provider Provider
+	owner    string
+}
+
+const heritage = "heritage=external-dns"
+
+// records returns those of the provider, with the owners and objects of those that have a TXT record.
+func (r *registry) records(ctx context.Context) ([]*Endpoint, error) {
+	all, err := r.provider.Records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[string]map[string]string) // by the name of the TXT record
+	for _, e := range all {
+		if e.Type != TXT {
+			continue
+		}
+		for _, target := range e.Targets {
+			if labels := parse(target); labels != nil {
+				texts[e.Name] = labels
+			}
+		}
+	}
+	var records []*Endpoint
+	for _, e := range all {
+		if e.Type == TXT && texts[e.Name] != nil {
+			continue // it belongs to another record
+		}
+		one := *e
+		labels := texts[textName(e)]
+		one.Owner, one.Resource = labels["owner"], labels["resource"]
+		records = append(records, &one)
+	}
+	return records, nil
+}
+
+// apply makes the changes, and those of the TXT records.
+func (r *registry) apply(ctx context.Context, c Changes) error {
+	with := func(records []*Endpoint) (all []*Endpoint) {
+		for _, e := range records {
+			all = append(all, e, r.text(e))
+		}
+		return all
+	}
+	return r.provider.Apply(ctx, Changes{Create: with(c.Create), Old: with(c.Old), New: with(c.New), Delete: with(c.Delete)})
+}
+
+func (r *registry) text(e *Endpoint) *Endpoint {
+	target := fmt.Sprintf("%q", fmt.Sprintf("%s,external-dns/owner=%s,external-dns/resource=%s", heritage, r.owner, e.Resource))
+	return &Endpoint{Name: textName(e), Type: TXT, Targets: []string{target}}
+}
+
+// textName returns the name of the TXT record. A wildcard is a word, because it may only be the first label.
+func textName(e *Endpoint) string {
+	name := strings.ToLower(e.Type) + "-" + e.Name
+	if rest, found := strings.CutPrefix(e.Name, "*."); found {
+		name = strings.ToLower(e.Type) + "-any." + rest
+	}
+	return name
+}
+
+// parse returns what a text says of a record; nil if it is another text.
+func parse(target string) map[string]string {
+	rest, found := strings.CutPrefix(strings.Trim(target, `"`), heritage+",")
+	if !found {
+		return nil
+	}
+	labels := make(map[string]string)
+	for pair := range strings.SplitSeq(rest, ",") {
+		if key, value, found := strings.Cut(strings.TrimPrefix(pair, "external-dns/"), "="); found {
+			labels[key] = value
+		}
+	}
+	return labels
+}

@@ -1,0 +1,79 @@
+package externaldns
+
+import (
+	"context"
+	"iter"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// source is a kind of object that wants records. Its definition may be missing, so neither the controller nor the
+// readiness of the group must wait for its informer: the group sees no informer, but something that runs one.
+type source interface {
+	informer.Runner
+	kind() string   // as in Endpoint.Resource
+	complete() bool // whether everything is known that it wants
+	wanted() iter.Seq[*Endpoint]
+	follow(changed func()) // calls changed after each change
+}
+
+// kindOf is the source of one resource.
+type kindOf[T meta.Object] struct {
+	informer *informer.Informer[T]
+	name     string
+	of       func(T) []*Endpoint
+	needs    []interface{ complete() bool } // what of reads too
+}
+
+// newKind returns a source. of is nil for objects that others only read.
+func newKind[T meta.Object](name string, r client.Resource[T], of func(T) []*Endpoint) *kindOf[T] {
+	return &kindOf[T]{informer: informer.New(r, informer.Options{AllowEarlyReads: true}), name: name, of: of}
+}
+
+func (k *kindOf[T]) kind() string { return k.name }
+
+// Run implements informer.Runner.
+func (k *kindOf[T]) Run(ctx context.Context) error { return k.informer.Run(ctx) }
+
+// Permissions are what the group has of a runner that says them.
+func (k *kindOf[T]) Permissions() []client.Access { return k.informer.Permissions() }
+
+func (k *kindOf[T]) String() string { return k.informer.String() }
+
+func (k *kindOf[T]) reader() cache.Reader[T] { return k.informer.Reader() }
+
+func (k *kindOf[T]) complete() bool {
+	for _, other := range k.needs {
+		if !other.complete() {
+			return false
+		}
+	}
+	return k.informer.Status().Synced
+}
+
+func (k *kindOf[T]) wanted() iter.Seq[*Endpoint] {
+	return func(yield func(*Endpoint) bool) {
+		for obj := range k.reader().Sorted() {
+			if k.of == nil {
+				continue
+			}
+			for _, e := range k.of(obj) {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (k *kindOf[T]) follow(changed func()) {
+	k.reader().Subscribe(cache.HandlerFuncs[T]{
+		Add: func(T) { changed() }, Update: func(_, _ T) { changed() }, Delete: func(T) { changed() },
+	})
+}
+
+// resource is what an endpoint calls an object.
+func resource(kind string, o meta.Object) string { return kind + "/" + meta.KeyOf(o).String() }
