@@ -129,8 +129,8 @@ func (r *replica) answered(q question, list leaseList, now time.Duration) (begun
 	if now >= q.asked+r.lease { // another replica may have renewed its lease since, and have seemed to lose it again
 		return meta.Ranges{}, true
 	}
-	// A range may have left the lease, and come back, since the list was asked for. Then it is in the plan only if the
-	// watch has brought all that others claimed in between: see observed.
+	// A range may have left the lease, and come back, since the list was asked for. Then the watch has brought what others
+	// claimed in between (see observed), and that counts for longer than the answer has taken.
 	begun = q.ranges.Intersect(r.plan(r.view, now).confirm)
 	r.owns, r.owned = r.owns.Union(begun), r.owned.Union(begun)
 	for n := range begun.All() {
