@@ -499,8 +499,8 @@ func (r resource) unneeded(w *wish, known any) (_ meta.Object, proved bool, err 
 	return obj, err == nil, nil
 }
 
-// manager returns the field manager of the handle's writes. The server shortens a longer name of a User-Agent, so no field
-// has such a manager.
+// manager returns the field manager of the handle's writes. The server takes at most maxFieldManager bytes from the
+// User-Agent, so no field has a manager with a longer name.
 func (r resource) manager() string {
 	if r.write.FieldManager != "" {
 		return r.write.FieldManager

@@ -83,10 +83,10 @@
 //
 // # Guarantees and limits
 //
-// Of is deterministic, and each mistake is an error that names the Go field and what is allowed. The schemas are
-// structural. Of checks defaults and enums by the schema, without its formats. It does not compile rules in CEL, as the
-// server and client/clienttest/cel do, and does not check what a server limits as a whole: the size of a definition, and
-// the cost of its rules. A definition has at most 20,000 schemas.
+// [Of] is deterministic, and each mistake is an error that names the Go field and what is allowed. The schemas are
+// structural. [Of] checks defaults and enums against the schema, but not against its formats. It does not compile rules
+// in CEL, as the server and client/clienttest/cel do, and does not check what a server limits as a whole: the size of a
+// definition, and the cost of its rules. A definition has at most 20,000 schemas.
 //
 // [Install] does not drop a version, and does not narrow a schema while there are objects, unless
 // [InstallOptions] say so. It does not convert stored objects.

@@ -88,7 +88,7 @@ func TestATypeWithAFieldWithoutANameIsReported(t *testing.T) {
 	})
 }
 
-// logged gets the lines of controller-runtime's logger, which can be set only once.
+// logged gets the lines of controller-runtime's logger. It can be set only once, and before another test uses it.
 var logged atomic.Pointer[func(line string)]
 
 func init() {

@@ -133,7 +133,8 @@
 // is left, and then random mixes of up to five, each by a seed of its own, until the budget is used up:
 // -explore.budget, or Plan.Budget, or 30 seconds. Two disturbances after which all that the future depends on is equal,
 // such as a crash before and after a read, are tried once. A run that finds nothing says how much of each it has tried.
-// All processors work. Meanwhile the garbage collector runs more rarely, as with GOGC=400, unless GOGC is set.
+// All processors work. Meanwhile the garbage collector runs more rarely, as with GOGC=400, unless GOGC is another value
+// than 100.
 //
 // The explorer lets one request of the program through at a time, in a fixed order, whenever everything else waits. So
 // the same schedule gives the same steps, as far as the program itself does.

@@ -52,8 +52,9 @@ func Run(t *testing.T, p Plan) {
 	t.Error(s.report(smallest, failures, replays))
 }
 
-// collectRarely has the garbage collector run more rarely, unless the user has set GOGC. A run makes much garbage and keeps
-// little, so a third of its processor time would go into collections. The function that it returns undoes that.
+// collectRarely has the garbage collector run more rarely, unless GOGC is another value than the usual one. A run makes
+// much garbage and keeps little, so a third of its processor time would go into collections. The function that it returns
+// undoes that.
 func collectRarely() (undo func()) {
 	const usual, rare = 100, 400
 	before := debug.SetGCPercent(rare)

@@ -28,7 +28,7 @@ type DNSEndpointSpec struct {
 type DNSEndpointSpecEndpoint struct {
 	// The name of the record.
 	DNSName *string `json:"dnsName,omitempty"`
-	// What the registry keeps about the record.
+	// Notes of the registry about the record.
 	Labels map[string]string `json:"labels,omitzero"`
 	// The time to live in seconds; that of the provider if it is absent.
 	RecordTTL *int64 `json:"recordTTL,omitempty"`

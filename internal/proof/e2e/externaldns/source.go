@@ -56,10 +56,10 @@ func (k *kindOf[T]) complete() bool {
 
 func (k *kindOf[T]) wanted() iter.Seq[*Endpoint] {
 	return func(yield func(*Endpoint) bool) {
+		if k.of == nil {
+			return
+		}
 		for obj := range k.reader().Sorted() {
-			if k.of == nil {
-				continue
-			}
 			for _, e := range k.of(obj) {
 				if !yield(e) {
 					return

@@ -25,8 +25,8 @@ const (
 	enabled, yes = "enabled", "true"
 )
 
-// rest is what a tenant of v1beta1 has no other place for. What belongs to a field that the tenant of v1beta1 has no
-// more is dropped with the field.
+// rest is what a tenant of v1beta1 has no other place for. Some of it adds to a field of v1beta1, such as a selector to the
+// allowed classes. If a person removes that field, what adds to it is dropped too.
 type rest struct {
 	ClusterRoles       map[string][]string `json:"clusterRoles,omitempty"` // by kind and name of the owner
 	StorageClasses     *Selected           `json:"storageClasses,omitempty"`
