@@ -135,7 +135,7 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 }
 
 // After the end of Run's work nothing is claim for, although the lease is still there for a moment.
-func TestNothingIsBidForOnceAllIsGivenBack(t *testing.T) {
+func TestNothingIsClaimedOnceAllIsGivenBack(t *testing.T) {
 	c, err := client.New(client.Config{Server: "http://127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestNothingIsBidForOnceAllIsGivenBack(t *testing.T) {
 	}
 }
 
-// A second Run leaves ranges that are nobody's to the one who is to have them for a lease from then on; how long they were nobody's
+// A second Run leaves ranges that nobody claims to the replica that should own them, for a lease from then on; how long nobody claimed them
 // in the Run before, an hour ago, does not count.
 func TestASecondRunLeavesRangesToTheFirstForALease(t *testing.T) {
 	c, err := client.New(client.Config{Server: "http://127.0.0.1"})

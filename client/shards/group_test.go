@@ -350,7 +350,7 @@ func TestRunEndsWithItsWork(t *testing.T) {
 }
 
 // A replica that leaves goes on until others are ready, or Options.Handover has passed.
-func TestAReplicaLeavesNothingToNobody(t *testing.T) {
+func TestAReplicaThatLeavesLeavesNoRangeWithoutAnOwner(t *testing.T) {
 	play(t, func(w *world) {
 		a := w.replica("a", func(c *shards.Options) { c.Handover = 10 * time.Second }).run()
 		w.pass(time.Second)
@@ -642,7 +642,7 @@ func TestTheLogSaysThatTheLeaseWorksAgain(t *testing.T) {
 
 // Two replicas begin at once, and b sees the claims of a before it claims. So b cannot know that nobody has the rest. Then a takes that, and
 // hands it over to b.
-func TestAGroupThatBeginsLeavesNothingToNobody(t *testing.T) {
+func TestAGroupThatBeginsLeavesNoRangeWithoutAnOwner(t *testing.T) {
 	play(t, func(w *world) {
 		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
 			if clienttest.RequestOf(r).Verb != "list" {
@@ -668,7 +668,7 @@ func TestAGroupThatBeginsLeavesNothingToNobody(t *testing.T) {
 
 // A replica that joins finds the lease of one that has crashed, and cannot know that. It takes nothing from those who work on what that
 // one had, before its lease has run out.
-func TestAReplicaThatFollowsACrashLeavesNothingToNobody(t *testing.T) {
+func TestAReplicaThatFollowsACrashLeavesNoRangeWithoutAnOwner(t *testing.T) {
 	play(t, func(w *world) {
 		a, b := w.replica("a", nil).run(), w.replica("b", nil).run()
 		w.pass(10 * time.Second)
@@ -824,10 +824,10 @@ func (w *world) delayed(d time.Duration) {
 	})
 }
 
-// A replica begins when the list comes that it has waited for, and not with the next news.
+// A replica begins when the list comes that it has waited for, and not with the next event.
 func TestAReplicaBeginsWithItsFirstList(t *testing.T) {
 	play(t, func(w *world) {
-		w.delayed(time.Second) // a renewal would bring news after two
+		w.delayed(time.Second) // a renewal would bring an event after two
 		a := w.replica("a", nil).run()
 		w.pass(1100 * time.Millisecond)
 		w.whole(a)

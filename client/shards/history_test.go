@@ -28,7 +28,7 @@ type history struct {
 	seed     uint64
 	replicas int
 	mixed    bool // every other replica shares by something else
-	calm     bool // only replicas fail, so there is a bound on how long a range is nobody's
+	calm     bool // only replicas fail, so there is a bound on how long a range has no owner
 	config   shards.Options
 	options  clienttest.Options
 	steps    []step

@@ -43,7 +43,7 @@ type ledger struct {
 	chance float64         // that a request is broken
 	cut    map[string]bool // replicas whose requests do not reach the server
 	ranges map[string]*tenure
-	// bound is how long a range may be nobody's; 0 if the history breaks more than replicas. troubles are the moments of what happened to
+	// bound is how long a range may have no owner; 0 if the history breaks more than replicas. troubles are the moments of what happened to
 	// replicas.
 	bound    time.Duration
 	troubles []time.Duration
@@ -188,7 +188,7 @@ func (l *ledger) arrives(name string, body []byte) {
 				}
 			}
 			if gap > most {
-				l.fault("range %s was nobody's for %v, from %v to %v; at most %v were to be", name, gap, t.stamp, o.Data, most)
+				l.fault("range %s had no owner for %v, from %v to %v; want at most %v", name, gap, t.stamp, o.Data, most)
 			}
 		}
 		t.stamp = o.Data

@@ -15,8 +15,8 @@ const enoughFailures = 3
 
 // The oracle: random histories of replicas that share ranges, on machines that stop, sleep and have wrong clocks, before a server that
 // breaks requests and goes away, with people who delete and edit leases, and with replicas of another Options.By. Nothing is sent for a
-// range by a replica after another one has begun to work on it; no range is nobody's for longer than a lease, a drain and the time to
-// prepare; and once the faults have ended each range is somebody's.
+// range by a replica after another one has begun to work on it; no range has no owner for longer than a lease, a drain and the time to
+// prepare; and once the faults have ended each range has an owner.
 //
 //	go test ./client/shards -run Oracle -seeds 10000               more of them
 //	go test ./client/shards -run Oracle -first 40001 -seeds 1000   others
@@ -51,7 +51,7 @@ func TestOracle(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("%d writes, %d times a range passed to another replica; it was nobody's for at most %v where only replicas failed", total.accepted, total.passed, total.longest)
+	t.Logf("%d writes, %d times a range passed to another replica; it had no owner for at most %v where only replicas failed", total.accepted, total.passed, total.longest)
 	if total.passed < 5*seeds && seeds > 3 {
 		t.Error("the histories do not test what they should")
 	}

@@ -56,9 +56,9 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 		"worked on":                 {share: share{ranges: of(n), owned: of(n), weight: 1, by: meta.ShardByUID}, want: true},
 		"waited for, after a lease": {share: share{ranges: of(n), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
 		"worked on before":          {share: share{ranges: of(n + 1), owned: of(n), weight: 1, by: meta.ShardByUID}},
-		"nobody's":                  {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}},
-		"nobody's, after a lease":   {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
-		"nobody's, in a new group":  {share: share{weight: 1, by: meta.ShardByUID}, want: true},
+		"unclaimed":                 {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}},
+		"unclaimed, after a lease":  {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
+		"unclaimed, in a new group": {share: share{weight: 1, by: meta.ShardByUID}, want: true},
 	} {
 		v := newTestView()
 		v.seesList([]*lease{leaseOf("web-a", "1", "t0", test.share)}, 0)
@@ -100,8 +100,8 @@ func TestAReplicaThatHasNotListedTheLeasesTakesNothing(t *testing.T) {
 	}
 }
 
-// A range that the one who is to have it gives up is left to that one for a lease from then on, and not from when it was nobody's before.
-func TestARangeIsLeftToTheFirstForALeaseSinceItIsNobodys(t *testing.T) {
+// A range that its rightful owner gives up is left to that replica for a lease from then on, and not from an earlier time without a claim.
+func TestARangeWithoutAClaimIsLeftToTheFirstForALease(t *testing.T) {
 	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
 	n := firstFor(theirs, ours)
 	v := newTestView()
@@ -127,7 +127,7 @@ func TestARangeIsLeftToTheFirstForALeaseSinceItIsNobodys(t *testing.T) {
 }
 
 // A replica claims only for ranges that it could begin to work on, if no other replica stands in its way.
-func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
+func TestAReplicaClaimsOnlyWhatItCanWorkOn(t *testing.T) {
 	known := func() *view {
 		v := newTestView()
 		v.seesList(nil, 0)
@@ -139,7 +139,7 @@ func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 		claims, confirm meta.Ranges
 	}{
 		"it waits for an answer": {table: table{claims: of(1), observed: observed{ranges: of(1)}, have: of(1)}, claims: of(1), confirm: of(1)},
-		"it waits for the news":  {table: table{claims: of(1), accepted: of(1), have: of(1)}, claims: of(1)},
+		"it waits for the watch": {table: table{claims: of(1), accepted: of(1), have: of(1)}, claims: of(1)},
 		"it leaves":              {table: table{claims: of(1), observed: observed{ranges: of(1)}, have: of(1), leaving: true}},
 		"it is not prepared any more": {
 			table: table{claims: of(1, 2), observed: observed{ranges: of(1, 2)}, have: of(2)}, claims: of(2), confirm: of(2),
@@ -204,18 +204,18 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 		lease        string
 		shows, owned meta.Ranges
 		claims, owns meta.Ranges // of this replica at first
-		wantBids     meta.Ranges // of mine, afterwards
+		wantClaims   meta.Ranges // of mine, afterwards
 		wantConfirm  meta.Ranges
 	}{
-		"nothing is shown, so it begins":               {lease: "web-a", wantBids: mine},
-		"nothing is shown, so it works":                {lease: "web-a", claims: mine, wantBids: mine, wantConfirm: mine},
+		"nothing is shown, so it begins":               {lease: "web-a", wantClaims: mine},
+		"nothing is shown, so it works":                {lease: "web-a", claims: mine, wantClaims: mine, wantConfirm: mine},
 		"the other waits, so it does not begin":        {lease: "web-z", shows: waits},
 		"both wait, and the other is first by name":    {lease: "web-a", shows: waits, claims: mine},
-		"both wait, and this one is first by name":     {lease: "web-z", shows: waits, claims: mine, wantBids: mine},
+		"both wait, and this one is first by name":     {lease: "web-z", shows: waits, claims: mine, wantClaims: mine},
 		"the other works, so this one does not wait":   {lease: "web-z", shows: works, owned: works, claims: mine},
-		"this one works, and the other waits":          {lease: "web-a", shows: waits, claims: mine, owns: mine, wantBids: mine},
-		"this one works on a range, and wants another": {lease: "web-a", shows: waits, claims: mine, owns: of(1), wantBids: of(1)},
-		"the other has worked on what it has given up": {lease: "web-z", shows: waits, owned: works, claims: mine, wantBids: mine},
+		"this one works, and the other waits":          {lease: "web-a", shows: waits, claims: mine, owns: mine, wantClaims: mine},
+		"this one works on a range, and wants another": {lease: "web-a", shows: waits, claims: mine, owns: of(1), wantClaims: of(1)},
+		"the other has worked on what it has given up": {lease: "web-z", shows: waits, owned: works, claims: mine, wantClaims: mine},
 	} {
 		v := newTestView()
 		v.seesList(nil, 0)
@@ -226,7 +226,7 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 			lease: 15 * second, ours: newScores("web-me", 1), have: mine, claims: test.claims, observed: observed{ranges: test.claims}, owns: test.owns,
 		}
 		p := own.plan(v, second)
-		if own.claims != test.wantBids || p.confirm != test.wantConfirm || p.giveUp != (meta.Ranges{}) {
+		if own.claims != test.wantClaims || p.confirm != test.wantConfirm || p.giveUp != (meta.Ranges{}) {
 			t.Errorf("%s: it claims for %v, begins %v, and gives up %v", what, own.claims, p.confirm, p.giveUp)
 		}
 		if p.foreign == nil || p.foreign.name != test.lease || p.wanted != meta.AllRanges() {

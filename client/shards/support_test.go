@@ -3,6 +3,7 @@ package shards_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -25,6 +26,7 @@ type world struct {
 	*testing.T
 	server *clienttest.Server
 	start  time.Time
+	wrap   func(http.RoundTripper) http.RoundTripper // around the transport of each replica that is made from now on
 }
 
 // play runs a test in a bubble of virtual time, with a server.
@@ -84,6 +86,9 @@ func (w *world) replica(identity string, change func(*shards.Options)) *replica 
 	}
 	r.Group = shards.New(w.client(func(c *client.Config) {
 		r.m.Connects(c)
+		if process := c.Wrap; w.wrap != nil {
+			c.Wrap = func(next http.RoundTripper) http.RoundTripper { return w.wrap(process(next)) }
+		}
 		c.UserAgent = identity
 	}), config)
 	shards.RunsOn(r.m, r.Group)

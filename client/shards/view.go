@@ -90,7 +90,7 @@ func (v *view) saw(l leaseState, now time.Duration) {
 	case m == nil || m.uid == l.uid:
 		v.note(l.name, l, now)
 	case isOlder(l.version, m.version):
-		// News of a lease that has been deleted, which a list has told already.
+		// An event of a lease that has been deleted, as a list has shown already.
 		if place := former(l.name, l.uid); v.members[place] != nil {
 			v.note(place, l, now)
 			v.members[place].gone = true

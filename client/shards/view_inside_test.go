@@ -56,9 +56,9 @@ func TestAViewBelievesALeaseForItsTime(t *testing.T) {
 		t.Errorf("a lease that showed work on range 1 has run out, so another replica may have taken it, and %v are said to be free", v.released)
 	}
 	v.sees(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 30*second)
-	v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1, by: meta.ShardByUID}), 40*second) // news that are old
+	v.sees(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1, by: meta.ShardByUID}), 40*second) // an old state
 	v.wantHolds(t, "renewed", 44*second, of(1))
-	v.wantHolds(t, "old news prolong nothing", 45*second, meta.Ranges{})
+	v.wantHolds(t, "an old state prolongs nothing", 45*second, meta.Ranges{})
 	v.sees(leaseOf("web-me", "7", "t1", share{ranges: of(3), weight: 1, by: meta.ShardByUID}), 50*second)
 	v.wantHolds(t, "our own lease", 51*second, meta.Ranges{})
 }
@@ -83,7 +83,7 @@ func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 	anew := leaseOf("web-a", "9", "t9", share{ranges: of(2), weight: 1, by: meta.ShardByUID}) // the replica, or another one with its name
 	anew.UID = "another"
 	v.sees(anew, 14*second)
-	v.sees(l, 14*second) // news that are old
+	v.sees(l, 14*second) // an old state
 	v.wantHolds(t, "made again", 14*second, of(1, 2))
 	v.wantHolds(t, "when the first had run out", 15*second, of(2))
 	if m := v.members["web-a"]; !m.takesPart(15 * second) {
@@ -99,14 +99,14 @@ func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 		t.Errorf("%d leases are remembered that were deleted and have run out", len(v.members))
 	}
 
-	// Late news of the deletion of a lease that has run out, when there is another one of its name.
+	// A late event of the deletion of a lease that has run out, when there is another one of its name.
 	v = newTestView()
 	v.sees(l, 0)
 	v.sees(anew, 14*second)
 	v.wantHolds(t, "made again, and the first has run out", 29*second, meta.Ranges{})
 	v.sees(renewed(anew, "10", "t10"), 29*second)
 	v.seesDeletion(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 30*second)
-	v.wantHolds(t, "late news", 30*second, of(2))
+	v.wantHolds(t, "a late event", 30*second, of(2))
 }
 
 // renewed returns a lease as it is after another renewal.
@@ -140,7 +140,7 @@ func TestScoresFollowTheWeightOfALease(t *testing.T) {
 	}
 }
 
-// A replica whose lease somebody has deleted or edited may have taken ranges, and renewed, after the last news that others have of it.
+// A replica whose lease somebody has deleted or edited may have taken ranges, and renewed, after the last state that others have seen.
 func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	before := func() *view {
 		v := newTestView()
@@ -225,7 +225,7 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 		t.Errorf("the lease that was made again is not one of a replica, or %d leases are known", len(v.members))
 	}
 	v.seesDeletion(gone, 13*second)
-	v.wantHolds(t, "news that are old", 13*second, of(3))
+	v.wantHolds(t, "an old state", 13*second, of(3))
 }
 
 // A living replica that was last seen without ranges may have taken some since, unseen. If its lease goes away unseen, it may own all.
@@ -346,7 +346,7 @@ func TestAReplicaThatJoinsTakesOnlyKnownRangesUntilALeaseHasRunOut(t *testing.T)
 
 // A new replica may take a range that another replica has worked on and gives up. It may not take a range that another replica has only
 // waited for: a third replica, whose lease somebody deleted before the new one came, may still work on it.
-func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
+func TestAClaimThatIsTakenAwayShowsNoRelease(t *testing.T) {
 	a := func(version string, ranges, owned meta.Ranges) *lease {
 		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, owned: owned, weight: 1, by: meta.ShardByUID})
 	}
@@ -385,7 +385,7 @@ func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 }
 
 // A lease tells which of its ranges its replica has worked on.
-func TestWorkedBelongsToTheLastBid(t *testing.T) {
+func TestOwnedBelongsToTheLastClaim(t *testing.T) {
 	t0 := table{count: meta.RangeCount, lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), owned: of(3, 4)}
 	v := newTestView()
 	v.seesList(nil, 0)
@@ -478,15 +478,15 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// News that are older than a list change nothing: the lease has gone since, and its replica may have written more before that.
-func TestOldNewsOfALeaseThatIsGoneChangeNothing(t *testing.T) {
+// Events that are older than a list change nothing: the lease has gone since, and its replica may have written more before that.
+func TestOldStatesOfALeaseThatIsGoneChangeNothing(t *testing.T) {
 	v := newTestView()
 	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 	v.sees(l, 0) // by a list; the watch is behind
 	v.seesList(nil, 10*second)
 	v.wantHolds(t, "not in a list", 12*second, meta.AllRanges())
 	v.sees(l, 12*second) // the watch brings what the first list has told
-	v.wantHolds(t, "after old news", 13*second, meta.AllRanges())
+	v.wantHolds(t, "after an old event", 13*second, meta.AllRanges())
 	if v.members["web-a"].takesPart(13 * second) {
 		t.Error("a replica whose lease is gone is to have ranges")
 	}
@@ -560,7 +560,7 @@ func TestAListThatContradictsWhatIsKnown(t *testing.T) {
 	}
 }
 
-// After a restoration every other replica may have everything for a lease, and news with lower versions count.
+// After a restoration every other replica may have everything for a lease, and events with lower versions count.
 func TestARestoredServer(t *testing.T) {
 	v := newTestView()
 	ended := leaseOf("web-b", "21", "t", share{weight: 1, by: meta.ShardByUID})
@@ -577,51 +577,51 @@ func TestARestoredServer(t *testing.T) {
 	}
 }
 
-// News that begin anew with a list say nothing of what was given up before, and nothing is known for a lease from then on.
-func TestNewsThatBeginAnew(t *testing.T) {
+// A watch that begins anew with a list says nothing of what was given up before, and nothing is known for a lease from then on.
+func TestAWatchThatBeginsAnew(t *testing.T) {
 	v := newTestView()
 	v.seesList(nil, 0)
 	v.restart("5", 0)
 	if !v.knowsAll(0) || v.head != "5" {
-		t.Errorf("after the first list: all is known: %v; the news have come to %q", v.knowsAll(0), v.head)
+		t.Errorf("after the first list: all is known: %v; the watch has come to %q", v.knowsAll(0), v.head)
 	}
 	v.released = of(1)
 	v.came("4")
 	v.came("")
 	v.came("7")
 	if v.head != "7" {
-		t.Errorf("the news have come to %q", v.head)
+		t.Errorf("the watch has come to %q", v.head)
 	}
 	v.restart("9", 10*second)
 	if v.isKnown(1, 24*second) || !v.isKnown(1, 25*second) || v.head != "9" {
-		t.Errorf("range 1 is known before a lease has passed, or not afterwards; the news have come to %q", v.head)
+		t.Errorf("range 1 is known before a lease has passed, or not afterwards; the watch has come to %q", v.head)
 	}
 }
 
 // Claims are reached one write after the other, and a claim that lapses is forgotten.
-func TestReach(t *testing.T) {
+func TestTheWatchBringsClaimsInTheirOrder(t *testing.T) {
 	var r observed
 	if !r.stored("5", of(1), "4") || r.ranges != of() {
-		t.Errorf("%v are reached before their news", r.ranges)
+		t.Errorf("the watch has brought %v before their events", r.ranges)
 	}
 	if r.stored("6", of(1), "4") || !r.stored("7", of(1, 2), "4") || len(r.waits) != 2 {
 		t.Errorf("%d writes are waited for", len(r.waits))
 	}
 	if r.came("4") || !r.came("6") || r.ranges != of(1) {
-		t.Errorf("%v are reached, want 1", r.ranges)
+		t.Errorf("the watch has brought %v, want 1", r.ranges)
 	}
 	if r.keep(of(2)); r.ranges != of() || len(r.waits) != 1 {
-		t.Errorf("%v are reached, and %d writes are waited for", r.ranges, len(r.waits))
+		t.Errorf("the watch has brought %v, and %d writes are waited for", r.ranges, len(r.waits))
 	}
 	if !r.came("7") || r.ranges != of(2) {
-		t.Errorf("%v are reached, want 2", r.ranges)
+		t.Errorf("the watch has brought %v, want 2", r.ranges)
 	}
 	if r.stored("8", of(2, 3), "9") || r.ranges != of(2, 3) {
-		t.Errorf("%v are reached by news that came before the answer", r.ranges)
+		t.Errorf("the watch has brought %v with an event that came before the answer, want 2 and 3", r.ranges)
 	}
 	r.stored("10", of(2, 3, 4), "9")
 	if r.keep(of(2)); len(r.waits) != 0 || r.ranges != of(2) {
-		t.Errorf("%v are reached, and %d writes are waited for", r.ranges, len(r.waits))
+		t.Errorf("the watch has brought %v, and %d writes are waited for", r.ranges, len(r.waits))
 	}
 	if r.stored("x", of(2, 5), "9") != true || r.came("y") || !r.came("x") {
 		t.Error("versions without an order are not compared as texts")

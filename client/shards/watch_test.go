@@ -100,11 +100,11 @@ func TestADeadWatchDoesNotHoldUpAHandOver(t *testing.T) {
 }
 
 // A watch that brings the renewals is kept, and the time of the list before it does not count.
-func TestAWatchWithNewsIsKept(t *testing.T) {
+func TestAWatchThatBringsEventsIsKept(t *testing.T) {
 	play(t, func(w *world) {
 		a := w.replica("a", nil).run()
 		w.pass(3 * time.Second)
-		w.delayed(6300 * time.Millisecond) // a watch is dead after 6.5 s without news, and a renewal comes after 7
+		w.delayed(6300 * time.Millisecond) // a watch is dead after 6.5 s without an event, and a renewal comes after 7
 		w.server.EndWatches()
 		w.pass(time.Minute)
 		w.whole(a)
@@ -138,7 +138,7 @@ func TestAWatchThatEndsAtOnceIsNotOpenedAtOnce(t *testing.T) {
 	})
 }
 
-// A server that is restored from a backup counts its versions on from that: news with lower ones than before are new.
+// A server that is restored from a backup counts its versions on from that: events with lower ones than before are new.
 func TestAServerThatIsRestoredFromABackup(t *testing.T) {
 	play(t, func(w *world) {
 		a, b := w.replica("a", nil).run(), w.replica("b", nil).run()
